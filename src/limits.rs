@@ -1,0 +1,98 @@
+//! Every bound in the crate, with its default and the reason for it.
+//!
+//! A peer chooses the sizes of what it sends; these numbers decide how much of that is believed. They bound
+//! memory and work for one answer, not what may be asked.
+
+/// Bounds for reading one answer. The defaults fit every server seen in captures with room to spare.
+///
+/// Setters clamp to documented ranges, so no value can make the machine spin or hold without bound.
+///
+/// ```
+/// use queryport::limits::Limits;
+///
+/// let limits = Limits::default().with_max_players(64);
+/// assert_eq!(limits.max_players(), 64);
+/// assert_eq!(Limits::default().with_max_players(0).max_players(), 1, "clamped");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    rules: u16,
+    players: u16,
+    fragments: u16,
+    answer_bytes: u32,
+    steps: u8,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { rules: 4096, players: 1024, fragments: 256, answer_bytes: 256 * 1024, steps: 16 }
+    }
+}
+
+impl Limits {
+    /// Key/value pairs of one answer, 1–16,384; default 4,096 (the largest capture has about 150).
+    #[must_use]
+    pub const fn max_rules(&self) -> usize {
+        self.rules as usize
+    }
+
+    /// Players (and, separately, teams) of one answer, 1–16,384; default 1,024 (games stop at 256).
+    #[must_use]
+    pub const fn max_players(&self) -> usize {
+        self.players as usize
+    }
+
+    /// Datagrams of one answer, 1–1,024; default 256 (Unreal 227 sends one a player).
+    #[must_use]
+    pub const fn max_fragments(&self) -> usize {
+        self.fragments as usize
+    }
+
+    /// Bytes held for one answer over all its datagrams, 2,048–16 MiB; default 256 KiB.
+    #[must_use]
+    pub const fn max_answer_bytes(&self) -> usize {
+        self.answer_bytes as usize
+    }
+
+    /// Request/reply steps of one conversation, 1–64; default 16 (the longest real one has three, and starts
+    /// again with each retry).
+    #[must_use]
+    pub const fn max_steps(&self) -> u8 {
+        self.steps
+    }
+
+    /// Sets [`Self::max_rules`], clamped to its range.
+    #[must_use]
+    pub fn with_max_rules(mut self, rules: u16) -> Self {
+        self.rules = rules.clamp(1, 16_384);
+        self
+    }
+
+    /// Sets [`Self::max_players`], clamped to its range.
+    #[must_use]
+    pub fn with_max_players(mut self, players: u16) -> Self {
+        self.players = players.clamp(1, 16_384);
+        self
+    }
+
+    /// Sets [`Self::max_fragments`], clamped to its range.
+    #[must_use]
+    pub fn with_max_fragments(mut self, fragments: u16) -> Self {
+        self.fragments = fragments.clamp(1, 1024);
+        self
+    }
+
+    /// Sets [`Self::max_answer_bytes`], clamped to its range.
+    #[must_use]
+    pub fn with_max_answer_bytes(mut self, bytes: u32) -> Self {
+        self.answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
+        self
+    }
+
+    /// Sets [`Self::max_steps`], clamped to its range.
+    #[must_use]
+    pub fn with_max_steps(mut self, steps: u8) -> Self {
+        self.steps = steps.clamp(1, 64);
+        self
+    }
+}

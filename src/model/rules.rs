@@ -1,0 +1,241 @@
+//! Key/value pairs as a server sends them: in order, repeated keys and empty values included.
+
+use bytes::{Bytes, BytesMut};
+
+use super::text::{Style, TextRef};
+use crate::wire::charset::Charset;
+use crate::wire::colour::Colours;
+use crate::wire::share::locate;
+
+/// An ordered multimap of a server's own keys and values, looked up without regard to ASCII case.
+///
+/// All of it lives in one buffer, usually the answer's own bytes; what is returned borrows from it.
+///
+/// ```
+/// use queryport::model::Rules;
+///
+/// let mut rules = Rules::default();
+/// rules.push("Mutator", "MutA");
+/// rules.push("mutator", "MutB");
+/// rules.push("AdminEmail", "");
+/// assert_eq!(rules.get("MUTATOR").unwrap().plain(), "MutA");
+/// assert_eq!(rules.get_all("mutator").count(), 2);
+/// assert_eq!(rules.get("adminemail").unwrap().plain(), "");
+/// assert!(rules.get("absent").is_none());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    bytes: Bytes,
+    entries: Vec<Entry>,
+    colours: Colours,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: Slice,
+    value: Slice,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slice {
+    start: u32,
+    length: u32,
+    charset: Charset,
+}
+
+impl Rules {
+    /// The first value of this key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<TextRef<'_>> {
+        self.iter()
+            .find(|(found, _)| found.raw().eq_ignore_ascii_case(key.as_bytes()))
+            .map(|(_, value)| value)
+    }
+
+    /// Every value of this key, in order.
+    pub fn get_all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = TextRef<'a>> {
+        let hit = move |(found, _): &(TextRef<'a>, _)| found.raw().eq_ignore_ascii_case(key.as_bytes());
+        self.iter().filter(hit).map(|(_, value)| value)
+    }
+
+    /// All pairs in the order of the wire.
+    #[must_use]
+    pub fn iter(&self) -> RulesIter<'_> {
+        RulesIter { rules: self, entries: self.entries.iter() }
+    }
+
+    /// How many pairs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Appends a pair of UTF-8 texts.
+    pub fn push(&mut self, key: &str, value: &str) {
+        self.push_raw(key.as_bytes(), value.as_bytes());
+    }
+
+    /// Appends a pair of wire bytes, read as UTF-8 where valid, else Windows-1252.
+    pub fn push_raw(&mut self, key: &[u8], value: &[u8]) {
+        self.push_with((key, Charset::default()), (value, Charset::default()));
+    }
+
+    /// Appends a pair of wire bytes, each with its own character set.
+    pub fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
+        // Taking back the buffer copies only when an answer or a clone still shares it.
+        let mut bytes = match std::mem::take(&mut self.bytes).try_into_mut() {
+            Ok(bytes) => bytes,
+            Err(shared) => BytesMut::from(&shared[..]),
+        };
+        let mut append = |(raw, charset): (&[u8], Charset)| {
+            let start = to_u32(bytes.len());
+            bytes.extend_from_slice(raw);
+            Slice { start, length: to_u32(raw.len()), charset }
+        };
+        let entry = Entry { key: append(key), value: append(value) };
+        self.entries.push(entry);
+        self.bytes = bytes.freeze();
+    }
+
+    fn text(&self, slice: Slice) -> TextRef<'_> {
+        let start = slice.start as usize;
+        let raw = self.bytes.get(start..start.saturating_add(slice.length as usize)).unwrap_or_default();
+        TextRef::new(raw, Style::new(slice.charset, self.colours))
+    }
+}
+
+/// Lengths on the wire are bounded by `Limits` far below this.
+fn to_u32(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+impl PartialEq for Rules {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Rules {}
+
+impl<'a> IntoIterator for &'a Rules {
+    type Item = (TextRef<'a>, TextRef<'a>);
+    type IntoIter = RulesIter<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Rules {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        let mut rules = Self::default();
+        for (key, value) in pairs {
+            rules.push(key.as_ref(), value.as_ref());
+        }
+        rules
+    }
+}
+
+/// Iterator over the pairs of [`Rules`].
+#[derive(Debug, Clone)]
+pub struct RulesIter<'a> {
+    rules: &'a Rules,
+    entries: std::slice::Iter<'a, Entry>,
+}
+
+impl<'a> Iterator for RulesIter<'a> {
+    type Item = (TextRef<'a>, TextRef<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.entries.next()?;
+        Some((self.rules.text(entry.key), self.rules.text(entry.value)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.entries.size_hint()
+    }
+}
+
+impl ExactSizeIterator for RulesIter<'_> {}
+
+/// Builds [`Rules`] over the bytes of an answer without copying them.
+#[derive(Debug)]
+pub(crate) struct RulesBuilder {
+    rules: Rules,
+    charset: Charset,
+}
+
+impl RulesBuilder {
+    /// `bytes`: what the pairs are slices of.
+    pub(crate) fn new(bytes: &Bytes, style: Style, capacity: usize) -> Self {
+        let rules =
+            Rules { bytes: bytes.clone(), entries: Vec::with_capacity(capacity), colours: style.colours };
+        Self { rules, charset: style.charset }
+    }
+
+    /// Adds a pair of sub-slices of the bytes given at the start; anything else is copied.
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
+        self.push_with((key, self.charset), (value, self.charset));
+    }
+
+    /// The same with a character set for each half.
+    pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
+        match (self.locate(key), self.locate(value)) {
+            (Some(key), Some(value)) => self.rules.entries.push(Entry { key, value }),
+            _ => self.rules.push_with(key, value),
+        }
+    }
+
+    pub(crate) fn build(self) -> Rules {
+        self.rules
+    }
+
+    /// The part as a slice of the shared bytes.
+    fn locate(&self, (part, charset): (&[u8], Charset)) -> Option<Slice> {
+        let range = locate(&self.rules.bytes, part)?;
+        Some(Slice { start: to_u32(range.start), length: to_u32(range.len()), charset })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Rules {
+    /// A list of `[key, value]` pairs: a map would lose order and repeated keys.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_of_the_answer_is_not_copied_and_can_still_grow() {
+        let answer = Bytes::from_static(b"\\hostname\\Srv\\empty\\");
+        let style = Style::new(Charset::Latin1, Colours::Caret);
+        let mut builder = RulesBuilder::new(&answer, style, 2);
+        builder.push(&answer[1..9], &answer[10..13]);
+        builder.push(&answer[14..19], &answer[20..]);
+        let mut rules = builder.build();
+        assert_eq!(rules.bytes.as_ptr(), answer.as_ptr());
+        assert_eq!(rules.get("HostName").unwrap().raw(), b"Srv");
+        assert_eq!(rules.get("empty").unwrap().raw(), b"");
+        rules.push("more", "grün");
+        assert_eq!(rules.get("hostname").unwrap().raw(), b"Srv", "old slices survive growth");
+        assert_eq!(rules.get("more").unwrap().plain(), "grün");
+        assert_eq!(rules.len(), 3);
+    }
+
+    #[test]
+    fn foreign_slices_are_copied() {
+        let mut builder = RulesBuilder::new(&Bytes::from_static(b"abc"), Style::default(), 1);
+        builder.push(b"key", b"value");
+        assert_eq!(builder.build().get("key").unwrap().raw(), b"value");
+    }
+}

@@ -1,0 +1,234 @@
+//! The infostring: `\key\value\key\value`, the data format of every Quake 3 message that carries data.
+
+use bytes::BufMut;
+use memchr::Memchr;
+
+use crate::error::EncodeError;
+
+/// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
+pub const MAX_INFO_STRING: usize = 1023;
+/// Longest infostring of the in-game system information, in bytes (`BIG_INFO_STRING` less its NUL).
+pub const BIG_INFO_STRING: usize = 8191;
+
+/// A borrowed infostring. Order, repeated keys, empty values and blanks at the ends of keys and values are
+/// kept: all of them occur on real servers.
+///
+/// ```
+/// use queryport::quake3::InfoString;
+///
+/// let info = InfoString::new(br"\hostname\Srv\ Admin\Bob \password\\hostname\other");
+/// assert_eq!(info.get("HostName"), Some(&b"Srv"[..]), "the first match wins, whatever the case");
+/// assert_eq!(info.get("password"), Some(&b""[..]));
+/// assert_eq!(info.iter().nth(1), Some((&b" Admin"[..], &b"Bob "[..])));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InfoString<'a> {
+    raw: &'a [u8],
+}
+
+impl<'a> InfoString<'a> {
+    /// Views these bytes as an infostring; all bytes are one. The leading `\` may be missing.
+    #[must_use]
+    pub const fn new(raw: &'a [u8]) -> Self {
+        Self { raw }
+    }
+
+    /// The bytes as they came.
+    #[must_use]
+    pub const fn raw(self) -> &'a [u8] {
+        self.raw
+    }
+
+    /// Every pair in order. A last key without a value comes with an empty one, see [`Self::has_odd_key`].
+    #[must_use]
+    pub fn iter(self) -> Pairs<'a> {
+        let text = self.tokens();
+        Pairs { text, start: 0, separators: memchr::memchr_iter(b'\\', text) }
+    }
+
+    /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<&'a [u8]> {
+        self.iter().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
+    }
+
+    /// Whether the last token is a key without a value: a sign that the string was cut.
+    #[must_use]
+    pub fn has_odd_key(self) -> bool {
+        let text = self.tokens();
+        !text.is_empty() && memchr::memchr_iter(b'\\', text).count().is_multiple_of(2)
+    }
+
+    /// How many pairs [`Self::iter`] yields, at most one more than it does.
+    pub(crate) fn count_bound(self) -> usize {
+        memchr::memchr_iter(b'\\', self.raw).count().div_ceil(2)
+    }
+
+    fn tokens(self) -> &'a [u8] {
+        self.raw.strip_prefix(b"\\").unwrap_or(self.raw)
+    }
+}
+
+impl<'a> IntoIterator for InfoString<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+    type IntoIter = Pairs<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Iterator over the pairs of an [`InfoString`].
+#[derive(Debug, Clone)]
+pub struct Pairs<'a> {
+    text: &'a [u8],
+    start: usize,
+    separators: Memchr<'a>,
+}
+
+impl<'a> Pairs<'a> {
+    /// The next token, and whether a separator follows it.
+    fn token(&mut self) -> (&'a [u8], bool) {
+        let end = self.separators.next();
+        let token = self.text.get(self.start..end.unwrap_or(self.text.len())).unwrap_or_default();
+        self.start = end.unwrap_or(self.text.len()).saturating_add(1);
+        (token, end.is_some())
+    }
+}
+
+impl<'a> Iterator for Pairs<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.start >= self.text.len() {
+            return None;
+        }
+        let (key, more) = self.token();
+        let value = if more { self.token().0 } else { b"" };
+        Some((key, value))
+    }
+}
+
+/// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.
+///
+/// ```
+/// use queryport::quake3::InfoStringBuilder;
+///
+/// let mut info = InfoStringBuilder::new(queryport::quake3::MAX_INFO_STRING);
+/// info.push(b"hostname", b"Srv")?;
+/// assert!(info.push(b"motd", br"a\b").is_err(), "no way to carry a backslash");
+/// assert_eq!(info.as_bytes(), br"\hostname\Srv");
+/// # Ok::<(), queryport::error::EncodeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct InfoStringBuilder {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl InfoStringBuilder {
+    /// `limit`: [`MAX_INFO_STRING`] or [`BIG_INFO_STRING`] for id's engines.
+    #[must_use]
+    pub const fn new(limit: usize) -> Self {
+        Self { bytes: Vec::new(), limit }
+    }
+
+    /// Appends a pair.
+    ///
+    /// # Errors
+    /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
+    /// [`EncodeError::TooLong`] when the limit would be exceeded; nothing is written then.
+    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
+        if key.is_empty() {
+            return Err(EncodeError::Empty("infostring key"));
+        }
+        for (field, text) in [("infostring key", key), ("infostring value", value)] {
+            if let Some(&byte) = text.iter().find(|&&byte| is_forbidden(byte)) {
+                return Err(EncodeError::Forbidden { field, byte });
+            }
+        }
+        let length = self.bytes.len().saturating_add(key.len()).saturating_add(value.len()).saturating_add(2);
+        if length > self.limit {
+            return Err(EncodeError::TooLong { field: "infostring", limit: self.limit });
+        }
+        self.bytes.put_u8(b'\\');
+        self.bytes.put_slice(key);
+        self.bytes.put_u8(b'\\');
+        self.bytes.put_slice(value);
+        Ok(())
+    }
+
+    /// The same string with another limit for what comes next.
+    #[must_use]
+    pub(crate) fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// What was written so far.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// What id's `Info_SetValueForKey` refuses, and the control bytes that end lines.
+pub(crate) const fn is_forbidden(byte: u8) -> bool {
+    matches!(byte, b'\\' | b';' | b'"' | 0..=0x1F | 0x7F)
+}
+
+/// The nearest text an infostring can carry: look-alikes for its three special characters, no control bytes.
+pub(crate) fn sanitise(text: &[u8]) -> Vec<u8> {
+    let look_alike = |&byte: &u8| match byte {
+        b'\\' => Some(b'/'),
+        b';' => Some(b','),
+        b'"' => Some(b'\''),
+        other => (!is_forbidden(other)).then_some(other),
+    };
+    text.iter().filter_map(look_alike).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(raw: &[u8]) -> Vec<(&[u8], &[u8])> {
+        InfoString::new(raw).iter().collect()
+    }
+
+    #[test]
+    fn empty_values_blanks_and_repeats_survive() {
+        let expected: [(&[u8], &[u8]); 4] = [(b"a", b""), (b" Admin", b"x "), (b"a", b"2"), (b"", b"v")];
+        assert_eq!(pairs(br"\a\\ Admin\x \a\2\\v"), expected);
+        assert_eq!(pairs(br"a\\ Admin\x \a\2\\v"), expected, "without the first separator");
+    }
+
+    #[test]
+    fn an_odd_token_is_a_key_and_is_told() {
+        assert_eq!(pairs(br"\a\1\b"), [(&b"a"[..], &b"1"[..]), (b"b", b"")]);
+        assert!(InfoString::new(br"\a\1\b").has_odd_key());
+        assert!(!InfoString::new(br"\a\1\b\").has_odd_key());
+        assert_eq!(pairs(br"\a\1\b\").len(), 2);
+        assert_eq!(pairs(br"\a\1\").len(), 1);
+        assert!(InfoString::new(br"\a\1\").has_odd_key());
+        for empty in [&b""[..], br"\"] {
+            assert!(pairs(empty).is_empty() && !InfoString::new(empty).has_odd_key());
+        }
+    }
+
+    #[test]
+    fn the_builder_refuses_what_cannot_be_carried() {
+        let mut info = InfoStringBuilder::new(10);
+        assert_eq!(info.push(b"a", b"b"), Ok(()));
+        assert_eq!(info.push(b"", b"b"), Err(EncodeError::Empty("infostring key")));
+        for byte in [b'\\', b';', b'"', b'\n', 0, 0x7F] {
+            assert!(
+                matches!(info.push(b"k", &[byte]), Err(EncodeError::Forbidden { byte: b, .. }) if b == byte)
+            );
+            assert!(info.push(&[b'k', byte], b"v").is_err());
+        }
+        assert_eq!(info.push(b"ab", b"cd").unwrap(), ());
+        assert_eq!(info.push(b"c", b""), Err(EncodeError::TooLong { field: "infostring", limit: 10 }));
+        assert_eq!(info.as_bytes(), br"\a\b\ab\cd");
+        assert_eq!(sanitise(b"a\\b;c\"d\n\xfc"), b"a/b,c'd\xfc");
+    }
+}

@@ -1,0 +1,271 @@
+//! Player lines: numbers and a quoted name, in the order each family of games has.
+
+use bytes::BufMut;
+use memchr::Memchr;
+
+use crate::error::EncodeError;
+use crate::wire::number;
+
+/// One borrowed player line.
+///
+/// | games | line |
+/// |---|---|
+/// | Quake 3, Urban Terror, Call of Duty, Jedi Academy… | `score ping "name"` |
+/// | Soldier of Fortune II, DarkPlaces team games | `score ping team "name"` |
+/// | Warsow | `score ping "name" team` |
+/// | Medal of Honor | `ping "name"` |
+/// | Quake 2 | `frags ping "name" "address"` |
+///
+/// ```
+/// use queryport::quake3::PlayerLine;
+///
+/// let line = PlayerLine::parse(br#"-9999 34 "^7Stylo o'^1." 2"#).unwrap();
+/// assert_eq!(line.name(), br"^7Stylo o'^1.");
+/// assert_eq!((line.score(), line.ping(), line.team()), (Some(-9999), Some(34), Some(2)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlayerLine<'a> {
+    before: &'a [u8],
+    name: &'a [u8],
+    after: &'a [u8],
+}
+
+impl<'a> PlayerLine<'a> {
+    /// Reads one line without its line feed; `None` when no quoted name closes on it.
+    #[must_use]
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        let open = line.iter().position(|&byte| byte == b'"')?;
+        let (before, quoted) = line.split_at_checked(open)?;
+        let quoted = quoted.strip_prefix(b"\"")?;
+        // Quake 2 has a second quoted string: there the name ends before the blank between the two. A name
+        // cannot hold a quote by the rules, but where one does, the last quote is the closing one.
+        let close = memchr::memmem::rfind(quoted, b"\" \"")
+            .or_else(|| quoted.iter().rposition(|&byte| byte == b'"'))?;
+        let (name, after) = quoted.split_at_checked(close)?;
+        Some(Self { before, name, after: after.strip_prefix(b"\"")? })
+    }
+
+    /// The name, which may be empty and may have blanks at its ends.
+    #[must_use]
+    pub const fn name(self) -> &'a [u8] {
+        self.name
+    }
+
+    /// The score as text: usually a decimal integer, `5.00` and the like on DarkPlaces.
+    #[must_use]
+    pub fn score_text(self) -> Option<&'a [u8]> {
+        self.leading().filter(|(_, ping)| ping.is_some()).map(|(first, _)| first)
+    }
+
+    /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark spectators.
+    #[must_use]
+    pub fn score(self) -> Option<i64> {
+        let text = self.score_text()?;
+        number::integer(text).or_else(|| {
+            let point = text.iter().position(|&byte| byte == b'.')?;
+            let (whole, fraction) = text.split_at_checked(point)?;
+            fraction.iter().skip(1).all(u8::is_ascii_digit).then(|| number::integer(whole))?
+        })
+    }
+
+    /// The ping as text.
+    #[must_use]
+    pub fn ping_text(self) -> Option<&'a [u8]> {
+        self.leading().map(|(first, second)| second.unwrap_or(first))
+    }
+
+    /// The ping in milliseconds; 0 for bots, 999 while connecting, −1 on some Call of Duty servers.
+    #[must_use]
+    pub fn ping(self) -> Option<i32> {
+        number::number(self.ping_text()?)
+    }
+
+    /// The third number, before or after the name, as text.
+    #[must_use]
+    pub fn team_text(self) -> Option<&'a [u8]> {
+        tokens(self.before)
+            .nth(2)
+            .or_else(|| tokens(self.after).next().filter(|text| !text.starts_with(b"\"")))
+    }
+
+    /// The team: 0 is none or spectators; which other numbers play is the game's own.
+    #[must_use]
+    pub fn team(self) -> Option<i32> {
+        number::number(self.team_text()?)
+    }
+
+    /// What stands before the name, blanks included.
+    #[must_use]
+    pub const fn before(self) -> &'a [u8] {
+        self.before
+    }
+
+    /// What stands after the closing quote, blanks included.
+    #[must_use]
+    pub const fn after(self) -> &'a [u8] {
+        self.after
+    }
+
+    /// Appends the line without its line feed, as it was read.
+    pub fn encode(self, out: &mut impl BufMut) {
+        out.put_slice(self.before);
+        out.put_u8(b'"');
+        out.put_slice(self.name);
+        out.put_u8(b'"');
+        out.put_slice(self.after);
+    }
+
+    /// The first two numbers. A single one is a ping: Medal of Honor sends no score.
+    fn leading(self) -> Option<(&'a [u8], Option<&'a [u8]>)> {
+        let mut numbers = tokens(self.before);
+        numbers.next().map(|first| (first, numbers.next()))
+    }
+}
+
+fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte <= b' ').filter(|token| !token.is_empty())
+}
+
+/// How a server writes its player lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum LineOrder {
+    /// `score ping "name"`: Quake 3 and most of its family.
+    #[default]
+    ScorePingName,
+    /// `score ping team "name"`: Soldier of Fortune II, DarkPlaces team games.
+    ScorePingTeamName,
+    /// `score ping "name" team`: Warsow.
+    ScorePingNameTeam,
+    /// `ping "name"`: Medal of Honor.
+    PingName,
+}
+
+impl LineOrder {
+    /// Appends a player line without its line feed.
+    ///
+    /// # Errors
+    /// [`EncodeError::Forbidden`] when the name holds a quote, a line feed or a NUL; nothing is written then.
+    pub fn encode(
+        self,
+        (score, ping, team): (i64, i32, i32),
+        name: &[u8],
+        out: &mut impl BufMut,
+    ) -> Result<(), EncodeError> {
+        if let Some(&byte) = name.iter().find(|&&byte| matches!(byte, b'"' | b'\n' | 0)) {
+            return Err(EncodeError::Forbidden { field: "player name", byte });
+        }
+        let (before, after) = match self {
+            Self::ScorePingName => (format!("{score} {ping} "), String::new()),
+            Self::ScorePingTeamName => (format!("{score} {ping} {team} "), String::new()),
+            Self::ScorePingNameTeam => (format!("{score} {ping} "), format!(" {team}")),
+            Self::PingName => (format!("{ping} "), String::new()),
+        };
+        PlayerLine { before: before.as_bytes(), name, after: after.as_bytes() }.encode(out);
+        Ok(())
+    }
+}
+
+/// Iterator over the player lines of a status. Lines on which no quoted name closes are passed over.
+#[derive(Debug, Clone)]
+pub struct PlayerLines<'a> {
+    text: &'a [u8],
+    start: usize,
+    feeds: Memchr<'a>,
+}
+
+impl<'a> PlayerLines<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text, start: 0, feeds: memchr::memchr_iter(b'\n', text) }
+    }
+
+    /// The next line, without its line feed, whatever stands on it.
+    fn line(&mut self) -> Option<&'a [u8]> {
+        if self.start >= self.text.len() {
+            return None;
+        }
+        let end = self.feeds.next().unwrap_or(self.text.len());
+        let line = self.text.get(self.start..end).unwrap_or_default();
+        self.start = end.saturating_add(1);
+        Some(line)
+    }
+
+    /// Whether a line with something on it is no player line.
+    pub(crate) fn has_odd_line(mut self) -> bool {
+        // What tools and servers leave at the end: CR, NUL, a lone quote.
+        let is_odd = |line: &[u8]| {
+            PlayerLine::parse(line).is_none()
+                && !line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
+        };
+        std::iter::from_fn(|| self.line()).any(is_odd)
+    }
+}
+
+impl<'a> Iterator for PlayerLines<'a> {
+    type Item = PlayerLine<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(line) = PlayerLine::parse(self.line()?) {
+                return Some(line);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Fields<'a> = (Option<i64>, Option<i32>, &'a [u8], Option<i32>);
+
+    fn fields(line: &[u8]) -> Fields<'_> {
+        let line = PlayerLine::parse(line).unwrap();
+        (line.score(), line.ping(), line.name(), line.team())
+    }
+
+    #[test]
+    fn every_dialect_of_the_line() {
+        assert_eq!(fields(br#"12 50 "You""#), (Some(12), Some(50), &b"You"[..], None));
+        assert_eq!(fields(br#"38 128 1 "Fic Tion""#), (Some(38), Some(128), &b"Fic Tion"[..], Some(1)));
+        assert_eq!(fields(br#"-9999 34 "a" 2"#), (Some(-9999), Some(34), &b"a"[..], Some(2)));
+        assert_eq!(fields(br#"34 "Allied""#), (None, Some(34), &b"Allied"[..], None));
+        assert_eq!(fields(br#"3 20 "q2" "192.0.2.1:1234""#), (Some(3), Some(20), &b"q2"[..], None));
+        assert_eq!(fields(br#"5.00 20 "x""#), (Some(5), Some(20), &b"x"[..], None));
+        assert_eq!(fields(br#"free -1 """#), (None, Some(-1), &b""[..], None));
+        assert_eq!(fields(br#""only a name""#), (None, None, &b"only a name"[..], None));
+    }
+
+    #[test]
+    fn a_quote_inside_a_name_does_not_cut_it() {
+        assert_eq!(fields(br#"1 2 "a"b""#).2, br#"a"b"#);
+        assert_eq!(fields(b"1 2 \"a\"\r").2, b"a");
+        assert_eq!(PlayerLine::parse(br#"1 2 "open"#), None);
+        assert_eq!(PlayerLine::parse(b"1 2"), None);
+    }
+
+    #[test]
+    fn odd_lines_are_passed_over_and_told() {
+        let lines = PlayerLines::new(b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n");
+        assert_eq!(lines.clone().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
+        assert!(lines.has_odd_line());
+        for tail in [&b""[..], b"\n", b"\r\n", b"\0", b"\""] {
+            assert!(!PlayerLines::new(&[b"1 2 \"a\"\n", tail].concat()).has_odd_line());
+        }
+    }
+
+    #[test]
+    fn lines_are_written_in_every_order() {
+        for (order, expected) in [
+            (LineOrder::ScorePingName, &br#"-3 50 "a b""#[..]),
+            (LineOrder::ScorePingTeamName, br#"-3 50 2 "a b""#),
+            (LineOrder::ScorePingNameTeam, br#"-3 50 "a b" 2"#),
+            (LineOrder::PingName, br#"50 "a b""#),
+        ] {
+            let mut out = Vec::new();
+            order.encode((-3, 50, 2), b"a b", &mut out).unwrap();
+            assert_eq!(out, expected);
+            assert!(order.encode((0, 0, 0), b"a\"b", &mut out).is_err());
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! One secret, many unguessable numbers: client nonces and server tokens.
+//!
+//! The core draws no randomness. Whoever owns the process hands over sixteen bytes once (the `net` layer takes
+//! them from the operating system, tests fix them), and everything that must not be guessed is a keyed hash
+//! (SipHash-2-4) of what it is bound to. Runs are reproducible, and one observed nonce says nothing about
+//! another.
+
+use std::fmt;
+use std::hash::Hasher;
+use std::net::{IpAddr, SocketAddr};
+
+use siphasher::sip::SipHasher24;
+
+/// Sixteen secret bytes. `Debug` does not show them.
+///
+/// ```
+/// use queryport::secret::Secret;
+///
+/// let secret = Secret::new([7; 16]);
+/// let peer = "192.0.2.1:27960".parse().unwrap();
+/// assert_eq!(secret.number("challenge", peer, 0), secret.number("challenge", peer, 0));
+/// assert_ne!(secret.number("challenge", peer, 0), secret.number("challenge", peer, 1));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Secret([u8; 16]);
+
+impl Secret {
+    /// Takes sixteen bytes nobody else can guess.
+    #[must_use]
+    pub const fn new(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// A number that only the holder of the secret can compute, bound to a purpose, an address with its port,
+    /// and a counter (an attempt, a time window).
+    #[must_use]
+    pub fn number(&self, purpose: &str, address: SocketAddr, counter: u64) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        // Lengths first: no two inputs share a byte string.
+        hasher.write_usize(purpose.len());
+        hasher.write(purpose.as_bytes());
+        match address.ip().to_canonical() {
+            IpAddr::V4(ip) => hasher.write(&ip.octets()),
+            IpAddr::V6(ip) => hasher.write(&ip.octets()),
+        }
+        hasher.write_u16(address.port());
+        hasher.write_u64(counter);
+        hasher.finish()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_input_changes_the_number() {
+        let secret = Secret::new([1; 16]);
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let base = secret.number("token", at("192.0.2.1:1000"), 5);
+        assert_ne!(base, Secret::new([2; 16]).number("token", at("192.0.2.1:1000"), 5));
+        assert_ne!(base, secret.number("nonce", at("192.0.2.1:1000"), 5));
+        assert_ne!(base, secret.number("token", at("192.0.2.2:1000"), 5));
+        assert_ne!(base, secret.number("token", at("192.0.2.1:1001"), 5));
+        assert_ne!(base, secret.number("token", at("192.0.2.1:1000"), 6));
+        assert_eq!(base, secret.number("token", at("[::ffff:192.0.2.1]:1000"), 5), "v4-mapped is v4");
+    }
+
+    #[test]
+    fn debug_keeps_the_secret() {
+        assert_eq!(format!("{:?}", Secret::new([0x41; 16])), "Secret(..)");
+    }
+}

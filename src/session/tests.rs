@@ -1,0 +1,230 @@
+#![allow(clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::error::{ParseError, ParseErrorKind, QueryError};
+use crate::limits::Limits;
+
+/// Understands one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race; anything else is rejected.
+#[derive(Debug, Default)]
+struct Script {
+    heard: Vec<u8>,
+    done_at_silence: bool,
+}
+
+impl Conversation for Script {
+    type Answer = Vec<u8>;
+
+    fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[b'?', retry]);
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Vec<u8>> {
+        self.heard.extend_from_slice(datagram);
+        match datagram {
+            b"d" => Verdict::Done(self.heard.clone()),
+            b"n" => Verdict::Next,
+            b"p" => Verdict::Partial(Wait::Reply),
+            b"q" => Verdict::Partial(Wait::Quiet),
+            b"g" => Verdict::Partial(Wait::Grace),
+            _ => Verdict::Rejected(ParseError::new(ParseErrorKind::NotThisProtocol("a letter"), 0)),
+        }
+    }
+
+    fn silence(&mut self, patience: Patience) -> Silence<Vec<u8>> {
+        match patience {
+            _ if self.done_at_silence => Silence::Done(self.heard.clone()),
+            Patience::Step if self.heard.ends_with(b"n") => Silence::Next,
+            _ => Silence::Retry,
+        }
+    }
+}
+
+const PEER: &str = "192.0.2.1:27960";
+
+struct Rig {
+    session: Session<Script>,
+    now: Instant,
+    out: Vec<u8>,
+}
+
+impl Rig {
+    fn new(script: Script, timing: Timing) -> Self {
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "an Instant has to come from somewhere; time is virtual after this"
+        )]
+        let now = Instant::now();
+        let session = Session::new(script, PEER.parse().unwrap(), timing, &Limits::default(), now);
+        Self { session, now, out: Vec::new() }
+    }
+
+    fn send(&mut self) -> bool {
+        self.session.poll_transmit(self.now, &mut self.out).is_some()
+    }
+
+    fn hear(&mut self, datagram: &[u8]) {
+        self.session.handle_datagram(self.now, PEER.parse().unwrap(), datagram);
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+        self.session.handle_timeout(self.now);
+    }
+
+    fn wait_ms(&self) -> u128 {
+        (self.session.poll_timeout().unwrap() - self.now).as_millis()
+    }
+}
+
+fn timing() -> Timing {
+    Timing::default()
+        .with_timeout(Duration::from_millis(5000))
+        .with_retry_after(Duration::from_millis(1000))
+        .with_retries(2)
+}
+
+#[test]
+fn retries_back_off_and_then_the_silence_is_named() {
+    let mut rig = Rig::new(Script::default(), timing());
+    assert!(rig.send() && !rig.send(), "one request at a time");
+    assert_eq!(rig.wait_ms(), 1000);
+    rig.pass(999);
+    assert!(!rig.send(), "early timeouts are harmless");
+    rig.pass(1);
+    rig.pass(0);
+    assert!(rig.send() && !rig.send(), "repeated timeouts are harmless");
+    assert_eq!(rig.wait_ms(), 1500);
+    rig.pass(1500);
+    assert!(rig.send());
+    assert_eq!(rig.out, *b"?\x00?\x01?\x02");
+    assert_eq!(rig.wait_ms(), 2250);
+    rig.pass(2250);
+    let expected = QueryError::Silent { requests: 3, waited: Duration::from_millis(4750) };
+    assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
+    assert_eq!(rig.session.poll_answer(), None, "taken once");
+    assert_eq!(rig.session.poll_timeout(), None);
+}
+
+#[test]
+fn nonsense_moves_no_timer_and_is_named_at_the_end() {
+    let mut rig = Rig::new(Script::default(), timing().with_retries(0));
+    rig.send();
+    rig.pass(600);
+    rig.hear(b"\x00");
+    rig.hear(b"");
+    assert_eq!(rig.wait_ms(), 400);
+    rig.pass(400);
+    match rig.session.poll_answer() {
+        Some(Err(QueryError::Nonsense { requests: 1, rejected: 2, last, .. })) => {
+            assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("a letter"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn other_senders_are_ignored_and_mapped_addresses_are_the_same_peer() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    for foreign in ["192.0.2.1:27961", "192.0.2.2:27960", "[::1]:27960"] {
+        rig.session.handle_datagram(rig.now, foreign.parse().unwrap(), b"d");
+    }
+    assert_eq!((rig.session.stats().foreign, rig.session.poll_answer()), (3, None));
+    rig.now += Duration::from_millis(40);
+    rig.session.handle_datagram(rig.now, "[::ffff:192.0.2.1]:27960".parse().unwrap(), b"d");
+    let outcome = rig.session.poll_answer().unwrap().unwrap();
+    assert_eq!((outcome.rtt.as_millis(), outcome.answer), (40, b"d".to_vec()));
+    rig.hear(b"d");
+    assert_eq!(rig.session.stats().late, 1);
+}
+
+/// Trap: a peer that answers every step with another step kept the client sending for ever.
+#[test]
+fn a_peer_that_never_ends_is_ended() {
+    let mut rig = Rig::new(Script::default(), timing());
+    let mut sent = 0;
+    while rig.session.poll_timeout().is_some() {
+        sent += u32::from(rig.send());
+        rig.hear(b"n");
+    }
+    assert_eq!(sent, 16);
+    assert_eq!(rig.session.poll_answer(), Some(Err(QueryError::TooManySteps(16))));
+}
+
+/// Trap: partial answers must not extend the query past its deadline, which is checked on datagrams too.
+#[test]
+fn an_endless_trickle_ends_at_the_deadline() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    for _ in 0..10 {
+        rig.hear(b"p");
+        assert!(rig.wait_ms() <= 1000);
+        rig.now += Duration::from_millis(500);
+    }
+    rig.hear(b"p");
+    let expected = QueryError::Silent { requests: 1, waited: Duration::from_millis(5000) };
+    assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
+}
+
+/// Trap: every accepted fragment pushed a timer entry, and 100,000 of them grew the heap.
+#[test]
+fn a_session_has_one_alarm_whatever_arrives() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    let size = std::mem::size_of_val(&rig.session);
+    for _ in 0..1000 {
+        rig.hear(b"p");
+    }
+    assert_eq!(std::mem::size_of_val(&rig.session), size, "no queue inside");
+    rig.pass(1000);
+    assert!(rig.send() && !rig.send(), "one retry, not a thousand");
+}
+
+/// Trap: a restarted peer met its stale alarm.
+#[test]
+fn an_overwritten_alarm_does_not_fire() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    rig.pass(900);
+    rig.hear(b"n");
+    assert!(rig.send());
+    rig.pass(100);
+    assert!(!rig.send(), "the first step's alarm is gone");
+    assert_eq!(rig.wait_ms(), 900);
+}
+
+#[test]
+fn open_ended_replies_end_by_quiet_and_certain_ones_by_a_round_trip() {
+    let script = || Script { done_at_silence: true, ..Script::default() };
+    let mut rig = Rig::new(script(), timing());
+    rig.send();
+    rig.now += Duration::from_millis(50);
+    rig.hear(b"q");
+    assert_eq!(rig.wait_ms(), 300);
+    rig.hear(b"g");
+    assert_eq!(rig.wait_ms(), 50, "one round trip");
+    rig.pass(50);
+    assert_eq!(rig.session.poll_answer().unwrap().unwrap().answer, b"qg");
+}
+
+#[test]
+fn a_step_without_an_answer_can_be_given_up_for_the_next() {
+    let mut rig = Rig::new(Script::default(), timing().with_retries(0));
+    rig.send();
+    rig.hear(b"n");
+    rig.send();
+    rig.pass(1000);
+    assert!(rig.send(), "the third step");
+    rig.hear(b"d");
+    assert_eq!(rig.session.poll_answer().unwrap().unwrap().answer, b"nd");
+}
+
+#[test]
+fn an_unreachable_peer_ends_the_query_at_once() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    rig.session.handle_unreachable(rig.now);
+    assert_eq!(rig.session.poll_answer(), Some(Err(QueryError::Unreachable)));
+}

@@ -1,0 +1,69 @@
+//! Numbers and truth values that stand as text on the wire.
+
+/// A decimal integer with an optional sign; blanks around it are ignored, anything else makes it no number.
+pub(crate) fn integer(text: &[u8]) -> Option<i64> {
+    let text = text.trim_ascii();
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    let mut value = 0_i64;
+    for &digit in digits {
+        let digit = i64::from(digit.checked_sub(b'0').filter(|&digit| digit <= 9)?);
+        value = value.checked_mul(10)?;
+        value = if negative { value.checked_sub(digit)? } else { value.checked_add(digit)? };
+    }
+    Some(value)
+}
+
+/// A number that fits the wanted type; the same leniency as [`integer`].
+pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
+    integer(text).and_then(|value| T::try_from(value).ok())
+}
+
+/// A truth value in any of the spellings seen on servers: `0`/`1`, `true`/`false`, `yes`/`no`, `on`/`off`, any
+/// case. Other numbers than 0 are true.
+pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
+    let text = text.trim_ascii();
+    let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
+    if is("true") || is("yes") || is("on") {
+        Some(true)
+    } else if is("false") || is("no") || is("off") {
+        Some(false)
+    } else {
+        integer(text).map(|value| value != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_every_shape() {
+        assert_eq!(integer(b" 152"), Some(152));
+        assert_eq!(integer(b"-9999"), Some(-9999));
+        assert_eq!(integer(b"+7"), Some(7));
+        assert_eq!(integer(b"-9223372036854775808"), Some(i64::MIN));
+        for bad in [&b""[..], b"-", b"5.00", b"1 2", b"9223372036854775808", b"0x10", b"12a"] {
+            assert_eq!(integer(bad), None, "{bad:?}");
+        }
+        assert_eq!(number::<u16>(b"65536"), None);
+        assert_eq!(number::<u16>(b"65535"), Some(65535));
+    }
+
+    #[test]
+    fn truth_in_every_spelling() {
+        for yes in ["1", "True", "true", "YES", "on", "2"] {
+            assert_eq!(boolean(yes.as_bytes()), Some(true), "{yes}");
+        }
+        for no in ["0", "False", "no", "Off", " 0 "] {
+            assert_eq!(boolean(no.as_bytes()), Some(false), "{no}");
+        }
+        assert_eq!(boolean(b"maybe"), None);
+    }
+}
