@@ -30,8 +30,8 @@ pub const MAX_CHALLENGE: usize = 128;
 pub struct Request<'a> {
     /// What is asked.
     pub command: Command<'a>,
-    /// Whether byte 0x02 stands after the mark, as Medal of Honor's clients write it. Other servers take it for
-    /// a blank.
+    /// Whether byte 0x02 stands after the mark, as Medal of Honor's clients write it. ioquake3 takes it for a
+    /// blank, DarkPlaces does not answer (both recorded).
     pub direction_byte: bool,
 }
 
@@ -139,7 +139,7 @@ fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
     }
     let quoted =
         delimited(tag(&b"\""[..]), take_till(|byte| byte == b'"' || byte == 0), opt(tag(&b"\""[..])));
-    let bare = take_till(|byte| byte <= b' ');
+    let bare = take_till(|byte| byte <= b' ' || byte == b'"');
     alt((quoted, bare)).parse(line)
 }
 
@@ -165,6 +165,7 @@ mod tests {
         assert_eq!(command(b"GETINFO xxx\n"), info(Some(&b"xxx"[..])));
         assert_eq!(command(b"\x02 getinfo\t xxx yyy"), info(Some(&b"xxx"[..])));
         assert_eq!(command(b"getinfo \"a b\" c"), info(Some(&b"a b"[..])));
+        assert_eq!(command(b"getinfo a\"b"), info(Some(&b"a"[..])), "as recorded from ioquake3");
         assert_eq!(command(b"getinfo\0xxx"), info(None), "NUL ends the line");
         assert_eq!(command(b"getinfo\nxxx"), info(None), "LF ends the line");
         assert_eq!(command(b"/* a */ getinfo // b"), info(None));

@@ -62,6 +62,18 @@ pub enum Verdict<A> {
     Done(A),
 }
 
+impl<A> Verdict<A> {
+    /// The same verdict with another type of answer.
+    pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Verdict<B> {
+        match self {
+            Self::Rejected(error) => Verdict::Rejected(error),
+            Self::Partial(wait) => Verdict::Partial(wait),
+            Self::Next => Verdict::Next,
+            Self::Done(answer) => Verdict::Done(convert(answer)),
+        }
+    }
+}
+
 /// How long to wait after a part of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
@@ -97,4 +109,15 @@ pub enum Silence<A> {
     Next,
     /// What has arrived is the answer, or all that will come of it.
     Done(A),
+}
+
+impl<A> Silence<A> {
+    /// The same with another type of answer.
+    pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Silence<B> {
+        match self {
+            Self::Retry => Silence::Retry,
+            Self::Next => Silence::Next,
+            Self::Done(answer) => Silence::Done(convert(answer)),
+        }
+    }
 }

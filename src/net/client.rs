@@ -1,0 +1,143 @@
+//! Asking servers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::error::Error;
+use super::exchange;
+use super::query::Target;
+use super::resolve::resolve;
+use crate::limits::Limits;
+use crate::model::ServerStatus;
+use crate::protocol::{Protocol, StatusQuery};
+use crate::quake3;
+use crate::secret::Secret;
+use crate::session::{Conversation, Outcome, Session, Timing};
+
+/// Asks game servers. Cheap to clone; clones share their nonce counter.
+///
+/// ```no_run
+/// use queryport::net::Client;
+/// use queryport::protocol::Protocol;
+///
+/// # async fn example() -> Result<(), queryport::net::Error> {
+/// let client = Client::new()?;
+/// let outcome = client.query(Protocol::Quake3, "example.org:27960").await?;
+/// for player in outcome.answer.listed_players() {
+///     println!("{:>5} {}", player.score.unwrap_or(0), player.name);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Client {
+    secret: Secret,
+    timing: Timing,
+    limits: Limits,
+    counter: Arc<AtomicU64>,
+}
+
+impl Client {
+    /// A client with default timing and limits, and a secret from the operating system.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the system has no entropy to give.
+    pub fn new() -> Result<Self, Error> {
+        let mut secret = [0; 16];
+        getrandom::fill(&mut secret)
+            .map_err(|error| Error::Io { doing: "draw random bytes", source: error.into() })?;
+        Ok(Self::with_secret(Secret::new(secret)))
+    }
+
+    /// A client whose nonces follow from this secret: for tests, and for those who keep their own entropy.
+    #[must_use]
+    pub fn with_secret(secret: Secret) -> Self {
+        Self { secret, timing: Timing::default(), limits: Limits::default(), counter: Arc::default() }
+    }
+
+    /// Sets the waiting times of each query.
+    #[must_use]
+    pub fn with_timing(mut self, timing: Timing) -> Self {
+        self.timing = timing;
+        self
+    }
+
+    /// Sets the bounds of each answer.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Asks for everything and normalises it. `server` is a host name or address, with `:port` where it is not
+    /// the protocol's default query port.
+    ///
+    /// # Errors
+    /// See [`Error`]; `is_silent`, `is_unreachable` and `is_nonsense` tell the common ones apart.
+    pub async fn query(&self, protocol: Protocol, server: &str) -> Result<Outcome<ServerStatus>, Error> {
+        let new = |nonce| StatusQuery::new(protocol, nonce, self.limits);
+        let outcome = self.ask_host(server, protocol.default_query_port(), new).await?;
+        Ok(outcome.map(|answer| answer.to_status()))
+    }
+
+    /// Quake 3's `getstatus`, in its own words.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn quake3_status(&self, server: &str) -> Result<Outcome<quake3::Answer>, Error> {
+        let port = Protocol::Quake3.default_query_port();
+        self.ask_host(server, port, |nonce| quake3::StatusQuery::new(nonce, self.limits)).await
+    }
+
+    /// Quake 3's `getinfo`, in its own words. Some servers answer one query a second: do not ask for both.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn quake3_info(&self, server: &str) -> Result<Outcome<quake3::Answer>, Error> {
+        let port = Protocol::Quake3.default_query_port();
+        self.ask_host(server, port, |nonce| quake3::InfoQuery::new(nonce, self.limits)).await
+    }
+
+    /// A server bound to this client, which can stand in a list as `Box<dyn Query>`.
+    #[must_use]
+    pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
+        Target::new(self.clone(), protocol, server.into())
+    }
+
+    /// Leads any conversation with an address.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn ask<C: Conversation>(
+        &self,
+        conversation: C,
+        server: SocketAddr,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        exchange::run(Session::new(conversation, server, self.timing, &self.limits, exchange::now())).await
+    }
+
+    /// A number for a new conversation that nobody else can guess.
+    #[must_use]
+    pub fn nonce(&self, server: SocketAddr) -> u64 {
+        self.secret.number("client nonce", server, self.counter.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Leads a conversation with a host. A name with several addresses (as `localhost`, `::1` and `127.0.0.1`) is
+    /// tried address by address until one answers; each has the whole timeout.
+    async fn ask_host<C: Conversation>(
+        &self,
+        server: &str,
+        default_port: u16,
+        conversation: impl Fn(u64) -> C,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        let mut last = Err(Error::Address(server.to_owned()));
+        for address in resolve(server, default_port).await? {
+            last = self.ask(conversation(self.nonce(address)), address).await;
+            if last.is_ok() {
+                break;
+            }
+        }
+        last
+    }
+}

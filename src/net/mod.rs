@@ -1,0 +1,17 @@
+//! The network layer, feature `tokio`: sockets, clock, name resolution, entropy. A thin pump around
+//! [`session`](crate::session) and [`serve`](crate::serve).
+//!
+//! Every query has a UDP socket of its own, connected to the server: the kernel drops datagrams from elsewhere,
+//! its port is fresh, and ICMP errors come back as [`Error::is_unreachable`]. Dropping a future cancels its query.
+
+mod client;
+mod error;
+mod exchange;
+mod query;
+mod resolve;
+mod serve;
+
+pub use client::Client;
+pub use error::Error;
+pub use query::{Query, Target};
+pub use serve::serve;

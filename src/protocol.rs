@@ -1,0 +1,171 @@
+//! The four protocols behind one enum: chosen at run time, answered in one shape.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bytes::Bytes;
+use thiserror::Error;
+
+use crate::error::ParseError;
+use crate::limits::Limits;
+use crate::model::{Completeness, ServerStatus};
+use crate::quake3;
+use crate::session::{Conversation, Patience, Silence, Verdict};
+
+/// A protocol that game servers are asked in.
+///
+/// ```
+/// use queryport::protocol::Protocol;
+///
+/// let protocol: Protocol = "quake3".parse()?;
+/// assert_eq!(protocol.default_query_port(), 27960);
+/// assert_eq!(protocol.to_string(), "quake3");
+/// # Ok::<(), queryport::protocol::UnknownProtocol>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Protocol {
+    /// Quake 3's out-of-band packets, see [`quake3`].
+    Quake3,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 1] = [Self::Quake3];
+
+    /// The name in this crate's words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quake3 => "quake3",
+        }
+    }
+
+    /// The UDP port that the protocol's best-known game answers queries on. Other games have their own.
+    #[must_use]
+    pub const fn default_query_port(self) -> u16 {
+        match self {
+            Self::Quake3 => 27960,
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Text that names no protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0:?} is no protocol: expected one of {names}", names = Protocol::ALL.map(Protocol::name).join(", "))]
+pub struct UnknownProtocol(String);
+
+impl FromStr for Protocol {
+    type Err = UnknownProtocol;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let lower = text.to_ascii_lowercase();
+        Self::ALL
+            .into_iter()
+            .find(|protocol| protocol.name() == lower)
+            .ok_or_else(|| UnknownProtocol(text.to_owned()))
+    }
+}
+
+/// The full normalised question in any protocol: who are you, what is being played, who is on?
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum StatusQuery {
+    /// `getstatus`.
+    Quake3(quake3::StatusQuery),
+}
+
+impl StatusQuery {
+    /// `nonce`: a number the server cannot guess, see [`Secret::number`](crate::secret::Secret::number).
+    #[must_use]
+    pub fn new(protocol: Protocol, nonce: u64, limits: Limits) -> Self {
+        match protocol {
+            Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, limits)),
+        }
+    }
+}
+
+impl Conversation for StatusQuery {
+    type Answer = Answer;
+
+    fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
+        match self {
+            Self::Quake3(query) => query.request(retry, out),
+        }
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
+        match self {
+            Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
+        }
+    }
+
+    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
+        match self {
+            Self::Quake3(query) => query.silence(patience).map(Answer::Quake3),
+        }
+    }
+}
+
+/// An accepted answer in its protocol's own shape: it holds the bytes, and becomes a [`ServerStatus`] when asked.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Answer {
+    /// See [`quake3::Answer`].
+    Quake3(quake3::Answer),
+}
+
+impl Answer {
+    /// Takes captured datagrams, in order of arrival, for everything that came before silence fell. No request is
+    /// known, so what ties a reply to its request is not checked.
+    ///
+    /// # Errors
+    /// Why nothing of it is an answer.
+    pub fn from_datagrams(
+        protocol: Protocol,
+        datagrams: impl IntoIterator<Item = Bytes>,
+        limits: &Limits,
+    ) -> Result<Self, ParseError> {
+        match protocol {
+            Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
+        }
+    }
+
+    /// Whether all that was asked for is there.
+    #[must_use]
+    pub fn completeness(&self) -> Completeness {
+        match self {
+            Self::Quake3(answer) => answer.completeness(),
+        }
+    }
+
+    /// The normalised model. Its texts share this answer's bytes.
+    #[must_use]
+    pub fn to_status(&self) -> ServerStatus {
+        match self {
+            Self::Quake3(answer) => answer.to_status(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_go_both_ways() {
+        for protocol in Protocol::ALL {
+            assert_eq!(protocol.name().to_uppercase().parse(), Ok(protocol));
+        }
+        let error = "quake9".parse::<Protocol>().unwrap_err().to_string();
+        assert!(error.starts_with("\"quake9\" is no protocol: expected one of quake3"), "{error}");
+    }
+}

@@ -1,0 +1,105 @@
+//! Captured answers as test vectors: the project's own under `tests/vectors`, and a folder of third-party ones
+//! named by the environment variable `QUERYPORT_CAPTURES`.
+
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// One captured answer with what it must decode to.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub name: String,
+    pub packets: Vec<Bytes>,
+    pub expect: Value,
+}
+
+/// The project's own vectors and, where the variable is set, the third-party captures of a protocol.
+pub fn cases(protocol: &str) -> Vec<Case> {
+    let mut cases = read_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors").join(protocol));
+    assert!(!cases.is_empty(), "the project's own vectors of {protocol} are there");
+    match std::env::var_os("QUERYPORT_CAPTURES") {
+        Some(folder) => {
+            let theirs = read_folder(&PathBuf::from(folder).join(protocol));
+            assert!(!theirs.is_empty(), "QUERYPORT_CAPTURES is set but holds no {protocol} captures");
+            println!("{} own vectors and {} captures of {protocol}", cases.len(), theirs.len());
+            cases.extend(theirs);
+        }
+        None => println!("QUERYPORT_CAPTURES is not set: only the {} own vectors of {protocol}", cases.len()),
+    }
+    cases
+}
+
+fn read_folder(folder: &Path) -> Vec<Case> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+fn read(path: &Path) -> Case {
+    let text = std::fs::read_to_string(path).unwrap();
+    let object: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let packets = object["packets"].as_array().unwrap_or_else(|| panic!("{path:?} has no packets"));
+    Case {
+        name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+        packets: packets.iter().map(|hex| Bytes::from(hex::decode(hex.as_str().unwrap()).unwrap())).collect(),
+        expect: object["expect"].clone(),
+    }
+}
+
+/// Bytes as the captures write them: one code point a byte.
+pub fn latin1(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| char::from(byte)).collect()
+}
+
+/// Compares decoded parts (`rules`, `players`, `teams`, `info`) with what a case expects; parts it does not name
+/// are not judged.
+pub fn check(case: &Case, actual: &Value) {
+    let expect = &case.expect;
+    let name = &case.name;
+    if expect["complete"] == true {
+        assert_eq!(actual["complete"], true, "{name}: complete");
+    }
+    if let Some(rules) = expect["rules"].as_array() {
+        let ignored = strings(&expect["rules_ignore_keys"]);
+        let kept: Vec<&Value> = actual["rules"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{name}: no rules"))
+            .iter()
+            .filter(|pair| !ignored.contains(&pair[0].as_str().unwrap()))
+            .collect();
+        assert_eq!(kept, rules.iter().collect::<Vec<_>>(), "{name}: rules");
+    }
+    for part in ["players", "teams"] {
+        if let Some(rows) = expect[part].as_array() {
+            let ignored = strings(&expect[format!("{part}_ignore_fields")]);
+            let blanks = expect[format!("{part}_blank_rows_max")].as_u64().unwrap_or(0) as usize;
+            let mut kept: Vec<Value> = actual[part].as_array().cloned().unwrap_or_default();
+            for row in &mut kept {
+                row.as_object_mut().unwrap().retain(|field, _| !ignored.contains(&field.as_str()));
+            }
+            let is_blank = |row: &Value| {
+                row.as_object().unwrap().values().all(|value| value.is_null() || value.as_str() == Some(""))
+            };
+            let mut extra = 0;
+            while kept.len() > rows.len() && is_blank(kept.last().unwrap()) {
+                kept.pop();
+                extra += 1;
+            }
+            assert_eq!(&kept, rows, "{name}: {part}");
+            assert!(extra <= blanks, "{name}: {extra} blank {part}");
+        }
+    }
+    if let Some(info) = expect["info"].as_object() {
+        let ignored = strings(&expect["info_ignore"]);
+        let mut kept = actual["info"].as_object().cloned().unwrap_or_default();
+        kept.retain(|field, _| !ignored.contains(&field.as_str()));
+        assert_eq!(&kept, info, "{name}: info");
+    }
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    value.as_array().map(|list| list.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
+}

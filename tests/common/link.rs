@@ -1,0 +1,111 @@
+//! A simulated network: loss, duplication, reordering, delay and corruption, seeded, in virtual time.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// What a link does to datagrams. Rates are 0.0–1.0.
+#[derive(Debug, Clone, Copy)]
+pub struct Conditions {
+    pub loss: f64,
+    pub duplication: f64,
+    /// Chance that one bit of a datagram is changed.
+    pub corruption: f64,
+    pub delay: Duration,
+    /// Up to this much is added to each datagram's delay: reordering.
+    pub jitter: Duration,
+}
+
+impl Conditions {
+    /// Nothing happens to datagrams but time.
+    pub const fn perfect(delay: Duration) -> Self {
+        Self { loss: 0.0, duplication: 0.0, corruption: 0.0, delay, jitter: Duration::ZERO }
+    }
+
+    /// A bad day on the Internet.
+    pub const fn bad() -> Self {
+        Self {
+            loss: 0.1,
+            duplication: 0.1,
+            corruption: 0.0,
+            delay: Duration::from_millis(40),
+            jitter: Duration::from_millis(60),
+        }
+    }
+}
+
+/// A datagram on its way.
+#[derive(Debug, Clone)]
+pub struct Datagram {
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    pub bytes: Vec<u8>,
+}
+
+/// Datagrams in flight between any number of addresses.
+#[derive(Debug)]
+pub struct Link {
+    conditions: Conditions,
+    random: Random,
+    flying: BTreeMap<(Instant, u64), Datagram>,
+    sent: u64,
+}
+
+impl Link {
+    pub fn new(conditions: Conditions, seed: u64) -> Self {
+        Self { conditions, random: Random(seed), flying: BTreeMap::new(), sent: 0 }
+    }
+
+    pub fn send(&mut self, now: Instant, mut datagram: Datagram) {
+        let copies = 1 + usize::from(self.random.chance(self.conditions.duplication));
+        for _ in 0..copies {
+            if self.random.chance(self.conditions.loss) {
+                continue;
+            }
+            if !datagram.bytes.is_empty() && self.random.chance(self.conditions.corruption) {
+                let place = self.random.below(datagram.bytes.len() as u64) as usize;
+                datagram.bytes[place] ^= 1 << self.random.below(8);
+            }
+            let jitter = self.conditions.jitter.mul_f64(self.random.fraction());
+            self.sent += 1;
+            self.flying.insert((now + self.conditions.delay + jitter, self.sent), datagram.clone());
+        }
+    }
+
+    /// When the next datagram arrives.
+    pub fn next_arrival(&self) -> Option<Instant> {
+        self.flying.keys().next().map(|(at, _)| *at)
+    }
+
+    /// A datagram that has arrived by now.
+    pub fn arrive(&mut self, now: Instant) -> Option<Datagram> {
+        let key = *self.flying.keys().next().filter(|(at, _)| *at <= now)?;
+        self.flying.remove(&key)
+    }
+}
+
+/// A seeded generator (splitmix64): the same run every time.
+#[derive(Debug, Clone)]
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    pub fn fraction(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    pub fn chance(&mut self, rate: f64) -> bool {
+        self.fraction() < rate
+    }
+}

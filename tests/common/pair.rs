@@ -1,0 +1,57 @@
+//! A client session and a server on the two ends of a simulated link, in virtual time.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::error::QueryError;
+use queryport::limits::Limits;
+use queryport::session::{Conversation, Outcome, Session, Timing};
+
+use super::link::{Conditions, Datagram, Link};
+
+pub const CLIENT: &str = "192.0.2.1:5000";
+pub const SERVER: &str = "192.0.2.2:27960";
+
+/// What a pair did.
+pub struct Played<A> {
+    pub result: Result<Outcome<A>, QueryError>,
+    /// Virtual time from start to end.
+    pub elapsed: Duration,
+}
+
+/// Leads a conversation with a server function over a link, to its end. The server gets the virtual time, the
+/// sender and the datagram.
+pub fn play<C: Conversation>(
+    conversation: C,
+    timing: Timing,
+    (conditions, seed): (Conditions, u64),
+    mut server: impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes>,
+) -> Played<C::Answer> {
+    let (client_at, server_at): (SocketAddr, SocketAddr) = (CLIENT.parse().unwrap(), SERVER.parse().unwrap());
+    let start = Instant::now();
+    let mut now = start;
+    let mut link = Link::new(conditions, seed);
+    let mut session = Session::new(conversation, server_at, timing, &Limits::default(), now);
+    loop {
+        let mut out = Vec::new();
+        while let Some(transmit) = session.poll_transmit(now, &mut out) {
+            link.send(now, Datagram { from: client_at, to: transmit.to, bytes: std::mem::take(&mut out) });
+        }
+        if let Some(result) = session.poll_answer() {
+            return Played { result, elapsed: now - start };
+        }
+        let alarm = session.poll_timeout().expect("a running session has an alarm");
+        now = link.next_arrival().map_or(alarm, |arrival| arrival.min(alarm)).max(now);
+        while let Some(datagram) = link.arrive(now) {
+            if datagram.to == server_at {
+                for bytes in server(now, datagram.from, &datagram.bytes) {
+                    link.send(now, Datagram { from: server_at, to: datagram.from, bytes: bytes.to_vec() });
+                }
+            } else {
+                session.handle_datagram(now, datagram.from, &datagram.bytes);
+            }
+        }
+        session.handle_timeout(now);
+    }
+}
