@@ -10,51 +10,46 @@ use crate::model::{Charset, Colours, Player, RulesBuilder, ServerStatus, Style, 
 use crate::wire::number;
 use crate::wire::share::share;
 
-/// Keys by meaning, the more telling first. Empty values count as not said.
-const NAME: [&str; 2] = ["sv_hostname", "hostname"];
-const GAME: [&str; 2] = ["gamename", "game"];
-const GAME_TYPE: [&str; 2] = ["g_gametype", "gametype"];
-const VERSION: [&str; 3] = ["version", "shortversion", "gameversion"];
-const PASSWORD: [&str; 4] = ["g_needpass", "needpass", "pswrd", "password"];
-
 /// See [`Answer::to_status`].
 pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let response = answer.response();
     let info = response.info();
-    let style = Style::new(Charset::Utf8OrWindows1252, colours(info));
     let bytes = answer.raw();
-    let text = |keys: &[&str]| first(info, keys).map(|raw| Text::new(share(bytes, raw), style));
-    let count = |key: &str| info.get(key).and_then(number::number::<u32>);
+    let known = Known::read(info);
+    let style = Style::new(Charset::Utf8OrWindows1252, known.colours());
     let mut rules = RulesBuilder::new(bytes, style, info.count_bound());
     for (key, value) in info {
         rules.push(key, value);
     }
-    let players = (response.kind() == Kind::Status)
-        .then(|| response.players().map(|line| player(line, bytes, style)).collect::<Vec<_>>());
+    let players = (response.kind() == Kind::Status).then(|| {
+        let mut players = Vec::with_capacity(response.count_bound());
+        players.extend(response.players().map(|line| player(line, bytes, style)));
+        players
+    });
+    let text = |keys: &[Key]| known.first(keys).map(|raw| Text::new(share(bytes, raw), style));
+    let count = |key: Key| known.get(key).and_then(number::number::<u32>);
     // The status has no count of its own but its lines; the info has no lines. Where both are, as on Warsow and
     // DarkPlaces, the server's own number stands here and the list below it.
     let listed = players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
-    let player_count = count("clients").or(listed);
-    let humans = count("g_humanplayers").and_then(|humans| player_count?.checked_sub(humans));
+    let player_count = count(Key::Clients).or(listed);
+    let bots = count(Key::HumanPlayers).and_then(|humans| player_count?.checked_sub(humans));
     ServerStatus {
-        name: text(&NAME),
-        map: text(&["mapname"]),
-        game: text(&GAME),
-        game_type: text(&GAME_TYPE),
-        version: text(&VERSION),
-        password: first(info, &PASSWORD).and_then(number::boolean),
+        name: text(&[Key::SvHostname, Key::Hostname]),
+        map: text(&[Key::Mapname]),
+        game: text(&[Key::Gamename, Key::Game]),
+        game_type: text(&[Key::GGametype, Key::Gametype]),
+        version: text(&[Key::Version, Key::Shortversion, Key::Gameversion]),
+        password: known
+            .first(&[Key::GNeedpass, Key::Needpass, Key::Pswrd, Key::Password])
+            .and_then(number::boolean),
         player_count,
-        bot_count: count("bots").or(humans),
-        max_players: count("sv_maxclients"),
+        bot_count: count(Key::Bots).or(bots),
+        max_players: count(Key::SvMaxclients),
         players,
         rules: rules.build(),
         completeness: answer.completeness(),
         ..ServerStatus::default()
     }
-}
-
-fn first<'a>(info: InfoString<'a>, keys: &[&str]) -> Option<&'a [u8]> {
-    keys.iter().find_map(|key| info.get(key).filter(|value| !value.is_empty()))
 }
 
 fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
@@ -72,14 +67,102 @@ fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     player
 }
 
-/// Which colour codes the game has, from what the server says of itself.
-fn colours(info: InfoString<'_>) -> Colours {
-    if info.get("qcstatus").is_some() || info.get("modname").is_some() {
-        Colours::DarkPlaces
-    } else if info.get("shortversion").is_some() || info.get("gamename") == Some(b"Warsow") {
-        // `shortversion` is Call of Duty's.
-        Colours::CaretDigit
-    } else {
-        Colours::Caret
+/// Keys that mean something to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    SvHostname,
+    Hostname,
+    Mapname,
+    Gamename,
+    Game,
+    GGametype,
+    Gametype,
+    Version,
+    Shortversion,
+    Gameversion,
+    GNeedpass,
+    Needpass,
+    Pswrd,
+    Password,
+    Clients,
+    HumanPlayers,
+    Bots,
+    SvMaxclients,
+    Qcstatus,
+    Modname,
+}
+
+/// How they are spelled, in the enum's order.
+const KEYS: [(Key, &str); 20] = [
+    (Key::SvHostname, "sv_hostname"),
+    (Key::Hostname, "hostname"),
+    (Key::Mapname, "mapname"),
+    (Key::Gamename, "gamename"),
+    (Key::Game, "game"),
+    (Key::GGametype, "g_gametype"),
+    (Key::Gametype, "gametype"),
+    (Key::Version, "version"),
+    (Key::Shortversion, "shortversion"),
+    (Key::Gameversion, "gameversion"),
+    (Key::GNeedpass, "g_needpass"),
+    (Key::Needpass, "needpass"),
+    (Key::Pswrd, "pswrd"),
+    (Key::Password, "password"),
+    (Key::Clients, "clients"),
+    (Key::HumanPlayers, "g_humanplayers"),
+    (Key::Bots, "bots"),
+    (Key::SvMaxclients, "sv_maxclients"),
+    (Key::Qcstatus, "qcstatus"),
+    (Key::Modname, "modname"),
+];
+
+/// The values of the known keys, collected in one pass.
+struct Known<'a>([Option<&'a [u8]>; KEYS.len()]);
+
+impl<'a> Known<'a> {
+    fn read(info: InfoString<'a>) -> Self {
+        let mut values = [None; KEYS.len()];
+        for (key, value) in info {
+            let slot = values
+                .iter_mut()
+                .zip(&KEYS)
+                .find(|(_, (_, name))| name.len() == key.len() && key.eq_ignore_ascii_case(name.as_bytes()));
+            if let Some((slot, _)) = slot {
+                // The first match wins, as in the engines.
+                slot.get_or_insert(value);
+            }
+        }
+        Self(values)
+    }
+
+    fn get(&self, key: Key) -> Option<&'a [u8]> {
+        self.0.get(key as usize).copied().flatten()
+    }
+
+    /// The first of these that says something; empty values count as not said.
+    fn first(&self, keys: &[Key]) -> Option<&'a [u8]> {
+        keys.iter().find_map(|&key| self.get(key).filter(|value| !value.is_empty()))
+    }
+
+    /// Which colour codes the game has, from what the server says of itself.
+    fn colours(&self) -> Colours {
+        if self.get(Key::Qcstatus).is_some() || self.get(Key::Modname).is_some() {
+            Colours::DarkPlaces
+        } else if self.get(Key::Shortversion).is_some() || self.get(Key::Gamename) == Some(b"Warsow") {
+            // `shortversion` is Call of Duty's.
+            Colours::CaretDigit
+        } else {
+            Colours::Caret
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_its_enum() {
+        assert!(KEYS.iter().enumerate().all(|(index, (key, _))| *key as usize == index));
     }
 }

@@ -37,11 +37,15 @@ impl<'a> PlayerLine<'a> {
         let open = line.iter().position(|&byte| byte == b'"')?;
         let (before, quoted) = line.split_at_checked(open)?;
         let quoted = quoted.strip_prefix(b"\"")?;
-        // Quake 2 has a second quoted string: there the name ends before the blank between the two. A name
-        // cannot hold a quote by the rules, but where one does, the last quote is the closing one.
-        let close = memchr::memmem::rfind(quoted, b"\" \"")
-            .or_else(|| quoted.iter().rposition(|&byte| byte == b'"'))?;
-        let (name, after) = quoted.split_at_checked(close)?;
+        let last = quoted.iter().rposition(|&byte| byte == b'"')?;
+        let (mut name, mut after) = quoted.split_at_checked(last)?;
+        if memchr::memchr(b'"', name).is_some() {
+            // Quake 2 has a second quoted string: there the name ends before the blank between the two. A name
+            // cannot hold a quote by the rules, but where one does, the last quote is the closing one.
+            if let Some(close) = quoted.windows(3).rposition(|window| window == b"\" \"") {
+                (name, after) = quoted.split_at_checked(close)?;
+            }
+        }
         Some(Self { before, name, after: after.strip_prefix(b"\"")? })
     }
 
@@ -83,9 +87,9 @@ impl<'a> PlayerLine<'a> {
     /// The third number, before or after the name, as text.
     #[must_use]
     pub fn team_text(self) -> Option<&'a [u8]> {
-        tokens(self.before)
-            .nth(2)
-            .or_else(|| tokens(self.after).next().filter(|text| !text.starts_with(b"\"")))
+        let third = token(self.before).and_then(|(_, rest)| token(token(rest)?.1));
+        let team = third.or_else(|| token(self.after)).map(|(team, _)| team);
+        team.filter(|text| !text.starts_with(b"\""))
     }
 
     /// The team: 0 is none or spectators; which other numbers play is the game's own.
@@ -117,13 +121,16 @@ impl<'a> PlayerLine<'a> {
 
     /// The first two numbers. A single one is a ping: Medal of Honor sends no score.
     fn leading(self) -> Option<(&'a [u8], Option<&'a [u8]>)> {
-        let mut numbers = tokens(self.before);
-        numbers.next().map(|first| (first, numbers.next()))
+        let (first, rest) = token(self.before)?;
+        Some((first, token(rest).map(|(second, _)| second)))
     }
 }
 
-fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| byte <= b' ').filter(|token| !token.is_empty())
+/// The next token of a text, and what follows it.
+fn token(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let start = text.iter().position(|&byte| byte > b' ')?;
+    let text = text.get(start..)?;
+    text.split_at_checked(text.iter().position(|&byte| byte <= b' ').unwrap_or(text.len()))
 }
 
 /// How a server writes its player lines.

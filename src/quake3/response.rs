@@ -194,6 +194,11 @@ impl<'a> Response<'a> {
         }
     }
 
+    /// No more player lines than this.
+    pub(crate) fn count_bound(&self) -> usize {
+        memchr::memchr_iter(b'\n', self.player_text()).count().saturating_add(1)
+    }
+
     /// The bytes after the infostring's line.
     fn player_text(&self) -> &'a [u8] {
         match self.layout.kind {

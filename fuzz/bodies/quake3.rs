@@ -1,0 +1,80 @@
+//! What must hold for any bytes at all. The fuzz targets call these, and so does the replay of the corpus on stable.
+#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a failure is a find"
+)]
+
+use bytes::Bytes;
+use queryport::limits::Limits;
+use queryport::model::{Player, ServerStatus};
+use queryport::quake3::{Answer, Kind, Request, Response, server};
+
+/// A request that parses can be written again if servers would understand it, and is answered within bounds.
+pub fn request(data: &[u8]) {
+    let Ok(request) = Request::parse(data) else { return };
+    let mut written = Vec::new();
+    if request.encode(&mut written).is_ok() {
+        assert_eq!(Request::parse(&written), Ok(request));
+    }
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.players = Some(vec![Player::new("Ann")]);
+    if let Some(reply) = server::answer(&request, &status, &server::Options::default()) {
+        assert!(reply.len() <= 1396);
+        let response = Response::parse(&reply, &Limits::default()).expect("our replies are replies");
+        assert!(response.completeness().is_complete());
+        assert_eq!(response.info().iter().filter(|(key, _)| *key == b"challenge").count().max(1), 1);
+        assert!(Request::parse(&reply).is_err(), "a reply is never a request");
+    }
+}
+
+/// A reply that parses is written again equal, agrees with a naive reader, and becomes a model of the same size.
+pub fn response(data: &[u8]) {
+    let limits = Limits::default();
+    let Ok(response) = Response::parse(data, &limits) else { return };
+    let pairs: Vec<_> = response.info().iter().collect();
+    let lines: Vec<_> = response.players().collect();
+    assert!(pairs.len() <= limits.max_rules() && lines.len() <= limits.max_players());
+    assert_eq!((pairs.clone(), lines.iter().map(|line| line.name()).collect()), naive(&response));
+
+    let mut written = Vec::new();
+    response.encode(&mut written);
+    let again = Response::parse(&written, &limits).expect("what was written parses");
+    assert_eq!(again.info().iter().collect::<Vec<_>>(), pairs);
+    assert_eq!(again.players().collect::<Vec<_>>(), lines);
+
+    let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
+    let status = answer.to_status();
+    assert_eq!(status.rules.len(), pairs.len());
+    assert_eq!(
+        status.players.map(|players| players.len()),
+        (response.kind() == Kind::Status).then_some(lines.len())
+    );
+}
+
+type Naive<'a> = (Vec<(&'a [u8], &'a [u8])>, Vec<&'a [u8]>);
+
+/// The format read with nothing but `split`.
+fn naive<'a>(response: &Response<'a>) -> Naive<'a> {
+    let info = response.info().raw();
+    let tokens: Vec<&[u8]> = info.strip_prefix(b"\\").unwrap_or(info).split(|&b| b == b'\\').collect();
+    let mut pairs: Vec<_> =
+        tokens.chunks(2).map(|pair| (pair[0], *pair.get(1).unwrap_or(&&b""[..]))).collect();
+    if tokens.len() % 2 == 1 && pairs.last().is_some_and(|(key, _)| key.is_empty()) {
+        pairs.pop();
+    }
+    if response.kind() == Kind::Info {
+        return (pairs, Vec::new());
+    }
+    let body = &response.raw()[info.as_ptr() as usize - response.raw().as_ptr() as usize..];
+    let name = |line: &'a [u8]| {
+        let open = line.iter().position(|&b| b == b'"')? + 1;
+        let pair = line[open..].windows(3).rposition(|window| window == b"\" \"");
+        let close = pair.or_else(|| line[open..].iter().rposition(|&b| b == b'"'))?;
+        Some(&line[open..open + close])
+    };
+    (pairs, body.split(|&b| b == b'\n').skip(1).filter_map(name).collect())
+}

@@ -1,0 +1,32 @@
+//! Replays the committed fuzz corpus on stable: every input of every target through the same assertions.
+
+mod common;
+
+use std::path::Path;
+
+#[path = "../fuzz/bodies/quake3.rs"]
+mod quake3;
+
+fn replay(target: &str, body: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let mut replayed = 0;
+    for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let input = std::fs::read(entry.unwrap().path()).unwrap();
+        body(&input);
+        for cut in common::twist::cuts(&input) {
+            body(cut);
+        }
+        replayed += 1;
+    }
+    assert!(replayed >= 5, "{target} has a corpus of {replayed}");
+}
+
+#[test]
+fn quake3_request() {
+    replay("quake3_request", quake3::request);
+}
+
+#[test]
+fn quake3_response() {
+    replay("quake3_response", quake3::response);
+}
