@@ -1,4 +1,48 @@
-#![doc = include_str!("../README.md")]
+//! Asks game servers *who are you, what is being played, who is on?* — and answers such questions for them:
+//! Quake 3's out-of-band packets so far; three more protocols have their rooms prepared.
+//!
+//! # Where to start
+//! - With tokio: `net::Client::query` asks one server and normalises its answer; `net::Query` puts
+//!   servers into a list of trait objects; `net::serve` answers on a socket.
+//! - Without: [`session`] has the state machines, [`serve`] the responder; the caller owns socket and clock.
+//! - Only the packets: [`quake3`] has `parse` and `encode` for both directions.
+//!
+//! # Layers
+//! Imports go down only, and a test (`tests/floors.rs`) holds them to it.
+//!
+//! ```text
+//! 4  net                        sockets, clock, entropy, host names (feature `tokio`)
+//! 3  protocol, serve            the protocols behind one enum; answering
+//! 2  quake3                     one room a protocol; rooms do not know each other
+//! 1  model, session             the one owned answer; conversations, retries, deadlines
+//! 0  wire (private), error, limits, secret
+//! ```
+//!
+//! Two shapes of data only. A *view* borrows a datagram, is validated once, then reads without allocating, in the
+//! server's own words and order. [`model::ServerStatus`] owns everything, normalised; it is made from an answer when
+//! asked for, and its texts share the answer's bytes.
+//!
+//! # The contract of the state machines
+//! [`session::Session`] and everything like it have the same five verbs, in this order after every event:
+//!
+//! 1. `poll_transmit(now, &mut out)` until it says `None`, sending what it appends to `out`;
+//! 2. `poll_answer()`: when it says `Some`, the query is over;
+//! 3. sleep until `poll_timeout()` or a datagram, whichever is first;
+//! 4. `handle_datagram(now, from, bytes)` or `handle_timeout(now)`; then from 1 again.
+//!
+//! `handle_timeout` may come early, late or twice. Time never runs backwards between calls. Nothing in the core reads
+//! a clock or draws a random number: `now` is an argument, and whoever owns the process hands over sixteen secret
+//! bytes once ([`secret::Secret`]). `examples/sans_io_std.rs` is the whole loop over a plain socket.
+//!
+//! # What a stranger can do
+//! A reply is accepted from the asked address only, quoting the challenge where the protocol has one; what is rejected
+//! neither ends nor extends a query, and the final error names it. Every query has an absolute deadline. Sizes come
+//! from [`limits::Limits`], never from the peer. No input panics: indexing, `unwrap`, unchecked arithmetic and
+//! `unsafe` are forbidden in this crate by lint. A responder on the open Internet is a reflector, see [`serve`].
+//!
+//! # Features
+//! - `tokio` (default): the module `net`.
+//! - `serde`: `Serialize` for the model.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod error;
@@ -14,3 +58,8 @@ pub mod serve;
 pub mod session;
 
 mod wire;
+
+/// The README's example is compiled.
+#[cfg(all(doctest, feature = "tokio"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

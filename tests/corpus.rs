@@ -1,4 +1,14 @@
 //! Replays the committed fuzz corpus on stable: every input of every target through the same assertions.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
 
 mod common;
 

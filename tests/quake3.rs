@@ -1,4 +1,14 @@
 //! Quake 3 against recorded servers, third-party captures, and what networks and strangers do to packets.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
 
 mod common;
 

@@ -72,7 +72,9 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             if !arguments.json {
                 println!("No server given: starting embedded ones on loopback and asking them over UDP.\n");
             }
-            embedded = embedded::start().await?;
+            for world in embedded::worlds() {
+                embedded.push(world.start(0).await?);
+            }
             let target = |server: &embedded::Embedded| {
                 (server.about.to_owned(), client.target(server.protocol, server.address.to_string()))
             };

@@ -192,6 +192,15 @@ impl<'a> TextRef<'a> {
         }
     }
 
+    /// The bytes for a wire that reads this character set: as they are, unless they were UTF-16.
+    pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
+        if self.style.charset == charset || (!self.is_wide() && charset != Charset::Utf16Le) {
+            Cow::Borrowed(self.raw)
+        } else {
+            Cow::Owned(charset.encode(&self.decoded()))
+        }
+    }
+
     fn is_wide(self) -> bool {
         self.style.charset == Charset::Utf16Le
     }
@@ -275,6 +284,16 @@ mod tests {
         let joined: String = text.spans().map(|span| span.text.into_owned()).collect();
         assert_eq!(joined, text.plain());
         assert_eq!(text.spans().nth(1).unwrap().colour, Some(Colour::Palette(1)));
+    }
+
+    #[test]
+    fn only_utf16_is_encoded_anew() {
+        let narrow = TextRef::new(b"Gr\xfcn", Q3);
+        assert!(matches!(narrow.encoded(Charset::Latin1), Cow::Borrowed(b"Gr\xfcn")));
+        let wide = TextRef::new(&[0x16, 0x04, b'x', 0], Style::new(Charset::Utf16Le, Colours::None));
+        assert_eq!(&*wide.encoded(Charset::Utf8OrWindows1252), "Жx".as_bytes());
+        assert_eq!(&*wide.encoded(Charset::Windows1252), b"?x");
+        assert_eq!(&*narrow.encoded(Charset::Utf16Le), [b'G', 0, b'r', 0, 0xFC, 0, b'n', 0]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::infostring::{InfoStringBuilder, MAX_INFO_STRING, sanitise};
 use super::player::LineOrder;
 use super::request::{Command, MAX_CHALLENGE, Request};
 use super::response::{Kind, encode_head};
-use crate::model::{Player, ServerStatus, Text};
+use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
 use crate::wire::writer::BoundedWriter;
 
 /// How a server answers.
@@ -83,7 +83,7 @@ fn infostring(
     options: &Options,
     (room, spare): (usize, usize),
 ) -> InfoStringBuilder {
-    let text = |text: &Option<Text>| text.as_ref().map(|text| sanitise(text.raw()));
+    let text = |text: &Option<Text>| text.as_ref().map(|text| plain(text.as_ref()));
     let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes());
     let listed = status.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
     let (name_key, game_type_key) = match kind {
@@ -120,19 +120,24 @@ fn infostring(
     };
     if kind == Kind::Status {
         for (key, value) in &status.rules {
-            let key = sanitise(key.raw());
+            let key = plain(key);
             if !is_named(&key) {
-                let _ = info.push(&key, &sanitise(value.raw()));
+                let _ = info.push(&key, &plain(value));
             }
         }
     }
     info
 }
 
+/// A text's bytes as this wire can carry them.
+fn plain(text: TextRef<'_>) -> Vec<u8> {
+    sanitise(&text.encoded(Charset::Utf8OrWindows1252))
+}
+
 fn line(player: &Player, order: LineOrder) -> Vec<u8> {
     let numbers = (player.score.unwrap_or(0), player.ping.unwrap_or(0), player.team.unwrap_or(0));
     let mut line = Vec::new();
-    let written = order.encode(numbers, &sanitise(player.name.raw()), &mut line);
+    let written = order.encode(numbers, &plain(player.name.as_ref()), &mut line);
     debug_assert!(written.is_ok(), "sanitised names can be written");
     line.push(b'\n');
     line
