@@ -95,12 +95,11 @@ impl<'a> Response<'a> {
         let start = datagram.len().saturating_sub(body.strip_prefix(b"\n").unwrap_or(body).len());
         let text = datagram.get(start..).unwrap_or_default();
         let feed = memchr::memchr(b'\n', text);
-        // What tools and servers leave at the end of an infostring: CR, NUL, a quote.
         let line = text.get(..feed.unwrap_or(text.len())).unwrap_or_default();
-        let trimmed = match (feed, line) {
-            (Some(_), [line @ .., b'\r']) | (None, [line @ .., b'\r' | 0 | b'"']) => line,
-            _ => line,
-        };
+        // What tools and servers leave at the end of an infostring: CR, and without a line feed NUL and a quote too.
+        let is_left = |byte: &u8| *byte == b'\r' || (feed.is_none() && matches!(byte, 0 | b'"'));
+        let end = line.iter().rposition(|byte| !is_left(byte)).map_or(0, |last| last.saturating_add(1));
+        let trimmed = line.get(..end).unwrap_or_default();
         let info = (start, start.saturating_add(trimmed.len()));
         let after = feed.map_or(datagram.len(), |feed| start.saturating_add(feed).saturating_add(1));
         let layout = Layout {
