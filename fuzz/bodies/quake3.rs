@@ -21,6 +21,8 @@ pub fn request(data: &[u8]) {
     }
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
+    status.map = Some("q3dm17".into());
+    status.max_players = Some(8);
     status.players = Some(vec![Player::new("Ann")]);
     if let Some(reply) = server::answer(&request, &status, &server::Options::default()) {
         assert!(reply.len() <= 1396);

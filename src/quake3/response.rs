@@ -13,6 +13,7 @@ use super::request::MARK;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Missing};
+use crate::wire::number;
 
 /// Medal of Honor's byte after the mark, in replies.
 const TO_CLIENT: u8 = 0x01;
@@ -36,6 +37,9 @@ pub struct Response<'a> {
     datagram: &'a [u8],
     layout: Layout,
 }
+
+/// What every engine says in an `infoResponse`.
+const BASIC_KEYS: [&str; 5] = ["protocol", "hostname", "mapname", "clients", "sv_maxclients"];
 
 /// Which reply it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -159,20 +163,31 @@ impl<'a> Response<'a> {
         PlayerLines::new(self.player_text())
     }
 
-    /// Whether the reply is whole, as far as it can be told: nothing on this wire counts or ends. A cut shows
-    /// as a key without a value, a player line without its closing quote, or a missing last line feed, which
-    /// every engine writes after the infostring and after each player of a `statusResponse`.
+    /// Whether the reply is whole, as far as it can be told: nothing on this wire counts or ends.
+    ///
+    /// A cut `statusResponse` shows as a key without a value, a player line without its closing quote, a missing
+    /// last line feed (every engine writes one after the infostring and after each player), or fewer players than
+    /// the key `clients` says, where a server has it. A cut `infoResponse` shows as a key without a value, or as
+    /// the lack of one of the five keys that every engine sends with a value: `protocol`, `hostname`, `mapname`, `clients`,
+    /// `sv_maxclients`.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        let odd_key = self.info().has_odd_key();
+        let info = self.info();
+        let odd_key = info.has_odd_key();
         let missing = match self.layout.kind {
-            Kind::Info => Missing { info: odd_key, ..Missing::default() },
+            Kind::Info => {
+                let lacks_one = BASIC_KEYS.iter().any(|key| info.get(key).is_none_or(<[u8]>::is_empty));
+                Missing { info: odd_key || lacks_one, ..Missing::default() }
+            }
             Kind::Status => {
+                let cut = !self.layout.info_closed;
                 let open = !self.player_text().is_empty() && !ends_line(self.player_text());
+                let claimed = info.get("clients").and_then(number::number::<usize>).unwrap_or(0);
+                let short = claimed > 0 && self.players().count() < claimed;
                 Missing {
-                    rules: odd_key || !self.layout.info_closed,
-                    players: !self.layout.info_closed || self.players().has_odd_line(),
-                    end: open || !self.layout.info_closed,
+                    rules: odd_key || cut,
+                    players: cut || short || self.players().has_odd_line(),
+                    end: cut || open,
                     ..Missing::default()
                 }
             }
@@ -269,7 +284,6 @@ mod tests {
                 [(&b"hostname"[..], &b"Srv"[..])],
                 "{body:?}"
             );
-            assert!(response.completeness().is_complete());
             assert_eq!(response.players().count(), 0);
         }
     }
@@ -301,6 +315,19 @@ mod tests {
         for tail in [&b"\n"[..], b"\0", b"\""] {
             assert!(parse(&[&whole[..], tail].concat()).unwrap().completeness().is_complete());
         }
+    }
+
+    #[test]
+    fn a_short_info_or_list_says_so() {
+        let complete = |body| parse(body).unwrap().completeness().is_complete();
+        let whole = b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";
+        assert!(complete(whole));
+        for cut in 13..whole.len() {
+            let undetectable = whole[..cut].ends_with(b"68") || whole[..cut].ends_with(b"l\\6");
+            assert_eq!(complete(&whole[..cut]), undetectable, "cut at {cut}");
+        }
+        assert!(complete(b"statusResponse\n\\clients\\1\n1 2 \"x\"\n"));
+        assert!(!complete(b"statusResponse\n\\clients\\2\n1 2 \"x\"\n"), "a list that the server itself cut");
     }
 
     #[test]
