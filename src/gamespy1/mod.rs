@@ -1,0 +1,22 @@
+//! GameSpy v1.
+
+mod answer;
+mod client;
+mod family;
+mod fields;
+mod mapping;
+mod reassembly;
+mod region;
+mod request;
+mod response;
+mod row;
+mod trailer;
+
+pub use answer::Answer;
+pub use client::{CommandsQuery, StatusQuery};
+pub use fields::{Fields, Pairs};
+pub use region::Region;
+pub use request::{Command, Commands, MAX_REQUEST, Request};
+pub use response::{FinalOrder, Response};
+pub use row::{Row, RowField, RowKey, Rows};
+pub use trailer::Trailer;
