@@ -5,11 +5,14 @@ mod client;
 mod family;
 mod fields;
 mod mapping;
+mod packets;
 mod reassembly;
 mod region;
 mod request;
 mod response;
 mod row;
+pub mod secure;
+pub mod server;
 mod trailer;
 
 pub use answer::Answer;

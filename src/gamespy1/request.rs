@@ -96,7 +96,7 @@ impl<'a> Command<'a> {
         }
     }
 
-    fn new(name: &'a [u8], value: &'a [u8]) -> Self {
+    pub(super) fn new(name: &'a [u8], value: &'a [u8]) -> Self {
         const PLAIN: [Command<'static>; 7] = [
             Command::Basic,
             Command::Info,
