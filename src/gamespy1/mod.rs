@@ -4,6 +4,7 @@ mod answer;
 mod client;
 mod family;
 mod fields;
+pub mod list;
 mod mapping;
 mod packets;
 mod reassembly;

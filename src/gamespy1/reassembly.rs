@@ -74,10 +74,6 @@ impl Replies {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.numbered.is_empty() && self.loose.parts.is_empty()
-    }
-
     /// Takes a datagram.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
         if self.loose.chopped && self.numbered.is_empty() {

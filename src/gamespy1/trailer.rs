@@ -41,10 +41,9 @@ enum QueryId {
 pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     let text = datagram.strip_suffix(b"\0").unwrap_or(datagram);
     let (text, in_front) = status_response(text);
-    let text = match in_front {
-        Some(_) => text.strip_suffix(br"\eof\").or_else(|| text.strip_suffix(br"\eof")).unwrap_or(text),
-        None => text,
-    };
+    let eof = in_front.and_then(|_| text.strip_suffix(br"\eof\").or_else(|| text.strip_suffix(br"\eof")));
+    let has_eof = eof.is_some();
+    let text = eof.unwrap_or(text);
     let behind = text.strip_suffix(br"\final\").or_else(|| text.strip_suffix(br"\final"));
     let (body, id, is_final) = if let Some((body, id)) = behind.and_then(query_id) {
         (body, Some(id), true)
@@ -64,7 +63,10 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
         }
     };
     let (reply, fragment, is_final) = match (in_front, id) {
-        (Some(number), _) => (None, Some(number), is_final),
+        // These datagrams end with one or both; a number at both ends is the same.
+        (Some(number), Some(QueryId::Fragment(same))) if number == same => (None, Some(number), is_final),
+        (Some(number), Some(QueryId::Word) | None) if has_eof => (None, Some(number), is_final),
+        (Some(_), _) => (None, None, false),
         (None, Some(QueryId::ReplyAndFragment(reply, fragment))) => (Some(reply), Some(fragment), is_final),
         (None, Some(QueryId::Fragment(fragment))) => (None, Some(fragment), is_final),
         (None, Some(QueryId::Damaged)) => (None, None, false),
@@ -182,6 +184,17 @@ mod tests {
             (br"\statusresponse\0\a\b\queryid\0", br"\a\b", zero(0, false)),
             // Cut between a key and its value, and the value is the end mark's word.
             (br"\statusresponse\0\player_0\final\eof\", br"\player_0\final", zero(0, false)),
+            // Cut short.
+            (
+                br"\statusresponse\0\player_0\Ann",
+                br"\player_0\Ann",
+                Trailer { zero_based: true, ..Trailer::default() },
+            ),
+            (
+                br"\statusresponse\13\a\b\queryid\1",
+                br"\a\b",
+                Trailer { zero_based: true, ..Trailer::default() },
+            ),
         ] {
             assert_eq!(split(datagram), (body, expected), "{}", String::from_utf8_lossy(datagram));
         }
