@@ -5,6 +5,7 @@ mod client;
 mod family;
 mod fields;
 pub mod list;
+mod list_session;
 mod mapping;
 mod packets;
 mod reassembly;
