@@ -363,10 +363,38 @@ impl Teller<'_> {
     }
 }
 
-/// A text as this wire carries it: bytes of one or more to a character, and no codes that hold control bytes.
+/// A text as this wire carries it: Windows-1252, which is what the games' own clients read, where its characters
+/// are in that set and would not be taken for UTF-8; else UTF-8. No codes that hold control bytes.
 fn wire(text: TextRef<'_>) -> Vec<u8> {
-    if text.style().charset == Charset::Utf16Le || text.raw().contains(&0x1B) {
-        return text.plain().into_owned().into_bytes();
+    if text.raw().is_ascii() && !text.raw().contains(&0x1B) && text.style().charset != Charset::Utf16Le {
+        return text.raw().to_vec();
     }
-    text.raw().to_vec()
+    let has_codes = text.raw().contains(&0x1B) || text.style().charset == Charset::Utf16Le;
+    let decoded = if has_codes { text.plain() } else { text.decoded() };
+    let narrow = Charset::Windows1252.encode(&decoded);
+    if Charset::Utf8OrWindows1252.decode(&narrow) == decoded {
+        narrow
+    } else {
+        decoded.into_owned().into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Style;
+
+    #[test]
+    fn texts_go_out_in_the_clients_character_set() {
+        let with = |raw: &'static [u8], charset| {
+            wire(Text::new(raw, Style::new(charset, crate::model::Colours::UnrealEscape)).as_ref())
+        };
+        let auto = Charset::Utf8OrWindows1252;
+        assert_eq!(with("Blauß".as_bytes(), auto), b"Blau\xdf");
+        assert_eq!(with(b"Blau\xdf", auto), b"Blau\xdf");
+        assert_eq!(with("Жук".as_bytes(), auto), "Жук".as_bytes(), "not in the set");
+        assert_eq!(with("Ã¶".as_bytes(), auto), "Ã¶".as_bytes(), "would be taken for ö");
+        assert_eq!(with(b"G\x00r\x00\xfc\x00", Charset::Utf16Le), b"Gr\xfc");
+        assert_eq!(with(b"a\x1b\xff\x01\x01b", auto), b"ab");
+    }
 }
