@@ -7,6 +7,7 @@ use bytes::Bytes;
 use thiserror::Error;
 
 use crate::error::ParseError;
+use crate::gamespy1;
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus};
 use crate::quake3;
@@ -27,18 +28,21 @@ use crate::session::{Conversation, Patience, Silence, Verdict};
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Protocol {
+    /// GameSpy v1, the backslash protocol of UT99 and its time, see [`gamespy1`].
+    Gamespy1,
     /// Quake 3's out-of-band packets, see [`quake3`].
     Quake3,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Quake3];
+    pub const ALL: [Self; 2] = [Self::Gamespy1, Self::Quake3];
 
     /// The name in this crate's words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Gamespy1 => "gamespy1",
             Self::Quake3 => "quake3",
         }
     }
@@ -47,6 +51,7 @@ impl Protocol {
     #[must_use]
     pub const fn default_query_port(self) -> u16 {
         match self {
+            Self::Gamespy1 => 7778,
             Self::Quake3 => 27960,
         }
     }
@@ -79,6 +84,8 @@ impl FromStr for Protocol {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum StatusQuery {
+    /// `\status\`.
+    Gamespy1(gamespy1::StatusQuery),
     /// `getstatus`.
     Quake3(quake3::StatusQuery),
 }
@@ -88,6 +95,7 @@ impl StatusQuery {
     #[must_use]
     pub fn new(protocol: Protocol, nonce: u64, limits: Limits) -> Self {
         match protocol {
+            Protocol::Gamespy1 => Self::Gamespy1(gamespy1::StatusQuery::new(limits)),
             Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, limits)),
         }
     }
@@ -98,18 +106,21 @@ impl Conversation for StatusQuery {
 
     fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
         match self {
+            Self::Gamespy1(query) => query.request(retry, out),
             Self::Quake3(query) => query.request(retry, out),
         }
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         match self {
+            Self::Gamespy1(query) => query.receive(datagram).map(Answer::Gamespy1),
             Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
         }
     }
 
     fn silence(&mut self, patience: Patience) -> Silence<Answer> {
         match self {
+            Self::Gamespy1(query) => query.silence(patience).map(Answer::Gamespy1),
             Self::Quake3(query) => query.silence(patience).map(Answer::Quake3),
         }
     }
@@ -119,6 +130,8 @@ impl Conversation for StatusQuery {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Answer {
+    /// See [`gamespy1::Answer`].
+    Gamespy1(gamespy1::Answer),
     /// See [`quake3::Answer`].
     Quake3(quake3::Answer),
 }
@@ -135,6 +148,7 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         match protocol {
+            Protocol::Gamespy1 => gamespy1::Answer::from_datagrams(datagrams, limits).map(Self::Gamespy1),
             Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
         }
     }
@@ -143,6 +157,7 @@ impl Answer {
     #[must_use]
     pub fn completeness(&self) -> Completeness {
         match self {
+            Self::Gamespy1(answer) => answer.completeness(),
             Self::Quake3(answer) => answer.completeness(),
         }
     }
@@ -151,6 +166,7 @@ impl Answer {
     #[must_use]
     pub fn to_status(&self) -> ServerStatus {
         match self {
+            Self::Gamespy1(answer) => answer.to_status(),
             Self::Quake3(answer) => answer.to_status(),
         }
     }
@@ -166,6 +182,6 @@ mod tests {
             assert_eq!(protocol.name().to_uppercase().parse(), Ok(protocol));
         }
         let error = "quake9".parse::<Protocol>().unwrap_err().to_string();
-        assert!(error.starts_with("\"quake9\" is no protocol: expected one of quake3"), "{error}");
+        assert!(error.starts_with("\"quake9\" is no protocol: expected one of gamespy1, quake3"), "{error}");
     }
 }

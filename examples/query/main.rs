@@ -10,6 +10,7 @@
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
 mod embedded;
+mod gamespy1;
 mod print;
 
 use std::process::ExitCode;
@@ -29,6 +30,13 @@ struct Arguments {
     protocol: Option<Protocol>,
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the port is the protocol's usual one if left out.
     server: Option<String>,
+    /// GameSpy v1 only: ask these commands instead of a status, as in `players,echo=hello,secure=ABCDEF`, and print
+    /// the pairs of the reply.
+    #[arg(long, value_delimiter = ',', requires = "server")]
+    commands: Vec<String>,
+    /// The game's key, to check the answer to `secure`.
+    #[arg(long, requires = "commands")]
+    key: Option<String>,
     /// Print one JSON object a server and line.
     #[arg(long)]
     json: bool,
@@ -64,6 +72,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
     let client = Client::new()?.with_timing(timing);
+    if let (Some(Protocol::Gamespy1), Some(server), false) =
+        (arguments.protocol, &arguments.server, arguments.commands.is_empty())
+    {
+        return gamespy1::ask(&client, server, &arguments.commands, arguments.key.as_deref()).await;
+    }
     // Keeps the embedded servers answering until the last query is done.
     let mut embedded = Vec::new();
     let targets = match (arguments.protocol, &arguments.server) {

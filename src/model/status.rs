@@ -66,6 +66,9 @@ pub struct Player {
     pub team: Option<i32>,
     /// Whether it is a bot, where the server tells.
     pub bot: Option<bool>,
+    /// Whether the row is left over from a player who is gone: Battlefield 1942 goes on listing them beyond its
+    /// own count of players.
+    pub stale: bool,
     /// Everything else the server said of the player, under its own keys.
     pub extra: Rules,
 }

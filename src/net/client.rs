@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::Error;
 use super::exchange;
+use super::list;
 use super::query::Target;
 use super::resolve::resolve;
+use crate::gamespy1::{self, Command};
 use crate::limits::Limits;
 use crate::model::ServerStatus;
 use crate::protocol::{Protocol, StatusQuery};
@@ -97,6 +99,39 @@ impl Client {
     pub async fn quake3_info(&self, server: &str) -> Result<Outcome<quake3::Answer>, Error> {
         let port = Protocol::Quake3.default_query_port();
         self.ask_host(server, port, |nonce| quake3::InfoQuery::new(nonce, self.limits)).await
+    }
+
+    /// GameSpy v1's commands, one or several in a datagram, in its own words.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for commands that cannot be written, else see [`Error`].
+    pub async fn gamespy1(
+        &self,
+        server: &str,
+        commands: &[Command<'_>],
+    ) -> Result<Outcome<gamespy1::Answer>, Error> {
+        let query = gamespy1::CommandsQuery::new(commands, self.limits)?;
+        self.ask_host(server, Protocol::Gamespy1.default_query_port(), |_| query.clone()).await
+    }
+
+    /// The servers that a GameSpy v1 list server knows, over TCP. Its port is
+    /// [`LIST_PORT`](gamespy1::list::LIST_PORT) if left out, its time the whole timeout.
+    ///
+    /// # Errors
+    /// [`Error::List`] when it gave no list, [`Error::Io`] when it could not be reached or took too long.
+    pub async fn gamespy1_list(
+        &self,
+        master: &str,
+        request: &gamespy1::list::ListRequest,
+    ) -> Result<gamespy1::list::ServerList, Error> {
+        let mut last = Err(Error::Address(master.to_owned()));
+        for address in resolve(master, gamespy1::list::LIST_PORT).await? {
+            last = list::run(address, request.clone(), self.timing.timeout()).await;
+            if last.is_ok() {
+                break;
+            }
+        }
+        last
     }
 
     /// A server bound to this client, which can stand in a list as `Box<dyn Query>`.

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 
 use thiserror::Error;
 
-use crate::error::QueryError;
+use crate::error::{EncodeError, QueryError};
+use crate::gamespy1::list::ListError;
 
 /// Why a query over the network has no answer.
 #[derive(Debug, Error)]
@@ -19,6 +20,18 @@ pub enum Error {
         /// What happened.
         #[source]
         error: QueryError,
+    },
+    /// What is to be asked cannot be written in the protocol.
+    #[error("the request cannot be written: {0}")]
+    Request(#[from] EncodeError),
+    /// A list server gave no list.
+    #[error("{peer}: {error}")]
+    List {
+        /// Who was asked.
+        peer: SocketAddr,
+        /// What happened.
+        #[source]
+        error: ListError,
     },
     /// The text is no `HOST`, `HOST:PORT`, IP address or `[IPv6]:PORT`.
     #[error("{0:?} is no host or host:port")]

@@ -7,6 +7,7 @@
 mod client;
 mod error;
 mod exchange;
+mod list;
 mod query;
 mod resolve;
 mod serve;

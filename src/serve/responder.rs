@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use crate::gamespy1;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::quake3;
@@ -18,6 +19,8 @@ const MAX_QUEUED: usize = 1024;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Service {
+    /// The backslash protocol's commands.
+    Gamespy1(gamespy1::server::Options),
     /// `getinfo` and `getstatus`.
     Quake3(quake3::server::Options),
 }
@@ -27,6 +30,7 @@ impl Service {
     #[must_use]
     pub fn new(protocol: Protocol) -> Self {
         match protocol {
+            Protocol::Gamespy1 => Self::Gamespy1(gamespy1::server::Options::default()),
             Protocol::Quake3 => Self::Quake3(quake3::server::Options::default()),
         }
     }
@@ -125,6 +129,9 @@ impl Responder {
     /// The replies to one datagram; none for what is no request.
     fn answer(&self, _now: Instant, _from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
         match &self.service {
+            Service::Gamespy1(options) => gamespy1::Request::parse(datagram)
+                .map(|request| gamespy1::server::answer(&request, &self.status, options, self.stats.answered))
+                .unwrap_or_default(),
             Service::Quake3(options) => quake3::Request::parse(datagram)
                 .ok()
                 .and_then(|request| quake3::server::answer(&request, &self.status, options))

@@ -1,0 +1,77 @@
+//! GameSpy v1's commands, one by one or together, in the server's own words.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use queryport::gamespy1::secure::{Enctype, GameKey};
+use queryport::gamespy1::{Answer, Command};
+use queryport::net::Client;
+
+/// Asks commands in one datagram and prints what comes back.
+pub(crate) async fn ask(
+    client: &Client,
+    server: &str,
+    commands: &[String],
+    key: Option<&str>,
+) -> Result<ExitCode, Box<dyn Error>> {
+    let commands: Vec<Command<'_>> = commands.iter().map(|text| command(text)).collect();
+    let outcome = client.gamespy1(server, &commands).await?;
+    let answer = &outcome.answer;
+    for (key, value) in answer.fields() {
+        println!("{} = {}", key.escape_ascii(), value.escape_ascii());
+    }
+    if let Some(region) = answer.region() {
+        println!("-- region: {region}");
+    }
+    if let Some((key, text)) = answer.echo() {
+        println!(
+            "-- echo: {:?} under the key {:?}",
+            text.escape_ascii().to_string(),
+            key.escape_ascii().to_string()
+        );
+    }
+    for command in &commands {
+        match command {
+            Command::Secure(challenge) => println!("-- {}", proof(answer, challenge, key)?),
+            Command::PlayerProperty(name) => {
+                for (row, value) in answer.player_property(&String::from_utf8_lossy(name)) {
+                    println!("-- player {row}: {}", value.escape_ascii());
+                }
+            }
+            _ => {}
+        }
+    }
+    println!("-- {:?}, reply number {:?}", answer.completeness(), answer.reply_number());
+    Ok(ExitCode::from(if answer.completeness().is_complete() { 0 } else { 3 }))
+}
+
+/// `name` or `name=value`.
+fn command(text: &str) -> Command<'_> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    match name {
+        "basic" => Command::Basic,
+        "info" => Command::Info,
+        "rules" => Command::Rules,
+        "players" => Command::Players,
+        "status" => Command::Status,
+        "packets" => Command::Packets,
+        "teams" => Command::Teams,
+        "echo" => Command::Echo(value.as_bytes()),
+        "secure" => Command::Secure(value.as_bytes()),
+        "level_property" => Command::LevelProperty(value.as_bytes()),
+        "game_property" => Command::GameProperty(value.as_bytes()),
+        "player_property" => Command::PlayerProperty(value.as_bytes()),
+        _ => Command::Other { name: name.as_bytes(), value: value.as_bytes() },
+    }
+}
+
+/// What the answer to a challenge proves.
+fn proof(answer: &Answer, challenge: &[u8], key: Option<&str>) -> Result<String, Box<dyn Error>> {
+    let Some(given) = answer.validate() else { return Ok("no answer to the challenge".to_owned()) };
+    let given = given.escape_ascii();
+    let Some(key) = key else { return Ok(format!("validate {given}, not checked: no --key")) };
+    let expected = GameKey::new(key)?.validate(challenge, Enctype::Plain)?;
+    let verdict =
+        if expected.as_bytes() == answer.validate().unwrap_or_default() { "right" } else { "WRONG" };
+    Ok(format!("validate {given} is {verdict} for this key"))
+}
