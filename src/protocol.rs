@@ -9,8 +9,8 @@ use thiserror::Error;
 use crate::error::ParseError;
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus};
-use crate::quake3;
 use crate::session::{Conversation, Patience, Silence, Verdict};
+use crate::{quake3, ut2004};
 
 /// A protocol that game servers are asked in.
 ///
@@ -29,17 +29,20 @@ use crate::session::{Conversation, Patience, Silence, Verdict};
 pub enum Protocol {
     /// Quake 3's out-of-band packets, see [`quake3`].
     Quake3,
+    /// Unreal Engine 2's binary records, see [`ut2004`]. Its name may also be given as `unreal2`.
+    Ut2004,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Quake3];
+    pub const ALL: [Self; 2] = [Self::Quake3, Self::Ut2004];
 
     /// The name in this crate's words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Quake3 => "quake3",
+            Self::Ut2004 => "ut2004",
         }
     }
 
@@ -48,6 +51,7 @@ impl Protocol {
     pub const fn default_query_port(self) -> u16 {
         match self {
             Self::Quake3 => 27960,
+            Self::Ut2004 => 7778,
         }
     }
 }
@@ -68,6 +72,8 @@ impl FromStr for Protocol {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let lower = text.to_ascii_lowercase();
+        // What other tools call it.
+        let lower = if lower == "unreal2" { Self::Ut2004.name() } else { &lower };
         Self::ALL
             .into_iter()
             .find(|protocol| protocol.name() == lower)
@@ -81,6 +87,8 @@ impl FromStr for Protocol {
 pub enum StatusQuery {
     /// `getstatus`.
     Quake3(quake3::StatusQuery),
+    /// Info, rules and players.
+    Ut2004(Box<ut2004::StatusQuery>),
 }
 
 impl StatusQuery {
@@ -89,6 +97,7 @@ impl StatusQuery {
     pub fn new(protocol: Protocol, nonce: u64, limits: Limits) -> Self {
         match protocol {
             Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, limits)),
+            Protocol::Ut2004 => Self::Ut2004(Box::new(ut2004::StatusQuery::new(limits))),
         }
     }
 }
@@ -99,18 +108,21 @@ impl Conversation for StatusQuery {
     fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
         match self {
             Self::Quake3(query) => query.request(retry, out),
+            Self::Ut2004(query) => query.request(retry, out),
         }
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         match self {
             Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
+            Self::Ut2004(query) => query.receive(datagram).map(Answer::Ut2004),
         }
     }
 
     fn silence(&mut self, patience: Patience) -> Silence<Answer> {
         match self {
             Self::Quake3(query) => query.silence(patience).map(Answer::Quake3),
+            Self::Ut2004(query) => query.silence(patience).map(Answer::Ut2004),
         }
     }
 }
@@ -121,6 +133,8 @@ impl Conversation for StatusQuery {
 pub enum Answer {
     /// See [`quake3::Answer`].
     Quake3(quake3::Answer),
+    /// See [`ut2004::Answer`].
+    Ut2004(ut2004::Answer),
 }
 
 impl Answer {
@@ -136,6 +150,7 @@ impl Answer {
     ) -> Result<Self, ParseError> {
         match protocol {
             Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
+            Protocol::Ut2004 => ut2004::Answer::from_datagrams(datagrams, limits).map(Self::Ut2004),
         }
     }
 
@@ -144,6 +159,7 @@ impl Answer {
     pub fn completeness(&self) -> Completeness {
         match self {
             Self::Quake3(answer) => answer.completeness(),
+            Self::Ut2004(answer) => answer.completeness(),
         }
     }
 
@@ -152,6 +168,7 @@ impl Answer {
     pub fn to_status(&self) -> ServerStatus {
         match self {
             Self::Quake3(answer) => answer.to_status(),
+            Self::Ut2004(answer) => answer.to_status(),
         }
     }
 }
@@ -165,6 +182,7 @@ mod tests {
         for protocol in Protocol::ALL {
             assert_eq!(protocol.name().to_uppercase().parse(), Ok(protocol));
         }
+        assert_eq!("Unreal2".parse(), Ok(Protocol::Ut2004));
         let error = "quake9".parse::<Protocol>().unwrap_err().to_string();
         assert!(error.starts_with("\"quake9\" is no protocol: expected one of quake3"), "{error}");
     }

@@ -19,14 +19,19 @@ pub(crate) struct World {
     pub(crate) status: ServerStatus,
 }
 
-/// One world for each protocol.
+impl World {
+    fn new(about: &'static str, protocol: Protocol, status: ServerStatus) -> Self {
+        Self { about, protocol, service: Service::new(protocol), status }
+    }
+}
+
+/// At least one world for each protocol.
 pub(crate) fn worlds() -> Vec<World> {
-    vec![World {
-        about: "an embedded Quake 3 server",
-        protocol: Protocol::Quake3,
-        service: Service::new(Protocol::Quake3),
-        status: deathmatch(),
-    }]
+    vec![
+        World::new("an embedded Quake 3 server", Protocol::Quake3, deathmatch()),
+        World::new("an embedded UT2004 server", Protocol::Ut2004, capture_the_flag()),
+        World::new("an embedded Killing Floor server", Protocol::Ut2004, specimens()),
+    ]
 }
 
 /// An embedded server. It answers until it is dropped.
@@ -84,5 +89,68 @@ fn deathmatch() -> ServerStatus {
     status.rules = [("timelimit", "15"), ("fraglimit", "20"), ("sv_floodProtect", "1"), ("motd", "")]
         .into_iter()
         .collect();
+    status
+}
+
+/// Text in Unreal Engine 2's own bytes: ESC and three bytes are a colour.
+fn unreal(text: &[u8]) -> Text {
+    Text::new(text.to_vec(), Style::new(Charset::Latin1, Colours::UnrealEscape))
+}
+
+/// A team game on UT2004 with colours, an 8-bit and a UTF-16 name.
+fn capture_the_flag() -> ServerStatus {
+    let on = |team, mut player: Player| {
+        player.team = Some(team);
+        player
+    };
+    let mut status = ServerStatus::default();
+    status.name = Some(unreal(b"\x1b\xf8\x40\x40queryport \x1b\xff\xff\xffembedded capture the flag"));
+    status.map = Some("CTF-FaceClassic".into());
+    status.game_type = Some("xCTFGame".into());
+    status.version = Some("3369".into());
+    status.game_port = Some(7777);
+    status.max_players = Some(16);
+    status.players = Some(vec![
+        on(0, player(unreal(b"\x1b\xff\x01\x01Malcolm"), 12, 48)),
+        on(1, player("Жx".into(), 9, 52)),
+        on(1, player(unreal(b"D\xe6mia"), -1, 1020)),
+    ]);
+    status.rules = [
+        ("ServerMode", "dedicated"),
+        ("AdminName", "embedded"),
+        ("AdminEmail", ""),
+        ("Mutator", "MutInstaGib"),
+        ("Mutator", "MutLowGrav"),
+        ("GoalScore", "3"),
+        ("SkillLevel", "2"),
+    ]
+    .into_iter()
+    .collect();
+    status
+}
+
+/// Killing Floor: the info record of a game in waves.
+fn specimens() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("queryport embedded specimens".into());
+    status.map = Some("KF-Farm".into());
+    status.game_type = Some("KFGameType".into());
+    status.version = Some("1065".into());
+    status.game_port = Some(7707);
+    status.max_players = Some(6);
+    status.password = Some(true);
+    status.players = Some(vec![player("Fleshpound bait".into(), 310, 44)]);
+    status.rules = [
+        ("ServerMode", "dedicated"),
+        ("IsVacSecured", "true"),
+        ("Veterancy", "Support Specialist"),
+        ("Veterancy", "Field Medic"),
+        ("SkillLevel", "0"),
+        ("Flags", "513"),
+        ("CurrentWave", "2"),
+        ("FinalWave", "10"),
+    ]
+    .into_iter()
+    .collect();
     status
 }

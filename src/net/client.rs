@@ -11,9 +11,9 @@ use super::resolve::resolve;
 use crate::limits::Limits;
 use crate::model::ServerStatus;
 use crate::protocol::{Protocol, StatusQuery};
-use crate::quake3;
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
+use crate::{quake3, ut2004};
 
 /// Asks game servers. Cheap to clone; clones share their nonce counter.
 ///
@@ -97,6 +97,24 @@ impl Client {
     pub async fn quake3_info(&self, server: &str) -> Result<Outcome<quake3::Answer>, Error> {
         let port = Protocol::Quake3.default_query_port();
         self.ask_host(server, port, |nonce| quake3::InfoQuery::new(nonce, self.limits)).await
+    }
+
+    /// UT2004's info, rules and players, in its own words.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn ut2004_status(&self, server: &str) -> Result<Outcome<ut2004::Answer>, Error> {
+        let port = Protocol::Ut2004.default_query_port();
+        self.ask_host(server, port, |_| ut2004::StatusQuery::new(self.limits)).await
+    }
+
+    /// UT2004's info alone, in its own words.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn ut2004_info(&self, server: &str) -> Result<Outcome<ut2004::Answer>, Error> {
+        let port = Protocol::Ut2004.default_query_port();
+        self.ask_host(server, port, |_| ut2004::InfoQuery::new(self.limits)).await
     }
 
     /// A server bound to this client, which can stand in a list as `Box<dyn Query>`.

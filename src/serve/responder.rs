@@ -8,8 +8,8 @@ use bytes::Bytes;
 
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::quake3;
 use crate::session::{Transmit, canonical};
+use crate::{quake3, ut2004};
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;
@@ -20,6 +20,8 @@ const MAX_QUEUED: usize = 1024;
 pub enum Service {
     /// `getinfo` and `getstatus`.
     Quake3(quake3::server::Options),
+    /// Info, rules and players.
+    Ut2004(ut2004::server::Options),
 }
 
 impl Service {
@@ -28,6 +30,7 @@ impl Service {
     pub fn new(protocol: Protocol) -> Self {
         match protocol {
             Protocol::Quake3 => Self::Quake3(quake3::server::Options::default()),
+            Protocol::Ut2004 => Self::Ut2004(ut2004::server::Options::default()),
         }
     }
 }
@@ -130,6 +133,9 @@ impl Responder {
                 .and_then(|request| quake3::server::answer(&request, &self.status, options))
                 .into_iter()
                 .collect(),
+            Service::Ut2004(options) => ut2004::Request::parse(datagram)
+                .map(|request| ut2004::server::answer(&request, &self.status, options))
+                .unwrap_or_default(),
         }
     }
 }
