@@ -9,8 +9,9 @@ use thiserror::Error;
 use crate::error::ParseError;
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus};
+use crate::quake3;
 use crate::session::{Conversation, Patience, Silence, Verdict};
-use crate::{quake3, ut2004};
+use crate::ut2004;
 
 /// A protocol that game servers are asked in.
 ///

@@ -11,9 +11,10 @@ use super::resolve::resolve;
 use crate::limits::Limits;
 use crate::model::ServerStatus;
 use crate::protocol::{Protocol, StatusQuery};
+use crate::quake3;
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
-use crate::{quake3, ut2004};
+use crate::ut2004;
 
 /// Asks game servers. Cheap to clone; clones share their nonce counter.
 ///

@@ -8,8 +8,9 @@ use bytes::Bytes;
 
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
+use crate::quake3;
 use crate::session::{Transmit, canonical};
-use crate::{quake3, ut2004};
+use crate::ut2004;
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;

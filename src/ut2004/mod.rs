@@ -60,12 +60,11 @@
 //!
 //! - one short datagram of rules begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
 //! - the short datagram is here and exactly as many players are listed as the info record counts; or
-//! - two readings in a row brought the same stretches of it, whatever happened to pings, scores and single values
+//! - three readings in a row brought the same stretches of it, whatever happened to pings, scores and single values
 //!   in between ([`StatusQuery::with_readings`]).
 //!
-//! The second reading takes the place of a wait for late datagrams and costs no more time. What is left of doubt: a
-//! datagram lost from both readings, or spectators in a lost datagram where the rest is just as many as the count.
-//! Anything less is told by [`Answer::completeness`].
+//! What is left of doubt: a datagram lost from all three readings, or spectators in a lost datagram where the rest is
+//! just as many as the count. Anything less is told by [`Answer::completeness`].
 //!
 //! # Reading a packet
 //! ```

@@ -6,7 +6,7 @@ use crate::error::ParseError;
 use crate::limits::Limits;
 
 /// Readings of one list after which it is taken as it is. Real lists that change at every reading exist.
-const MAX_READINGS: u8 = 6;
+const MAX_READINGS: u8 = 8;
 
 /// One list over all its readings.
 #[derive(Debug, Clone)]
@@ -92,15 +92,19 @@ impl Progress {
         self.kind == Kind::Rules || count.is_none_or(|count| self.current.entries() >= count)
     }
 
+    /// Whether the current reading proves itself whole.
+    pub(super) fn is_proof(&self, count: Option<usize>, limits: &Limits) -> bool {
+        self.looks_whole(count)
+            && match self.kind {
+                Kind::Rules => self.current.begins_and_ends(limits),
+                Kind::Players => count == Some(self.current.entries()),
+            }
+    }
+
     /// Ends the current reading and judges it. `wanted`: how many readings must agree where nothing is proof.
     pub(super) fn close(&mut self, count: Option<usize>, wanted: u8, limits: &Limits) {
         self.readings = self.readings.saturating_add(1);
-        let whole = self.looks_whole(count);
-        let proven = match self.kind {
-            Kind::Rules => self.current.begins_and_ends(limits),
-            Kind::Players => count == Some(self.current.entries()),
-        };
-        if whole && proven {
+        if self.is_proof(count, limits) {
             self.state = State::Proven;
             return;
         }
@@ -111,7 +115,7 @@ impl Progress {
             |best: &Reading| self.current.entries() < best.entries() && self.current.is_within(best, limits);
         self.agreeing = if agrees(&self.previous) { self.agreeing.saturating_add(1) } else { 1 };
         // Where the list does not show its end, one more must agree.
-        let wanted = wanted.saturating_add(u8::from(!whole));
+        let wanted = wanted.saturating_add(u8::from(!self.looks_whole(count)));
         if self.agreeing >= wanted && !self.current.is_flawed() && !self.best.as_ref().is_some_and(lost_some)
         {
             self.state = State::Agreed;

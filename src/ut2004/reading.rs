@@ -8,8 +8,8 @@
 //! - The info record counts players. The list has spectators too, so equality proves it whole and a longer list
 //!   proves nothing.
 //!
-//! A datagram lost from the middle leaves no trace otherwise. Two readings that agree are the only other evidence
-//! there is: they are both short only if the same datagram was lost twice.
+//! A datagram lost from the middle leaves no trace otherwise. Readings that agree are the only other evidence there
+//! is: they are all short only if the same datagram was lost from each.
 
 use super::lists::{PlayerList, RuleList};
 use super::response::{Body, Response};
