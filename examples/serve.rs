@@ -6,7 +6,7 @@
 //! ```
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
-#[path = "query/embedded.rs"]
+#[path = "query/embedded/mod.rs"]
 #[allow(dead_code, reason = "`query` uses all of it")]
 mod embedded;
 

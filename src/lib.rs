@@ -57,6 +57,7 @@ pub mod quake3;
 pub mod secret;
 pub mod serve;
 pub mod session;
+pub mod ut2004;
 
 mod wire;
 

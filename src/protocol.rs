@@ -12,6 +12,7 @@ use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus};
 use crate::quake3;
 use crate::session::{Conversation, Patience, Silence, Verdict};
+use crate::ut2004;
 
 /// A protocol that game servers are asked in.
 ///
@@ -29,21 +30,24 @@ use crate::session::{Conversation, Patience, Silence, Verdict};
 #[non_exhaustive]
 pub enum Protocol {
     /// GameSpy v1, the backslash protocol of UT99 and its time, see [`gamespy1`].
-    Gamespy1,
+    GameSpy1,
     /// Quake 3's out-of-band packets, see [`quake3`].
     Quake3,
+    /// Unreal Engine 2's binary records, see [`ut2004`]. Its name may also be given as `unreal2`.
+    Ut2004,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Gamespy1, Self::Quake3];
+    pub const ALL: [Self; 3] = [Self::GameSpy1, Self::Quake3, Self::Ut2004];
 
     /// The name in this crate's words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Gamespy1 => "gamespy1",
+            Self::GameSpy1 => "gamespy1",
             Self::Quake3 => "quake3",
+            Self::Ut2004 => "ut2004",
         }
     }
 
@@ -51,8 +55,9 @@ impl Protocol {
     #[must_use]
     pub const fn default_query_port(self) -> u16 {
         match self {
-            Self::Gamespy1 => 7778,
+            Self::GameSpy1 => 7778,
             Self::Quake3 => 27960,
+            Self::Ut2004 => 7778,
         }
     }
 }
@@ -73,6 +78,8 @@ impl FromStr for Protocol {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let lower = text.to_ascii_lowercase();
+        // What other tools call it.
+        let lower = if lower == "unreal2" { Self::Ut2004.name() } else { &lower };
         Self::ALL
             .into_iter()
             .find(|protocol| protocol.name() == lower)
@@ -85,9 +92,11 @@ impl FromStr for Protocol {
 #[non_exhaustive]
 pub enum StatusQuery {
     /// `\status\`.
-    Gamespy1(gamespy1::StatusQuery),
+    GameSpy1(gamespy1::StatusQuery),
     /// `getstatus`.
     Quake3(quake3::StatusQuery),
+    /// Info, rules and players.
+    Ut2004(Box<ut2004::StatusQuery>),
 }
 
 impl StatusQuery {
@@ -95,8 +104,9 @@ impl StatusQuery {
     #[must_use]
     pub fn new(protocol: Protocol, nonce: u64, limits: Limits) -> Self {
         match protocol {
-            Protocol::Gamespy1 => Self::Gamespy1(gamespy1::StatusQuery::new(limits)),
+            Protocol::GameSpy1 => Self::GameSpy1(gamespy1::StatusQuery::new(limits)),
             Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, limits)),
+            Protocol::Ut2004 => Self::Ut2004(Box::new(ut2004::StatusQuery::new(limits))),
         }
     }
 }
@@ -106,22 +116,25 @@ impl Conversation for StatusQuery {
 
     fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
         match self {
-            Self::Gamespy1(query) => query.request(retry, out),
+            Self::GameSpy1(query) => query.request(retry, out),
             Self::Quake3(query) => query.request(retry, out),
+            Self::Ut2004(query) => query.request(retry, out),
         }
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         match self {
-            Self::Gamespy1(query) => query.receive(datagram).map(Answer::Gamespy1),
+            Self::GameSpy1(query) => query.receive(datagram).map(Answer::GameSpy1),
             Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
+            Self::Ut2004(query) => query.receive(datagram).map(Answer::Ut2004),
         }
     }
 
     fn silence(&mut self, patience: Patience) -> Silence<Answer> {
         match self {
-            Self::Gamespy1(query) => query.silence(patience).map(Answer::Gamespy1),
+            Self::GameSpy1(query) => query.silence(patience).map(Answer::GameSpy1),
             Self::Quake3(query) => query.silence(patience).map(Answer::Quake3),
+            Self::Ut2004(query) => query.silence(patience).map(Answer::Ut2004),
         }
     }
 }
@@ -131,9 +144,11 @@ impl Conversation for StatusQuery {
 #[non_exhaustive]
 pub enum Answer {
     /// See [`gamespy1::Answer`].
-    Gamespy1(gamespy1::Answer),
+    GameSpy1(gamespy1::Answer),
     /// See [`quake3::Answer`].
     Quake3(quake3::Answer),
+    /// See [`ut2004::Answer`].
+    Ut2004(ut2004::Answer),
 }
 
 impl Answer {
@@ -148,8 +163,9 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         match protocol {
-            Protocol::Gamespy1 => gamespy1::Answer::from_datagrams(datagrams, limits).map(Self::Gamespy1),
+            Protocol::GameSpy1 => gamespy1::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy1),
             Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
+            Protocol::Ut2004 => ut2004::Answer::from_datagrams(datagrams, limits).map(Self::Ut2004),
         }
     }
 
@@ -157,8 +173,9 @@ impl Answer {
     #[must_use]
     pub fn completeness(&self) -> Completeness {
         match self {
-            Self::Gamespy1(answer) => answer.completeness(),
+            Self::GameSpy1(answer) => answer.completeness(),
             Self::Quake3(answer) => answer.completeness(),
+            Self::Ut2004(answer) => answer.completeness(),
         }
     }
 
@@ -166,8 +183,9 @@ impl Answer {
     #[must_use]
     pub fn to_status(&self) -> ServerStatus {
         match self {
-            Self::Gamespy1(answer) => answer.to_status(),
+            Self::GameSpy1(answer) => answer.to_status(),
             Self::Quake3(answer) => answer.to_status(),
+            Self::Ut2004(answer) => answer.to_status(),
         }
     }
 }
@@ -181,6 +199,7 @@ mod tests {
         for protocol in Protocol::ALL {
             assert_eq!(protocol.name().to_uppercase().parse(), Ok(protocol));
         }
+        assert_eq!("Unreal2".parse(), Ok(Protocol::Ut2004));
         let error = "quake9".parse::<Protocol>().unwrap_err().to_string();
         assert!(error.starts_with("\"quake9\" is no protocol: expected one of gamespy1, quake3"), "{error}");
     }

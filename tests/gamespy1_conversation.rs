@@ -478,11 +478,11 @@ mod commands {
 fn two_responders_fall_silent_at_once() {
     let mut options = options(server::Dialect::Unreal);
     options.echo = true;
-    let service = Service::Gamespy1(options);
+    let service = Service::GameSpy1(options);
     for request in [&br"\status\"[..], br"\echo\\status\", br"\echo\x", br"\packets\\echo\queryid"] {
         let (mut a, mut b) = (
             Responder::new(service.clone(), status(24)),
-            Responder::new(Service::new(Protocol::Gamespy1), status(24)),
+            Responder::new(Service::new(Protocol::GameSpy1), status(24)),
         );
         let (at_a, at_b) = (at("192.0.2.1:7778"), at("192.0.2.2:7778"));
         a.handle_datagram(Instant::now(), at_b, request);

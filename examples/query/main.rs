@@ -72,7 +72,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
     let client = Client::new()?.with_timing(timing);
-    if let (Some(Protocol::Gamespy1), Some(server), false) =
+    if let (Some(Protocol::GameSpy1), Some(server), false) =
         (arguments.protocol, &arguments.server, arguments.commands.is_empty())
     {
         return gamespy1::ask(&client, server, &arguments.commands, arguments.key.as_deref()).await;

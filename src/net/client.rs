@@ -6,14 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::Error;
 use super::exchange;
-use super::list;
 use super::query::Target;
 use super::resolve::resolve;
-use crate::gamespy1::{self, Command};
 use crate::limits::Limits;
 use crate::model::ServerStatus;
 use crate::protocol::{Protocol, StatusQuery};
-use crate::quake3;
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
 
@@ -35,8 +32,8 @@ use crate::session::{Conversation, Outcome, Session, Timing};
 #[derive(Debug, Clone)]
 pub struct Client {
     secret: Secret,
-    timing: Timing,
-    limits: Limits,
+    pub(super) timing: Timing,
+    pub(super) limits: Limits,
     counter: Arc<AtomicU64>,
 }
 
@@ -83,57 +80,6 @@ impl Client {
         Ok(outcome.map(|answer| answer.to_status()))
     }
 
-    /// Quake 3's `getstatus`, in its own words.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn quake3_status(&self, server: &str) -> Result<Outcome<quake3::Answer>, Error> {
-        let port = Protocol::Quake3.default_query_port();
-        self.ask_host(server, port, |nonce| quake3::StatusQuery::new(nonce, self.limits)).await
-    }
-
-    /// Quake 3's `getinfo`, in its own words. Some servers answer one query a second: do not ask for both.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn quake3_info(&self, server: &str) -> Result<Outcome<quake3::Answer>, Error> {
-        let port = Protocol::Quake3.default_query_port();
-        self.ask_host(server, port, |nonce| quake3::InfoQuery::new(nonce, self.limits)).await
-    }
-
-    /// GameSpy v1's commands, one or several in a datagram, in its own words.
-    ///
-    /// # Errors
-    /// [`Error::Request`] for commands that cannot be written, else see [`Error`].
-    pub async fn gamespy1(
-        &self,
-        server: &str,
-        commands: &[Command<'_>],
-    ) -> Result<Outcome<gamespy1::Answer>, Error> {
-        let query = gamespy1::CommandsQuery::new(commands, self.limits)?;
-        self.ask_host(server, Protocol::Gamespy1.default_query_port(), |_| query.clone()).await
-    }
-
-    /// The servers that a GameSpy v1 list server knows, over TCP. Its port is
-    /// [`LIST_PORT`](gamespy1::list::LIST_PORT) if left out, its time the whole timeout.
-    ///
-    /// # Errors
-    /// [`Error::List`] when it gave no list, [`Error::Io`] when it could not be reached or took too long.
-    pub async fn gamespy1_list(
-        &self,
-        master: &str,
-        request: &gamespy1::list::ListRequest,
-    ) -> Result<gamespy1::list::ServerList, Error> {
-        let mut last = Err(Error::Address(master.to_owned()));
-        for address in resolve(master, gamespy1::list::LIST_PORT).await? {
-            last = list::run(address, request.clone(), self.timing.timeout()).await;
-            if last.is_ok() {
-                break;
-            }
-        }
-        last
-    }
-
     /// A server bound to this client, which can stand in a list as `Box<dyn Query>`.
     #[must_use]
     pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
@@ -160,7 +106,7 @@ impl Client {
 
     /// Leads a conversation with a host. A name with several addresses (as `localhost`, `::1` and `127.0.0.1`) is
     /// tried address by address until one answers; each has the whole timeout.
-    async fn ask_host<C: Conversation>(
+    pub(super) async fn ask_host<C: Conversation>(
         &self,
         server: &str,
         default_port: u16,

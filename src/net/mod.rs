@@ -7,10 +7,13 @@
 mod client;
 mod error;
 mod exchange;
-mod list;
+mod gamespy1;
+mod list_server;
+mod quake3;
 mod query;
 mod resolve;
 mod serve;
+mod ut2004;
 
 pub use client::Client;
 pub use error::Error;

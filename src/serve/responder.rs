@@ -11,6 +11,7 @@ use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::quake3;
 use crate::session::{Transmit, canonical};
+use crate::ut2004;
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;
@@ -20,9 +21,11 @@ const MAX_QUEUED: usize = 1024;
 #[non_exhaustive]
 pub enum Service {
     /// The backslash protocol's commands.
-    Gamespy1(gamespy1::server::Options),
+    GameSpy1(gamespy1::server::Options),
     /// `getinfo` and `getstatus`.
     Quake3(quake3::server::Options),
+    /// Info, rules and players.
+    Ut2004(ut2004::server::Options),
 }
 
 impl Service {
@@ -30,8 +33,9 @@ impl Service {
     #[must_use]
     pub fn new(protocol: Protocol) -> Self {
         match protocol {
-            Protocol::Gamespy1 => Self::Gamespy1(gamespy1::server::Options::default()),
+            Protocol::GameSpy1 => Self::GameSpy1(gamespy1::server::Options::default()),
             Protocol::Quake3 => Self::Quake3(quake3::server::Options::default()),
+            Protocol::Ut2004 => Self::Ut2004(ut2004::server::Options::default()),
         }
     }
 }
@@ -129,7 +133,7 @@ impl Responder {
     /// The replies to one datagram; none for what is no request.
     fn answer(&self, _now: Instant, _from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
         match &self.service {
-            Service::Gamespy1(options) => gamespy1::Request::parse(datagram)
+            Service::GameSpy1(options) => gamespy1::Request::parse(datagram)
                 .map(|request| gamespy1::server::answer(&request, &self.status, options, self.stats.answered))
                 .unwrap_or_default(),
             Service::Quake3(options) => quake3::Request::parse(datagram)
@@ -137,6 +141,9 @@ impl Responder {
                 .and_then(|request| quake3::server::answer(&request, &self.status, options))
                 .into_iter()
                 .collect(),
+            Service::Ut2004(options) => ut2004::Request::parse(datagram)
+                .map(|request| ut2004::server::answer(&request, &self.status, options))
+                .unwrap_or_default(),
         }
     }
 }

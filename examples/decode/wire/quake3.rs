@@ -1,0 +1,30 @@
+//! Quake 3.
+
+use queryport::quake3;
+use serde_json::{Map, Value, json};
+
+use super::text;
+
+/// The wire has no names for the fields of a player line; these are the format's.
+pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
+    let response = answer.response();
+    line.insert("command".to_owned(), json!(response.kind().word()));
+    let rules: Vec<Value> =
+        response.info().iter().map(|(key, value)| json!([text(key), text(value)])).collect();
+    line.insert("rules".to_owned(), rules.into());
+    let player = |player: quake3::PlayerLine<'_>| {
+        let mut row = Map::new();
+        let fields =
+            [("score", player.score_text()), ("ping", player.ping_text()), ("team", player.team_text())];
+        for (field, value) in fields {
+            if let Some(value) = value {
+                row.insert(field.to_owned(), text(value));
+            }
+        }
+        row.insert("name".to_owned(), text(player.name()));
+        Value::Object(row)
+    };
+    if response.kind() == quake3::Kind::Status {
+        line.insert("players".to_owned(), response.players().map(player).collect());
+    }
+}

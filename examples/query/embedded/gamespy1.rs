@@ -1,0 +1,50 @@
+//! UT99.
+
+use queryport::model::{ServerStatus, Text};
+
+use super::player;
+
+/// Two full teams of 12: more than a datagram of the backslash protocol holds.
+pub(super) fn capture_the_flag() -> ServerStatus {
+    const NAMES: [&str; 12] = [
+        "Archon", "Aryss", "Alarik", "Dessloch", "Cryss", "Nikita", "Drimacus", "Rhea", "Raynor", "Kira",
+        "Karag", "Zenith",
+    ];
+    let mut status = ServerStatus::default();
+    status.name = Some("queryport embedded capture the flag".into());
+    status.map = Some("CTF-Coret".into());
+    status.game = Some("ut".into());
+    status.game_type = Some("CTFGame".into());
+    status.version = Some("451".into());
+    status.game_port = Some(7777);
+    status.max_players = Some(32);
+    status.password = Some(false);
+    let places = (0..).zip(NAMES.iter().chain(NAMES.iter().rev()));
+    let on_team = |(place, name): (i32, &&str)| {
+        let team = place % 2;
+        let clan = ["Red", "Blau\u{df}"][usize::from(team != 0)];
+        let mut player =
+            player(Text::from(format!("[{clan}] {name}")), i64::from(place) * 3 - 4, 30 + place * 7);
+        player.team = Some(team);
+        player.bot = Some(place % 5 == 4);
+        for (key, value) in [("mesh", "Male Commando"), ("skin", "CommandoSkins.cmdo"), ("face", "")] {
+            player.extra.push(key, value);
+        }
+        player
+    };
+    status.players = Some(places.map(on_team).collect());
+    status.rules = [
+        ("minnetver", "432"),
+        ("location", "7"),
+        ("maptitle", "Coret Facility"),
+        ("mutators", "Instagib, No Powerups"),
+        ("timelimit", "20"),
+        ("goalteamscore", "3"),
+        ("friendlyfire", "0%"),
+        ("gamestyle", "Hardcore"),
+        ("AdminName", ""),
+    ]
+    .into_iter()
+    .collect();
+    status
+}

@@ -1,0 +1,76 @@
+//! Servers inside this process, so that the examples have something to ask.
+
+mod gamespy1;
+mod quake3;
+mod ut2004;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use queryport::model::{Player, ServerStatus, Text};
+use queryport::net::serve;
+use queryport::protocol::Protocol;
+use queryport::serve::{Responder, Service};
+use tokio::net::UdpSocket;
+use tokio::task::JoinHandle;
+
+/// A server that can be embedded.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) about: &'static str,
+    pub(crate) protocol: Protocol,
+    pub(crate) service: Service,
+    pub(crate) status: ServerStatus,
+}
+
+impl World {
+    fn new(about: &'static str, protocol: Protocol, status: ServerStatus) -> Self {
+        Self { about, protocol, service: Service::new(protocol), status }
+    }
+}
+
+/// At least one world for each protocol.
+pub(crate) fn worlds() -> Vec<World> {
+    vec![
+        World::new("an embedded Quake 3 server", Protocol::Quake3, quake3::deathmatch()),
+        World::new(
+            "an embedded UT99 server, its answer in several datagrams",
+            Protocol::GameSpy1,
+            gamespy1::capture_the_flag(),
+        ),
+        World::new("an embedded UT2004 server", Protocol::Ut2004, ut2004::capture_the_flag()),
+        World::new("an embedded Killing Floor server", Protocol::Ut2004, ut2004::specimens()),
+    ]
+}
+
+/// An embedded server. It answers until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    pub(crate) about: &'static str,
+    pub(crate) protocol: Protocol,
+    pub(crate) address: SocketAddr,
+    task: JoinHandle<io::Result<()>>,
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl World {
+    /// Starts answering on 127.0.0.1; port 0 is any free one.
+    pub(crate) async fn start(self, port: u16) -> io::Result<Embedded> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let address = socket.local_addr()?;
+        let mut responder = Responder::new(self.service, self.status);
+        let task = tokio::spawn(async move { serve(&socket, &mut responder).await });
+        Ok(Embedded { about: self.about, protocol: self.protocol, address, task })
+    }
+}
+
+fn player(name: Text, score: i64, ping: i32) -> Player {
+    let mut player = Player::new(name);
+    (player.score, player.ping) = (Some(score), Some(ping));
+    player
+}

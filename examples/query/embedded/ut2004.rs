@@ -1,0 +1,68 @@
+//! UT2004 and Killing Floor.
+
+use queryport::model::{Charset, Colours, Player, ServerStatus, Style, Text};
+
+use super::player;
+
+/// Text in Unreal Engine 2's own bytes: ESC and three bytes are a colour.
+fn unreal(text: &[u8]) -> Text {
+    Text::new(text.to_vec(), Style::new(Charset::Latin1, Colours::UnrealEscape))
+}
+
+/// A team game on UT2004 with colours, an 8-bit and a UTF-16 name.
+pub(super) fn capture_the_flag() -> ServerStatus {
+    let on = |team, mut player: Player| {
+        player.team = Some(team);
+        player
+    };
+    let mut status = ServerStatus::default();
+    status.name = Some(unreal(b"\x1b\xf8\x40\x40queryport \x1b\xff\xff\xffembedded capture the flag"));
+    status.map = Some("CTF-FaceClassic".into());
+    status.game_type = Some("xCTFGame".into());
+    status.version = Some("3369".into());
+    status.game_port = Some(7777);
+    status.max_players = Some(16);
+    status.players = Some(vec![
+        on(0, player(unreal(b"\x1b\xff\x01\x01Malcolm"), 12, 48)),
+        on(1, player("Жx".into(), 9, 52)),
+        on(1, player(unreal(b"D\xe6mia"), -1, 1020)),
+    ]);
+    status.rules = [
+        ("ServerMode", "dedicated"),
+        ("AdminName", "embedded"),
+        ("AdminEmail", ""),
+        ("Mutator", "MutInstaGib"),
+        ("Mutator", "MutLowGrav"),
+        ("GoalScore", "3"),
+        ("SkillLevel", "2"),
+    ]
+    .into_iter()
+    .collect();
+    status
+}
+
+/// Killing Floor: the info record of a game in waves.
+pub(super) fn specimens() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("queryport embedded specimens".into());
+    status.map = Some("KF-Farm".into());
+    status.game_type = Some("KFGameType".into());
+    status.version = Some("1065".into());
+    status.game_port = Some(7707);
+    status.max_players = Some(6);
+    status.password = Some(true);
+    status.players = Some(vec![player("Fleshpound bait".into(), 310, 44)]);
+    status.rules = [
+        ("ServerMode", "dedicated"),
+        ("IsVacSecured", "true"),
+        ("Veterancy", "Support Specialist"),
+        ("Veterancy", "Field Medic"),
+        ("SkillLevel", "0"),
+        ("Flags", "513"),
+        ("CurrentWave", "2"),
+        ("FinalWave", "10"),
+    ]
+    .into_iter()
+    .collect();
+    status
+}
