@@ -46,6 +46,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod error;
+pub mod gamespy4;
 pub mod limits;
 pub mod model;
 #[cfg(feature = "tokio")]
