@@ -103,6 +103,11 @@ impl<'a> Cursor<'a> {
         Some(self.at..end)
     }
 
+    /// Whether the end of this datagram is cut and the one that has it whole never arrived.
+    pub(super) const fn is_followed_by_lost(&self) -> bool {
+        self.full && !self.last && self.next.is_none()
+    }
+
     /// How many NULs stand here in a row.
     pub(super) fn run(&self) -> usize {
         let here = self.body.get(self.at..).unwrap_or_default();

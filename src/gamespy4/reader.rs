@@ -243,6 +243,11 @@ impl<'a> Reader<'a> {
                 None => return Ok(End::Rows(section, field)),
                 Some(0) => {
                     let run = cursor.run();
+                    let is_end = cursor.after(run).is_empty();
+                    if is_end && cursor.is_followed_by_lost() && self.rows_known(section).is_none() {
+                        // Empty values or the column's end: nothing tells.
+                        return Ok(End::Rows(section, field));
+                    }
                     let empties = self.empties(section, field, run, cursor).min(run);
                     for _ in 0..empties {
                         let nothing = cursor.at..cursor.at;
@@ -273,10 +278,8 @@ impl<'a> Reader<'a> {
     /// How many of the `run` NULs here, at the place of a value, are empty values; the next one ends the column.
     fn empties(&self, section: Section, field: &[u8], run: usize, cursor: &Cursor<'a>) -> usize {
         let row = self.index.columns.last().map_or(0, |column| column.rows);
-        let to_known = self.known.filter(|&(known, _)| known == section).map(|(_, rows)| {
-            // Columns of a section have the same number of rows.
-            run.min(rows.saturating_sub(row))
-        });
+        // Columns of a section have the same number of rows.
+        let to_known = self.rows_known(section).map(|rows| run.min(rows.saturating_sub(row)));
         let after = cursor.after(run);
         if after.is_empty() {
             return match cursor.next {
@@ -326,8 +329,14 @@ impl<'a> Reader<'a> {
     fn close(&mut self, section: Section) {
         let Some(column) = self.index.columns.last_mut() else { return };
         column.closed = true;
-        let before = self.known.filter(|&(known, _)| known == section).map_or(0, |(_, rows)| rows);
-        self.known = Some((section, before.max(column.rows)));
+        let rows = column.rows;
+        let before = self.rows_known(section).unwrap_or_default();
+        self.known = Some((section, before.max(rows)));
+    }
+
+    /// The rows of the section's finished columns.
+    fn rows_known(&self, section: Section) -> Option<usize> {
+        self.known.filter(|&(known, _)| known == section).map(|(_, rows)| rows)
     }
 
     /// The last pair before a continued server section was cut and comes again.

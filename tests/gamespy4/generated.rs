@@ -153,7 +153,7 @@ fn a_lost_datagram_is_told_and_nothing_is_invented() {
             for (table, held) in [(reply.players(), &sent.players), (reply.teams(), &sent.teams)] {
                 for (row, values) in table.rows().zip(&held.rows) {
                     for (field, value) in row.fields().filter(|(_, value)| value.is_some_and(|v| !v.is_empty())) {
-                        let place = held.fields.iter().position(|known| known == field).expect("a known field");
+                        let place = held.fields.iter().position(|known| known == field).unwrap_or_else(|| panic!("reply {seed} without {lost} of {}: field {:?}, rows {}", datagrams.len(), String::from_utf8_lossy(field), held.rows.len()));
                         assert_eq!(Some(&values[place][..]), value, "reply {seed} without datagram {lost}");
                     }
                 }
