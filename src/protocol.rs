@@ -7,6 +7,7 @@ use bytes::Bytes;
 use thiserror::Error;
 
 use crate::error::ParseError;
+use crate::gamespy4;
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus};
 use crate::quake3;
@@ -29,17 +30,20 @@ use crate::session::{Conversation, Patience, Silence, Verdict};
 pub enum Protocol {
     /// Quake 3's out-of-band packets, see [`quake3`].
     Quake3,
+    /// GameSpy's protocol, version 4, see [`gamespy4`].
+    GameSpy4,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Quake3];
+    pub const ALL: [Self; 2] = [Self::Quake3, Self::GameSpy4];
 
     /// The name in this crate's words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Quake3 => "quake3",
+            Self::GameSpy4 => "gamespy4",
         }
     }
 
@@ -48,6 +52,8 @@ impl Protocol {
     pub const fn default_query_port(self) -> u16 {
         match self {
             Self::Quake3 => 27960,
+            // Unreal Tournament 3; Minecraft answers on 25565, Battlefield 2 on 29900.
+            Self::GameSpy4 => 6500,
         }
     }
 }
@@ -81,6 +87,8 @@ impl FromStr for Protocol {
 pub enum StatusQuery {
     /// `getstatus`.
     Quake3(quake3::StatusQuery),
+    /// A challenge, then everything.
+    GameSpy4(gamespy4::StatusQuery),
 }
 
 impl StatusQuery {
@@ -89,6 +97,7 @@ impl StatusQuery {
     pub fn new(protocol: Protocol, nonce: u64, limits: Limits) -> Self {
         match protocol {
             Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, limits)),
+            Protocol::GameSpy4 => Self::GameSpy4(gamespy4::StatusQuery::new(nonce, limits)),
         }
     }
 }
@@ -99,18 +108,21 @@ impl Conversation for StatusQuery {
     fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
         match self {
             Self::Quake3(query) => query.request(retry, out),
+            Self::GameSpy4(query) => query.request(retry, out),
         }
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         match self {
             Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
+            Self::GameSpy4(query) => query.receive(datagram).map(Answer::GameSpy4),
         }
     }
 
     fn silence(&mut self, patience: Patience) -> Silence<Answer> {
         match self {
             Self::Quake3(query) => query.silence(patience).map(Answer::Quake3),
+            Self::GameSpy4(query) => query.silence(patience).map(Answer::GameSpy4),
         }
     }
 }
@@ -121,6 +133,8 @@ impl Conversation for StatusQuery {
 pub enum Answer {
     /// See [`quake3::Answer`].
     Quake3(quake3::Answer),
+    /// See [`gamespy4::Answer`].
+    GameSpy4(gamespy4::Answer),
 }
 
 impl Answer {
@@ -136,6 +150,7 @@ impl Answer {
     ) -> Result<Self, ParseError> {
         match protocol {
             Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
+            Protocol::GameSpy4 => gamespy4::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy4),
         }
     }
 
@@ -144,6 +159,7 @@ impl Answer {
     pub fn completeness(&self) -> Completeness {
         match self {
             Self::Quake3(answer) => answer.completeness(),
+            Self::GameSpy4(answer) => answer.completeness(),
         }
     }
 
@@ -152,6 +168,7 @@ impl Answer {
     pub fn to_status(&self) -> ServerStatus {
         match self {
             Self::Quake3(answer) => answer.to_status(),
+            Self::GameSpy4(answer) => answer.to_status(),
         }
     }
 }

@@ -39,7 +39,7 @@ pub enum Dialect {
 /// let id = &request[3..7];
 ///
 /// let challenge = [b"\x09", id, b"-1\0"].concat();
-/// assert_eq!(query.receive(&challenge), Verdict::Next);
+/// assert!(matches!(query.receive(&challenge), Verdict::Next));
 /// let mut request = Vec::new();
 /// query.request(0, &mut request);
 /// assert!(request.ends_with(b"\xff\xff\xff\xff\xff\xff\xff\x01"));

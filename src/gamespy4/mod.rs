@@ -68,6 +68,7 @@
 mod answer;
 mod client;
 mod cursor;
+mod encode;
 pub mod just_cause_2;
 pub mod legacy;
 mod mapping;
@@ -75,6 +76,7 @@ pub mod minecraft;
 mod reader;
 mod request;
 mod response;
+pub mod server;
 mod tables;
 
 pub use answer::{Answer, Form};

@@ -6,9 +6,11 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use crate::gamespy4;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::quake3;
+use crate::secret::Secret;
 use crate::session::{Transmit, canonical};
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
@@ -20,6 +22,8 @@ const MAX_QUEUED: usize = 1024;
 pub enum Service {
     /// `getinfo` and `getstatus`.
     Quake3(quake3::server::Options),
+    /// Challenge, full and short answers. Silent without [`Responder::with_secret`], since tokens follow from it.
+    GameSpy4(gamespy4::server::Options),
 }
 
 impl Service {
@@ -28,6 +32,7 @@ impl Service {
     pub fn new(protocol: Protocol) -> Self {
         match protocol {
             Protocol::Quake3 => Self::Quake3(quake3::server::Options::default()),
+            Protocol::GameSpy4 => Self::GameSpy4(gamespy4::server::Options::default()),
         }
     }
 }
@@ -69,6 +74,9 @@ pub struct Stats {
 pub struct Responder {
     service: Service,
     status: ServerStatus,
+    secret: Option<Secret>,
+    /// When the first datagram came: windows of time are counted from here.
+    started: Option<Instant>,
     queue: VecDeque<(SocketAddr, Bytes)>,
     stats: Stats,
 }
@@ -77,7 +85,33 @@ impl Responder {
     /// A responder that tells this status.
     #[must_use]
     pub fn new(service: Service, status: ServerStatus) -> Self {
-        Self { service, status, queue: VecDeque::new(), stats: Stats::default() }
+        Self {
+            service,
+            status,
+            secret: None,
+            started: None,
+            queue: VecDeque::new(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// The secret that tokens follow from, for the protocols that demand one. `net::serve` draws one from the
+    /// operating system where none was given.
+    #[must_use]
+    pub fn with_secret(mut self, secret: Secret) -> Self {
+        self.secret = Some(secret);
+        self
+    }
+
+    /// Whether a secret is wanted and none was given.
+    #[must_use]
+    pub const fn wants_secret(&self) -> bool {
+        self.secret.is_none() && matches!(self.service, Service::GameSpy4(_))
+    }
+
+    /// Gives the secret later than [`Self::with_secret`]. Tokens of an earlier one are worthless from now on.
+    pub const fn set_secret(&mut self, secret: Secret) {
+        self.secret = Some(secret);
     }
 
     /// What is told.
@@ -123,13 +157,23 @@ impl Responder {
     }
 
     /// The replies to one datagram; none for what is no request.
-    fn answer(&self, _now: Instant, _from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
+    fn answer(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
+        let started = *self.started.get_or_insert(now);
         match &self.service {
             Service::Quake3(options) => quake3::Request::parse(datagram)
                 .ok()
                 .and_then(|request| quake3::server::answer(&request, &self.status, options))
                 .into_iter()
                 .collect(),
+            Service::GameSpy4(options) => {
+                let (Some(secret), Ok(request)) = (&self.secret, gamespy4::Request::parse(datagram)) else {
+                    return Vec::new();
+                };
+                let elapsed = now.saturating_duration_since(started).as_secs();
+                let window = elapsed.checked_div(gamespy4::server::WINDOW.as_secs()).unwrap_or_default();
+                let tokens = gamespy4::server::Tokens::new(secret, from, window);
+                gamespy4::server::answer(&request, &self.status, tokens, options)
+            }
         }
     }
 }
