@@ -1,8 +1,8 @@
 //! The wire's own view of an answer as JSON.
 
+use queryport::gamespy4;
 use queryport::protocol::Answer;
 use queryport::quake3;
-use queryport::gamespy4;
 use serde_json::{Map, Value, json};
 
 /// Adds what an answer holds to the output line.

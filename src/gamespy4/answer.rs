@@ -167,7 +167,7 @@ impl Answer {
     }
 
     /// Marks what a short answer to a long question lacks.
-    pub(crate) fn is_half(mut self) -> Self {
+    pub(crate) fn into_half(mut self) -> Self {
         self.missing = Missing { rules: true, players: true, ..self.missing };
         self
     }

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 
 use super::answer::{Answer, Assembly, Form};
-use super::request::{Command, Request, RequestId, Selection};
+use super::request::{Command, Request, RequestId};
 use super::response::{Challenge, Framing, Part, Response};
+use super::selection::Selection;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::session::{Conversation, Patience, Silence, Verdict, Wait};
@@ -243,8 +244,10 @@ impl Exchange {
             (Framing::Single, question) => {
                 let answer = Answer::single(part.id(), datagram, &self.limits)?;
                 match (question, answer.form()) {
-                    (Question::Basic, Form::Basic) | (Question::Full, Form::Legacy) => Ok(Verdict::Done(answer)),
-                    (Question::Full, Form::Basic) => Ok(Verdict::Done(answer.is_half())),
+                    (Question::Basic, Form::Basic) | (Question::Full, Form::Legacy) => {
+                        Ok(Verdict::Done(answer))
+                    }
+                    (Question::Full, Form::Basic) => Ok(Verdict::Done(answer.into_half())),
                     _ => Err(ParseError::new(ParseErrorKind::Unexpected("the short answer"), 0)),
                 }
             }

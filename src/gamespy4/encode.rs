@@ -138,7 +138,8 @@ impl Writer {
             left = left.saturating_sub(1);
             // After the last row: the column's end, and the next column's header with its first row, or the
             // section's end. A datagram ends after a row, never after a column.
-            let tail = if left == 0 { next.map_or(2, |next| header_length(next).saturating_add(1)) } else { 0 };
+            let tail =
+                if left == 0 { next.map_or(2, |next| header_length(next).saturating_add(1)) } else { 0 };
             if text_length(value).saturating_add(tail) > self.room() {
                 self.next();
                 self.body.put_u8(section as u8);

@@ -12,8 +12,8 @@
 
 use nom::number::complete::be_u16;
 
-use super::request::{KeyList, Keys, key_name};
 use super::response::text;
+use super::selection::{KeyList, Keys, key_name};
 use super::tables::{Cell, Column, Index, Section};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -30,8 +30,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<(Index, Missing), Pa
     let mut index = Index::default();
     let mut rest = bytes.get(HEAD..).unwrap_or_default();
     let mut missing = Missing { rules: true, players: true, teams: true, ..Missing::default() };
-    loop {
-        let Ok((after, key)) = text(rest) else { break };
+    while let Ok((after, key)) = text(rest) {
         if key.is_empty() {
             missing.rules = false;
             rest = after;
@@ -165,7 +164,8 @@ mod tests {
         assert!(answer.completeness().is_complete());
         let reply = answer.reply();
         assert_eq!(reply.server().collect::<Vec<_>>(), [(&b"hostname"[..], &b"Srv"[..]), (b"empty", b"")]);
-        let rows: Vec<_> = reply.players().rows().map(|row| (row.get("player_"), row.get("score_"))).collect();
+        let rows: Vec<_> =
+            reply.players().rows().map(|row| (row.get("player_"), row.get("score_"))).collect();
         assert_eq!(rows, [(Some(&b"Ann"[..]), Some(&b"5"[..])), (Some(b""), Some(b"-3"))]);
         assert_eq!(reply.teams().rows().next().unwrap().get("team_t"), Some(&b"Red"[..]));
     }
@@ -192,7 +192,8 @@ mod tests {
     fn a_count_that_the_bytes_cannot_hold_reserves_nothing() {
         let limits = Limits::default().with_max_players(16_384);
         let hostile = b"\0\x01\x02\x03\x04k\0v\0\0\x3f\xffa_\0b_\0c_\0\0x\0";
-        let answer = Answer::single(crate::gamespy4::RequestId::default(), hostile[..].into(), &limits).unwrap();
+        let answer =
+            Answer::single(crate::gamespy4::RequestId::default(), hostile[..].into(), &limits).unwrap();
         assert!(!answer.completeness().is_complete());
         assert_eq!(answer.reply().players().len(), 1);
     }

@@ -263,10 +263,14 @@ fn player_fields(status: &ServerStatus, flavour: Flavour) -> Vec<Field> {
 
 fn team_fields(status: &ServerStatus) -> Vec<Field> {
     let teams = status.teams.iter().take(MAX_ROWS);
-    let name = |team: &Team| team.name.as_ref().map_or_else(|| b" ".to_vec(), |name| cell(name.as_ref(), " "));
+    let name =
+        |team: &Team| team.name.as_ref().map_or_else(|| b" ".to_vec(), |name| cell(name.as_ref(), " "));
     let names = teams.clone().map(name).collect();
     let scores = teams.map(|team| digits(team.score)).collect();
-    vec![Field { name: b"team_t".to_vec(), values: names }, Field { name: b"score_t".to_vec(), values: scores }]
+    vec![
+        Field { name: b"team_t".to_vec(), values: names },
+        Field { name: b"score_t".to_vec(), values: scores },
+    ]
 }
 
 fn digits(number: Option<i64>) -> Vec<u8> {

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::cursor::{Cursor, Opening, Piece};
-use super::response::{BODY_AT, FULL_DATAGRAM};
+use super::judge::End;
 use super::tables::{Cell, Column, Index, Section};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -18,23 +18,6 @@ use crate::model::Missing;
 /// Most columns of one reply; real ones have at most ten.
 const MAX_COLUMNS: usize = 64;
 
-/// What a datagram ended with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End<'a> {
-    /// The end of a section of this type.
-    Section(u8),
-    /// A whole pair of the server section, or its key.
-    Pair,
-    /// A row of this column, or its header. With the number of rows it has then.
-    Rows(Section, &'a [u8]),
-    /// A column's end.
-    Column(Section),
-    /// A field name, perhaps cut.
-    Header(Section, &'a [u8]),
-    /// A text without its NUL, or what fits nowhere.
-    Nonsense(u8),
-}
-
 /// Reads pieces in rising order and keeps the index and what is missing.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
@@ -42,9 +25,9 @@ pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     limits: &'a Limits,
     /// Minecraft sends no teams, and no end of the section of players.
-    minecraft: bool,
+    pub(super) minecraft: bool,
     index: Index,
-    missing: Missing,
+    pub(super) missing: Missing,
     /// Rows of the finished columns of the section being read, once there is one.
     known: Option<(Section, usize)>,
 }
@@ -206,9 +189,7 @@ impl<'a> Reader<'a> {
         let bytes = self.bytes;
         let (first, columns) = (self.index.cells.len(), self.index.columns.len());
         let rows = match self.index.columns.last_mut() {
-            Some(column)
-                if is_first && column.section == section && column.name.of(bytes) == Some(field) =>
-            {
+            Some(column) if is_first && column.section == section && column.name.of(bytes) == Some(field) => {
                 let rows = column.rows;
                 column.rows = rows.min(start);
                 column.closed = false;
@@ -286,9 +267,8 @@ impl<'a> Reader<'a> {
                 Some(next) if next.goes_on(section, field) => run.min(next.start.saturating_sub(row)),
                 // Before the end of the datagram: the column's end and the section's, or the first byte of a
                 // header that comes again.
-                _ if cursor.full && !cursor.last => to_known.unwrap_or(run.saturating_sub(2)),
-                _ if self.minecraft => run.saturating_sub(1),
-                _ => to_known.unwrap_or(run.saturating_sub(2)),
+                _ if self.minecraft && cursor.last => run.saturating_sub(1),
+                _ => to_known.unwrap_or_else(|| run.saturating_sub(2)),
             };
         }
         let end = memchr::memchr(0, after).unwrap_or(after.len());
@@ -341,7 +321,8 @@ impl<'a> Reader<'a> {
 
     /// The last pair before a continued server section was cut and comes again.
     fn drop_repeated_pair(&mut self, piece: &Piece<'a>) {
-        let again = Opening::of(piece.body).filter(|opening| opening.section == 0 && !opening.name.is_empty());
+        let again =
+            Opening::of(piece.body).filter(|opening| opening.section == 0 && !opening.name.is_empty());
         if let (Some(again), Some((key, _))) = (again, self.index.pairs.last())
             && key.of(self.bytes) == Some(again.name)
         {
@@ -364,70 +345,6 @@ impl<'a> Reader<'a> {
             }
             _ => {}
         }
-    }
-
-    /// Whether the next datagram goes on where this one ended. A sender begins a datagram where a section begins,
-    /// or where the one before was full; our own also after a whole row. Anything else is a datagram that somebody
-    /// shortened.
-    fn judge(&mut self, cursor: &Cursor<'_>, end: End<'_>, next: Opening<'_>) {
-        let after = |section: u8| next.section == section.saturating_add(1);
-        let restarts = |section: u8| next.section == section && (section == 0 || next.start == 0);
-        let fits = match end {
-            End::Section(section) => after(section) || cursor.full && restarts(section),
-            End::Pair => cursor.full && next.section <= 1,
-            End::Rows(section, field) => next.goes_on(section, field),
-            End::Column(section) => cursor.full && (restarts(section as u8) || after(section as u8)),
-            End::Header(section, name) => {
-                cursor.full && restarts(section as u8) && next.name.starts_with(name)
-            }
-            End::Nonsense(_) => false,
-        };
-        if !fits {
-            self.lose_from(end.section(), next.section);
-        }
-    }
-
-    /// Whether the last datagram ends where a reply does.
-    fn judge_last(&mut self, piece: &Piece<'_>, end: End<'_>) {
-        // The end of the last section has no room left in a datagram that is full to the byte.
-        let is_brimful = piece.body.len().saturating_add(BODY_AT) == FULL_DATAGRAM;
-        let is_whole = match end {
-            End::Section(section) => section == 2 || self.minecraft && section == 1,
-            End::Column(Section::Players) => self.minecraft,
-            End::Column(Section::Teams) => is_brimful,
-            _ => false,
-        };
-        if !is_whole {
-            let from = if let End::Section(section) = end { section.saturating_add(1) } else { end.section() };
-            self.lose_from(from, 2);
-        }
-    }
-
-    fn lose_from(&mut self, first: u8, last: u8) {
-        let range = first..=last.max(first);
-        self.missing.rules |= range.contains(&0);
-        self.missing.players |= range.contains(&1);
-        self.missing.teams |= range.contains(&2);
-    }
-
-    fn lose(&mut self, section: Section) {
-        self.lose_from(section as u8, section as u8);
-    }
-}
-
-impl End<'_> {
-    const fn section(self) -> u8 {
-        match self {
-            Self::Section(section) | Self::Nonsense(section) => section,
-            Self::Pair => 0,
-            Self::Rows(section, _) | Self::Column(section) | Self::Header(section, _) => section as u8,
-        }
-    }
-}
-
-impl Opening<'_> {
-    fn goes_on(&self, section: Section, field: &[u8]) -> bool {
-        self.section == section as u8 && self.name == field
     }
 }
 

@@ -110,8 +110,8 @@ impl<'a> Challenge<'a> {
     fn read(id: RequestId, body: &'a [u8]) -> Result<Self, ParseError> {
         let end = memchr::memchr(0, body).unwrap_or(body.len());
         let text = body.get(..end).unwrap_or_default();
-        let value =
-            value(text).ok_or(ParseError::new(ParseErrorKind::Malformed("challenge: no decimal number"), 5))?;
+        let value = value(text)
+            .ok_or(ParseError::new(ParseErrorKind::Malformed("challenge: no decimal number"), 5))?;
         Ok(Self { id, text, value })
     }
 
@@ -291,7 +291,18 @@ mod tests {
         ] {
             assert_eq!(challenge(text), Some(value), "{text:?}");
         }
-        for bad in [&b"-\0"[..], b"+-1\0", b" 1\0", b"1 \0", b"1.0\0", b"0x10\0", b"abc\0", b"4294967296\0", b"-2147483649\0", b"99999999999999999999\0"] {
+        for bad in [
+            &b"-\0"[..],
+            b"+-1\0",
+            b" 1\0",
+            b"1 \0",
+            b"1.0\0",
+            b"0x10\0",
+            b"abc\0",
+            b"4294967296\0",
+            b"-2147483649\0",
+            b"99999999999999999999\0",
+        ] {
             assert_eq!(challenge(bad), None, "{bad:?}");
         }
         assert_eq!((-1_287_574_694_i32).to_be_bytes(), [0xB3, 0x41, 0x2B, 0x5A]);
@@ -321,7 +332,10 @@ mod tests {
             (error.kind, error.offset)
         };
         assert_eq!(refused(b""), (ParseErrorKind::NotThisProtocol("type 00 or 09"), 0));
-        assert_eq!(refused(b"\xfe\xfd\x09\x01\x02\x03\x04"), (ParseErrorKind::NotThisProtocol("type 00 or 09"), 0));
+        assert_eq!(
+            refused(b"\xfe\xfd\x09\x01\x02\x03\x04"),
+            (ParseErrorKind::NotThisProtocol("type 00 or 09"), 0)
+        );
         assert_eq!(refused(b"\x09\x01\x02\x03"), (ParseErrorKind::CutShort("the request id"), 4));
         assert_eq!(refused(b"\0\x01\x02\x03\x04"), (ParseErrorKind::CutShort("the reply: no data"), 5));
         assert_eq!(refused(b"\0\x01\x02\x03\x04splitnum\0\x20\0"), (ParseErrorKind::Limit("datagrams"), 14));

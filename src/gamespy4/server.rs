@@ -10,8 +10,9 @@ use bytes::Bytes;
 
 use super::encode;
 use super::mapping;
-use super::request::{Command, Request, RequestId, Selection};
+use super::request::{Command, Request, RequestId};
 use super::response::encode_challenge;
+use super::selection::Selection;
 use crate::model::ServerStatus;
 use crate::secret::Secret;
 
@@ -123,12 +124,7 @@ impl Options {
 /// assert!(data(tokens.current() ^ 1).is_empty());
 /// ```
 #[must_use]
-pub fn answer(
-    request: &Request<'_>,
-    status: &ServerStatus,
-    tokens: Tokens,
-    options: &Options,
-) -> Vec<Bytes> {
+pub fn answer(request: &Request<'_>, status: &ServerStatus, tokens: Tokens, options: &Options) -> Vec<Bytes> {
     match request.command {
         Command::Challenge => {
             let mut reply = Vec::new();

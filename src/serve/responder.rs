@@ -85,14 +85,7 @@ impl Responder {
     /// A responder that tells this status.
     #[must_use]
     pub fn new(service: Service, status: ServerStatus) -> Self {
-        Self {
-            service,
-            status,
-            secret: None,
-            started: None,
-            queue: VecDeque::new(),
-            stats: Stats::default(),
-        }
+        Self { service, status, secret: None, started: None, queue: VecDeque::new(), stats: Stats::default() }
     }
 
     /// The secret that tokens follow from, for the protocols that demand one. `net::serve` draws one from the

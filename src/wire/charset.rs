@@ -42,7 +42,9 @@ impl Charset {
         };
         match (utf8, self) {
             (Some(text), _) => Cow::Borrowed(text),
-            (None, Self::Latin1 | Self::Utf8OrLatin1) => Cow::Owned(raw.iter().map(|&byte| char::from(byte)).collect()),
+            (None, Self::Latin1 | Self::Utf8OrLatin1) => {
+                Cow::Owned(raw.iter().map(|&byte| char::from(byte)).collect())
+            }
             (None, Self::Utf16Le) => {
                 let (pairs, rest) = raw.as_chunks::<2>();
                 let units = pairs.iter().map(|&pair| u16::from_le_bytes(pair));

@@ -32,8 +32,7 @@ impl Random {
     /// A text without NUL that no field name looks like.
     fn text(&mut self, most: usize) -> Vec<u8> {
         const BYTES: &[u8] = b"abcXYZ019 .-[]=_\xA7\xE4\xFC\x1b";
-        let mut text: Vec<u8> =
-            (0..1 + self.below(most)).map(|_| BYTES[self.below(BYTES.len())]).collect();
+        let mut text: Vec<u8> = (0..1 + self.below(most)).map(|_| BYTES[self.below(BYTES.len())]).collect();
         if text.ends_with(b"_") || text.ends_with(b"_t") {
             text.push(b'.');
         }
@@ -57,7 +56,8 @@ impl Random {
             .map(|number| {
                 let mut key = self.text(12);
                 key.extend_from_slice(number.to_string().as_bytes());
-                let value = if self.below(5) == 0 { Vec::new() } else { self.text(if long { 60 } else { 25 }) };
+                let value =
+                    if self.below(5) == 0 { Vec::new() } else { self.text(if long { 60 } else { 25 }) };
                 (key, value)
             })
             .collect();
@@ -120,7 +120,12 @@ fn what_the_engine_cuts_is_put_together_again() {
         }
         random.shuffle(&mut datagrams);
         let answer = answer(&datagrams);
-        assert_eq!(answer.completeness().is_complete(), is_whole, "reply {seed}: {:?}", answer.completeness());
+        assert_eq!(
+            answer.completeness().is_complete(),
+            is_whole,
+            "reply {seed}: {:?}",
+            answer.completeness()
+        );
         if is_whole {
             assert_eq!(held(&answer), sent, "reply {seed}");
         }
@@ -152,8 +157,18 @@ fn a_lost_datagram_is_told_and_nothing_is_invented() {
             }
             for (table, held) in [(reply.players(), &sent.players), (reply.teams(), &sent.teams)] {
                 for (row, values) in table.rows().zip(&held.rows) {
-                    for (field, value) in row.fields().filter(|(_, value)| value.is_some_and(|v| !v.is_empty())) {
-                        let place = held.fields.iter().position(|known| known == field).unwrap_or_else(|| panic!("reply {seed} without {lost} of {}: field {:?}, rows {}", datagrams.len(), String::from_utf8_lossy(field), held.rows.len()));
+                    for (field, value) in
+                        row.fields().filter(|(_, value)| value.is_some_and(|v| !v.is_empty()))
+                    {
+                        let place =
+                            held.fields.iter().position(|known| known == field).unwrap_or_else(|| {
+                                panic!(
+                                    "reply {seed} without {lost} of {}: field {:?}, rows {}",
+                                    datagrams.len(),
+                                    String::from_utf8_lossy(field),
+                                    held.rows.len()
+                                )
+                            });
                         assert_eq!(Some(&values[place][..]), value, "reply {seed} without datagram {lost}");
                     }
                 }
