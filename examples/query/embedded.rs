@@ -10,6 +10,9 @@ use queryport::serve::{Responder, Service};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
+#[path = "worlds_gamespy4.rs"]
+mod gamespy4;
+
 /// A server that can be embedded.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -19,14 +22,15 @@ pub(crate) struct World {
     pub(crate) status: ServerStatus,
 }
 
-/// One world for each protocol.
+/// One world for each protocol and flavour of it.
 pub(crate) fn worlds() -> Vec<World> {
-    vec![World {
+    let quake3 = World {
         about: "an embedded Quake 3 server",
         protocol: Protocol::Quake3,
         service: Service::new(Protocol::Quake3),
         status: deathmatch(),
-    }]
+    };
+    [quake3].into_iter().chain(gamespy4::worlds()).collect()
 }
 
 /// An embedded server. It answers until it is dropped.

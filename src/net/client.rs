@@ -8,6 +8,7 @@ use super::error::Error;
 use super::exchange;
 use super::query::Target;
 use super::resolve::resolve;
+use crate::gamespy4;
 use crate::limits::Limits;
 use crate::model::ServerStatus;
 use crate::protocol::{Protocol, StatusQuery};
@@ -94,6 +95,27 @@ impl Client {
     pub async fn quake3_info(&self, server: &str) -> Result<Outcome<quake3::Answer>, Error> {
         let port = Protocol::Quake3.default_query_port();
         self.ask_host(server, port, |nonce| quake3::InfoQuery::new(nonce, self.limits)).await
+    }
+
+    /// GameSpy v4's full answer, in its own words.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn gamespy4_status(
+        &self,
+        server: &str,
+        dialect: gamespy4::Dialect,
+    ) -> Result<Outcome<gamespy4::Answer>, Error> {
+        let new = |nonce| gamespy4::StatusQuery::new(nonce, self.limits).with_dialect(dialect);
+        self.ask_host(server, Protocol::GameSpy4.default_query_port(), new).await
+    }
+
+    /// A Minecraft server's short answer, in its own words. The port is 25565 where none is given.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn gamespy4_info(&self, server: &str) -> Result<Outcome<gamespy4::Answer>, Error> {
+        self.ask_host(server, 25565, |nonce| gamespy4::InfoQuery::new(nonce, self.limits)).await
     }
 
     /// A server bound to this client, which can stand in a list as `Box<dyn Query>`.
