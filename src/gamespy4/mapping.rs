@@ -216,7 +216,7 @@ fn named(status: &ServerStatus, flavour: Flavour) -> Vec<(&'static str, Option<V
             ("bf2_bots", bots),
         ],
         Flavour::Minecraft => vec![
-            ("hostname", name),
+            ("hostname", status.name.as_ref().map(minecraft_title).or(name)),
             ("gametype", game_type.or_else(|| rule("gametype", "SMP"))),
             ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
             ("version", version.or_else(|| Some(Vec::new()))),
@@ -287,6 +287,14 @@ fn cell(text: TextRef<'_>, empty: &str) -> Vec<u8> {
     let mut cell = wire(text, MAX_CELL);
     cell.retain(|&byte| byte > 2);
     if cell.is_empty() { empty.as_bytes().to_vec() } else { cell }
+}
+
+/// A title as Minecraft's own server writes it, one byte a character, where that can be; else UTF-8.
+fn minecraft_title(text: &Text) -> Vec<u8> {
+    let decoded = text.decoded();
+    let bytes = decoded.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>();
+    let bytes = bytes.unwrap_or_else(|| decoded.as_bytes().to_vec());
+    bytes.into_iter().filter(|&byte| byte != 0).take(MAX_VALUE).collect()
 }
 
 /// A text's bytes without NUL, cut at `limit`.
