@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --example serve -- quake3 27960                  the server that `query` embeds
 //! cargo run --example serve -- quake3 27960 --players 64     with as many players
+//! cargo run --example serve -- gamespy4 25565 --game minecraft
 //! ```
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
@@ -23,6 +24,9 @@ struct Arguments {
     protocol: Protocol,
     /// The UDP port.
     port: u16,
+    /// The one whose description holds this text, where a protocol has several: minecraft, battlefield.
+    #[arg(long, default_value = "")]
+    game: String,
     /// So many invented players instead of the server's own.
     #[arg(long)]
     players: Option<u16>,
@@ -36,8 +40,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = Arguments::parse();
     let mut world = embedded::worlds()
         .into_iter()
-        .find(|world| world.protocol == arguments.protocol)
-        .ok_or("no server of this protocol is embedded")?;
+        .filter(|world| world.protocol == arguments.protocol)
+        .find(|world| world.about.to_lowercase().contains(&arguments.game.to_lowercase()))
+        .ok_or("no such server of this protocol is embedded")?;
     if let Some(players) = arguments.players {
         let player = |number: u16| {
             let mut player = Player::new(format!("player {number:02}"));

@@ -47,6 +47,7 @@
 
 pub mod error;
 pub mod gamespy1;
+pub mod gamespy4;
 pub mod limits;
 pub mod model;
 #[cfg(feature = "tokio")]

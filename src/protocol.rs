@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::error::ParseError;
 use crate::gamespy1;
+use crate::gamespy4;
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus};
 use crate::quake3;
@@ -35,11 +36,13 @@ pub enum Protocol {
     Quake3,
     /// Unreal Engine 2's binary records, see [`ut2004`]. Its name may also be given as `unreal2`.
     Ut2004,
+    /// GameSpy's protocol, version 4, see [`gamespy4`].
+    GameSpy4,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::GameSpy1, Self::Quake3, Self::Ut2004];
+    pub const ALL: [Self; 4] = [Self::GameSpy1, Self::GameSpy4, Self::Quake3, Self::Ut2004];
 
     /// The name in this crate's words.
     #[must_use]
@@ -48,6 +51,7 @@ impl Protocol {
             Self::GameSpy1 => "gamespy1",
             Self::Quake3 => "quake3",
             Self::Ut2004 => "ut2004",
+            Self::GameSpy4 => "gamespy4",
         }
     }
 
@@ -58,6 +62,8 @@ impl Protocol {
             Self::GameSpy1 => 7778,
             Self::Quake3 => 27960,
             Self::Ut2004 => 7778,
+            // Unreal Tournament 3; Minecraft answers on 25565, Battlefield 2 on 29900.
+            Self::GameSpy4 => 6500,
         }
     }
 }
@@ -97,6 +103,8 @@ pub enum StatusQuery {
     Quake3(quake3::StatusQuery),
     /// Info, rules and players.
     Ut2004(Box<ut2004::StatusQuery>),
+    /// A challenge, then everything.
+    GameSpy4(gamespy4::StatusQuery),
 }
 
 impl StatusQuery {
@@ -107,6 +115,7 @@ impl StatusQuery {
             Protocol::GameSpy1 => Self::GameSpy1(gamespy1::StatusQuery::new(limits)),
             Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, limits)),
             Protocol::Ut2004 => Self::Ut2004(Box::new(ut2004::StatusQuery::new(limits))),
+            Protocol::GameSpy4 => Self::GameSpy4(gamespy4::StatusQuery::new(nonce, limits)),
         }
     }
 }
@@ -119,6 +128,7 @@ impl Conversation for StatusQuery {
             Self::GameSpy1(query) => query.request(retry, out),
             Self::Quake3(query) => query.request(retry, out),
             Self::Ut2004(query) => query.request(retry, out),
+            Self::GameSpy4(query) => query.request(retry, out),
         }
     }
 
@@ -127,6 +137,7 @@ impl Conversation for StatusQuery {
             Self::GameSpy1(query) => query.receive(datagram).map(Answer::GameSpy1),
             Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
             Self::Ut2004(query) => query.receive(datagram).map(Answer::Ut2004),
+            Self::GameSpy4(query) => query.receive(datagram).map(Answer::GameSpy4),
         }
     }
 
@@ -135,6 +146,7 @@ impl Conversation for StatusQuery {
             Self::GameSpy1(query) => query.silence(patience).map(Answer::GameSpy1),
             Self::Quake3(query) => query.silence(patience).map(Answer::Quake3),
             Self::Ut2004(query) => query.silence(patience).map(Answer::Ut2004),
+            Self::GameSpy4(query) => query.silence(patience).map(Answer::GameSpy4),
         }
     }
 }
@@ -149,6 +161,8 @@ pub enum Answer {
     Quake3(quake3::Answer),
     /// See [`ut2004::Answer`].
     Ut2004(ut2004::Answer),
+    /// See [`gamespy4::Answer`].
+    GameSpy4(gamespy4::Answer),
 }
 
 impl Answer {
@@ -166,6 +180,7 @@ impl Answer {
             Protocol::GameSpy1 => gamespy1::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy1),
             Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
             Protocol::Ut2004 => ut2004::Answer::from_datagrams(datagrams, limits).map(Self::Ut2004),
+            Protocol::GameSpy4 => gamespy4::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy4),
         }
     }
 
@@ -176,6 +191,7 @@ impl Answer {
             Self::GameSpy1(answer) => answer.completeness(),
             Self::Quake3(answer) => answer.completeness(),
             Self::Ut2004(answer) => answer.completeness(),
+            Self::GameSpy4(answer) => answer.completeness(),
         }
     }
 
@@ -186,6 +202,7 @@ impl Answer {
             Self::GameSpy1(answer) => answer.to_status(),
             Self::Quake3(answer) => answer.to_status(),
             Self::Ut2004(answer) => answer.to_status(),
+            Self::GameSpy4(answer) => answer.to_status(),
         }
     }
 }
@@ -201,6 +218,6 @@ mod tests {
         }
         assert_eq!("Unreal2".parse(), Ok(Protocol::Ut2004));
         let error = "quake9".parse::<Protocol>().unwrap_err().to_string();
-        assert!(error.starts_with("\"quake9\" is no protocol: expected one of gamespy1, quake3"), "{error}");
+        assert!(error.starts_with("\"quake9\" is no protocol: expected one of gamespy1, "), "{error}");
     }
 }

@@ -4,6 +4,7 @@
 //! cargo run --example query                                   embedded servers, real UDP on loopback
 //! cargo run --example query -- quake3 HOST[:PORT]             a server of yours
 //! cargo run --example query -- quake3 HOST --json --timeout 2 --retries 0
+//! cargo run --example query -- gamespy4 HOST:25565 --short     a Minecraft server's short answer
 //! ```
 //!
 //! Exit status: 0 answered, 1 no usable answer, 2 wrong command line, 3 an answer with parts missing.
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use queryport::model::ServerStatus;
-use queryport::net::{Client, Error, Query};
+use queryport::net::{Client, Error, Query, Target};
 use queryport::protocol::Protocol;
 use queryport::session::{Outcome, Timing};
 
@@ -40,6 +41,9 @@ struct Arguments {
     /// Print one JSON object a server and line.
     #[arg(long)]
     json: bool,
+    /// Ask the short question: Quake 3's getinfo, a Minecraft server's basic answer.
+    #[arg(long, requires = "server")]
+    short: bool,
     /// Seconds to wait for an answer, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds)]
     timeout: f64,
@@ -96,7 +100,8 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     };
     let mut code = ExitCode::SUCCESS;
     for (about, target) in &targets {
-        match target.query().await {
+        let answered = if arguments.short { short(&client, target).await } else { target.query().await };
+        match answered {
             Ok(outcome) => {
                 if !outcome.answer.completeness.is_complete() {
                     code = ExitCode::from(3);
@@ -115,6 +120,19 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     }
     drop(embedded);
     Ok(code)
+}
+
+/// The short question of the protocol; the whole one where there is none.
+async fn short(client: &Client, target: &Target) -> Result<Answered, Error> {
+    match target.protocol() {
+        Protocol::Quake3 => {
+            client.quake3_info(target.name()).await.map(|outcome| outcome.map(|answer| answer.to_status()))
+        }
+        Protocol::GameSpy4 => {
+            client.gamespy4_info(target.name()).await.map(|outcome| outcome.map(|answer| answer.to_status()))
+        }
+        _ => target.query().await,
+    }
 }
 
 /// What a person can do about it.

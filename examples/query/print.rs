@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 
+use queryport::gamespy4::ut3::Settings;
 use queryport::model::{Colour, Completeness, Player, TextRef};
 use queryport::protocol::Protocol;
 use serde_json::json;
@@ -43,6 +44,10 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
         if let Some(text) = text {
             let _ = writeln!(out, "  {label:<9} {text}");
         }
+    }
+    let settings = Settings::from_rules(&status.rules);
+    if settings.game_mode().is_some() {
+        let _ = writeln!(out, "  settings  {settings}");
     }
     let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     let bots = status.bot_count.map(|bots| format!(", {bots} bots")).unwrap_or_default();

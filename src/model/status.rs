@@ -128,6 +128,8 @@ pub struct Missing {
     pub rules: bool,
     /// The players, or some of them.
     pub players: bool,
+    /// The teams, or some of them.
+    pub teams: bool,
     /// The mark that ends a reply never came: how much followed is unknown.
     pub end: bool,
     /// Datagrams that are known to exist and did not arrive.

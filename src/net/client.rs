@@ -43,10 +43,7 @@ impl Client {
     /// # Errors
     /// [`Error::Io`] when the system has no entropy to give.
     pub fn new() -> Result<Self, Error> {
-        let mut secret = [0; 16];
-        getrandom::fill(&mut secret)
-            .map_err(|error| Error::Io { doing: "draw random bytes", source: error.into() })?;
-        Ok(Self::with_secret(Secret::new(secret)))
+        secret().map(Self::with_secret)
     }
 
     /// A client whose nonces follow from this secret: for tests, and for those who keep their own entropy.
@@ -121,4 +118,12 @@ impl Client {
         }
         last
     }
+}
+
+/// A secret from the operating system.
+pub(super) fn secret() -> Result<Secret, Error> {
+    let mut secret = [0; 16];
+    getrandom::fill(&mut secret)
+        .map_err(|error| Error::Io { doing: "draw random bytes", source: error.into() })?;
+    Ok(Secret::new(secret))
 }

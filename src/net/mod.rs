@@ -8,6 +8,7 @@ mod client;
 mod error;
 mod exchange;
 mod gamespy1;
+mod gamespy4;
 mod list_server;
 mod quake3;
 mod query;

@@ -34,8 +34,12 @@ const MAX_REQUEST: usize = 2048;
 /// ```
 ///
 /// # Errors
-/// When receiving fails for another reason than an ICMP error about an earlier reply.
+/// When receiving fails for another reason than an ICMP error about an earlier reply, or when the system has no
+/// entropy for a responder that wants a secret.
 pub async fn serve(socket: &UdpSocket, responder: &mut Responder) -> io::Result<()> {
+    if responder.wants_secret() {
+        responder.set_secret(super::client::secret().map_err(io::Error::other)?);
+    }
     let mut request = vec![0; MAX_REQUEST];
     let mut reply = Vec::new();
     loop {

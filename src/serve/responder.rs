@@ -7,9 +7,11 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::gamespy1;
+use crate::gamespy4;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::quake3;
+use crate::secret::Secret;
 use crate::session::{Transmit, canonical};
 use crate::ut2004;
 
@@ -26,6 +28,8 @@ pub enum Service {
     Quake3(quake3::server::Options),
     /// Info, rules and players.
     Ut2004(ut2004::server::Options),
+    /// Challenge, full and short answers. Silent without [`Responder::with_secret`], since tokens follow from it.
+    GameSpy4(gamespy4::server::Options),
 }
 
 impl Service {
@@ -36,6 +40,7 @@ impl Service {
             Protocol::GameSpy1 => Self::GameSpy1(gamespy1::server::Options::default()),
             Protocol::Quake3 => Self::Quake3(quake3::server::Options::default()),
             Protocol::Ut2004 => Self::Ut2004(ut2004::server::Options::default()),
+            Protocol::GameSpy4 => Self::GameSpy4(gamespy4::server::Options::default()),
         }
     }
 }
@@ -77,6 +82,9 @@ pub struct Stats {
 pub struct Responder {
     service: Service,
     status: ServerStatus,
+    secret: Option<Secret>,
+    /// When the first datagram came: windows of time are counted from here.
+    started: Option<Instant>,
     queue: VecDeque<(SocketAddr, Bytes)>,
     stats: Stats,
 }
@@ -85,7 +93,26 @@ impl Responder {
     /// A responder that tells this status.
     #[must_use]
     pub fn new(service: Service, status: ServerStatus) -> Self {
-        Self { service, status, queue: VecDeque::new(), stats: Stats::default() }
+        Self { service, status, secret: None, started: None, queue: VecDeque::new(), stats: Stats::default() }
+    }
+
+    /// The secret that tokens follow from, for the protocols that demand one. `net::serve` draws one from the
+    /// operating system where none was given.
+    #[must_use]
+    pub fn with_secret(mut self, secret: Secret) -> Self {
+        self.secret = Some(secret);
+        self
+    }
+
+    /// Whether a secret is wanted and none was given.
+    #[must_use]
+    pub const fn wants_secret(&self) -> bool {
+        self.secret.is_none() && matches!(self.service, Service::GameSpy4(_))
+    }
+
+    /// Gives the secret later than [`Self::with_secret`]. Tokens of an earlier one are worthless from now on.
+    pub const fn set_secret(&mut self, secret: Secret) {
+        self.secret = Some(secret);
     }
 
     /// What is told.
@@ -131,7 +158,8 @@ impl Responder {
     }
 
     /// The replies to one datagram; none for what is no request.
-    fn answer(&self, _now: Instant, _from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
+    fn answer(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
+        let started = *self.started.get_or_insert(now);
         match &self.service {
             Service::GameSpy1(options) => gamespy1::Request::parse(datagram)
                 .map(|request| gamespy1::server::answer(&request, &self.status, options, self.stats.answered))
@@ -144,6 +172,15 @@ impl Responder {
             Service::Ut2004(options) => ut2004::Request::parse(datagram)
                 .map(|request| ut2004::server::answer(&request, &self.status, options))
                 .unwrap_or_default(),
+            Service::GameSpy4(options) => {
+                let (Some(secret), Ok(request)) = (&self.secret, gamespy4::Request::parse(datagram)) else {
+                    return Vec::new();
+                };
+                let elapsed = now.saturating_duration_since(started).as_secs();
+                let window = elapsed.checked_div(gamespy4::server::WINDOW.as_secs()).unwrap_or_default();
+                let tokens = gamespy4::server::Tokens::new(secret, from, window);
+                gamespy4::server::answer(&request, &self.status, tokens, options)
+            }
         }
     }
 }

@@ -9,6 +9,9 @@ pub enum Charset {
     /// UTF-8 where the bytes are valid UTF-8, else Windows-1252: right for nearly every server alive.
     #[default]
     Utf8OrWindows1252,
+    /// UTF-8 where the bytes are valid UTF-8, else Latin-1: Minecraft, whose own server writes the low byte of each
+    /// character and whose relatives write UTF-8.
+    Utf8OrLatin1,
     /// One byte a character, with the printable characters of Windows-1252 in 0x80–0x9F.
     Windows1252,
     /// One byte a character, byte = code point.
@@ -33,13 +36,15 @@ impl Charset {
     /// Decodes; borrows where the bytes already are the UTF-8 of the result.
     pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, str> {
         let utf8 = match self {
-            Self::Utf8OrWindows1252 => std::str::from_utf8(raw).ok(),
+            Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => std::str::from_utf8(raw).ok(),
             Self::Windows1252 | Self::Latin1 if raw.is_ascii() => std::str::from_utf8(raw).ok(),
             _ => None,
         };
         match (utf8, self) {
             (Some(text), _) => Cow::Borrowed(text),
-            (None, Self::Latin1) => Cow::Owned(raw.iter().map(|&byte| char::from(byte)).collect()),
+            (None, Self::Latin1 | Self::Utf8OrLatin1) => {
+                Cow::Owned(raw.iter().map(|&byte| char::from(byte)).collect())
+            }
             (None, Self::Utf16Le) => {
                 let (pairs, rest) = raw.as_chunks::<2>();
                 let units = pairs.iter().map(|&pair| u16::from_le_bytes(pair));
@@ -60,7 +65,7 @@ impl Charset {
     /// Encodes for the wire; characters the set lacks become `?`.
     pub(crate) fn encode(self, text: &str) -> Vec<u8> {
         match self {
-            Self::Utf8OrWindows1252 => text.as_bytes().to_vec(),
+            Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => text.as_bytes().to_vec(),
             Self::Latin1 => text.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect(),
             Self::Windows1252 => text.chars().map(to_windows_1252).collect(),
             Self::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),

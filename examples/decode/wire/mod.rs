@@ -1,6 +1,7 @@
 //! The wire's own view of an answer as JSON.
 
 mod gamespy1;
+mod gamespy4;
 mod quake3;
 mod ut2004;
 
@@ -11,6 +12,7 @@ use serde_json::{Map, Value, json};
 pub(crate) fn describe(answer: &Answer, line: &mut Map<String, Value>) {
     match answer {
         Answer::GameSpy1(answer) => gamespy1::describe(answer, line),
+        Answer::GameSpy4(answer) => gamespy4::describe(answer, line),
         Answer::Quake3(answer) => quake3::describe(answer, line),
         Answer::Ut2004(answer) => ut2004::describe(answer, line),
         other => {

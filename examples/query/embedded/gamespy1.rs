@@ -22,9 +22,12 @@ pub(super) fn capture_the_flag() -> ServerStatus {
     let places = (0..).zip(NAMES.iter().chain(NAMES.iter().rev()));
     let on_team = |(place, name): (i32, &&str)| {
         let team = place % 2;
-        let clan = ["Red", "Blau\u{df}"][usize::from(team != 0)];
-        let mut player =
-            player(Text::from(format!("[{clan}] {name}")), i64::from(place) * 3 - 4, 30 + place * 7);
+        let clan = if team == 0 { "Red" } else { "Blau\u{df}" };
+        let mut player = player(
+            Text::from(format!("[{clan}] {name}")),
+            i64::from(place).saturating_mul(3),
+            place.saturating_mul(7),
+        );
         player.team = Some(team);
         player.bot = Some(place % 5 == 4);
         for (key, value) in [("mesh", "Male Commando"), ("skin", "CommandoSkins.cmdo"), ("face", "")] {

@@ -1,6 +1,7 @@
 //! Servers inside this process, so that the examples have something to ask.
 
 mod gamespy1;
+mod gamespy4;
 mod quake3;
 mod ut2004;
 
@@ -31,7 +32,7 @@ impl World {
 
 /// At least one world for each protocol.
 pub(crate) fn worlds() -> Vec<World> {
-    vec![
+    let mut worlds = vec![
         World::new("an embedded Quake 3 server", Protocol::Quake3, quake3::deathmatch()),
         World::new(
             "an embedded UT99 server, its answer in several datagrams",
@@ -40,7 +41,9 @@ pub(crate) fn worlds() -> Vec<World> {
         ),
         World::new("an embedded UT2004 server", Protocol::Ut2004, ut2004::capture_the_flag()),
         World::new("an embedded Killing Floor server", Protocol::Ut2004, ut2004::specimens()),
-    ]
+    ];
+    worlds.extend(gamespy4::worlds());
+    worlds
 }
 
 /// An embedded server. It answers until it is dropped.

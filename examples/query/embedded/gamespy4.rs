@@ -1,0 +1,116 @@
+//! Embedded servers of GameSpy v4: Unreal Tournament 3, Battlefield 2, Minecraft.
+
+use queryport::gamespy4::minecraft;
+use queryport::gamespy4::server::{Flavour, Options};
+use queryport::model::{Player, ServerStatus, Team, Text};
+use queryport::protocol::Protocol;
+use queryport::serve::Service;
+
+use super::{World, player};
+
+pub(super) fn worlds() -> [World; 3] {
+    let world = |about, flavour, status| World {
+        about,
+        protocol: Protocol::GameSpy4,
+        service: Service::GameSpy4(Options::new(flavour)),
+        status,
+    };
+    [
+        world("an embedded Unreal Tournament 3 server", Flavour::UnrealTournament3, ut3()),
+        world("an embedded Battlefield 2 server", Flavour::Battlefield2, battlefield2()),
+        world("an embedded Minecraft server", Flavour::Minecraft, minecraft()),
+    ]
+}
+
+/// A player of a team.
+fn member(name: &str, team: i32, score: i64, ping: i32) -> Player {
+    let mut member = player(name.into(), score, ping);
+    member.team = Some(team);
+    member.extra.push("deaths_", &(score / 2).to_string());
+    member
+}
+
+fn team(number: i32, name: &str, score: i64) -> Team {
+    let mut team = Team::default();
+    (team.id, team.name, team.score) = (Some(number), Some(name.into()), Some(score));
+    team
+}
+
+fn ut3() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("queryport embedded vehicle CTF".into());
+    status.map = Some("VCTF-Suspense".into());
+    status.game_type = Some("UTGameContent.UTVehicleCTFGame_Content".into());
+    status.version = Some("3815".into());
+    status.game_port = Some(7777);
+    (status.max_players, status.bot_count, status.password) = (Some(16), Some(1), Some(false));
+    status.player_count = Some(3);
+    status.players = Some(vec![
+        member("Ann", 0, 12, 48),
+        member("Bob with spaces ", 1, 9, 52),
+        member("Dæmia", 1, 3, 61),
+        member("", 0, 5, 0),
+    ]);
+    status.teams = vec![team(0, "Red", 2), team(1, "Blue", 1)];
+    status.rules = [
+        ("gamemode", "openplaying"),
+        ("bIsDedicated", "True"),
+        ("s32779", "3"),
+        ("s0", "4"),
+        ("s6", "1"),
+        ("s10", "1"),
+        ("p1073741827", "A free text"),
+        ("p1073741828", "NoTags\u{1c}BattleRPG"),
+        ("p1073741829", "\u{1c}NoTagsMutator\u{1c}BattleRPG\u{1c}"),
+        ("p268435704", "3"),
+        ("p268435705", "20"),
+        ("p268435717", "4160"),
+    ]
+    .into_iter()
+    .collect();
+    status
+}
+
+fn battlefield2() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("queryport embedded conquest".into());
+    status.map = Some("Strike At Karkand".into());
+    status.game = Some("battlefield2".into());
+    status.game_type = Some("gpm_cq".into());
+    status.version = Some("1.5.3153-802.0".into());
+    status.game_port = Some(16567);
+    (status.max_players, status.password) = (Some(64), Some(false));
+    status.players =
+        Some(vec![member("=QP= Ann", 1, 90, 26), member(" Bob", 2, 70, 38), member(" Dæmia", 2, -2, 61)]);
+    for (number, player) in (1164362_i64..).zip(status.players.iter_mut().flatten()) {
+        player.bot = Some(false);
+        player.extra.push("pid_", &number.to_string());
+    }
+    status.teams = vec![team(1, "MEC", 3), team(2, "US", 5)];
+    status.rules = [
+        ("gamevariant", "bf2"),
+        ("bf2_dedicated", "1"),
+        ("bf2_team1", "MEC"),
+        ("bf2_team2", "US"),
+        ("bf2_mapsize", "16"),
+        ("bf2_coopbotratio", ""),
+    ]
+    .into_iter()
+    .collect();
+    status
+}
+
+fn minecraft() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    let title = Text::new("§6queryport§r embedded §lworld".as_bytes().to_vec(), minecraft::STYLE);
+    status.name = Some(title);
+    status.map = Some("world".into());
+    status.game_type = Some("SMP".into());
+    status.version = Some("1.21.11".into());
+    status.game_port = Some(25565);
+    status.max_players = Some(20);
+    status.players = Some(["Ann", "Bob_the_Builder", "Notch"].map(Player::new).into());
+    status.rules =
+        [("plugins", "queryport 0.1: Example 1.0; Other 2"), ("hostip", "127.0.0.1")].into_iter().collect();
+    status
+}

@@ -1,0 +1,130 @@
+//! A place in one datagram's body, and what the next datagram begins with.
+
+use std::ops::Range;
+
+use memchr::Memchr;
+
+use super::tables::Cell;
+
+/// One datagram without its head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece<'a> {
+    /// From the first section's type byte on.
+    pub(crate) body: &'a [u8],
+    /// Where the body begins in the buffer that the index points into.
+    pub(crate) base: usize,
+    /// Whether the datagram was filled to the brim, so that its end is cut.
+    pub(crate) full: bool,
+    /// Whether it is the last of the reply.
+    pub(crate) last: bool,
+}
+
+/// What a datagram begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Opening<'a> {
+    /// The section's type.
+    pub(super) section: u8,
+    /// Key or field name.
+    pub(super) name: &'a [u8],
+    /// Row of the first value.
+    pub(super) start: usize,
+}
+
+impl<'a> Opening<'a> {
+    pub(super) fn of(body: &'a [u8]) -> Option<Self> {
+        let (&section, rest) = body.split_first()?;
+        let end = memchr::memchr(0, rest).unwrap_or(rest.len());
+        let (name, rest) = rest.split_at_checked(end)?;
+        Some(Self { section, name, start: rest.get(1).copied().map_or(0, usize::from) })
+    }
+}
+
+/// Walks over a body from one NUL to the next.
+#[derive(Debug)]
+pub(super) struct Cursor<'a> {
+    body: &'a [u8],
+    base: usize,
+    pub(super) at: usize,
+    nuls: Memchr<'a>,
+    nul: Option<usize>,
+    pub(super) full: bool,
+    pub(super) last: bool,
+    pub(super) next: Option<Opening<'a>>,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(piece: &Piece<'a>, next: Option<Opening<'a>>) -> Self {
+        let mut nuls = memchr::memchr_iter(0, piece.body);
+        let nul = nuls.next();
+        let Piece { body, base, full, last } = *piece;
+        Self { body, base, at: 0, nuls, nul, full, last, next }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.body.get(self.at).copied()
+    }
+
+    pub(super) const fn is_at_end(&self) -> bool {
+        self.at >= self.body.len()
+    }
+
+    /// The next byte, passed over.
+    pub(super) fn byte(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.skip(1);
+        Some(byte)
+    }
+
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.at = self.at.saturating_add(bytes).min(self.body.len());
+    }
+
+    /// The text up to the next NUL, both passed over; `None` without a NUL.
+    pub(super) fn text(&mut self) -> Option<Range<usize>> {
+        let end = self.text_end()?;
+        let text = self.at..end;
+        self.at = end.saturating_add(1);
+        Some(text)
+    }
+
+    fn text_end(&mut self) -> Option<usize> {
+        while let Some(nul) = self.nul {
+            if nul >= self.at {
+                return Some(nul);
+            }
+            self.nul = self.nuls.next();
+        }
+        None
+    }
+
+    /// The text up to the next NUL, not passed over.
+    pub(super) fn peek_text(&mut self) -> Option<Range<usize>> {
+        let end = self.text_end()?;
+        Some(self.at..end)
+    }
+
+    /// Whether the end of this datagram is cut and the one that has it whole never arrived.
+    pub(super) const fn is_followed_by_lost(&self) -> bool {
+        self.full && !self.last && self.next.is_none()
+    }
+
+    /// How many NULs stand here in a row.
+    pub(super) fn run(&self) -> usize {
+        let here = self.body.get(self.at..).unwrap_or_default();
+        here.iter().take_while(|&&byte| byte == 0).count()
+    }
+
+    /// What stands this many bytes further on.
+    pub(super) fn after(&self, bytes: usize) -> &'a [u8] {
+        self.body.get(self.at.saturating_add(bytes)..).unwrap_or_default()
+    }
+
+    pub(super) fn slice(&self, range: &Range<usize>) -> &'a [u8] {
+        self.body.get(range.clone()).unwrap_or_default()
+    }
+
+    /// The range as a cell of the whole buffer.
+    pub(super) fn cell(&self, range: &Range<usize>) -> Cell {
+        Cell::new(range.start.saturating_add(self.base)..range.end.saturating_add(self.base))
+    }
+}

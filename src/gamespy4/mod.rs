@@ -1,0 +1,90 @@
+//! GameSpy's query protocol, version 4: Unreal Tournament 3, Battlefield 2 and 2142, Project Reality, Crysis, Crysis
+//! Wars, S.T.A.L.K.E.R., early Arma, Just Cause 2 Multiplayer, and the query port of Minecraft servers.
+//!
+//! Other tools call it "gamespy3", and version 3 what differs only by the missing challenge.
+//!
+//! ```text
+//!  client                                                        server
+//!    │   FE FD 09 id                                                │
+//!    │ ───────────────────────────────────────────────────────────► │
+//!    │   09 id "-1287574694" 00                                     │
+//!    │ ◄─────────────────────────────────────────────────────────── │
+//!    │   FE FD 00 id B3 41 2B 5A FF FF FF 01                        │
+//!    │ ───────────────────────────────────────────────────────────► │
+//!    │   00 id "splitnum" 00 00 …                                   │
+//!    │   00 id "splitnum" 00 01 …                                   │
+//!    │   00 id "splitnum" 00 82 …          the last one, number 2   │
+//!    │ ◄─────────────────────────────────────────────────────────── │
+//! ```
+//!
+//! ```text
+//!  offset  bytes
+//!  0       00                   data
+//!  1       request id           four bytes, quoted from the request
+//!  5       73 … 6D 00           "splitnum" and NUL; Minecraft's relatives write other nine bytes
+//!  14      number               bits 0–6 from 0 up; bit 7 in the last datagram
+//!  15      sections:
+//!            00  key NUL value NUL …                              NUL
+//!            01  field NUL first-row  value NUL value NUL … NUL … NUL    players, column by column
+//!            02  the same                                                teams
+//! ```
+//!
+//! # What is known and from where
+//! - A datagram has at most 1,400 bytes. What does not fit is cut at the brim, its last byte overwritten by NUL,
+//!   and written again and whole in the next datagram, which begins with section, field name and row number
+//!   (captures of Battlefield 2: row 24 is `" hekut"` in the first datagram and `" hekutooo"` in the second). So
+//!   server keys can go on in a second datagram, and field names can be cut.
+//! - Values may be empty, and then look like the end of their column. The number of rows of the columns before, the
+//!   row the next datagram starts with, and the shape of field names decide (captures of Unreal Tournament 3 and
+//!   Arma; rule checked with the model of the sender in `tests/`).
+//! - `numplayers` is no row count: it says 64 over 63 rows, and 91 over one (captures).
+//! - The challenge comes as signed decimal text and goes back as four bytes, big-endian. `0` says that none is in
+//!   use: the four bytes are left out, or they would be read as empty lists of keys (GameSpy's server side). Not so
+//!   on Minecraft, where 0 is a number like any other.
+//! - A challenge is used up by the request that quotes it (GameSpy's server side): a retry starts over.
+//! - Minecraft's server takes the request id through a text decoder: ids here stay at or below 0x7F per byte.
+//! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, "several datagrams are
+//!   fine". See [`Keys`].
+//! - Without that flag the reply is one datagram of another layout: see [`legacy`].
+//!
+//! # Reading a reply
+//! ```
+//! use bytes::Bytes;
+//! use queryport::gamespy4::Answer;
+//! use queryport::limits::Limits;
+//!
+//! let datagram = Bytes::from_static(
+//!     b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0numplayers\x002\0\0\
+//!       \x01player_\0\0Ann\0\0\0score_\0\x005\x000\0\0\0\
+//!       \x02team_t\0\0Red\0Blue\0\0score_t\0\x001\x002\0\0\0",
+//! );
+//! let answer = Answer::from_datagrams([datagram], &Limits::default())?;
+//! let players: Vec<_> = answer.reply().players().rows().map(|row| row.get("player_")).collect();
+//! assert_eq!(players, [Some(&b"Ann"[..]), Some(b"")], "the second name is empty");
+//! assert!(answer.completeness().is_complete());
+//! # Ok::<(), queryport::error::ParseError>(())
+//! ```
+
+mod answer;
+mod client;
+mod cursor;
+mod encode;
+mod judge;
+pub mod just_cause_2;
+pub mod legacy;
+mod mapping;
+pub mod minecraft;
+mod reader;
+mod request;
+mod response;
+mod selection;
+pub mod server;
+mod tables;
+pub mod ut3;
+
+pub use answer::{Answer, Form};
+pub use client::{Dialect, InfoQuery, StatusQuery};
+pub use request::{Command, Request, RequestId};
+pub use response::{Challenge, FULL_DATAGRAM, Framing, Part, Response};
+pub use selection::{KeyList, Keys, Selection, key_name};
+pub use tables::{Pairs, Reply, Row, Rows, Table};

@@ -1,0 +1,124 @@
+//! A model of the engine's own sender: how it cuts a reply into datagrams, and what it sends twice.
+//!
+//! Written from what is known of GameSpy's server code and confirmed by captures: a datagram has 1,400 bytes at
+//! most; a text that does not fit is cut and its last byte overwritten by NUL; an item that filled the datagram, even
+//! exactly, comes again in the next one; a section does not begin in the last 100 bytes; after eight datagrams it
+//! stops.
+
+/// Longest datagram.
+pub(crate) const MOST: usize = 1400;
+const HEAD: &[u8] = b"\0\x10\x20\x30\x40splitnum\0";
+/// A section that would begin with fewer bytes left opens the next datagram.
+const LEAST_ROOM: usize = 100;
+const MOST_DATAGRAMS: usize = 8;
+
+/// What a server holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) pairs: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) players: Columns,
+    pub(crate) teams: Columns,
+}
+
+/// Field names, and rows of as many values.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Columns {
+    pub(crate) fields: Vec<Vec<u8>>,
+    pub(crate) rows: Vec<Vec<Vec<u8>>>,
+}
+
+/// The datagrams; without a last one when there are more than the sender sends.
+pub(crate) fn send(held: &Held) -> Vec<Vec<u8>> {
+    let mut sender = Sender { sent: Vec::new(), now: Vec::new() };
+    sender.open();
+    sender.now.push(0);
+    for (key, value) in &held.pairs {
+        while !(sender.put(key) && sender.put(value)) {
+            sender.next(&[0]);
+        }
+    }
+    sender.end();
+    sender.table(1, &held.players);
+    sender.table(2, &held.teams);
+    sender.finish()
+}
+
+struct Sender {
+    sent: Vec<Vec<u8>>,
+    now: Vec<u8>,
+}
+
+impl Sender {
+    fn open(&mut self) {
+        self.now = HEAD.to_vec();
+        self.now.push(self.sent.len() as u8);
+    }
+
+    fn next(&mut self, begin: &[u8]) {
+        self.sent.push(std::mem::take(&mut self.now));
+        self.open();
+        self.now.extend_from_slice(begin);
+    }
+
+    fn room(&self) -> usize {
+        MOST - self.now.len()
+    }
+
+    /// Writes a text; `false` when the datagram is full after it.
+    fn put(&mut self, text: &[u8]) -> bool {
+        let room = self.room();
+        if room == 0 {
+            return false;
+        }
+        self.now.extend_from_slice(&text[..text.len().min(room - 1)]);
+        self.now.push(0);
+        self.room() > 0
+    }
+
+    /// Writes a NUL where there is room for one.
+    fn end(&mut self) {
+        if self.room() > 0 {
+            self.now.push(0);
+        }
+    }
+
+    fn table(&mut self, section: u8, columns: &Columns) {
+        if self.room() < LEAST_ROOM {
+            self.next(&[]);
+        }
+        self.now.push(section);
+        for (place, field) in columns.fields.iter().enumerate() {
+            self.header(section, field, 0, false);
+            for (row, values) in columns.rows.iter().enumerate() {
+                while !self.put(&values[place]) {
+                    self.header(section, field, row as u8, true);
+                }
+            }
+            self.end();
+        }
+        self.end();
+    }
+
+    /// Writes a field name and its first row, in a new datagram where asked or needed.
+    fn header(&mut self, section: u8, field: &[u8], row: u8, mut anew: bool) {
+        loop {
+            if anew {
+                self.next(&[section]);
+            }
+            if self.put(field) {
+                self.now.push(row);
+                if self.room() > 0 {
+                    return;
+                }
+            }
+            anew = true;
+        }
+    }
+
+    fn finish(mut self) -> Vec<Vec<u8>> {
+        self.now[14] |= 0x80;
+        self.sent.push(self.now);
+        self.sent.truncate(MOST_DATAGRAMS);
+        self.sent
+    }
+}
