@@ -57,6 +57,7 @@
 //! ```
 
 mod client;
+pub mod huffman;
 mod infostring;
 mod mapping;
 mod player;
