@@ -186,12 +186,7 @@ impl Tree {
         let kind = Kind::Inner { left: NOT_YET, right: leaf };
         self.nodes.push(Node { weight: 1, parent: mark.parent, kind, rank });
         let leaf_rank = rank.saturating_add(1);
-        self.nodes.push(Node {
-            weight: 1,
-            parent: Some(inner),
-            kind: Kind::Leaf(symbol),
-            rank: leaf_rank,
-        });
+        self.nodes.push(Node { weight: 1, parent: Some(inner), kind: Kind::Leaf(symbol), rank: leaf_rank });
         match mark.parent {
             Some(parent) => self.replace_child(parent, NOT_YET, inner),
             None => self.root = inner,

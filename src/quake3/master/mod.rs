@@ -1,0 +1,3 @@
+//! Master servers.
+mod request;
+pub use request::ListRequest;
