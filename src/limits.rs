@@ -26,7 +26,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { rules: 4096, players: 1024, fragments: 256, answer_bytes: 256 * 1024, steps: 16, servers: 65_536 }
+        Self {
+            rules: 4096,
+            players: 1024,
+            fragments: 256,
+            answer_bytes: 256 * 1024,
+            steps: 16,
+            servers: 65_536,
+        }
     }
 }
 

@@ -181,7 +181,7 @@ impl ConnectQuery {
 
     fn connect(&self, challenge: &Challenge, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let mut info = self.userinfo.clone().with_limit(MAX_INFO_STRING);
-        let protocol = self.protocol.or(challenge.protocol()).unwrap_or(68).to_string();
+        let protocol = self.protocol.or_else(|| challenge.protocol()).unwrap_or(68).to_string();
         let darkplaces = challenge.form() == ChallengeForm::DarkPlaces;
         if darkplaces {
             info.push(b"protocol", b"darkplaces 3")?;

@@ -64,7 +64,7 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
 /// than `limit` bytes. Offsets count from the start of `coded`.
 pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let cut = |offset| ParseError::new(ParseErrorKind::CutShort("the compressed text"), offset);
-    let (length, bytes) = coded.split_first_chunk::<2>().ok_or(cut(coded.len()))?;
+    let (length, bytes) = coded.split_first_chunk::<2>().ok_or_else(|| cut(coded.len()))?;
     let length = usize::from(u16::from_be_bytes(*length));
     if length > limit {
         return Err(ParseError::new(ParseErrorKind::Limit("bytes of compressed text"), 0));
@@ -75,7 +75,7 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let mut plain = Vec::with_capacity(length.min(bound));
     let mut tree = Tree::new();
     while plain.len() < length {
-        let symbol = read_symbol(&tree, &mut bits).ok_or(cut(coded.len()))?;
+        let symbol = read_symbol(&tree, &mut bits).ok_or_else(|| cut(coded.len()))?;
         tree.count(symbol);
         plain.push(symbol);
     }

@@ -182,7 +182,7 @@ fn hex_entry(input: &[u8]) -> IResult<&[u8], SocketAddr> {
         Some(number << 4 | u64::from(digit))
     });
     let [_, _, a, b, c, d, high, low] = number
-        .ok_or(nom::Err::Error(nom::error::Error::new(input, nom::error::ErrorKind::HexDigit)))?
+        .ok_or_else(|| nom::Err::Error(nom::error::Error::new(input, nom::error::ErrorKind::HexDigit)))?
         .to_be_bytes();
     Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
 }
@@ -337,7 +337,10 @@ mod tests {
         assert_eq!(servers(b"getserversResponse\\0102030A6d38\\").len(), 1);
         // Two binary addresses that look like digits.
         assert_eq!(servers(b"getserversResponse\\0102030\\102030").len(), 1);
-        assert_eq!(servers(b"getserversResponse\\010203\\010203"), ["48.49.48.50:12339", "48.49.48.50:12339"]);
+        assert_eq!(
+            servers(b"getserversResponse\\010203\\010203"),
+            ["48.49.48.50:12339", "48.49.48.50:12339"]
+        );
     }
 
     #[test]

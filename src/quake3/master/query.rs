@@ -341,7 +341,9 @@ mod tests {
         let limits = Limits::default().with_max_servers(500);
         let mut query = ListQuery::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
         let verdicts: Vec<_> = list(servers(1000), true).iter().map(|part| query.receive(part)).collect();
-        let Some(Verdict::Done(answer)) = verdicts.iter().find(|v| matches!(v, Verdict::Done(_))) else { panic!() };
+        let Some(Verdict::Done(answer)) = verdicts.iter().find(|v| matches!(v, Verdict::Done(_))) else {
+            panic!()
+        };
         assert_eq!(answer.servers().len(), 500);
         assert!(!answer.completeness().is_complete());
     }

@@ -75,21 +75,41 @@ mod tests {
     #[test]
     fn every_special_block_is_kept_out_of_public_lists() {
         for address in [
-            "10.1.2.3:1", "172.16.0.1:1", "192.168.0.1:1", "169.254.1.1:1", "100.64.0.1:1", "192.0.0.1:1",
-            "192.0.2.1:1", "198.18.0.1:1", "203.0.113.1:1", "240.0.0.1:1", "[fe80::1]:1", "[fd00::1]:1",
+            "10.1.2.3:1",
+            "172.16.0.1:1",
+            "192.168.0.1:1",
+            "169.254.1.1:1",
+            "100.64.0.1:1",
+            "192.0.0.1:1",
+            "192.0.2.1:1",
+            "198.18.0.1:1",
+            "203.0.113.1:1",
+            "240.0.0.1:1",
+            "[fe80::1]:1",
+            "[fd00::1]:1",
             "[2001:db8::1]:1",
         ] {
             let address = address.parse().unwrap();
             assert!(!Scope::Public.admits(address) && Scope::Lan.admits(address), "{address}");
         }
-        for address in ["0.0.0.0:1", "0.1.2.3:1", "224.0.0.1:1", "255.255.255.255:1", "8.8.8.8:0", "[::]:1",
-            "[ff02::1]:1", "[::ffff:0.0.0.0]:1"]
-        {
+        for address in [
+            "0.0.0.0:1",
+            "0.1.2.3:1",
+            "224.0.0.1:1",
+            "255.255.255.255:1",
+            "8.8.8.8:0",
+            "[::]:1",
+            "[ff02::1]:1",
+            "[::ffff:0.0.0.0]:1",
+        ] {
             assert!(!Scope::Any.admits(address.parse().unwrap()), "{address}");
         }
-        for address in ["69.79.84.5:27961", "92.92.92.92:23644", "[2001:4860::8888]:1", "[::ffff:8.8.8.8]:1"] {
+        for address in ["69.79.84.5:27961", "92.92.92.92:23644", "[2001:4860::8888]:1", "[::ffff:8.8.8.8]:1"]
+        {
             assert!(Scope::Public.admits(address.parse().unwrap()), "{address}");
         }
-        assert!(!Scope::Lan.admits("[::1]:1".parse().unwrap()) && Scope::Any.admits("[::1]:1".parse().unwrap()));
+        assert!(
+            !Scope::Lan.admits("[::1]:1".parse().unwrap()) && Scope::Any.admits("[::1]:1".parse().unwrap())
+        );
     }
 }
