@@ -9,6 +9,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Colours, Completeness, Missing, Style, Text};
 use crate::session::{Verdict, Wait};
+use crate::wire::share::share;
 
 /// What a command printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,11 +54,25 @@ impl RconAnswer {
     /// piece that was lost or overtaken does not show.
     #[must_use]
     pub fn text(&self) -> Text {
+        Text::new(self.text.clone(), self.style())
+    }
+
+    /// [`Self::text`] line by line, without line ends: what [`Text::plain`] is safe to print of.
+    pub fn lines(&self) -> impl Iterator<Item = Text> + '_ {
+        let text = self.text.strip_suffix(b"\n").unwrap_or(&self.text);
+        let lines = text.split(|&byte| byte == b'\n').filter(|_| !self.text.is_empty());
+        lines.map(|line| {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            Text::new(share(&self.text, line), self.style())
+        })
+    }
+
+    const fn style(&self) -> Style {
         let colours = match self.form {
             PrintForm::Quake3 => Colours::Caret,
             PrintForm::QuakeWorld => Colours::DarkPlaces,
         };
-        Text::new(self.text.clone(), Style::new(Charset::Utf8OrWindows1252, colours))
+        Style::new(Charset::Utf8OrWindows1252, colours)
     }
 
     /// The bytes of [`Self::text`].
@@ -213,6 +228,7 @@ mod tests {
             RconAnswer::from_datagrams([part(b"print\nab"), part(b"getinfo"), part(b"print\nc\n")], &limits)
                 .unwrap();
         assert_eq!((&answer.raw()[..], answer.datagrams()), (&b"abc\n"[..], 2));
+        assert_eq!(answer.lines().map(|line| line.plain().into_owned()).collect::<Vec<_>>(), ["abc"]);
         assert_eq!(
             RconAnswer::from_datagrams([part(b"n^1x\n")], &limits).unwrap().form(),
             PrintForm::QuakeWorld
