@@ -29,9 +29,17 @@ struct Arguments {
     /// The protocol number, if not the one the server names.
     #[arg(long)]
     protocol: Option<u32>,
+    /// More of the userinfo, as KEY=VALUE; OpenArena wants a cl_guid of 32 hexadecimal digits.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
+    pairs: Vec<(String, String)>,
     /// Read the game's password from the environment variable QUERYPORT_PASSWORD.
     #[arg(long)]
     password: bool,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
 }
 
 #[tokio::main]
@@ -46,6 +54,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         ("handicap", "100".to_owned()),
         ("cl_anonymous", "0".to_owned()),
     ];
+    userinfo.extend(arguments.pairs.iter().map(|(key, value)| (key.as_str(), value.clone())));
     if arguments.password {
         userinfo.push(("password", std::env::var("QUERYPORT_PASSWORD")?));
     }

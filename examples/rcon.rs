@@ -131,8 +131,12 @@ async fn prompt(rcon: &mut Rcon, server: &str) -> Result<ExitCode, Box<dyn std::
 }
 
 fn print(answer: &RconAnswer) -> ExitCode {
+    let mut out = io::stdout().lock();
     for line in answer.lines() {
-        println!("{}", line.plain());
+        // Whoever reads may have read enough.
+        if writeln!(out, "{}", line.plain()).is_err() {
+            break;
+        }
     }
     if answer.completeness().is_complete() {
         ExitCode::SUCCESS
