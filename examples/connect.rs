@@ -61,7 +61,10 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     // Checked once here: the query is made anew for each address of the name.
     let build = |nonce| {
         let query = ConnectQuery::new(nonce).with_game(&arguments.game);
-        let query = arguments.protocol.map_or(query.clone(), |protocol| query.with_protocol(protocol));
+        let query = match arguments.protocol {
+            Some(protocol) => query.with_protocol(protocol),
+            None => query,
+        };
         userinfo.iter().try_fold(query, |query, (key, value)| query.with(key, value))
     };
     build(0)?;

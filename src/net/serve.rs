@@ -84,7 +84,8 @@ async fn run(
         let mut alarm = None;
         if let Some(announcer) = &mut announcer {
             while let Some(transmit) = announcer.poll_transmit(now(), &mut out) {
-                let _ = socket.try_send_to(&out, transmit.to);
+                // Heartbeats are few and the caller's own: they wait for the socket.
+                let _ = socket.send_to(&out, transmit.to).await;
                 out.clear();
             }
             alarm = announcer.poll_timeout();
