@@ -4,6 +4,7 @@
 //! cargo run --example serve -- quake3 27960                  the server that `query` embeds
 //! cargo run --example serve -- quake3 27960 --players 64     with as many players
 //! cargo run --example serve -- gamespy4 25565 --game minecraft
+//! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     and heartbeats to this master
 //! ```
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
@@ -11,11 +12,16 @@
 #[allow(dead_code, reason = "`query` uses all of it")]
 mod embedded;
 
-use std::time::Duration;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use queryport::model::Player;
+use queryport::net::serve_announced;
 use queryport::protocol::Protocol;
+use queryport::quake3::master::Announcer;
+use queryport::serve::Responder;
+use tokio::net::UdpSocket;
 
 /// Answer queries on 127.0.0.1 until stopped.
 #[derive(Debug, Parser)]
@@ -30,12 +36,16 @@ struct Arguments {
     /// So many invented players instead of the server's own.
     #[arg(long)]
     players: Option<u16>,
+    /// Send heartbeats to this master server; may be given more than once. Quake 3 only.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    announce: Vec<SocketAddr>,
     /// Stop by itself after so many seconds.
     #[arg(long, default_value_t = 3600)]
     seconds: u64,
 }
 
 #[tokio::main]
+#[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = Arguments::parse();
     let mut world = embedded::worlds()
@@ -53,10 +63,23 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         world.status.player_count = Some(players.into());
         world.status.max_players = Some(players.max(16).into());
     }
-    let server = world.start(arguments.port).await?;
-    println!("{} answers on {}", server.about, server.address);
+    let end = tokio::time::sleep(Duration::from_secs(arguments.seconds));
+    if arguments.announce.is_empty() {
+        let server = world.start(arguments.port).await?;
+        println!("{} answers on {}", server.about, server.address);
+        tokio::select! {
+            () = end => {}
+            interrupted = tokio::signal::ctrl_c() => interrupted?,
+        }
+        return Ok(());
+    }
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, arguments.port)).await?;
+    println!("{} answers on {} and tells {:?}", world.about, socket.local_addr()?, arguments.announce);
+    let mut responder = Responder::new(world.service, world.status);
+    let mut announcer = Announcer::new("DarkPlaces", arguments.announce, Instant::now())?;
     tokio::select! {
-        () = tokio::time::sleep(Duration::from_secs(arguments.seconds)) => {}
+        () = end => {}
+        failed = serve_announced(&socket, &mut responder, &mut announcer) => failed?,
         interrupted = tokio::signal::ctrl_c() => interrupted?,
     }
     Ok(())

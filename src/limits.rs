@@ -21,11 +21,19 @@ pub struct Limits {
     fragments: u16,
     answer_bytes: u32,
     steps: u8,
+    servers: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { rules: 4096, players: 1024, fragments: 256, answer_bytes: 256 * 1024, steps: 16 }
+        Self {
+            rules: 4096,
+            players: 1024,
+            fragments: 256,
+            answer_bytes: 256 * 1024,
+            steps: 16,
+            servers: 65_536,
+        }
     }
 }
 
@@ -61,6 +69,12 @@ impl Limits {
         self.steps
     }
 
+    /// Servers of one list from a master, 1–1,048,576; default 65,536 (the largest public list has about 15,000).
+    #[must_use]
+    pub const fn max_servers(&self) -> usize {
+        self.servers as usize
+    }
+
     /// Sets [`Self::max_rules`], clamped to its range.
     #[must_use]
     pub fn with_max_rules(mut self, rules: u16) -> Self {
@@ -93,6 +107,13 @@ impl Limits {
     #[must_use]
     pub fn with_max_steps(mut self, steps: u8) -> Self {
         self.steps = steps.clamp(1, 64);
+        self
+    }
+
+    /// Sets [`Self::max_servers`], clamped to its range.
+    #[must_use]
+    pub fn with_max_servers(mut self, servers: u32) -> Self {
+        self.servers = servers.clamp(1, 1_048_576);
         self
     }
 }

@@ -77,6 +77,19 @@ impl Client {
         Ok(outcome.map(|answer| answer.to_status()))
     }
 
+    /// A session with an address, with this client's timing and limits.
+    pub(super) fn session<C: Conversation>(&self, conversation: C, server: SocketAddr) -> Session<C> {
+        Session::new(conversation, server, self.timing, &self.limits, exchange::now())
+    }
+
+    pub(super) const fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    pub(super) const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// A server bound to this client, which can stand in a list as `Box<dyn Query>`.
     #[must_use]
     pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
@@ -92,7 +105,7 @@ impl Client {
         conversation: C,
         server: SocketAddr,
     ) -> Result<Outcome<C::Answer>, Error> {
-        exchange::run(Session::new(conversation, server, self.timing, &self.limits, exchange::now())).await
+        exchange::run(self.session(conversation, server)).await
     }
 
     /// A number for a new conversation that nobody else can guess.
@@ -101,9 +114,13 @@ impl Client {
         self.secret.number("client nonce", server, self.counter.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Leads a conversation with a host. A name with several addresses (as `localhost`, `::1` and `127.0.0.1`) is
-    /// tried address by address until one answers; each has the whole timeout.
-    pub(super) async fn ask_host<C: Conversation>(
+    /// Leads any conversation with a host. `conversation` is made from a nonce nobody else can guess. A name with
+    /// several addresses (as `localhost`, `::1` and `127.0.0.1`) is tried address by address until one answers; each
+    /// has the whole timeout.
+    ///
+    /// # Errors
+    /// See [`Error`]; that of the last address.
+    pub async fn ask_host<C: Conversation>(
         &self,
         server: &str,
         default_port: u16,

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::error::{EncodeError, QueryError};
 use crate::gamespy1::list::ListError;
+use crate::quake3::RconError;
 
 /// Why a query over the network has no answer.
 #[derive(Debug, Error)]
@@ -32,6 +33,15 @@ pub enum Error {
         /// What happened.
         #[source]
         error: ListError,
+    },
+    /// The server did not run a console command, or did not answer it.
+    #[error("{peer}: {error}")]
+    Rcon {
+        /// Who was asked.
+        peer: SocketAddr,
+        /// What happened.
+        #[source]
+        error: RconError,
     },
     /// The text is no `HOST`, `HOST:PORT`, IP address or `[IPv6]:PORT`.
     #[error("{0:?} is no host or host:port")]

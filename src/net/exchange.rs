@@ -16,43 +16,70 @@ const MAX_DATAGRAM: usize = 65_535;
 const MAX_IO_ERRORS: u8 = 8;
 
 /// Runs a session to its end.
-pub(super) async fn run<C: Conversation>(mut session: Session<C>) -> Result<Outcome<C::Answer>, Error> {
-    let peer = session.peer();
-    let socket = connect(peer).await?;
-    let mut out = Vec::new();
-    let mut buffer = vec![0; MAX_DATAGRAM];
-    let mut errors = 0_u8;
+pub(super) async fn run<C: Conversation>(session: Session<C>) -> Result<Outcome<C::Answer>, Error> {
+    let mut exchange = Exchange::new(session).await?;
     loop {
-        out.clear();
-        let mut failure = match session.poll_transmit(now(), &mut out) {
-            Some(_) => socket.send(&out).await.err(),
+        if let Some(outcome) = exchange.advance().await? {
+            return Ok(outcome);
+        }
+    }
+}
+
+/// A session with its socket, to be run step by step.
+pub(super) struct Exchange<C: Conversation> {
+    session: Session<C>,
+    socket: UdpSocket,
+    out: Vec<u8>,
+    buffer: Vec<u8>,
+    errors: u8,
+}
+
+impl<C: Conversation> Exchange<C> {
+    pub(super) async fn new(session: Session<C>) -> Result<Self, Error> {
+        let socket = connect(session.peer()).await?;
+        Ok(Self { session, socket, out: Vec::new(), buffer: vec![0; MAX_DATAGRAM], errors: 0 })
+    }
+
+    /// The conversation, between two steps.
+    pub(super) const fn conversation_mut(&mut self) -> &mut C {
+        self.session.conversation_mut()
+    }
+
+    /// Sends what is due, then waits for one datagram or one alarm. `Some` at the end. Cancel-safe.
+    pub(super) async fn advance(&mut self) -> Result<Option<Outcome<C::Answer>>, Error> {
+        self.out.clear();
+        let mut failure = match self.session.poll_transmit(now(), &mut self.out) {
+            Some(_) => self.socket.send(&self.out).await.err(),
             None => None,
         };
-        if let Some(result) = session.poll_answer() {
-            return result.map_err(|error| Error::Query { peer, error });
+        if let Some(result) = self.session.poll_answer() {
+            let peer = self.session.peer();
+            return result.map(Some).map_err(|error| Error::Query { peer, error });
         }
         // A running session always has a next alarm.
-        let alarm = session.poll_timeout().unwrap_or_else(now);
+        let alarm = self.session.poll_timeout().unwrap_or_else(now);
         if failure.is_none() {
-            match timeout_at(alarm.into(), socket.recv_from(&mut buffer)).await {
+            match timeout_at(alarm.into(), self.socket.recv_from(&mut self.buffer)).await {
                 Ok(Ok((length, from))) => {
-                    session.handle_datagram(now(), from, buffer.get(..length).unwrap_or_default());
+                    let datagram = self.buffer.get(..length).unwrap_or_default();
+                    self.session.handle_datagram(now(), from, datagram);
                 }
                 Ok(Err(error)) => failure = Some(error),
-                Err(_elapsed) => session.handle_timeout(now()),
+                Err(_elapsed) => self.session.handle_timeout(now()),
             }
         }
         if let Some(source) = failure {
             if is_unreachable(&source) {
-                session.handle_unreachable(now());
+                self.session.handle_unreachable(now());
             } else {
                 // A full queue or a lost interface may pass; the retry will tell.
-                errors = errors.saturating_add(1);
-                if errors > MAX_IO_ERRORS {
+                self.errors = self.errors.saturating_add(1);
+                if self.errors > MAX_IO_ERRORS {
                     return Err(Error::Io { doing: "exchange datagrams", source });
                 }
             }
         }
+        Ok(None)
     }
 }
 

@@ -257,7 +257,7 @@ impl Ask {
 }
 
 /// Letters and digits only: no server refuses, replaces or splits them.
-fn challenge(nonce: u64) -> [u8; CHALLENGE] {
+pub(super) fn challenge(nonce: u64) -> [u8; CHALLENGE] {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = nonce;
     [(); CHALLENGE].map(|()| {

@@ -56,16 +56,38 @@
 //! # Ok::<(), queryport::error::ParseError>(())
 //! ```
 
+mod challenge;
 mod client;
+mod connect;
+pub mod huffman;
 mod infostring;
 mod mapping;
+pub mod master;
+mod pace;
 mod player;
+mod printout;
+mod rcon;
+mod refusal;
+mod reply;
 mod request;
 mod response;
+mod secure;
 pub mod server;
+#[cfg(feature = "secure-rcon")]
+mod signing;
 
+pub use challenge::{Challenge, ChallengeQuery, Challenges};
 pub use client::{Answer, Echo, InfoQuery, StatusQuery};
+pub use connect::{ConnectQuery, ConnectRequest, Connected};
 pub use infostring::{BIG_INFO_STRING, InfoString, InfoStringBuilder, MAX_INFO_STRING, Pairs};
+pub use pace::RconPace;
 pub use player::{LineOrder, PlayerLine, PlayerLines};
+pub use printout::{RconAnswer, RconError};
+pub use rcon::{Password, RconQuery, RconRequest, print};
+pub use refusal::{Reason, Refusal};
+pub use reply::{ChallengeForm, ChallengeReply, ConnectReply, PrintForm, Reply};
 pub use request::{Command, MAX_CHALLENGE, Request};
 pub use response::{Kind, Response};
+pub use secure::{SecureMode, SecureRconRequest};
+#[cfg(feature = "secure-rcon")]
+pub use signing::SecureRconQuery;

@@ -7,6 +7,10 @@ use nom::combinator::{opt, rest};
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
 
+use super::connect::ConnectRequest;
+use super::master::ListRequest;
+use super::rcon::RconRequest;
+use super::secure::SecureRconRequest;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 
 /// The mark of an out-of-band packet.
@@ -49,6 +53,28 @@ pub enum Command<'a> {
         /// To be quoted in the reply.
         challenge: Option<&'a [u8]>,
     },
+    /// A number to quote in `connect`.
+    GetChallenge {
+        /// A number of the client's own, to be quoted in the reply (ioquake3).
+        client: Option<&'a [u8]>,
+        /// The game the client plays; a server of another game refuses (ioquake3).
+        game: Option<&'a [u8]>,
+    },
+    /// A place on the server.
+    Connect(ConnectRequest<'a>),
+    /// A console command, with the password in plain text.
+    Rcon(RconRequest<'a>),
+    /// A console command, signed with the password (DarkPlaces).
+    SecureRcon(SecureRconRequest<'a>),
+    /// Whether anybody is there (DarkPlaces, Warsow, Unvanquished).
+    Ping,
+    /// To a master: which servers there are.
+    GetServers(ListRequest<'a>),
+    /// To a master: this is a server, ask it for its description.
+    Heartbeat {
+        /// Which protocol or game: `DarkPlaces`, `QuakeArena-1`…
+        tag: &'a [u8],
+    },
 }
 
 impl<'a> Request<'a> {
@@ -69,42 +95,108 @@ impl<'a> Request<'a> {
             .ok_or(ParseError::new(ParseErrorKind::NotThisProtocol("four bytes 0xff"), 0))?;
         let direction_byte = body.first() == Some(&TO_SERVER);
         let unknown = ParseError::new(ParseErrorKind::Unexpected("a request"), MARK.len());
-        let (line, command) = word(body).map_err(|_| unknown)?;
-        let argument = || word(line).ok().map(|(_, argument)| argument).filter(|word| !word.is_empty());
-        let command = if command.eq_ignore_ascii_case(b"getstatus") {
-            Command::GetStatus { challenge: argument() }
-        } else if command.eq_ignore_ascii_case(b"getinfo") {
-            Command::GetInfo { challenge: argument() }
+        // Two commands carry bytes that are no text: they are known by their place.
+        let text = if direction_byte { body.get(1..).unwrap_or_default() } else { body };
+        if let Some(connect) = ConnectRequest::parse(text) {
+            return Ok(Self { command: Command::Connect(connect), direction_byte });
+        }
+        if let Some(secure) = SecureRconRequest::parse(text) {
+            return Ok(Self { command: Command::SecureRcon(secure), direction_byte });
+        }
+        let mut line = text;
+        let command = next_word(&mut line).ok_or(unknown)?;
+        let is = |known: &str| command.eq_ignore_ascii_case(known.as_bytes());
+        let offset = |line: &[u8]| datagram.len().saturating_sub(line.len());
+        let command = if is("getstatus") {
+            Command::GetStatus { challenge: next_word(&mut line) }
+        } else if is("getinfo") {
+            Command::GetInfo { challenge: next_word(&mut line) }
+        } else if is("getchallenge") {
+            Command::GetChallenge { client: next_word(&mut line), game: next_word(&mut line) }
+        } else if is("rcon") {
+            Command::Rcon(RconRequest::parse(line))
+        } else if is("ping") {
+            Command::Ping
+        } else if is("getservers") || is("getserversExt") {
+            let extended = is("getserversExt");
+            Command::GetServers(ListRequest::parse(line, extended, offset(line))?)
+        } else if is("heartbeat") {
+            let missing = ParseError::new(ParseErrorKind::CutShort("the heartbeat's tag"), offset(line));
+            Command::Heartbeat { tag: next_word(&mut line).ok_or(missing)? }
         } else {
             return Err(unknown);
         };
         Ok(Self { command, direction_byte })
     }
 
-    /// Appends the request, without any byte after its last word: DarkPlaces would take a line feed or NUL for
-    /// part of the challenge.
+    /// Appends the request. After the last word of `getinfo` and `getstatus` there is no byte more: DarkPlaces
+    /// would take a line feed or NUL for part of the challenge.
     ///
     /// # Errors
-    /// When the challenge is empty, longer than [`MAX_CHALLENGE`], or holds a byte that a server would cut at,
-    /// refuse to quote, or replace: anything but printable ASCII, and `\ / ; " %`. Nothing is written then.
+    /// When an argument is empty, too long, or holds a byte that a server would cut at, refuse to quote, or
+    /// replace. In a challenge that is anything but printable ASCII, and `\ / ; " %`, and more than
+    /// [`MAX_CHALLENGE`] bytes. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let (word, challenge) = match self.command {
-            Command::GetInfo { challenge } => ("getinfo", challenge),
-            Command::GetStatus { challenge } => ("getstatus", challenge),
-        };
-        if let Some(challenge) = challenge {
-            check_challenge(challenge)?;
-        }
+        self.check()?;
         out.put_slice(&MARK);
         if self.direction_byte {
             out.put_u8(TO_SERVER);
         }
-        out.put_slice(word.as_bytes());
-        if let Some(challenge) = challenge {
-            out.put_u8(b' ');
-            out.put_slice(challenge);
+        match &self.command {
+            Command::GetInfo { challenge } => put_words(b"getinfo", &[*challenge], out),
+            Command::GetStatus { challenge } => put_words(b"getstatus", &[*challenge], out),
+            Command::GetChallenge { client, game } => put_words(b"getchallenge", &[*client, *game], out),
+            Command::Connect(connect) => connect.put(out),
+            Command::Rcon(rcon) => rcon.put(out),
+            Command::SecureRcon(secure) => secure.put(out),
+            Command::Ping => out.put_slice(b"ping"),
+            Command::GetServers(list) => list.put(out),
+            Command::Heartbeat { tag } => {
+                put_words(b"heartbeat", &[Some(tag)], out);
+                out.put_u8(b'\n');
+            }
         }
         Ok(())
+    }
+
+    fn check(&self) -> Result<(), EncodeError> {
+        match &self.command {
+            Command::GetInfo { challenge } | Command::GetStatus { challenge } => {
+                challenge.map_or(Ok(()), check_challenge)
+            }
+            Command::GetChallenge { client, game } => {
+                client.map_or(Ok(()), |client| check_word("client challenge", client))?;
+                game.map_or(Ok(()), |game| check_word("game name", game))
+            }
+            Command::Rcon(rcon) => rcon.check(),
+            Command::GetServers(list) => list.check(),
+            Command::Heartbeat { tag } => check_word("heartbeat tag", tag),
+            Command::Connect(_) | Command::SecureRcon(_) | Command::Ping => Ok(()),
+        }
+    }
+}
+
+/// A command and its arguments, up to the first that is not there: the next ones have no place without it.
+fn put_words(command: &[u8], arguments: &[Option<&[u8]>], out: &mut impl BufMut) {
+    out.put_slice(command);
+    for argument in arguments.iter().map_while(|argument| *argument) {
+        out.put_u8(b' ');
+        out.put_slice(argument);
+    }
+}
+
+/// An argument that every tokenizer takes for one word.
+pub(super) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeError> {
+    const LIMIT: usize = 255;
+    if word.is_empty() {
+        return Err(EncodeError::Empty(field));
+    }
+    if word.len() > LIMIT {
+        return Err(EncodeError::TooLong { field, limit: LIMIT });
+    }
+    match word.iter().find(|&&byte| byte <= b' ' || byte == b'"' || byte == 0x7F) {
+        Some(&byte) => Err(EncodeError::Forbidden { field, byte }),
+        None => Ok(()),
     }
 }
 
@@ -124,6 +216,13 @@ fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
 /// The alphabet that every server quotes unchanged.
 pub(crate) const fn is_challenge_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'/' | b';' | b'"' | b'%')
+}
+
+/// Takes the next word off the line; `None` at its end.
+pub(super) fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (rest, found) = word(line).ok()?;
+    *line = rest;
+    (!found.is_empty()).then_some(found)
 }
 
 /// The next word of a command line by the engine's tokenizer: blanks are all bytes up to 0x20, comments are

@@ -28,7 +28,9 @@ impl Default for Options {
     }
 }
 
-/// Answers a request, or stays silent where servers do: for a challenge of more than [`MAX_CHALLENGE`] bytes.
+/// Answers `getinfo` and `getstatus`, or stays silent where servers do: for a challenge of more than
+/// [`MAX_CHALLENGE`] bytes. Other requests are not answered from a status: [`Challenges`](super::Challenges)
+/// answers `getchallenge`, [`Reply`](super::Reply) writes the others' replies.
 ///
 /// The names and counts go in first, then the players, then as many of the status's own rules as still fit. What the
 /// format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
@@ -50,6 +52,7 @@ pub fn answer(request: &Request<'_>, status: &ServerStatus, options: &Options) -
     let (kind, challenge) = match request.command {
         Command::GetInfo { challenge } => (Kind::Info, challenge),
         Command::GetStatus { challenge } => (Kind::Status, challenge),
+        _ => return None,
     };
     if challenge.is_some_and(|challenge| challenge.len() > MAX_CHALLENGE) {
         return None;

@@ -208,6 +208,11 @@ impl<C: Conversation> Session<C> {
         }
     }
 
+    /// The conversation, for one that has something to give before its end.
+    pub const fn conversation_mut(&mut self) -> &mut C {
+        &mut self.conversation
+    }
+
     /// Who is asked.
     #[must_use]
     pub const fn peer(&self) -> SocketAddr {

@@ -1,0 +1,366 @@
+//! What a master says: parts of a list of addresses.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use bytes::Bytes;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, tag_no_case, take};
+use nom::combinator::{map, opt};
+use nom::number::complete::{be_u16, be_u32, be_u128};
+use nom::sequence::preceded;
+use nom::{IResult, Parser};
+
+use crate::error::{ParseError, ParseErrorKind};
+use crate::quake3::request::MARK;
+
+/// Most bytes of a datagram that this crate writes, as dpmaster does.
+const MAX_PART: usize = 1400;
+/// The mark behind the last address.
+const END: &[u8] = b"\\EOT\0\0\0";
+
+/// One datagram of a list, viewed without copying.
+///
+/// Addresses have a fixed length and may hold the bytes of separators: they are counted out, never split at.
+///
+/// ```
+/// use queryport::quake3::master::ListPart;
+///
+/// let datagram = b"\xff\xff\xff\xffgetserversResponse\
+///     \\\x01\x02\x03\x04\x6d\x38\\\\\\\\\\\\\\\\EOT\x05\x6d\x39\\EOT\0\0\0";
+/// let part = ListPart::parse(datagram)?;
+/// let servers: Vec<String> = part.iter().map(|address| address.to_string()).collect();
+/// assert_eq!(servers, ["1.2.3.4:27960", "92.92.92.92:23644", "69.79.84.5:27961"]);
+/// assert!(part.has_end() && part.is_whole());
+/// # Ok::<(), queryport::error::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListPart<'a> {
+    extended: bool,
+    form: Form,
+    entries: &'a [u8],
+    count: usize,
+    has_end: bool,
+    is_whole: bool,
+}
+
+/// How addresses are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Binary,
+    /// Twelve hexadecimal digits: Star Trek: Elite Force.
+    Hex,
+}
+
+impl<'a> ListPart<'a> {
+    /// Reads one datagram of a list.
+    ///
+    /// # Errors
+    /// [`ParseErrorKind::NotThisProtocol`] without the mark, [`ParseErrorKind::Unexpected`] for another message.
+    /// A datagram that is cut or damaged is read up to there, see [`Self::is_whole`].
+    pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
+        let body = datagram
+            .strip_prefix(&MARK)
+            .ok_or(ParseError::new(ParseErrorKind::NotThisProtocol("four bytes 0xff"), 0))?;
+        let (rest, extended) = word(body)
+            .map_err(|_| ParseError::new(ParseErrorKind::Unexpected("getserversResponse"), MARK.len()))?;
+        // Some masters put a line feed and a NUL there.
+        let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
+        let start = rest.iter().position(is_separator).unwrap_or(rest.len());
+        let entries = rest.get(start..).unwrap_or_default();
+        let form = if is_hex(entries) { Form::Hex } else { Form::Binary };
+        let mut part = Self { extended, form, entries, count: 0, has_end: false, is_whole: false };
+        let mut walk = part.iter();
+        part.count = walk.by_ref().count();
+        part.has_end = is_end(walk.rest);
+        // A lone separator after the last address, or nothing.
+        part.is_whole = part.has_end || matches!(walk.rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
+        Ok(part)
+    }
+
+    /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
+    #[must_use]
+    pub const fn extended(&self) -> bool {
+        self.extended
+    }
+
+    /// Every address in order, impossible and repeated ones included (see [`Scope`](super::Scope)).
+    #[must_use]
+    pub const fn iter(&self) -> Addresses<'a> {
+        Addresses { rest: self.entries, extended: self.extended, form: self.form }
+    }
+
+    /// How many addresses there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether an end mark is there: `\EOT` or `\EOF`, followed by three NULs or the end of the datagram. dpmaster
+    /// writes it into the last datagram of a list, its versions before 2.0 into every one, and some masters
+    /// into none.
+    #[must_use]
+    pub const fn has_end(&self) -> bool {
+        self.has_end
+    }
+
+    /// Whether the datagram ends after an address, a separator or an end mark.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+}
+
+impl<'a> IntoIterator for ListPart<'a> {
+    type Item = SocketAddr;
+    type IntoIter = Addresses<'a>;
+
+    fn into_iter(self) -> Addresses<'a> {
+        self.iter()
+    }
+}
+
+/// Iterator over the addresses of a [`ListPart`].
+#[derive(Debug, Clone)]
+pub struct Addresses<'a> {
+    rest: &'a [u8],
+    extended: bool,
+    form: Form,
+}
+
+impl Iterator for Addresses<'_> {
+    type Item = SocketAddr;
+
+    fn next(&mut self) -> Option<SocketAddr> {
+        if is_end(self.rest) {
+            return None;
+        }
+        let read = match (self.form, self.extended) {
+            (Form::Hex, _) => hex_entry(self.rest),
+            (Form::Binary, false) => v4(self.rest),
+            (Form::Binary, true) => alt((v4, v6)).parse(self.rest),
+        };
+        let (rest, address) = read.ok()?;
+        self.rest = rest;
+        Some(address)
+    }
+}
+
+/// The command; `true` for the extended one.
+fn word(body: &[u8]) -> IResult<&[u8], bool> {
+    // Medal of Honor's direction byte.
+    let direction = opt(tag(&[0x01_u8][..]));
+    preceded(
+        direction,
+        alt((
+            map(tag_no_case("getserversExtResponse"), |_| true),
+            map(tag_no_case("getserversResponse"), |_| false),
+        )),
+    )
+    .parse(body)
+}
+
+fn v4(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+    let (rest, (ip, port)) = preceded(tag("\\"), (be_u32, be_u16)).parse(input)?;
+    Ok((rest, (Ipv4Addr::from_bits(ip), port).into()))
+}
+
+fn v6(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+    let (rest, (ip, port)) = preceded(tag("/"), (be_u128, be_u16)).parse(input)?;
+    Ok((rest, (Ipv6Addr::from_bits(ip), port).into()))
+}
+
+fn hex_entry(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+    let (rest, digits) = preceded(tag("\\"), take(12_usize)).parse(input)?;
+    let number = digits.iter().try_fold(0_u64, |number, &digit| {
+        let digit = char::from(digit).to_digit(16)?;
+        Some(number << 4 | u64::from(digit))
+    });
+    let [_, _, a, b, c, d, high, low] = number
+        .ok_or_else(|| nom::Err::Error(nom::error::Error::new(input, nom::error::ErrorKind::HexDigit)))?
+        .to_be_bytes();
+    Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
+}
+
+/// Whether the first entry is twelve hexadecimal digits up to a separator or the end. A binary entry of hexadecimal
+/// digits has its separator six bytes earlier.
+fn is_hex(entries: &[u8]) -> bool {
+    hex_entry(entries).is_ok_and(|(rest, _)| matches!(rest.first(), None | Some(b'\\' | b'\n' | 0)))
+        && !matches!(entries.get(7), Some(b'\\' | b'/'))
+}
+
+/// A complete end mark. Its bytes alone do not make one: 69.79.84.5:27961 is a server.
+fn is_end(rest: &[u8]) -> bool {
+    let mark = rest.strip_prefix(b"\\EOT").or_else(|| rest.strip_prefix(b"\\EOF"));
+    mark.is_some_and(|after| after.starts_with(b"\0\0\0") || after.iter().all(|&byte| byte == 0))
+}
+
+/// Writes one datagram of a list.
+#[derive(Debug)]
+pub(super) struct PartWriter<'a> {
+    out: &'a mut Vec<u8>,
+    start: usize,
+}
+
+impl<'a> PartWriter<'a> {
+    pub(super) fn new(extended: bool, out: &'a mut Vec<u8>) -> Self {
+        let start = out.len();
+        out.extend_from_slice(&MARK);
+        out.extend_from_slice(if extended { b"getserversExtResponse" } else { b"getserversResponse" });
+        Self { out, start }
+    }
+
+    /// Appends an address; `false` when it does not fit. One byte is kept for the closing separator.
+    pub(super) fn push(&mut self, address: SocketAddr) -> bool {
+        let length = if address.is_ipv4() { 7 } else { 19 };
+        if !self.has_room(usize::saturating_add(length, 1)) {
+            return false;
+        }
+        match address {
+            SocketAddr::V4(v4) => {
+                self.out.push(b'\\');
+                self.out.extend_from_slice(&v4.ip().octets());
+            }
+            SocketAddr::V6(v6) => {
+                self.out.push(b'/');
+                self.out.extend_from_slice(&v6.ip().octets());
+            }
+        }
+        self.out.extend_from_slice(&address.port().to_be_bytes());
+        true
+    }
+
+    /// Ends the list; `false` when the end mark does not fit and needs a datagram of its own.
+    pub(super) fn end(&mut self) -> bool {
+        let fits = self.has_room(END.len());
+        if fits {
+            self.out.extend_from_slice(END);
+        }
+        fits
+    }
+
+    /// Closes a datagram that is not the last: id's and ioquake3's clients read an address only when a separator
+    /// follows it.
+    pub(super) fn close(self) {
+        self.out.push(b'\\');
+    }
+
+    fn has_room(&self, length: usize) -> bool {
+        self.out.len().saturating_sub(self.start).saturating_add(length) <= MAX_PART
+    }
+}
+
+/// The datagrams of a whole list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
+/// an `extended` one and are left out of others.
+///
+/// ```
+/// use queryport::quake3::master::{ListPart, list};
+///
+/// let parts = list(["192.0.2.1:27960".parse()?, "[2001:db8::1]:27960".parse()?], true);
+/// assert_eq!(ListPart::parse(&parts[0])?.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn list(servers: impl IntoIterator<Item = SocketAddr>, extended: bool) -> Vec<Bytes> {
+    let mut parts = Vec::new();
+    let mut servers = servers.into_iter().filter(|server| extended || server.is_ipv4()).peekable();
+    loop {
+        let mut out = Vec::with_capacity(MAX_PART);
+        let mut writer = PartWriter::new(extended, &mut out);
+        while servers.next_if(|&server| writer.push(server)).is_some() {}
+        let ended = servers.peek().is_none() && writer.end();
+        if !ended {
+            writer.close();
+        }
+        parts.push(out.into());
+        if ended {
+            return parts;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(body: &[u8]) -> ListPart<'static> {
+        ListPart::parse(Vec::leak([&MARK[..], body].concat())).unwrap()
+    }
+
+    fn servers(body: &[u8]) -> Vec<String> {
+        part(body).iter().map(|address| address.to_string()).collect()
+    }
+
+    #[test]
+    fn every_end_mark_and_none() {
+        let one = b"getserversResponse\\\x01\x02\x03\x04\x6d\x38";
+        for end in [&b"\\EOT\0\0\0"[..], b"\\EOT", b"\\EOF", b"\\EOF\0\0\0", b"\\EOT\0", b"\\EOT\0\0\0more"] {
+            let part = part(&[&one[..], end].concat());
+            assert_eq!((part.len(), part.has_end(), part.is_whole()), (1, true, true), "{end:?}");
+        }
+        for end in [&b""[..], b"\\", b"\n", b"\0"] {
+            let part = part(&[&one[..], end].concat());
+            assert_eq!((part.len(), part.has_end(), part.is_whole()), (1, false, true), "{end:?}");
+        }
+        for end in [&b"\\EO"[..], b"\\EOT\x05", b"x", b"\\\x01\x02\x03\x04\x05", b"/"] {
+            let part = part(&[&one[..], end].concat());
+            assert_eq!((part.len(), part.has_end()), (1, false), "{end:?}");
+        }
+        assert_eq!(servers(b"getserversResponse\\EOT\x05\x6d\x39\\EOT\0\0\0"), ["69.79.84.5:27961"]);
+        assert!(servers(b"getserversResponse\\EOT\0\0\0").is_empty());
+        assert!(servers(b"getserversResponse").is_empty());
+        assert_eq!(servers(b"getserversResponse\n\0\\\x01\x02\x03\x04\x00\x01").len(), 1);
+    }
+
+    #[test]
+    fn both_families_in_one_reply() {
+        let mut body = b"getserversExtResponse\\\x01\x02\x03\x04\x6d\x38/\x20\x01\x0d\xb8".to_vec();
+        body.extend_from_slice(&[0; 11]);
+        body.extend_from_slice(b"\x01\x6d\x38\\EOT\0\0\0");
+        assert_eq!(servers(&body), ["1.2.3.4:27960", "[2001:db8::1]:27960"]);
+        assert!(part(&body).extended());
+        // In a plain reply a slash is no separator.
+        assert!(servers(b"getserversResponse/0123456789abcdefgh").is_empty());
+    }
+
+    #[test]
+    fn hexadecimal_lists_are_told_by_their_stride() {
+        assert_eq!(
+            servers(b"getserversResponse\\0102030A6d38\\c0a800016d39\\EOT"),
+            ["1.2.3.10:27960", "192.168.0.1:27961"]
+        );
+        assert_eq!(servers(b"getserversResponse\\0102030A6d38\\").len(), 1);
+        // Two binary addresses that look like digits.
+        assert_eq!(servers(b"getserversResponse\\0102030\\102030").len(), 1);
+        assert_eq!(
+            servers(b"getserversResponse\\010203\\010203"),
+            ["48.49.48.50:12339", "48.49.48.50:12339"]
+        );
+    }
+
+    #[test]
+    fn datagrams_are_packed_and_ended_as_clients_need() {
+        let v4 = |n: u32| SocketAddr::from((Ipv4Addr::from_bits(0x0102_0000 + n), 27960));
+        let v6 = |n: u128| SocketAddr::from((Ipv6Addr::from_bits((0x2001_0DB8 << 96) + n), 27960));
+        let parts = list((0..196).map(v4), false);
+        assert_eq!(parts.iter().map(Bytes::len).collect::<Vec<_>>(), [22 + 196 * 7 + 1, 22 + 7]);
+        assert!(parts[0].ends_with(b"\\") && !ListPart::parse(&parts[0]).unwrap().has_end());
+        assert_eq!(list((0..195).map(v4), false).len(), 1);
+        let parts = list((0..73).map(v6), true);
+        assert_eq!(ListPart::parse(&parts[0]).unwrap().len(), 72);
+        assert_eq!(list((0..5).map(v6), false), [&b"\xff\xff\xff\xffgetserversResponse\\EOT\0\0\0"[..]]);
+        assert!(list((0..9000).map(v4), true).iter().all(|part| part.len() <= MAX_PART));
+    }
+
+    #[test]
+    fn other_messages_are_no_lists() {
+        assert!(ListPart::parse(b"\xff\xff\xff\xffgetservers 68").is_err());
+        assert!(ListPart::parse(b"getserversResponse\\EOT").is_err());
+        assert!(ListPart::parse(b"").is_err());
+    }
+}

@@ -1,0 +1,63 @@
+//! Master servers: who keeps the list of servers, how servers come onto it, and how clients get it.
+//!
+//! ```text
+//!  server                      master                        client
+//!    │ heartbeat DarkPlaces 0A    │                             │
+//!    │ ─────────────────────────► │                             │
+//!    │ getinfo challenge          │                             │
+//!    │ ◄───────────────────────── │                             │
+//!    │ infoResponse 0A \challenge… │                             │
+//!    │ ─────────────────────────► │ (listed for 15 minutes)     │
+//!    │                            │   getserversExt Nexuiz 3    │
+//!    │                            │ ◄────────────────────────── │
+//!    │                            │   getserversExtResponse \…  │
+//!    │                            │ ──────────────────────────► │  as many as it takes
+//! ```
+//!
+//! ```text
+//!  getserversResponse                       getserversExtResponse
+//!  offset  bytes                            offset  bytes
+//!  0       FF FF FF FF                      0       FF FF FF FF
+//!  4       "getserversResponse"             4       "getserversExtResponse"
+//!  22      5C ip[4] port[2]                 25      5C ip[4] port[2]   or   2F ip[16] port[2]
+//!  29      5C ip[4] port[2] …               …
+//!  last    5C "EOT" 00 00 00                last    5C "EOT" 00 00 00
+//! ```
+//!
+//! # What is known and from where
+//! - Addresses and ports are big-endian and may hold 5C and 2F: entries are counted out, not split (captures of
+//!   lists, dpmaster's documents).
+//! - dpmaster since 2.0 puts the end mark into the last datagram only, before into every one; other masters write
+//!   `\EOT` without the NULs, `\EOF`, or nothing (dpmaster's documents, qstat).
+//! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the whole mark ends a list. id's own client stops there.
+//! - id's and ioquake3's clients read an address only when a separator follows it: datagrams that are not the last
+//!   end with a lone `\` (source).
+//! - Star Trek: Elite Force's list has twelve hexadecimal digits an address (qstat).
+//! - What a server must say to be listed, which heartbeat tags stand for which game, the times, the limits per
+//!   address and per client: dpmaster's documents and tests. [`Master`] differs where it says so: it keeps nothing
+//!   of a server before it has proved its address, and it paces its lists.
+//!
+//! A client's side is [`ListQuery`], a game server's [`Announcer`], a master's [`Master`].
+
+mod announce;
+mod games;
+mod list;
+mod options;
+mod outbox;
+mod query;
+mod registry;
+mod request;
+mod scope;
+mod server;
+#[cfg(test)]
+mod tests;
+mod throttle;
+
+pub use announce::Announcer;
+pub use games::Policy;
+pub use list::{Addresses, ListPart, list};
+pub use options::Options;
+pub use query::{ListQuery, ServerList};
+pub use request::ListRequest;
+pub use scope::Scope;
+pub use server::{Event, Master, Stats};

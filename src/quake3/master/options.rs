@@ -1,0 +1,57 @@
+//! What a master is told at its start.
+
+use std::time::Duration;
+
+use super::games::Policy;
+use super::scope::Scope;
+
+/// How a master behaves. The defaults are dpmaster's where it has the same setting.
+///
+/// ```
+/// use queryport::quake3::master::Options;
+///
+/// let mut options = Options::default();
+/// options.max_servers = 1000;
+/// assert_eq!(options.max_per_address, 32);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// Most servers listed at a time; default 16,384. Newcomers are refused beyond, those listed stay.
+    pub max_servers: usize,
+    /// Most servers of one IPv4 address or one IPv6 /64; default 32.
+    pub max_per_address: usize,
+    /// How long a server stays listed after it proved its address; default 15 min.
+    pub lifetime: Duration,
+    /// Which addresses may be listed; default [`Scope::Lan`]: all but the machine itself.
+    pub scope: Scope,
+    /// Which games are taken; default all.
+    pub games: Policy,
+    /// Further heartbeat tags and the games they stand for, beside `DarkPlaces`, `QuakeArena-1`, `Wolfenstein-1` and
+    /// `EnemyTerritory-1`.
+    pub tags: Vec<(String, String)>,
+    /// Lists that one source gets in a row; default 4.
+    pub lists_in_a_row: u16,
+    /// How long it waits for the next one after that; default 3 s.
+    pub list_decay: Duration,
+    /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. A request for a list can
+    /// be forged and its answer is thousands of times longer: this number is what a master can be made to send
+    /// to a victim, in all.
+    pub list_bytes_per_second: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_servers: 16_384,
+            max_per_address: 32,
+            lifetime: Duration::from_secs(15 * 60),
+            scope: Scope::default(),
+            games: Policy::default(),
+            tags: Vec::new(),
+            lists_in_a_row: 4,
+            list_decay: Duration::from_secs(3),
+            list_bytes_per_second: 4 * 1024 * 1024,
+        }
+    }
+}

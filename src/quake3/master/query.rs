@@ -1,0 +1,360 @@
+//! Asking a master for its list.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use super::list::ListPart;
+use super::request::ListRequest;
+use super::scope::Scope;
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::model::{Completeness, Missing};
+use crate::quake3::request::{Command, Request};
+use crate::session::{Conversation, Patience, Silence, Verdict, Wait, canonical};
+
+/// Asks a master for its list and collects its datagrams, in whatever order they come.
+///
+/// Nothing on the wire counts the datagrams or numbers them: one that is lost from the middle does not show. Asking
+/// several times does: see [`Self::with_passes`].
+///
+/// ```
+/// use queryport::limits::Limits;
+/// use queryport::quake3::master::{ListQuery, ListRequest, list};
+/// use queryport::session::{Conversation, Patience, Silence};
+///
+/// let mut query = ListQuery::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default())?;
+/// for datagram in list(["192.0.2.1:26000".parse()?, "[2001:db8::1]:26000".parse()?], true) {
+///     query.receive(&datagram);
+///     for server in query.take_new() {
+///         println!("{server}, as it comes");
+///     }
+/// }
+/// let Silence::Done(answer) = query.silence(Patience::Retry) else { panic!() };
+/// assert_eq!(answer.servers().len(), 2);
+/// assert!(answer.completeness().is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ListQuery {
+    request: Vec<u8>,
+    extended: bool,
+    scope: Scope,
+    max_servers: usize,
+    max_parts: u32,
+    passes: u8,
+    /// Every server once, in order of arrival.
+    servers: Vec<SocketAddr>,
+    seen: BTreeSet<SocketAddr>,
+    taken: usize,
+    refused: u32,
+    overflow: bool,
+    done: Passes,
+    pass: Pass,
+}
+
+/// One question and what came of it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pass {
+    parts: u32,
+    new: usize,
+    ended: bool,
+    damaged: bool,
+}
+
+/// The questions that are over.
+#[derive(Debug, Clone, Copy, Default)]
+struct Passes {
+    count: u8,
+    parts: u32,
+    most_parts: u32,
+    ended: bool,
+    damaged: bool,
+}
+
+impl ListQuery {
+    /// One question. Addresses that lead nowhere are left out ([`Scope::Lan`]).
+    ///
+    /// # Errors
+    /// [`EncodeError`] for a request that cannot be written.
+    pub fn new(request: &ListRequest<'_>, limits: &Limits) -> Result<Self, EncodeError> {
+        let mut bytes = Vec::new();
+        Request::new(Command::GetServers(*request)).encode(&mut bytes)?;
+        Ok(Self {
+            request: bytes,
+            extended: request.extended,
+            scope: Scope::default(),
+            max_servers: limits.max_servers(),
+            max_parts: u32::try_from(limits.max_servers()).unwrap_or(u32::MAX),
+            passes: 1,
+            servers: Vec::new(),
+            seen: BTreeSet::new(),
+            taken: 0,
+            refused: 0,
+            overflow: false,
+            done: Passes::default(),
+            pass: Pass::default(),
+        })
+    }
+
+    /// Which addresses are taken; default [`Scope::Lan`].
+    #[must_use]
+    pub const fn with_scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Asks until an answer brought nothing new and had its end mark, at most so often (1–8, default 1). What was lost
+    /// from one answer comes with the next. dpmaster answers four questions in a row, then one in three seconds.
+    #[must_use]
+    pub fn with_passes(mut self, passes: u8) -> Self {
+        self.passes = passes.clamp(1, 8);
+        self
+    }
+
+    /// The servers that came since the last call, each once.
+    pub fn take_new(&mut self) -> impl Iterator<Item = SocketAddr> + '_ {
+        let from = std::mem::replace(&mut self.taken, self.servers.len());
+        self.servers.get(from..).unwrap_or_default().iter().copied()
+    }
+
+    fn take(&mut self, part: &ListPart<'_>) {
+        for address in part.iter().map(canonical) {
+            if !self.scope.admits(address) {
+                self.refused = self.refused.saturating_add(1);
+            } else if self.seen.contains(&address) {
+                // Copies are common: of datagrams, and of entries on some masters.
+            } else if self.servers.len() >= self.max_servers {
+                self.overflow = true;
+            } else {
+                self.seen.insert(address);
+                self.servers.push(address);
+                self.pass.new = self.pass.new.saturating_add(1);
+            }
+        }
+    }
+
+    /// Closes the books on one question.
+    fn end_pass(&mut self) -> Pass {
+        let pass = std::mem::take(&mut self.pass);
+        self.done.count = self.done.count.saturating_add(1);
+        self.done.parts = self.done.parts.saturating_add(pass.parts);
+        self.done.most_parts = self.done.most_parts.max(pass.parts);
+        self.done.ended |= pass.ended;
+        self.done.damaged |= pass.damaged;
+        pass
+    }
+
+    fn answer(&mut self, last: Pass) -> ServerList {
+        let several = self.done.count > 1;
+        // The last question still brought servers, so the ones before it were not answered in full.
+        let unconfirmed = several && (last.new > 0 || last.parts == 0);
+        let short = self.done.most_parts.saturating_sub(last.parts).max(u32::from(unconfirmed));
+        let fragments = if unconfirmed { u16::try_from(short).unwrap_or(u16::MAX) } else { 0 };
+        let end = !self.done.ended || self.overflow || (self.done.damaged && !several);
+        ServerList {
+            servers: std::mem::take(&mut self.servers),
+            refused: self.refused,
+            datagrams: self.done.parts,
+            passes: self.done.count,
+            completeness: Missing { end, fragments, ..Missing::default() }.completeness(),
+        }
+    }
+}
+
+impl Conversation for ListQuery {
+    type Answer = ServerList;
+
+    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.request);
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<ServerList> {
+        let part = match ListPart::parse(datagram) {
+            Ok(part) if part.extended() == self.extended => part,
+            Ok(_) => {
+                return Verdict::Rejected(ParseError::new(
+                    ParseErrorKind::Unexpected("the list that was asked for"),
+                    4,
+                ));
+            }
+            Err(error) => return Verdict::Rejected(error),
+        };
+        self.take(&part);
+        self.pass.parts = self.pass.parts.saturating_add(1);
+        self.pass.ended |= part.has_end();
+        self.pass.damaged |= !part.is_whole();
+        if self.overflow || self.pass.parts > self.max_parts {
+            self.overflow = true;
+            let pass = self.end_pass();
+            return Verdict::Done(self.answer(pass));
+        }
+        // Behind the end mark only what was overtaken can come; without it, silence is the end.
+        Verdict::Partial(if self.pass.ended { Wait::Grace } else { Wait::Quiet })
+    }
+
+    fn silence(&mut self, patience: Patience) -> Silence<ServerList> {
+        if self.pass.parts == 0 && (self.done.count == 0 || patience == Patience::Retry) {
+            // Nobody has answered this question yet.
+            return Silence::Retry;
+        }
+        let pass = self.end_pass();
+        let settled = pass.ended && !pass.damaged && pass.new == 0;
+        if patience != Patience::Over && self.done.count < self.passes && !settled && pass.parts > 0 {
+            return Silence::Next;
+        }
+        Silence::Done(self.answer(pass))
+    }
+}
+
+/// What a master listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerList {
+    servers: Vec<SocketAddr>,
+    refused: u32,
+    datagrams: u32,
+    passes: u8,
+    completeness: Completeness,
+}
+
+impl ServerList {
+    /// The servers in the order of their arrival, each once.
+    #[must_use]
+    pub fn servers(&self) -> &[SocketAddr] {
+        &self.servers
+    }
+
+    /// The same as a set, sorted by address.
+    #[must_use]
+    pub fn to_set(&self) -> BTreeSet<SocketAddr> {
+        self.servers.iter().copied().collect()
+    }
+
+    /// Entries left out because their address is out of [`Scope`].
+    #[must_use]
+    pub const fn refused(&self) -> u32 {
+        self.refused
+    }
+
+    /// Datagrams that were read, copies included.
+    #[must_use]
+    pub const fn datagrams(&self) -> u32 {
+        self.datagrams
+    }
+
+    /// How often the master was asked and answered, or was asked in vain after it had answered before.
+    #[must_use]
+    pub const fn passes(&self) -> u8 {
+        self.passes
+    }
+
+    /// Complete: the end mark came, and where the master was asked more than once, its last answer brought nothing
+    /// new. After a single pass a datagram may be missing all the same, and after several ones it may have been lost
+    /// each time: the wire cannot tell. `end`: no end mark, a damaged datagram, or more servers than the limit allows.
+    /// `fragments`: the last pass still brought servers; how many datagrams it was short of the longest, at least 1.
+    #[must_use]
+    pub const fn completeness(&self) -> Completeness {
+        self.completeness
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::list::list;
+    use super::*;
+
+    fn query(passes: u8) -> ListQuery {
+        ListQuery::new(&ListRequest::extended(b"x", 1), &Limits::default()).unwrap().with_passes(passes)
+    }
+
+    fn servers(count: u16) -> impl Iterator<Item = SocketAddr> {
+        (1..=count).map(|port| SocketAddr::from(([192, 0, 2, 1], port)))
+    }
+
+    fn done(silence: Silence<ServerList>) -> ServerList {
+        let Silence::Done(answer) = silence else { panic!("{silence:?}") };
+        answer
+    }
+
+    #[test]
+    fn any_order_and_any_copies_give_the_same_set() {
+        let parts = list(servers(1000), true);
+        let mut query = query(1);
+        for part in parts.iter().rev().chain(&parts) {
+            assert!(matches!(query.receive(part), Verdict::Partial(Wait::Grace)), "the end came first");
+        }
+        let answer = done(query.silence(Patience::Step));
+        assert_eq!(answer.servers().len(), 1000);
+        assert_eq!(answer.to_set(), servers(1000).collect());
+        assert!(answer.completeness().is_complete());
+    }
+
+    #[test]
+    fn without_an_end_mark_the_end_is_missing() {
+        let parts = list(servers(1000), true);
+        let mut query = query(1);
+        assert_eq!(query.receive(&parts[0]), Verdict::Partial(Wait::Quiet));
+        let answer = done(query.silence(Patience::Retry));
+        assert_eq!(answer.completeness(), Missing { end: true, ..Missing::default() }.completeness());
+    }
+
+    #[test]
+    fn a_second_pass_brings_what_the_first_one_lost() {
+        let parts = list(servers(1000), true);
+        let mut query = query(3);
+        for (pass, lost) in [1, 2, 0].into_iter().enumerate() {
+            for part in parts.iter().enumerate().filter(|(n, _)| *n != lost).map(|(_, part)| part) {
+                query.receive(part);
+            }
+            if pass < 2 {
+                assert_eq!(query.silence(Patience::Step), Silence::Next, "pass {pass}");
+            }
+        }
+        let answer = done(query.silence(Patience::Step));
+        assert_eq!((answer.servers().len(), answer.passes()), (1000, 3));
+        assert!(answer.completeness().is_complete(), "the third brought nothing new");
+    }
+
+    #[test]
+    fn a_pass_that_still_brings_servers_is_told() {
+        let parts = list(servers(1000), true);
+        let mut query = query(2);
+        parts.iter().skip(1).for_each(|part| drop(query.receive(part)));
+        assert_eq!(query.silence(Patience::Step), Silence::Next);
+        parts.iter().for_each(|part| drop(query.receive(part)));
+        assert!(!done(query.silence(Patience::Step)).completeness().is_complete());
+    }
+
+    #[test]
+    fn hostile_entries_are_left_out_and_counted() {
+        let addresses = ["0.0.0.0:1", "192.0.2.1:0", "127.0.0.1:1", "224.0.0.1:1", "10.0.0.1:1", "8.8.8.8:1"];
+        let parts = list(addresses.map(|address| address.parse().unwrap()), true);
+        for (scope, kept) in [(Scope::Public, 1), (Scope::Lan, 2), (Scope::Any, 3)] {
+            let mut query = query(1).with_scope(scope);
+            query.receive(&parts[0]);
+            let answer = done(query.silence(Patience::Step));
+            assert_eq!((answer.servers().len(), answer.refused()), (kept, 6 - kept as u32), "{scope:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_without_bounds_ends_at_the_limit() {
+        let limits = Limits::default().with_max_servers(500);
+        let mut query = ListQuery::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
+        let verdicts: Vec<_> = list(servers(1000), true).iter().map(|part| query.receive(part)).collect();
+        let Some(Verdict::Done(answer)) = verdicts.iter().find(|v| matches!(v, Verdict::Done(_))) else {
+            panic!()
+        };
+        assert_eq!(answer.servers().len(), 500);
+        assert!(!answer.completeness().is_complete());
+    }
+
+    #[test]
+    fn silence_is_no_empty_list() {
+        assert_eq!(query(1).silence(Patience::Over), Silence::Retry);
+        let mut query = query(1);
+        assert!(matches!(query.receive(&list([], false)[0]), Verdict::Rejected(_)), "not the kind asked for");
+        query.receive(&list([], true)[0]);
+        let answer = done(query.silence(Patience::Step));
+        assert!(answer.servers().is_empty() && answer.completeness().is_complete());
+    }
+}

@@ -1,0 +1,344 @@
+//! The behaviours dpmaster's own test suite checks, and what it does not: forged and replayed packets, bounds.
+#![allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::quake3::{Command, Request};
+use crate::secret::Secret;
+
+/// A master with fake servers and clients around it, in virtual time.
+struct Rig {
+    master: Master,
+    now: Instant,
+}
+
+fn options() -> Options {
+    Options { scope: Scope::Any, ..Options::default() }
+}
+
+fn at(text: &str) -> SocketAddr {
+    text.parse().unwrap()
+}
+
+fn server(number: u16) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 5678 + number))
+}
+
+impl Rig {
+    fn new(options: Options) -> Self {
+        let now = Instant::now();
+        Self { master: Master::new(Secret::new([9; 16]), options, now), now }
+    }
+
+    fn pass(&mut self, duration: Duration) {
+        self.now += duration;
+        self.master.handle_timeout(self.now);
+    }
+
+    /// The challenge that a heartbeat from here gets.
+    fn heartbeat(&mut self, from: SocketAddr, tag: &str) -> Option<String> {
+        let datagram = format!("heartbeat {tag}\n");
+        self.master.handle_datagram(self.now, from, &[b"\xff\xff\xff\xff", datagram.as_bytes()].concat());
+        let mut out = Vec::new();
+        let transmit = self.master.poll_transmit(self.now, &mut out)?;
+        assert_eq!((transmit.to, transmit.len), (from, out.len()));
+        assert!(out.len() <= datagram.len() + 4, "no amplification");
+        let Command::GetInfo { challenge: Some(challenge) } = Request::parse(&out).unwrap().command else {
+            panic!("{out:?}")
+        };
+        Some(String::from_utf8(challenge.to_vec()).unwrap())
+    }
+
+    fn describe(&mut self, from: SocketAddr, infostring: &str) {
+        let datagram = [b"\xff\xff\xff\xffinfoResponse\n", infostring.as_bytes()].concat();
+        self.master.handle_datagram(self.now, from, &datagram);
+    }
+
+    /// Heartbeat and description; whether the server is listed then.
+    fn register(&mut self, from: SocketAddr, tag: &str, infostring: &str) -> bool {
+        if let Some(challenge) = self.heartbeat(from, tag) {
+            self.describe(from, &format!("{infostring}\\challenge\\{challenge}"));
+        }
+        self.master.servers().any(|listed| listed == from)
+    }
+
+    /// What a client gets, or `None` when it gets nothing at all.
+    fn list(&mut self, client: &str, request: &str) -> Option<BTreeSet<SocketAddr>> {
+        let datagram = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
+        self.master.handle_datagram(self.now, at(client), &datagram);
+        let mut servers = BTreeSet::new();
+        let mut ended = None;
+        loop {
+            let mut out = Vec::new();
+            if self.master.poll_transmit(self.now, &mut out).is_some() {
+                assert_ne!(ended, Some(true), "nothing behind the end");
+                let part = ListPart::parse(&out).unwrap();
+                assert!(part.is_whole() && out.len() <= 1400);
+                servers.extend(part.iter());
+                ended = Some(part.has_end());
+            } else if ended == Some(false) {
+                self.now = self.master.poll_timeout().unwrap();
+            } else {
+                return ended.map(|_| servers);
+            }
+        }
+    }
+}
+
+fn info(game: &str, protocol: i32) -> String {
+    format!("\\gamename\\{game}\\protocol\\{protocol}\\clients\\2\\sv_maxclients\\8")
+}
+
+const CLIENT: &str = "127.0.0.1:4321";
+
+#[test]
+fn a_server_that_proves_itself_is_listed_to_its_game_over_both_families() {
+    let mut rig = Rig::new(options());
+    assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
+    assert!(rig.register(at("[::1]:5678"), "DarkPlaces", &info("Test", 5)));
+    assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([server(0)].into()));
+    assert_eq!(rig.list(CLIENT, "getserversExt Test 5"), Some([server(0), at("[::1]:5678")].into()));
+    rig.pass(Duration::from_secs(60));
+    assert_eq!(rig.list("[::1]:4321", "getserversExt Test 5 ipv6"), Some([at("[::1]:5678")].into()));
+    assert_eq!(rig.list(CLIENT, "getserversExt Test 5 ipv4"), Some([server(0)].into()));
+    assert_eq!(rig.list(CLIENT, "getserversExt Test 6"), Some([].into()));
+    assert_eq!(rig.list(CLIENT, "getserversExt Other 5"), Some([].into()));
+}
+
+#[test]
+fn requests_without_game_or_protocol_get_no_answer() {
+    let mut rig = Rig::new(options());
+    for request in [
+        "getservers",
+        "getservers ",
+        "getservers Test",
+        "getservers Test empty",
+        "getservers 4TheFun",
+        "getserversExt",
+        "getserversExt 5",
+        "getserversExt 5 empty full",
+    ] {
+        assert_eq!(rig.list(CLIENT, request), None, "{request:?}");
+    }
+}
+
+#[test]
+fn long_keys_and_values_list_nobody() {
+    let mut rig = Rig::new(options());
+    let long = "abcdefghijklmnopqrstuvwxyz".repeat(12);
+    assert!(!rig.register(server(0), "DarkPlaces", &info(&long, 5)));
+    let no_clients = format!("\\gamename\\Test\\protocol\\5\\sv_maxclients\\8\\{long}\\dummy");
+    assert!(!rig.register(server(0), "DarkPlaces", &no_clients));
+    assert_eq!(rig.master.stats().unusable, 2);
+}
+
+#[test]
+fn descriptions_must_say_what_is_needed() {
+    let mut rig = Rig::new(options());
+    for missing in [
+        "\\gamename\\Test\\protocol\\5\\sv_maxclients\\8",
+        "\\gamename\\Test\\protocol\\5\\clients\\0",
+        "\\gamename\\Test\\protocol\\5\\clients\\0\\sv_maxclients\\0",
+        "\\gamename\\Test\\clients\\0\\sv_maxclients\\8",
+        "\\gamename\\Test\\protocol\\4TheFun\\clients\\0\\sv_maxclients\\8",
+        "\\gamename\\Two Words\\protocol\\5\\clients\\0\\sv_maxclients\\8",
+        "\\gamename\\\\protocol\\5\\clients\\0\\sv_maxclients\\8",
+        "\\protocol\\5\\clients\\0\\sv_maxclients\\8",
+        "\\gamename\\Test\\protocol\\5\\clients\\0\\sv_maxclients\\8\\gametype\\a b",
+    ] {
+        assert!(!rig.register(server(0), "DarkPlaces", missing), "{missing}");
+    }
+    assert!(rig.register(server(0), "DarkPlaces", &info("4TheFun", 5)), "a name may begin with a digit");
+    assert_eq!(rig.list(CLIENT, "getservers 4TheFun 5"), Some([server(0)].into()));
+}
+
+#[test]
+fn protocol_numbers_may_be_negative_and_nought() {
+    for protocol in -1..=1 {
+        let mut rig = Rig::new(options());
+        assert!(rig.register(server(0), "DarkPlaces", &info("Test", protocol)));
+        assert_eq!(rig.list(CLIENT, &format!("getservers Test {protocol}")), Some([server(0)].into()));
+    }
+}
+
+#[test]
+fn games_can_be_taken_and_left() {
+    let names = || vec!["a".to_owned(), "b".to_owned()];
+    for (games, taken) in [(Policy::Only(names()), true), (Policy::Except(names()), false)] {
+        let mut rig = Rig::new(Options { games, ..options() });
+        assert_eq!(rig.register(server(0), "DarkPlaces", &info("a", 5)), taken);
+        assert_eq!(rig.register(server(1), "DarkPlaces", &info("c", 5)), !taken);
+        assert_eq!(rig.list(CLIENT, "getservers a 5").is_some(), taken);
+        assert_eq!(rig.list(CLIENT, "getservers c 5").is_some(), !taken);
+    }
+}
+
+#[test]
+fn heartbeats_that_name_a_game() {
+    let own = vec![("Warsow".to_owned(), "Warsow".to_owned())];
+    let mut rig = Rig::new(Options { tags: own, ..options() });
+    // 27 bytes and more: the question must not be longer than a heartbeat.
+    assert!(!rig.register(server(0), "QuakeArena-1", &info("SomethingElse", 5)), "the two must not differ");
+    let nameless = "\\protocol\\1357\\clients\\2\\sv_maxclients\\8";
+    assert!(rig.register(server(1), "QuakeArena-1", nameless));
+    assert!(rig.register(server(2), "EnemyTerritory-1", "\\protocol\\84\\clients\\0\\sv_maxclients\\8"));
+    assert!(rig.register(server(3), "Wolfenstein-1", "\\protocol\\60\\clients\\1\\sv_maxclients\\8"));
+    assert!(!rig.register(server(4), "WolfFlatline-1", &info("wolfmp", 60)), "unknown");
+    assert!(rig.register(server(5), "DarkPlaces", &info("Game1", 1357)));
+    assert_eq!(
+        rig.list(CLIENT, "getservers 1357"),
+        Some([server(1)].into()),
+        "the game of the first such server"
+    );
+    assert_eq!(rig.list(CLIENT, "getservers 84"), Some([server(2)].into()), "Enemy Territory's get all");
+    assert_eq!(rig.list(CLIENT, "getservers 60"), Some([server(3)].into()));
+    assert_eq!(rig.list(CLIENT, "getserversExt Quake3Arena 1357"), Some([server(1)].into()));
+}
+
+#[test]
+fn a_heartbeat_shorter_than_the_question_gets_none() {
+    let own = vec![("W".to_owned(), "Warsow".to_owned())];
+    let mut rig = Rig::new(Options { tags: own, ..options() });
+    assert_eq!(rig.heartbeat(server(0), "W"), None);
+}
+
+#[test]
+fn filters() {
+    let mut rig = Rig::new(Options { lists_in_a_row: 99, ..options() });
+    let describe = |clients, game_type: &str| {
+        format!("\\gamename\\T\\protocol\\5\\clients\\{clients}\\sv_maxclients\\8{game_type}")
+    };
+    for (number, clients, game_type) in
+        [(0, 0, ""), (1, 8, "\\gametype\\-2"), (2, 1, "\\gametype\\ca"), (3, 1, "\\gametype\\4")]
+    {
+        assert!(rig.register(server(number), "DarkPlaces", &describe(clients, game_type)));
+    }
+    let mut list = |filters: &str| {
+        let servers = rig.list(CLIENT, &format!("getservers T 5 {filters}")).unwrap();
+        servers.into_iter().map(|server| server.port() - 5678).collect::<Vec<_>>()
+    };
+    assert_eq!(list(""), [2, 3]);
+    assert_eq!(list("empty"), [0, 2, 3]);
+    assert_eq!(list("full"), [1, 2, 3]);
+    assert_eq!(list("empty full"), [0, 1, 2, 3]);
+    assert_eq!(list("empty full gametype=0"), [0], "0 where the server says none");
+    assert_eq!(list("empty full ffa"), [0]);
+    assert_eq!(list("empty full gametype=-2"), [1]);
+    assert_eq!(list("gametype=ca"), [2]);
+    assert_eq!(list("ctf"), [3]);
+    assert!(list("tourney").is_empty());
+}
+
+#[test]
+fn loopback_is_kept_out_by_default() {
+    let mut rig = Rig::new(Options::default());
+    assert!(!rig.register(server(0), "DarkPlaces", &info("Test", 5)));
+    assert!(rig.register(at("10.0.0.1:27960"), "DarkPlaces", &info("Test", 5)));
+    assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([at("10.0.0.1:27960")].into()));
+}
+
+#[test]
+fn places_are_bounded_by_address_and_in_all() {
+    for host in ["127.0.0.1", "[::1]"] {
+        let mut rig = Rig::new(Options { max_per_address: 2, ..options() });
+        let register = |port| rig.register(at(&format!("{host}:{port}")), "DarkPlaces", &info("T", 5));
+        assert_eq!([1, 2, 3, 1].map(register), [true, true, false, true], "{host}");
+    }
+    let mut rig = Rig::new(Options { max_servers: 2, ..options() });
+    assert_eq!([0, 1, 2].map(|n| rig.register(server(n), "DarkPlaces", &info("T", 5))), [true, true, false]);
+    assert_eq!(rig.master.stats().no_place, 1);
+    let mut rig = Rig::new(Options { max_servers: 0, ..options() });
+    assert!(!rig.register(server(0), "DarkPlaces", &info("T", 5)));
+}
+
+#[test]
+fn a_client_gets_four_lists_in_a_row_then_one_in_three_seconds() {
+    let mut rig = Rig::new(options());
+    let mut ask = |rig: &mut Rig| rig.list(CLIENT, "getservers Test 5").is_some();
+    assert_eq!([(); 5].map(|()| ask(&mut rig)), [true, true, true, true, false]);
+    rig.pass(Duration::from_secs(3));
+    assert!(ask(&mut rig) && !ask(&mut rig));
+    assert_eq!(rig.master.stats().lists_refused, 2);
+}
+
+#[test]
+fn a_server_stays_for_fifteen_minutes_after_its_last_proof() {
+    let mut rig = Rig::new(options());
+    assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
+    assert_eq!(rig.master.poll_event(), Some(Event::Listed(server(0))));
+    rig.pass(Duration::from_secs(899));
+    assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
+    assert_eq!(rig.master.poll_event(), None, "renewed");
+    // Heartbeats alone prolong nothing.
+    rig.pass(Duration::from_secs(899));
+    rig.heartbeat(server(0), "DarkPlaces");
+    assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([server(0)].into()));
+    rig.now += Duration::from_secs(2);
+    assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([].into()), "before any sweep");
+    rig.pass(Duration::from_secs(20));
+    assert_eq!(rig.master.poll_event(), Some(Event::Expired(server(0))));
+    assert_eq!((rig.master.servers().count(), rig.master.poll_timeout()), (0, None));
+}
+
+#[test]
+fn only_a_fresh_challenge_of_its_own_proves_an_address() {
+    let mut rig = Rig::new(options());
+    let challenge = rig.heartbeat(server(0), "DarkPlaces").unwrap();
+    let described = |challenge: &str| format!("{}\\challenge\\{challenge}", info("Test", 5));
+    rig.describe(server(1), &described(&challenge));
+    rig.describe(at("127.0.0.2:5678"), &described(&challenge));
+    rig.describe(server(0), &described("AAAAAAAAAAA"));
+    rig.describe(server(0), &described(""));
+    rig.describe(server(0), &info("Test", 5));
+    rig.describe(server(0), &described(&challenge.to_lowercase()));
+    assert_eq!((rig.master.stats().unproved, rig.master.servers().count()), (6, 0));
+    rig.pass(Duration::from_secs(4));
+    rig.describe(server(0), &described(&challenge));
+    assert_eq!(rig.master.servers().count(), 0, "replayed after its time");
+    let fresh = rig.heartbeat(server(0), "DarkPlaces").unwrap();
+    assert_ne!(fresh, challenge);
+    rig.describe(server(0), &described(&fresh));
+    assert_eq!(rig.master.servers().count(), 1);
+    // A challenge for one tag does not do for another: that would give an unnamed game a name.
+    let nameless = "\\protocol\\68\\clients\\2\\sv_maxclients\\8";
+    let mut rig = Rig::new(options());
+    assert!(!rig.register(server(0), "DarkPlaces", nameless));
+}
+
+#[test]
+fn addresses_that_nobody_has_get_nothing() {
+    let mut rig = Rig::new(options());
+    for from in ["192.0.2.1:0", "224.0.0.1:9", "255.255.255.255:9", "0.0.0.0:9", "[ff02::1]:9", "[::]:9"] {
+        assert_eq!(rig.heartbeat(at(from), "DarkPlaces"), None);
+        assert_eq!(rig.list(from, "getservers Test 5"), None);
+    }
+}
+
+#[test]
+fn v4_mapped_senders_are_the_ipv4_servers_they_are() {
+    let mut rig = Rig::new(options());
+    let challenge = rig.heartbeat(at("127.0.0.1:9"), "DarkPlaces").unwrap();
+    rig.describe(at("[::ffff:127.0.0.1]:9"), &format!("{}\\challenge\\{challenge}", info("T", 5)));
+    assert_eq!(rig.list(CLIENT, "getservers T 5"), Some([at("127.0.0.1:9")].into()));
+}
+
+#[test]
+fn replies_of_masters_and_servers_are_not_answered() {
+    let mut rig = Rig::new(options());
+    for body in [
+        &b"getserversResponse\\EOT\0\0\0"[..],
+        b"statusResponse\n\\a\\b\n",
+        b"getinfo x",
+        b"getstatus",
+        b"print\nx",
+        b"",
+        b"\xff",
+    ] {
+        rig.master.handle_datagram(rig.now, server(0), &[b"\xff\xff\xff\xff", body].concat());
+        assert_eq!(rig.master.poll_transmit(rig.now, &mut Vec::new()), None);
+    }
+    assert_eq!(rig.master.stats().ignored, 7);
+}
