@@ -16,6 +16,8 @@ use std::path::Path;
 
 #[path = "../fuzz/bodies/quake3.rs"]
 mod quake3;
+#[path = "../fuzz/bodies/ut2004.rs"]
+mod ut2004;
 
 fn replay(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
@@ -39,4 +41,19 @@ fn quake3_request() {
 #[test]
 fn quake3_response() {
     replay("quake3_response", quake3::response);
+}
+
+#[test]
+fn ut2004_request() {
+    replay("ut2004_request", ut2004::request);
+}
+
+#[test]
+fn ut2004_response() {
+    replay("ut2004_response", ut2004::response);
+}
+
+#[test]
+fn ut2004_conversation() {
+    replay("ut2004_conversation", ut2004::conversation);
 }

@@ -136,11 +136,12 @@ impl StatusQuery {
     fn take_info(&mut self, datagram: &[u8], players: i32) -> Verdict<Answer> {
         self.info = Some(Bytes::copy_from_slice(datagram));
         self.count = usize::try_from(players).ok();
-        if self.recounted {
-            return Verdict::Done(self.answer());
-        }
         self.step = Step::Lists;
-        Verdict::Next
+        match self.judge() {
+            // The first info, or one that does not explain the list.
+            Verdict::Partial(Wait::Reply | Wait::Quiet) => Verdict::Next,
+            verdict => verdict,
+        }
     }
 
     fn take_list(&mut self, datagram: &[u8], response: &Response<'_>) -> Verdict<Answer> {
@@ -186,7 +187,14 @@ impl StatusQuery {
         // A list that looked whole needs no patience: reading it again is a step of its own.
         let looked_whole = self.step == Step::Grace;
         self.step = Step::Lists;
-        if self.rules.is_silent() && self.players.is_silent() {
+        let heard = !self.rules.is_silent() || !self.players.is_silent();
+        if heard && self.asked.1 && !self.players.has_count(count) && !self.recounted {
+            // Fewer are listed than the info counts: somebody may have left since.
+            self.recounted = true;
+            self.step = Step::Info;
+            return Silence::Next;
+        }
+        if !heard {
             // Some servers and filters know only the single lists.
             self.route = Route::Separate;
         } else {
@@ -202,12 +210,6 @@ impl StatusQuery {
         match self.next_ask() {
             Some(_) if looked_whole || patience == Patience::Step => Silence::Next,
             Some(_) => Silence::Retry,
-            // Both readings listed fewer than the info counts: somebody may have left since.
-            None if self.players.is_settled() && !self.players.has_count(count) && !self.recounted => {
-                self.recounted = true;
-                self.step = Step::Info;
-                Silence::Next
-            }
             None => Silence::Done(self.answer()),
         }
     }
@@ -257,8 +259,8 @@ impl Conversation for StatusQuery {
     fn silence(&mut self, patience: Patience) -> Silence<Answer> {
         match (self.step, patience) {
             (Step::Info, _) if self.info.is_none() => Silence::Retry,
-            (Step::Info, _) | (_, Patience::Over) => Silence::Done(self.answer()),
-            (Step::Lists | Step::Grace, _) => self.quiet(patience),
+            (_, Patience::Over) => Silence::Done(self.answer()),
+            _ => self.quiet(patience),
         }
     }
 }

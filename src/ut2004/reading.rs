@@ -99,15 +99,17 @@ impl<'a> List<'a> {
     }
 
     /// Whether both are the same stretch of the same list, read at two times: the same players in the same order
-    /// whatever their ping and score, or as many rules of which at least half are the same in the same place.
-    fn is_twin(self, other: Self) -> bool {
+    /// whatever their ping and score; or as many rules of which at least half are the same in the same place, and
+    /// of those that end a list at least the keys.
+    fn is_twin(self, other: Self, both_end: bool) -> bool {
         if self.len() != other.len() {
             return false;
         }
         match (self, other) {
             (Self::Rules(a), Self::Rules(b)) => {
                 let same = a.iter().zip(b).filter(|(a, b)| a == b).count();
-                same.saturating_mul(2) >= a.len()
+                let half = same.saturating_mul(2) >= a.len();
+                half || (both_end && a.iter().zip(b).all(|((a, _), (b, _))| a == b))
             }
             (Self::Players(a), Self::Players(b)) => a
                 .iter()
@@ -131,7 +133,7 @@ impl Reading {
         if self.datagrams().any(|held| held == datagram) {
             return Ok(false);
         }
-        if !list.is_cut() && self.has_twin(list, limits) {
+        if !list.is_cut() && self.has_twin(datagram, list, limits) {
             return Ok(false);
         }
         let most = match list.kind() {
@@ -195,30 +197,50 @@ impl Reading {
     pub(super) fn is_within(&self, other: &Self, limits: &Limits) -> bool {
         let is_there = |datagram: &[u8]| {
             other.datagrams().any(|held| held == datagram)
-                || parse(datagram, limits).is_some_and(|list| other.has_twin(list, limits))
+                || parse(datagram, limits).is_some_and(|list| other.has_twin(datagram, list, limits))
         };
         !self.is_flawed() && self.datagrams().all(is_there)
     }
 
     /// Whether the same stretch of the list is here.
-    fn has_twin(&self, list: List<'_>, limits: &Limits) -> bool {
-        self.parts
-            .iter()
-            .filter(|part| part.entries == list.len())
-            .any(|part| parse(self.datagram(*part), limits).is_some_and(|held| held.is_twin(list)))
+    fn has_twin(&self, datagram: &[u8], list: List<'_>, limits: &Limits) -> bool {
+        let ends = datagram.len() <= FLUSH;
+        self.parts.iter().filter(|part| part.entries == list.len()).any(|part| {
+            let both_end = ends && part.is_last();
+            parse(self.datagram(*part), limits).is_some_and(|held| held.is_twin(list, both_end))
+        })
     }
 
     /// Puts the datagrams into the order of the list as far as it can be told: the one with the first rule
-    /// first, the short one last, the others as they came.
+    /// first, the short one last, the others by falling player numbers where those of each datagram fall (the
+    /// newest player comes first in every capture), else as they came.
     pub(super) fn into_order(mut self, limits: &Limits) -> (Vec<u8>, Vec<Part>) {
         if let Some(head) = self.begins(limits).and_then(|first| self.parts.get_mut(..=first)) {
             head.rotate_right(1);
+        }
+        if let Some(mut numbered) =
+            self.parts.iter().map(|part| self.falling(*part, limits)).collect::<Option<Vec<_>>>()
+        {
+            numbered.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+            self.parts = numbered.into_iter().map(|(_, part)| part).collect();
         }
         let last = self.parts.iter().position(|part| part.is_last()).filter(|_| self.has_end());
         if let Some(tail) = last.and_then(|last| self.parts.get_mut(last..)) {
             tail.rotate_left(1);
         }
         (self.bytes, self.parts)
+    }
+
+    /// The first player's number, where the numbers of a datagram fall from player to player.
+    fn falling(&self, part: Part, limits: &Limits) -> Option<(i32, Part)> {
+        match parse(self.datagram(part), limits)? {
+            List::Players(players) => {
+                let numbers = players.iter().map(|player| player.player_num);
+                let first = numbers.clone().next()?;
+                numbers.is_sorted_by(|a, b| a > b).then_some((first, part))
+            }
+            List::Rules(_) => None,
+        }
     }
 
     /// Which datagram begins with the first rule.
@@ -248,6 +270,7 @@ fn parse<'a>(datagram: &'a [u8], limits: &Limits) -> Option<List<'a>> {
 #[allow(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::ut2004::info::HEADER;
     use crate::ut2004::{FString, PlayerRecord};
 
     fn rules(pairs: &[(&str, &str)]) -> Vec<u8> {
@@ -297,6 +320,9 @@ mod tests {
         assert!(reading(&[&at("44.8")]).agrees_with(&reading(&[&at("45")]), &limits));
         let mutators = |names: [&str; 3]| rules(&names.map(|name| ("Mutator", name)));
         let (a, b) = (mutators(["A", "B", "C"]), mutators(["D", "E", "F"]));
+        assert!(reading(&[&a]).agrees_with(&reading(&[&b]), &limits), "both end a list, which has one end");
+        let long = "x".repeat(240);
+        let (a, b) = (mutators([&long, &long, "C"]), mutators(["D", &"y".repeat(240), &long]));
         assert!(!reading(&[&a]).agrees_with(&reading(&[&b]), &limits), "same keys, other rules");
     }
 
@@ -312,6 +338,23 @@ mod tests {
         let whole = rules(&[("servermode", "dedicated")]);
         assert!(reading(&[&whole]).begins_and_ends(&Limits::default()));
         assert!(!reading(&[&last]).begins_and_ends(&Limits::default()), "what was before is unknown");
+    }
+
+    #[test]
+    fn falling_player_numbers_give_the_order() {
+        let list = |numbers: &[i32]| {
+            let mut out = vec![0x80, 0, 0, 0, 2];
+            for number in numbers {
+                PlayerRecord::new(*number, FString::narrow(&[b'x'; 100])).encode(&mut out);
+            }
+            out
+        };
+        let (a, b, c) = (list(&[40, 39, 12, 10]), list(&[9, 8, 7, 6]), list(&[3]));
+        for order in [[&a, &b, &c], [&c, &b, &a], [&b, &a, &c], [&b, &c, &a]] {
+            let (bytes, parts) = reading(&order).into_order(&Limits::default());
+            let numbers: Vec<u8> = parts.iter().map(|part| bytes[part.start + HEADER]).collect();
+            assert_eq!(numbers, [40, 9, 3]);
+        }
     }
 
     #[test]

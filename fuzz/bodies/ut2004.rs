@@ -1,0 +1,160 @@
+//! What must hold for any bytes at all. The fuzz targets call these, and so does the replay of the corpus on stable.
+#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a failure is a find"
+)]
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::limits::Limits;
+use queryport::model::{Player, ServerStatus};
+use queryport::session::{Session, Timing};
+use queryport::ut2004::{Answer, Body, Request, Response, StatusQuery, server};
+
+/// A request that parses is written again equal, and is answered with replies that are none.
+pub fn request(data: &[u8]) {
+    let Ok(request) = Request::parse(data) else { return };
+    let mut written = Vec::new();
+    request.encode(&mut written);
+    assert_eq!(written, data);
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.rules.push("ServerMode", "dedicated");
+    status.players = Some((0..100).map(|number| Player::new(format!("player number {number}"))).collect());
+    for reply in server::answer(&request, &status, &server::Options::default()) {
+        assert!(reply.len() <= 500);
+        assert!(Response::parse(&reply, &Limits::default()).is_ok(), "our replies are replies");
+        assert!(Request::parse(&reply).is_err(), "a reply is never a request");
+    }
+}
+
+/// A reply that parses agrees with a naive reader, is written again equal, and becomes a model of the same size.
+pub fn response(data: &[u8]) {
+    let limits = Limits::default();
+    let Ok(response) = Response::parse_lenient(data, &limits) else { return };
+    let body = &data[5..];
+    match response.body {
+        Body::Rules(rules) => {
+            assert!(rules.len() <= limits.max_rules() && rules.len() * 2 <= data.len());
+            let read: Vec<_> = rules.iter().flat_map(|(key, value)| [key.raw(), value.raw()]).collect();
+            assert_eq!(read, naive(body, false));
+        }
+        Body::Players(players) => {
+            assert!(players.len() <= limits.max_players() && players.len() * 17 <= data.len());
+            let read: Vec<_> = players.iter().map(|player| player.name.raw()).collect();
+            assert_eq!(read, naive(body, true));
+        }
+        Body::Info(info) => {
+            assert!((0..=65_535).contains(&info.port));
+            assert!(info.tail.trailing.is_empty() || info.tail.ping.is_none(), "known tails leave nothing");
+            if let Ok(strict) = Response::parse(data, &limits) {
+                assert_eq!(strict, response, "what is read strictly is read one way");
+                assert!(!info.repaired);
+            }
+        }
+        Body::SmallPing(payload) => assert_eq!(payload, body),
+        _ => {}
+    }
+    let mut written = Vec::new();
+    response.encode(&mut written);
+    // A repaired record is written right, and an overlong length in its shortest form: then it reads the same.
+    let again = Response::parse_lenient(&written, &limits).expect("what was written parses");
+    let mut twice = Vec::new();
+    again.encode(&mut twice);
+    assert_eq!(twice, written);
+
+    let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
+    assert!(!answer.completeness().is_complete(), "one datagram is no answer");
+    let status = answer.to_status();
+    assert!(status.rules.len() >= answer.rules().count());
+    assert_eq!(status.listed_players().len(), answer.players().count());
+}
+
+/// A query hears a script: one byte of time (8 ms each), two of length, the datagram. Whatever it is, the query ends by
+/// its deadline, asks a bounded number of times and answers within its limits.
+pub fn conversation(mut data: &[u8]) {
+    let (limits, timing) = (Limits::default().with_max_players(100).with_max_rules(200), Timing::default());
+    let server: SocketAddr = ([192, 0, 2, 2], 7778).into();
+    let start = Instant::now();
+    let mut now = start;
+    let mut session = Session::new(StatusQuery::new(limits), server, timing, &limits, now);
+    let mut requests = 0;
+    let mut pump = |session: &mut Session<StatusQuery>, now| {
+        let mut out = Vec::new();
+        while session.poll_transmit(now, &mut out).is_some() {
+            assert!(Request::parse(&std::mem::take(&mut out)).is_ok());
+            requests += 1;
+        }
+    };
+    pump(&mut session, now);
+    while let [step, low, high, rest @ ..] = data {
+        let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
+        let (datagram, rest) = rest.split_at(length);
+        data = rest;
+        let then = now + Duration::from_millis(8) * u32::from(*step);
+        while let Some(alarm) = session.poll_timeout().filter(|alarm| *alarm <= then) {
+            now = alarm.max(now);
+            session.handle_timeout(now);
+            pump(&mut session, now);
+        }
+        now = then;
+        session.handle_datagram(now, server, datagram);
+        pump(&mut session, now);
+    }
+    while let Some(alarm) = session.poll_timeout() {
+        now = alarm.max(now);
+        session.handle_timeout(now);
+        pump(&mut session, now);
+    }
+    assert!(requests <= 20, "{requests} requests");
+    if let Some(Ok(outcome)) = session.poll_answer() {
+        assert!(outcome.elapsed <= timing.timeout());
+        let answer = outcome.answer;
+        assert!(answer.info().is_some(), "the info comes first");
+        assert!(answer.players().count() <= 100 && answer.rules().count() <= 200);
+        if answer.completeness().is_complete() {
+            let count = answer.info().map_or(0, |info| info.current_players);
+            assert!(i32::try_from(answer.players().count()).is_ok_and(|listed| listed >= count));
+        }
+        assert_eq!(answer.to_status().completeness, answer.completeness());
+    }
+}
+
+/// The strings of a list, read with nothing but a position: pairs, or records of one string between 4 and 12 bytes.
+fn naive(body: &[u8], records: bool) -> Vec<&[u8]> {
+    let (mut whole, mut at) = (Vec::new(), 0);
+    'entries: while at < body.len() {
+        let mut entry = Vec::new();
+        at += if records { 4 } else { 0 };
+        for _ in 0..if records { 1 } else { 2 } {
+            let Some(&first) = body.get(at) else { break 'entries };
+            let (mut length, mut shift, mut more) = (u64::from(first & 0x3F), 6, first & 0x40 != 0);
+            at += 1;
+            while more && shift <= 27 {
+                let Some(&next) = body.get(at) else { break 'entries };
+                length |= u64::from(next & 0x7F) << shift;
+                (shift, more, at) = (shift + 7, next & 0x80 != 0, at + 1);
+            }
+            let unit = if first & 0x80 != 0 { 2 } else { 1 };
+            let end = at as u64 + (length & 0xFFFF_FFFF) * unit;
+            if end > body.len() as u64 {
+                break 'entries;
+            }
+            let text = &body[at..end as usize];
+            entry.push(text.strip_suffix(&[0, 0][..unit as usize]).unwrap_or(text));
+            at = end as usize;
+        }
+        at += if records { 12 } else { 0 };
+        if at > body.len() {
+            break;
+        }
+        whole.append(&mut entry);
+    }
+    whole
+}
