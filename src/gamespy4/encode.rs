@@ -147,7 +147,9 @@ impl Writer {
             // After the last row: the column's end, and the next column's header with its first row, or the
             // section's end. A datagram ends in a row, never with a column or a header.
             let tail = match (left, next) {
-                (0, Some(next)) => header_length(next).saturating_add(next.values.first().map_or(0, Vec::len)),
+                (0, Some(next)) => {
+                    header_length(next).saturating_add(next.values.first().map_or(0, Vec::len))
+                }
                 (0, None) => 1,
                 _ => 0,
             };
