@@ -221,7 +221,8 @@ impl Exchange {
     fn take_challenge(&mut self, challenge: Challenge<'_>) -> Result<Verdict<Answer>, ParseError> {
         let attempt = self.attempt_of(challenge.id())?;
         if self.used.is_some_and(|used| attempt <= used) {
-            return Err(ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0));
+            // A copy of one that was used.
+            return Ok(Verdict::Partial(Wait::Reply));
         }
         self.used = Some(attempt);
         self.unanswered = 0;

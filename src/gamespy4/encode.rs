@@ -1,8 +1,8 @@
-//! Writes the sections of a reply, cut into datagrams as every reader of them understands.
+//! Writes the sections of a reply, cut into datagrams where every reader of them understands it.
 //!
-//! Between rows a datagram simply ends, and the next one begins with section, field name and row number. In the
-//! server section, which has no row numbers, it ends as the engine's own: filled to the brim with a cut pair, which
-//! the next one has again and whole.
+//! A datagram ends as the engine's own does, in a pair or row that the next one has again and whole: tools drop the
+//! last text of a datagram, or overwrite it. Other than the engine's it never ends in a field name, or between a
+//! column and the next, where tools lose columns.
 
 use bytes::{BufMut, Bytes};
 
@@ -114,6 +114,14 @@ impl Writer {
         self.body.put_bytes(0, self.room());
     }
 
+    /// As much of a value as fits, and its NUL. The next datagram has it again.
+    fn begin_of(&mut self, value: &[u8]) {
+        if let Some(room) = self.room().checked_sub(1) {
+            self.body.extend(value.iter().take(room));
+            self.body.put_u8(0);
+        }
+    }
+
     fn table(&mut self, section: Section, fields: &[Field]) {
         let headers = fields.iter().map(header_length).fold(2_usize, usize::saturating_add);
         let rows = fields.first().map_or(0, |field| field.values.len());
@@ -137,10 +145,16 @@ impl Writer {
         for (row, value) in field.values.iter().enumerate() {
             left = left.saturating_sub(1);
             // After the last row: the column's end, and the next column's header with its first row, or the
-            // section's end. A datagram ends after a row, never after a column.
-            let tail =
-                if left == 0 { next.map_or(2, |next| header_length(next).saturating_add(1)) } else { 0 };
-            if text_length(value).saturating_add(tail) > self.room() {
+            // section's end. A datagram ends in a row, never with a column or a header.
+            let tail = match (left, next) {
+                (0, Some(next)) => {
+                    header_length(next).saturating_add(next.values.first().map_or(0, Vec::len))
+                }
+                (0, None) => 1,
+                _ => 0,
+            };
+            if text_length(value).saturating_add(tail) >= self.room() {
+                self.begin_of(value);
                 self.next();
                 self.body.put_u8(section as u8);
                 self.header(field, row);

@@ -24,7 +24,7 @@ pub(super) enum End<'a> {
 
 impl Reader<'_> {
     /// Whether the next datagram goes on where this one ended. A sender begins a datagram where a section begins,
-    /// or where the one before was full; our own also after a whole row. Anything else is a datagram that somebody
+    /// or where the one before was full; our own also in a whole row. Anything else is a datagram that somebody
     /// shortened.
     pub(super) fn judge(&mut self, cursor: &Cursor<'_>, end: End<'_>, next: Opening<'_>) {
         let after = |section: u8| next.section == section.saturating_add(1);

@@ -105,8 +105,13 @@ impl<'a> Reader<'a> {
     fn sections(&mut self, cursor: &mut Cursor<'a>) -> Result<End<'a>, ParseError> {
         let mut end = End::Nonsense(0);
         loop {
+            let started = cursor.at > 0;
             end = match cursor.byte() {
                 None => return Ok(end),
+                // Sections come in the order of their numbers, each once.
+                Some(byte) if started && byte <= end.section() => {
+                    return Ok(End::Nonsense(end.section().saturating_add(1)));
+                }
                 Some(0) => self.pairs(cursor)?,
                 Some(byte) => match Section::from_byte(byte) {
                     Some(section) => self.columns(section, cursor)?,
@@ -261,10 +266,11 @@ impl<'a> Reader<'a> {
         let row = self.index.columns.last().map_or(0, |column| column.rows);
         // Columns of a section have the same number of rows.
         let to_known = self.rows_known(section).map(|rows| run.min(rows.saturating_sub(row)));
+        let goes_on = cursor.next.is_some_and(|next| next.goes_on(section, field));
         let after = cursor.after(run);
         if after.is_empty() {
             return match cursor.next {
-                Some(next) if next.goes_on(section, field) => run.min(next.start.saturating_sub(row)),
+                Some(next) if goes_on => run.min(next.start.saturating_sub(row)),
                 // Before the end of the datagram: the column's end and the section's, or the first byte of a
                 // header that comes again.
                 _ if self.minecraft && cursor.last => run.saturating_sub(1),
@@ -291,6 +297,10 @@ impl<'a> Reader<'a> {
             }
             // A header. In the middle of a datagram its column starts at row 0.
             _ if is_field_name(text) && rest.get(1) == Some(&0) => run.saturating_sub(1),
+            // Where a datagram was shortened, rather a header than a value: too few rows than too many.
+            _ if rest.is_empty() || is_field_name(text) && rest.len() == 1 && !goes_on => {
+                run.saturating_sub(1)
+            }
             _ => run,
         }
     }

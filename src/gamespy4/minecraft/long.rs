@@ -102,7 +102,8 @@ fn title_end(region: &[u8], start: usize) -> Option<usize> {
     best.map(|(_, end)| end)
 }
 
-/// How many known keys stand where keys stand from here on; `None` when one of them stands there twice.
+/// How many known keys stand where keys stand from here on; `None` when one of them stands there twice, or an empty
+/// one.
 fn distinct_keys(region: &[u8], start: usize) -> Option<usize> {
     let mut seen = [false; KEYS.len()];
     // Only one pair has this key, and the one that asks is it.
@@ -110,6 +111,10 @@ fn distinct_keys(region: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     let mut count = 0_usize;
     while let Some((key, key_end)) = token(region, at) {
+        if key.is_empty() {
+            // The end of the server's keys, before their end: somebody made it up.
+            return None;
+        }
         if let Some(known) = KEYS.iter().position(|known| known.as_bytes() == key) {
             if std::mem::replace(seen.get_mut(known)?, true) {
                 return None;

@@ -1,0 +1,130 @@
+//! Minecraft's answers, and what titles and names can do to them.
+
+use bytes::Bytes;
+use queryport::gamespy4::minecraft::{Basic, Full};
+use queryport::gamespy4::{Answer, Form, StatusQuery};
+use queryport::limits::Limits;
+use queryport::session::{Conversation, Verdict};
+
+use crate::common::captures::cases;
+use crate::common::twist::cuts;
+use crate::decode;
+
+const KEYS: &[u8] = b"gametype\0SMP\0game_id\0MINECRAFT\0version\x001.21\0plugins\0\0map\0world\0\
+    numplayers\x002\0maxplayers\x0020\0hostport\x0025565\0hostip\x00127.0.0.1\0";
+
+fn full(title: &[u8]) -> Answer {
+    let datagram = [
+        b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0",
+        title,
+        b"\0",
+        KEYS,
+        b"\0\x01player_\0\0Ann\0Bob\0\0",
+    ];
+    decode([datagram.concat()]).unwrap()
+}
+
+#[test]
+fn a_full_answer_by_meaning() {
+    let answer = full(b"\xa76Gold \xa7lcaf\xe9");
+    let full = Full::new(&answer).unwrap();
+    assert_eq!(full.title().unwrap().plain(), "Gold café");
+    assert_eq!(full.title().unwrap().spans().count(), 2);
+    assert_eq!((full.player_count(), full.max_players(), full.host_port()), (Some(2), Some(20), Some(25565)));
+    assert_eq!(full.players().map(|name| name.to_string()).collect::<Vec<_>>(), ["Ann", "Bob"]);
+    assert_eq!(full.plugins().software(), None);
+    assert!(answer.completeness().is_complete());
+    let status = answer.to_status();
+    assert_eq!(
+        (status.game.unwrap().plain(), status.map.unwrap().plain()),
+        ("MINECRAFT".into(), "world".into())
+    );
+}
+
+/// A character U+xx00 of a title becomes NUL and shifts every key after it, or forges some.
+#[test]
+fn no_title_shifts_or_forges_a_key() {
+    let forged_set = [b"A\0", KEYS, b"\0\x01player_\0\0Fake\0"].concat();
+    let forged_set: Vec<u8> =
+        String::from_utf8(forged_set).unwrap().replace("numplayers\u{0}2", "numplayers\u{0}9").into();
+    for title in [
+        &b"plain"[..],
+        b"",
+        b"\0",
+        b"\0\0\0",
+        b"A\0B",
+        b"A\0B\0C",
+        b"A\0map",
+        b"A\0numplayers\0",
+        b"A\0numplayers\x0099",
+        b"A\0numplayers\x0099\0hostip\x006.6.6.6",
+        b"A\0\0\x01player_\0\0Fake",
+        &forged_set,
+    ] {
+        let answer = full(title);
+        let full = Full::new(&answer).unwrap();
+        assert_eq!(full.title().unwrap().raw(), title, "{:?}", String::from_utf8_lossy(title));
+        assert_eq!((full.player_count(), full.host_ip().unwrap().raw()), (Some(2), &b"127.0.0.1"[..]));
+        assert_eq!(full.players().map(|name| name.to_string()).collect::<Vec<_>>(), ["Ann", "Bob"]);
+        assert_eq!(answer.reply().server().len(), 10);
+        assert!(answer.completeness().is_complete());
+    }
+}
+
+#[test]
+fn other_servers_have_other_fillers_and_keys() {
+    for head in [&b"splitnum\0\x80\0"[..], b"GeyserMC\0\x80\0", b"\0\0\0\0\0\0\0\0\0\0\0"] {
+        let keys = b"hostname\0Srv\0gametype\0SMP\0game_id\0MINECRAFTPE\0whitelist\0off\0server_engine\0PocketMine\0\
+            extra\0kept\0numplayers\x0091\0maxplayers\x00525\0hostip\x000.0.0.0\0hostport\x0019132\0";
+        let datagram = [b"\0\x01\x02\x03\x04", head, keys, b"\0\x01player_\0\0ste211\0\0"].concat();
+        let answer = decode([datagram]).unwrap();
+        assert!(answer.completeness().is_complete());
+        assert_eq!((answer.form(), answer.reply().get("extra")), (Form::Minecraft, Some(&b"kept"[..])));
+        assert_eq!(Full::new(&answer).unwrap().whitelist(), Some(false));
+        assert_eq!((answer.to_status().player_count, answer.reply().players().len()), (Some(91), 1));
+    }
+}
+
+#[test]
+fn a_title_with_nul_does_not_shift_the_short_answer() {
+    for title in [&b"Srv"[..], b"", b"\0", b"A\0B\0C", b"A\0SMP\0w\x001\x002\0pp6.6.6.6"] {
+        let datagram =
+            [b"\0\x01\x02\x03\x04", title, b"\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"].concat();
+        let basic = Basic::parse(&datagram).unwrap();
+        assert_eq!(basic.title().raw(), title);
+        assert_eq!((basic.players(), basic.max_players(), basic.host_port()), (Some(2), Some(20), 25565));
+    }
+    // A port whose bytes are NUL or digits.
+    for port in [0_u16, 0x3030, 0x00FF, 0xFF00] {
+        let datagram =
+            [&b"\0\x01\x02\x03\x04T\0SMP\0world\x002\x0020\0"[..], &port.to_le_bytes(), b"127.0.0.1\0"]
+                .concat();
+        assert_eq!(Basic::parse(&datagram).unwrap().host_port(), port);
+    }
+}
+
+#[test]
+fn a_cut_short_answer_is_none() {
+    for case in cases("gamespy4") {
+        let packet = &case.packets[0];
+        if decode([packet.clone()]).unwrap().form() != Form::Basic {
+            continue;
+        }
+        for cut in cuts(packet) {
+            assert!(Basic::parse(cut).is_err(), "{} cut at {}", case.name, cut.len());
+            let cut = decode([Bytes::copy_from_slice(cut)]);
+            assert!(cut.is_err() || !cut.unwrap().completeness().is_complete());
+        }
+    }
+}
+
+/// A server that ignores what was asked still gives half an answer.
+#[test]
+fn a_short_answer_to_the_long_question_is_incomplete() {
+    let mut query = StatusQuery::new(0x0403_0201, Limits::default());
+    let _ = query.receive(b"\x09\x01\x02\x03\x047\0");
+    let verdict = query.receive(b"\0\x01\x02\x03\x04Srv\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0");
+    let Verdict::Done(answer) = verdict else { panic!("{verdict:?}") };
+    assert!(!answer.completeness().is_complete());
+    assert_eq!(answer.to_status().name.unwrap().plain(), "Srv");
+}
