@@ -75,7 +75,9 @@ pub fn response(data: &[u8]) {
     }
     let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     consistent(&answer);
-    if response.trailer().fragment.is_some_and(|fragment| fragment > 1) {
+    // But for masters that number the sections of one text.
+    let sections = response.fields().raw().windows(9).any(|window| window == br"\queryid\");
+    if response.trailer().fragment.is_some_and(|fragment| fragment > 1) && !sections {
         assert!(!answer.completeness().is_complete(), "one datagram of several");
     }
 }
