@@ -1,4 +1,10 @@
 //! GameSpy v1 for all replies there can be: written in any dialect, cut anywhere the dialect cuts, in any order.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a failed assumption in a test is a failed test"
+)]
 
 mod common;
 

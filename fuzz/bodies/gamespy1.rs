@@ -140,7 +140,6 @@ pub fn list(data: &[u8]) {
     let result = session.poll_answer().expect("the end of the stream is the end");
     assert!(session.poll_answer().is_none());
     if let Ok(list) = result {
-        assert!(!sent.is_empty());
         assert!(list.servers.len() <= stream.len() / 6);
     }
 }

@@ -63,7 +63,9 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     } else {
         match behind {
             // At the place of a key: an even number of separators before it.
-            Some(body) if in_front.is_none() && memchr::memchr_iter(b'\\', body).count() % 2 == 0 => {
+            Some(body)
+                if in_front.is_none() && memchr::memchr_iter(b'\\', body).count().is_multiple_of(2) =>
+            {
                 (body, None, true)
             }
             _ => (text, None, false),
