@@ -14,7 +14,9 @@ mod common;
 
 use allocation_counter::measure;
 use bytes::Bytes;
+use queryport::gamespy1;
 use queryport::limits::Limits;
+use queryport::model::{Player, ServerStatus};
 use queryport::quake3::{Answer, Response};
 
 /// A `statusResponse` of a full server: 64 players, 50 rules.
@@ -56,4 +58,60 @@ fn a_quake3_model_is_two_lists_and_shared_bytes() {
     assert_eq!(players, 64);
     // The rules, the players as their list grows, and the first sharing of the bytes.
     assert!(counted.count_total <= 8, "{} allocations", counted.count_total);
+}
+
+/// A status of a full server in three datagrams: 32 players with six fields each.
+fn full_gamespy1_server() -> Vec<Bytes> {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.rules = (0..20).map(|rule| (format!("a_rule{rule}"), format!("value {rule}"))).collect();
+    let player = |number: i64| {
+        let mut player = Player::new(format!("player number {number}"));
+        (player.score, player.ping, player.team) = (Some(number), Some(40), Some(1));
+        for (key, value) in [("skin", "CommandoSkins.cmdo"), ("face", "")] {
+            player.extra.push(key, value);
+        }
+        player
+    };
+    status.players = Some((0..32).map(player).collect());
+    let mut options = gamespy1::server::Options::default();
+    options.dialect = gamespy1::server::Dialect::Qr1;
+    let request = gamespy1::Request::parse(br"\status\").unwrap();
+    gamespy1::server::answer(&request, &status, &options, 5)
+}
+
+#[test]
+fn a_gamespy1_view_allocates_nothing() {
+    let datagrams = full_gamespy1_server();
+    assert_eq!(datagrams.len(), 3);
+    let mut seen = (0, 0);
+    let counted = measure(|| {
+        for datagram in &datagrams {
+            let response = gamespy1::Response::parse(datagram, &Limits::default()).unwrap();
+            seen.0 += response.fields().iter().count();
+            seen.1 += response.fields().rules().count();
+            assert!(response.fields().get("absent").is_none());
+        }
+    });
+    assert_eq!(seen, (32 * 6 + 23, 23));
+    assert_eq!(counted.count_total, 0);
+}
+
+#[test]
+fn a_gamespy1_answer_is_joined_once_and_its_model_a_few_lists() {
+    let datagrams = full_gamespy1_server();
+    let mut answer = None;
+    let counted = measure(|| {
+        answer = gamespy1::Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).ok();
+    });
+    println!("{} allocations for the joined answer", counted.count_total);
+    assert!(counted.count_total <= 6, "{} allocations", counted.count_total);
+    let answer = answer.unwrap();
+    let mut players = 0;
+    let counted = measure(|| players = answer.to_status().listed_players().len());
+    assert_eq!(players, 32);
+    println!("{} allocations for the model", counted.count_total);
+    // Pairs, rows in three lists and their sorting, players, rules, the first sharing of the bytes; and one list of
+    // further fields for each player.
+    assert!(counted.count_total <= 32 + 16, "{} allocations", counted.count_total);
 }

@@ -14,6 +14,8 @@ mod common;
 
 use std::path::Path;
 
+#[path = "../fuzz/bodies/gamespy1.rs"]
+mod gamespy1;
 #[path = "../fuzz/bodies/quake3.rs"]
 mod quake3;
 #[path = "../fuzz/bodies/ut2004.rs"]
@@ -31,6 +33,26 @@ fn replay(target: &str, body: fn(&[u8])) {
         replayed += 1;
     }
     assert!(replayed >= 5, "{target} has a corpus of {replayed}");
+}
+
+#[test]
+fn gamespy1_request() {
+    replay("gamespy1_request", gamespy1::request);
+}
+
+#[test]
+fn gamespy1_response() {
+    replay("gamespy1_response", gamespy1::response);
+}
+
+#[test]
+fn gamespy1_conversation() {
+    replay("gamespy1_conversation", gamespy1::conversation);
+}
+
+#[test]
+fn gamespy1_list() {
+    replay("gamespy1_list", gamespy1::list);
 }
 
 #[test]

@@ -1,4 +1,15 @@
 //! GameSpy v1 against recorded servers, third-party captures, and what networks and strangers do to packets.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::wrong_self_convention,
+    reason = "a failed assumption in a test is a failed test"
+)]
 
 mod common;
 

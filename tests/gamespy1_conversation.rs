@@ -1,5 +1,16 @@
 //! GameSpy v1's conversations in virtual time: lossy links, our client against our server, and the tricks on which
 //! others fall.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::wrong_self_convention,
+    reason = "a failed assumption in a test is a failed test"
+)]
 
 mod common;
 

@@ -80,7 +80,7 @@ impl ListSession {
         }
         // Text with servers in it is over at its end mark. An empty list could be the late end of a greeting, and
         // records could be more records: see `is_settling`.
-        if matches!(self.state, State::List { .. })
+        if matches!(&self.state, State::List { to_send, .. } if to_send.is_empty())
             && self.request.format() == ListFormat::Plain
             && self.received.starts_with(br"\ip\")
             && self.is_settling()
@@ -141,10 +141,11 @@ impl ListSession {
         let rest = start.and_then(|start| self.received.get(start..)).unwrap_or_default();
         let challenge = rest.split(|&byte| byte == b'\\').next().unwrap_or_default();
         let whole = challenge.len() < rest.len() || challenge.len() >= 6;
-        if (!whole && ended) || self.received.len() > MAX_GREETING || challenge.len() > MAX_CHALLENGE {
+        let useless = if whole { challenge.is_empty() } else { ended };
+        if useless || self.received.len() > MAX_GREETING || challenge.len() > MAX_CHALLENGE {
             return self.finish(Err(self.refusal().unwrap_or(ListError::NoGreeting)));
         }
-        if !whole || challenge.is_empty() {
+        if !whole {
             return;
         }
         match self.request.encode(challenge) {
@@ -330,6 +331,9 @@ mod tests {
         session.handle_bytes(b"SSH-2.0-x");
         session.handle_end();
         assert_eq!(session.poll_answer(), Some(Err(ListError::NoGreeting)));
+        let mut empty = super::tests::session(ListFormat::Plain);
+        empty.handle_bytes(br"\basic\\secure\\ip\192.0.2.1:1\final\");
+        assert_eq!(empty.poll_answer(), Some(Err(ListError::NoGreeting)), "a challenge of nothing");
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl Reader<'_> {
         Player {
             name: name_key.and_then(|key| row.get(key)).map(|name| self.text(name)).unwrap_or_default(),
             // SWAT 4 leaves out counters that are zero.
-            score: score_key.and_then(number).or((self.family == Family::Swat4).then_some(0)),
+            score: score_key.and_then(number).or_else(|| (self.family == Family::Swat4).then_some(0)),
             ping,
             team: team.map(|team| self.family.team(team)),
             bot: row.get("ngsecret").map(|secret| secret.eq_ignore_ascii_case(b"bot")),

@@ -232,7 +232,7 @@ impl Teller<'_> {
             if is(&"password") {
                 password = None;
             }
-            if !BASIC.iter().any(|known| is(&known)) && !INFO.iter().any(|known| is(&known)) {
+            if !BASIC.iter().any(&is) && !INFO.iter().any(is) {
                 piece.push(&wire(key), &wire(value));
             }
         }

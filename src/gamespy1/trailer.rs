@@ -44,19 +44,28 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     let eof = in_front.and_then(|_| text.strip_suffix(br"\eof\").or_else(|| text.strip_suffix(br"\eof")));
     let has_eof = eof.is_some();
     let text = eof.unwrap_or(text);
-    let behind = text.strip_suffix(br"\final\").or_else(|| text.strip_suffix(br"\final"));
-    let (body, id, is_final) = if let Some((body, id)) = behind.and_then(query_id) {
+    let closed = text.strip_suffix(br"\final\");
+    let behind = closed.or_else(|| text.strip_suffix(br"\final"));
+    let (body, id, is_final) = if has_eof {
+        // AdminMod cuts between any two tokens, so a fragment can end with any words. Its end mark is one text.
+        match closed.and_then(query_id) {
+            Some((body, id)) => (body, Some(id), true),
+            None => (text, None, false),
+        }
+    } else if let Some((body, id)) = behind.and_then(query_id) {
         (body, Some(id), true)
     } else if let Some((before, id)) = query_id(text) {
         match before.strip_suffix(br"\final\") {
             // Before the number, only the two-part number is written; a lone one is a number cut short.
-            Some(body) => (body, Some(if_whole(id)), true),
-            None => (before, Some(id), false),
+            Some(body) if in_front.is_none() => (body, Some(if_whole(id)), true),
+            _ => (before, Some(id), false),
         }
     } else {
         match behind {
             // At the place of a key: an even number of separators before it.
-            Some(body) if in_front.is_none() && memchr::memchr_iter(b'\\', body).count() % 2 == 0 => {
+            Some(body)
+                if in_front.is_none() && memchr::memchr_iter(b'\\', body).count().is_multiple_of(2) =>
+            {
                 (body, None, true)
             }
             _ => (text, None, false),

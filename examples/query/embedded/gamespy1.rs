@@ -19,17 +19,14 @@ pub(super) fn capture_the_flag() -> ServerStatus {
     status.game_port = Some(7777);
     status.max_players = Some(32);
     status.password = Some(false);
-    let places = (0..).zip(NAMES.iter().chain(NAMES.iter().rev()));
+    let places = (0_i32..).zip(NAMES.iter().chain(NAMES.iter().rev()));
     let on_team = |(place, name): (i32, &&str)| {
-        let team = place % 2;
+        let team = place & 1;
         let clan = if team == 0 { "Red" } else { "Blau\u{df}" };
-        let mut player = player(
-            Text::from(format!("[{clan}] {name}")),
-            i64::from(place).saturating_mul(3),
-            place.saturating_mul(7),
-        );
+        let (score, ping) = (i64::from(place).saturating_mul(3).saturating_sub(4), place.saturating_mul(7));
+        let mut player = player(Text::from(format!("[{clan}] {name}")), score, ping);
         player.team = Some(team);
-        player.bot = Some(place % 5 == 4);
+        player.bot = Some(place.checked_rem(5) == Some(4));
         for (key, value) in [("mesh", "Male Commando"), ("skin", "CommandoSkins.cmdo"), ("face", "")] {
             player.extra.push(key, value);
         }
