@@ -202,10 +202,20 @@ impl<C: Conversation> Scanner<C> {
                     self.hosts.ended(peer);
                     let Some(result) = slot.session.poll_answer() else { continue };
                     self.stats.add(&slot.session.stats(), result.is_ok());
-                    return Some(Scanned { index: slot.index, peer, result: result.map_err(ScanError::Query) });
+                    return Some(Scanned {
+                        index: slot.index,
+                        peer,
+                        result: result.map_err(ScanError::Query),
+                    });
                 }
             }
         }
+    }
+
+    /// Whether [`Self::poll_answer`] has a result.
+    #[must_use]
+    pub fn has_answer(&self) -> bool {
+        !self.done.is_empty()
     }
 
     /// Whether every target was pulled and every result taken.

@@ -16,7 +16,7 @@ use crate::session::Timing;
 pub struct ScanOptions {
     window: u32,
     rate: Option<u32>,
-    burst: u32,
+    burst: Option<u32>,
     per_host: Option<u16>,
     host_prefix: (u8, u8),
     timing: Timing,
@@ -28,7 +28,7 @@ impl Default for ScanOptions {
         Self {
             window: 1024,
             rate: None,
-            burst: 64,
+            burst: None,
             per_host: Some(8),
             host_prefix: (32, 64),
             timing: Timing::default(),
@@ -51,10 +51,11 @@ impl ScanOptions {
         self.rate
     }
 
-    /// Datagrams that may leave at once when none did for a while, where there is a rate: 1–65,536, default 64.
+    /// Datagrams that may leave at once when none did for a while, where there is a rate: 1–65,536. By default what
+    /// the rate allows in 5 ms, and 64 at least: timers of operating systems are not finer than a millisecond.
     #[must_use]
-    pub const fn burst(&self) -> u32 {
-        self.burst
+    pub fn burst(&self) -> u32 {
+        self.burst.unwrap_or_else(|| (self.rate.unwrap_or_default() / 200).max(64))
     }
 
     /// Most queries under way at once to one host (see [`Self::host_prefix`]), 1–65,535; `None` for no bound.
@@ -100,7 +101,7 @@ impl ScanOptions {
     /// Sets [`Self::burst`], clamped to its range.
     #[must_use]
     pub fn with_burst(mut self, burst: u32) -> Self {
-        self.burst = burst.clamp(1, 65_536);
+        self.burst = Some(burst.clamp(1, 65_536));
         self
     }
 

@@ -87,7 +87,11 @@ fn run(
             continue;
         }
         let arrival = flying.keys().next().map(|(at, _)| *at);
-        now = arrival.into_iter().chain(scanner.poll_timeout()).min().expect("a running scan waits for something");
+        now = arrival
+            .into_iter()
+            .chain(scanner.poll_timeout())
+            .min()
+            .expect("a running scan waits for something");
         while let Some(entry) = flying.first_entry().filter(|entry| entry.key().0 <= now) {
             let (from, datagram) = entry.remove();
             scanner.handle_datagram(now, from, datagram);
@@ -117,7 +121,8 @@ fn the_window_bounds_what_is_under_way_and_results_hold_their_place() {
 /// Trap: a duplicate target was swallowed.
 #[test]
 fn duplicates_and_impossible_targets_are_refused_visibly() {
-    let list = ["192.0.2.1:1", "[::ffff:192.0.2.1]:1", "192.0.2.1:0", "224.0.0.1:1", "192.0.2.1:2", "192.0.2.1:2"];
+    let list =
+        ["192.0.2.1:1", "[::ffff:192.0.2.1]:1", "192.0.2.1:0", "224.0.0.1:1", "192.0.2.1:2", "192.0.2.1:2"];
     let list = list.map(|at| (at.parse().unwrap(), Script));
     let mut scanner = Scanner::new(list, options().with_per_host(Some(1)));
     let now = Instant::now();
