@@ -8,11 +8,12 @@ use super::error::Error;
 use super::exchange;
 use super::query::Target;
 use super::resolve::resolve;
+use super::scan::Scan;
 use crate::limits::Limits;
 use crate::model::ServerStatus;
 use crate::protocol::{Protocol, StatusQuery};
 use crate::secret::Secret;
-use crate::session::{Conversation, Outcome, Session, Timing};
+use crate::session::{Conversation, Outcome, ScanOptions, Session, Timing};
 
 /// Asks game servers. Cheap to clone; clones share their nonce counter.
 ///
@@ -106,6 +107,31 @@ impl Client {
         server: SocketAddr,
     ) -> Result<Outcome<C::Answer>, Error> {
         exchange::run(self.session(conversation, server)).await
+    }
+
+    /// Asks every server of a list for everything, many at a time. The waiting times are those of the options.
+    ///
+    /// # Errors
+    /// See [`Scan::new`].
+    pub fn scan<T>(&self, targets: T, options: ScanOptions) -> Result<Scan, Error>
+    where
+        T: IntoIterator<Item = (Protocol, SocketAddr), IntoIter: Send + 'static>,
+    {
+        Scan::new(self.questions(targets), options)
+    }
+
+    /// The full question for each server of a list, made when it is pulled: what a [`Scan`] takes.
+    pub fn questions<T>(
+        &self,
+        targets: T,
+    ) -> impl Iterator<Item = (SocketAddr, StatusQuery)> + Send + 'static + use<T>
+    where
+        T: IntoIterator<Item = (Protocol, SocketAddr), IntoIter: Send + 'static>,
+    {
+        let client = self.clone();
+        targets.into_iter().map(move |(protocol, server)| {
+            (server, StatusQuery::new(protocol, client.nonce(server), client.limits))
+        })
     }
 
     /// A number for a new conversation that nobody else can guess.

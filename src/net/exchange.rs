@@ -11,7 +11,7 @@ use super::error::Error;
 use crate::session::{Conversation, Outcome, Session};
 
 /// Larger than any UDP datagram: nothing is ever cut by our own buffer.
-const MAX_DATAGRAM: usize = 65_535;
+pub(super) const MAX_DATAGRAM: usize = 65_535;
 /// Errors of the socket itself that one query lives through before it gives up.
 const MAX_IO_ERRORS: u8 = 8;
 
@@ -99,7 +99,7 @@ async fn connect(peer: SocketAddr) -> Result<UdpSocket, Error> {
 }
 
 /// What ICMP errors look like on a connected socket.
-fn is_unreachable(error: &io::Error) -> bool {
+pub(super) fn is_unreachable(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused

@@ -19,6 +19,7 @@
 
 mod conversation;
 mod reassembly;
+mod scan;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -26,5 +27,6 @@ mod timing;
 
 pub use conversation::{Conversation, Patience, Silence, Verdict, Wait};
 pub use reassembly::Fragments;
+pub use scan::{Refusal, ScanError, ScanOptions, ScanStats, Scanned, Scanner};
 pub use single::{Outcome, Session, Stats, Transmit, canonical};
 pub use timing::Timing;

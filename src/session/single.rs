@@ -225,6 +225,11 @@ impl<C: Conversation> Session<C> {
         self.stats
     }
 
+    /// Whether [`Self::poll_transmit`] has a datagram.
+    pub(super) const fn has_request(&self) -> bool {
+        self.to_send && self.is_running()
+    }
+
     const fn is_running(&self) -> bool {
         matches!(self.state, State::Running)
     }

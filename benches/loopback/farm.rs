@@ -1,0 +1,228 @@
+//! The responder farm: one process and one socket that play thousands of distinct servers.
+//!
+//! Server number N lives at an address of its own in 127.0.0.0/8, answers with a name of its own and with what the
+//! crate's own responder says; the datagrams are made once and patched, so that the farm is never what is measured.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{IoSlice, IoSliceMut};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmsg, setsockopt,
+    sockopt,
+};
+use queryport::model::{Player, Rules, ServerStatus};
+use queryport::protocol::Protocol;
+use queryport::serve::{Responder, Service};
+
+const BATCH: usize = 64;
+/// Stands in the templates where a server's number goes.
+const NUMBER: &[u8] = b"0000777";
+
+/// What the farm plays.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Options {
+    /// UDP port of every server.
+    #[arg(long, default_value_t = 27961)]
+    pub(crate) port: u16,
+    /// How many servers there are.
+    #[arg(long, default_value_t = 10_000)]
+    pub(crate) servers: u32,
+    /// Percent of servers that never answer.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) dead: u32,
+    /// Percent of servers that answer after 300 ms more.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) slow: u32,
+    /// Percent of datagrams that are lost on their way.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) loss: u32,
+    /// Milliseconds before each answer.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) delay: u64,
+    /// Ends by itself after this many seconds.
+    #[arg(long, default_value_t = 120)]
+    pub(crate) seconds: u64,
+}
+
+/// Where server number `index` lives.
+pub(crate) fn address(index: u32, port: u16) -> SocketAddrV4 {
+    // 127.1.0.0 and up: nobody else is there.
+    SocketAddrV4::new(Ipv4Addr::from_bits(0x7F01_0000 + index), port)
+}
+
+/// Whether a server is among the first so many percent, spread over the list.
+fn is_among(index: u32, salt: u32, percent: u32) -> bool {
+    (index.wrapping_add(salt)).wrapping_mul(0x9E37_79B1) >> 16 & 0xFFFF < percent * 65_536 / 100
+}
+
+/// A datagram with places to fill in.
+struct Template {
+    bytes: Vec<u8>,
+    number_at: Option<usize>,
+    echo_at: Option<usize>,
+}
+
+/// What part of a request decides the answer, and what part is quoted in it.
+fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
+    match protocol {
+        Protocol::Quake3 => Some((0, request.strip_prefix(b"\xff\xff\xff\xffgetstatus ")?)),
+        _ => None,
+    }
+}
+
+/// Recognises the protocol of a request.
+fn protocol(request: &[u8]) -> Option<Protocol> {
+    match request {
+        [0xFF, 0xFF, 0xFF, 0xFF, ..] => Some(Protocol::Quake3),
+        _ => None,
+    }
+}
+
+fn status() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some(format!("^1Server ^7{}", String::from_utf8_lossy(NUMBER)).into());
+    status.map = Some("q3dm17".into());
+    status.game = Some("baseq3".into());
+    status.game_type = Some("0".into());
+    status.max_players = Some(16);
+    status.players = Some(
+        (0..10)
+            .map(|number| {
+                let mut player = Player::new(format!("^{number}player {number}"));
+                player.score = Some(number * 7 - 10);
+                player.ping = Some(20 + i32::try_from(number).unwrap());
+                player
+            })
+            .collect(),
+    );
+    status.rules = (0..16).map(|n| (format!("sv_rule_{n}"), format!("value number {n}"))).collect::<Rules>();
+    status
+}
+
+/// The answers of the crate's own responder to one request, as templates.
+fn templates(protocol: Protocol, request: &[u8], from: SocketAddr) -> Vec<Template> {
+    let mut responder = Responder::new(Service::new(protocol), status());
+    responder.handle_datagram(Instant::now(), from, request);
+    let (_, quoted) = shape(protocol, request).unwrap();
+    let mut templates = Vec::new();
+    let mut bytes = Vec::new();
+    while responder.poll_transmit(&mut bytes).is_some() {
+        let find = |what: &[u8]| memchr::memmem::find(&bytes, what);
+        let (number_at, echo_at) = (find(NUMBER), (!quoted.is_empty()).then(|| find(quoted)).flatten());
+        templates.push(Template { number_at, echo_at, bytes: std::mem::take(&mut bytes) });
+    }
+    templates
+}
+
+/// An answer on its way: who gets it, who gives it, and which.
+struct Answer {
+    to: SockaddrIn,
+    index: u32,
+    key: (Protocol, u8, usize),
+    quoted: Vec<u8>,
+}
+
+/// Plays until the time is over.
+pub(crate) fn run(options: Options) -> std::io::Result<()> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port))?;
+    socket.set_nonblocking(true)?;
+    setsockopt(&socket, sockopt::Ipv4PacketInfo, &true)?;
+    let _ = setsockopt(&socket, sockopt::RcvBuf, &(16 << 20));
+    println!("farm: {options:?}");
+    let mut headers =
+        MultiHeaders::<SockaddrIn>::preallocate(BATCH, Some(nix::cmsg_space!(nix::libc::in_pktinfo)));
+    let mut buffers = vec![0_u8; BATCH * 2048];
+    let mut known: HashMap<(Protocol, u8, usize), Vec<Template>> = HashMap::new();
+    let mut later: BTreeMap<(Instant, u64), Answer> = BTreeMap::new();
+    let (mut count, mut random) = (0_u64, 1_u64);
+    let end = Instant::now() + Duration::from_secs(options.seconds);
+    let mut answers = Vec::with_capacity(BATCH);
+    loop {
+        let mut chunks = buffers.chunks_exact_mut(2048);
+        let mut slices: [_; BATCH] = std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
+        let idle = match recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None) {
+            Ok(messages) => {
+                for message in messages {
+                    let Some(ControlMessageOwned::Ipv4PacketInfo(info)) = message.cmsgs()?.next() else {
+                        continue;
+                    };
+                    let request = message.iovs().next().unwrap_or_default();
+                    let (Some(to), Some(protocol)) = (message.address, protocol(request)) else { continue };
+                    let Some((kind, quoted)) = shape(protocol, request) else { continue };
+                    // Loopback only, whatever the socket is bound to.
+                    let asked = u32::from_be(info.ipi_addr.s_addr);
+                    let Some(index) = asked.checked_sub(0x7F01_0000).filter(|&index| index < options.servers)
+                    else {
+                        continue;
+                    };
+                    if to.ip().is_loopback() && !is_among(index, 0, options.dead) {
+                        let key = (protocol, kind, quoted.len());
+                        known
+                            .entry(key)
+                            .or_insert_with(|| templates(protocol, request, SocketAddrV4::from(to).into()));
+                        answers.push(Answer { to, index, key, quoted: quoted.to_vec() });
+                    }
+                }
+                false
+            }
+            Err(_) => true,
+        };
+        let now = Instant::now();
+        for answer in answers.drain(..) {
+            let slow = is_among(answer.index, 0x5555, options.slow);
+            let delay = Duration::from_millis(options.delay + if slow { 300 } else { 0 });
+            if delay.is_zero() {
+                send(&socket, known.get_mut(&answer.key).unwrap(), &answer, options.loss, &mut random);
+            } else {
+                count += 1;
+                later.insert((now + delay, count), answer);
+            }
+        }
+        while let Some(entry) = later.first_entry().filter(|entry| entry.key().0 <= now) {
+            let answer = entry.remove();
+            send(&socket, known.get_mut(&answer.key).unwrap(), &answer, options.loss, &mut random);
+        }
+        if now >= end {
+            return Ok(());
+        }
+        if idle {
+            let next = later.keys().next().map_or(end, |(at, _)| *at).min(end);
+            // Whole milliseconds are too coarse for delays: the last one is spent spinning.
+            let wait = next.saturating_duration_since(now).as_millis().min(100) as u16;
+            let _ = poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(wait));
+        }
+    }
+}
+
+fn send(socket: &UdpSocket, templates: &mut [Template], answer: &Answer, loss: u32, random: &mut u64) {
+    let from = Ipv4Addr::from_bits(0x7F01_0000 + answer.index).to_bits().to_be();
+    let info = nix::libc::in_pktinfo {
+        ipi_ifindex: 0,
+        ipi_spec_dst: nix::libc::in_addr { s_addr: from },
+        ipi_addr: nix::libc::in_addr { s_addr: 0 },
+    };
+    for template in templates {
+        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if loss > 0 && (*random >> 33) % 100 < u64::from(loss) {
+            continue;
+        }
+        if let Some(at) = template.number_at {
+            let mut rest = answer.index;
+            for digit in template.bytes[at..at + NUMBER.len()].iter_mut().rev() {
+                *digit = b'0' + (rest % 10) as u8;
+                rest /= 10;
+            }
+        }
+        if let Some(at) = template.echo_at {
+            template.bytes[at..at + answer.quoted.len()].copy_from_slice(&answer.quoted);
+        }
+        let control = [ControlMessage::Ipv4PacketInfo(&info)];
+        let slices = [IoSlice::new(&template.bytes)];
+        // A full socket loses the datagram, as a server would.
+        let _ = sendmsg(socket.as_raw_fd(), &slices, &control, MsgFlags::empty(), Some(&answer.to));
+    }
+}

@@ -1,0 +1,32 @@
+//! Scans over loopback, measured beside a bare loop in the same run. See benches/README.md.
+#![allow(
+    missing_docs,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::disallowed_methods,
+    clippy::exhaustive_structs,
+    clippy::exhaustive_enums,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a benchmark"
+)]
+
+#[cfg(target_os = "linux")]
+mod farm;
+#[cfg(target_os = "linux")]
+mod floor;
+#[cfg(target_os = "linux")]
+mod measure;
+
+#[cfg(target_os = "linux")]
+fn main() -> std::io::Result<()> {
+    measure::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("The loopback farm needs Linux.");
+}

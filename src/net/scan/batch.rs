@@ -1,0 +1,155 @@
+//! Many datagrams a system call, and what the kernel tells beside them.
+//!
+//! `recvmmsg` and the control messages come from nix, `sendmmsg` from rustix: nix's tells the number of datagrams
+//! sent only through addresses that were never received.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsFd, AsRawFd};
+
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, recvmsg, setsockopt, sockopt,
+};
+use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
+use tokio::net::UdpSocket;
+
+use super::lane::{BATCH, Outgoing};
+
+/// Between the starts of two receive buffers: no datagram is longer, and an odd number of cache lines, so that the
+/// starts of the buffers do not fall into the same sets of the caches.
+const STRIDE: usize = 65_536 + 33 * 64;
+/// Room for the control messages of one datagram: a drop counter, or an ICMP error with two addresses.
+const CONTROL: usize = 256;
+
+/// The state of batched calls on one socket.
+pub(super) struct Batch {
+    headers: MultiHeaders<SockaddrStorage>,
+    buffers: Vec<u8>,
+    control: Vec<u8>,
+    /// The kernel's count of datagrams that found the receive buffer full, as last seen.
+    drops: u32,
+}
+
+impl Batch {
+    /// Prepares a socket. Where the kernel has no drop counter or no error queue, the scan does without.
+    pub(super) fn new(socket: &UdpSocket) -> io::Result<Self> {
+        setsockopt(socket, sockopt::RxqOvfl, &1)?;
+        match socket.local_addr()? {
+            SocketAddr::V4(_) => setsockopt(socket, sockopt::Ipv4RecvErr, &true)?,
+            SocketAddr::V6(_) => setsockopt(socket, sockopt::Ipv6RecvErr, &true)?,
+        }
+        Ok(Self {
+            headers: MultiHeaders::preallocate(BATCH, None),
+            buffers: vec![0; STRIDE.saturating_mul(BATCH)],
+            control: vec![0; CONTROL],
+            drops: 0,
+        })
+    }
+
+    /// Takes up to a batch of datagrams and returns their number. The first is taken by itself, with the drop
+    /// counter beside it.
+    pub(super) fn receive(
+        &mut self,
+        socket: &UdpSocket,
+        mut each: impl FnMut(SocketAddr, &[u8]),
+    ) -> io::Result<usize> {
+        let fd = socket.as_raw_fd();
+        let first = {
+            let mut slices = [IoSliceMut::new(&mut self.buffers)];
+            let control = Some(self.control.as_mut_slice());
+            let message = recvmsg::<SockaddrStorage>(fd, &mut slices, control, MsgFlags::empty())?;
+            for told in message.cmsgs().into_iter().flatten() {
+                if let ControlMessageOwned::RxqOvfl(drops) = told {
+                    self.drops = drops;
+                }
+            }
+            (message.bytes, message.address)
+        };
+        if let (length, Some(from)) = (first.0, first.1.as_ref().and_then(address)) {
+            each(from, self.buffers.get(..length).unwrap_or_default());
+        }
+        let mut chunks = self.buffers.chunks_exact_mut(STRIDE);
+        let mut slices: [_; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap_or_default())]);
+        let messages = match recvmmsg(fd, &mut self.headers, &mut slices, MsgFlags::empty(), None) {
+            Ok(messages) => messages,
+            // Nothing more, or an ICMP error, which the error queue has as well.
+            Err(_) => return Ok(1),
+        };
+        let mut count = 1_usize;
+        for message in messages {
+            count = count.saturating_add(1);
+            if let Some(from) = message.address.as_ref().and_then(address) {
+                each(from, message.iovs().next().unwrap_or_default());
+            }
+        }
+        Ok(count)
+    }
+
+    /// Sends these datagrams in order and returns how many went out before one could not.
+    pub(super) fn send(&self, socket: &UdpSocket, outgoing: &Outgoing) -> io::Result<usize> {
+        let mut waiting = outgoing.iter();
+        let mut count = 0_usize;
+        let messages: [_; BATCH] = std::array::from_fn(|_| match waiting.next() {
+            Some((to, bytes)) => {
+                count = count.saturating_add(1);
+                (SocketAddrAny::from(to), [IoSlice::new(bytes)])
+            }
+            None => (SocketAddrAny::from(NOBODY), [IoSlice::new(&[])]),
+        });
+        let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
+            std::array::from_fn(|_| SendAncillaryBuffer::default());
+        let mut parts = messages.iter();
+        let mut headers = controls.each_mut().map(|control| match parts.next() {
+            Some((to, bytes)) => MMsgHdr::new_with_addr(to, bytes, control),
+            None => MMsgHdr::new(&[], control),
+        });
+        let headers = headers.get_mut(..count).unwrap_or_default();
+        Ok(sendmmsg(socket.as_fd(), headers, SendFlags::empty())?)
+    }
+
+    /// Takes the ICMP errors off the socket's error queue: who was asked, and the error. Returns how many there were.
+    pub(super) fn errors(
+        &mut self,
+        socket: &UdpSocket,
+        mut each: impl FnMut(SocketAddr, &io::Error),
+    ) -> usize {
+        let mut count = 0_usize;
+        // The queue is as long as the receive buffer allows: bounded here, the rest comes with the next call.
+        while count < BATCH.saturating_mul(16) {
+            let mut slices = [IoSliceMut::new(&mut self.buffers)];
+            let control = Some(self.control.as_mut_slice());
+            let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+            let Ok(message) = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut slices, control, flags)
+            else {
+                break;
+            };
+            count = count.saturating_add(1);
+            let Some(asked) = message.address.as_ref().and_then(address) else { continue };
+            for told in message.cmsgs().into_iter().flatten() {
+                if let ControlMessageOwned::Ipv4RecvErr(error, _) | ControlMessageOwned::Ipv6RecvErr(error, _) =
+                    told
+                    && let Ok(code) = i32::try_from(error.ee_errno)
+                {
+                    each(asked, &io::Error::from_raw_os_error(code));
+                }
+            }
+        }
+        count
+    }
+
+    /// Datagrams that the kernel dropped for want of room in the receive buffer, since the socket was opened.
+    pub(super) const fn drops(&self) -> u32 {
+        self.drops
+    }
+}
+
+/// Stands in unused places of a batch.
+const NOBODY: SocketAddr = SocketAddr::V4(SocketAddrV4::new(std::net::Ipv4Addr::UNSPECIFIED, 0));
+
+fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
+    match storage.as_sockaddr_in() {
+        Some(&v4) => Some(SocketAddrV4::from(v4).into()),
+        None => storage.as_sockaddr_in6().map(|&v6| SocketAddrV6::from(v6).into()),
+    }
+}

@@ -1,0 +1,103 @@
+//! How wide the window may be: what the receive buffer holds is safe, more is tried with care.
+
+/// What a full datagram takes in the kernel's receive buffer. Linux charges about 1,400 bytes of payload as 2,304, and
+/// gives back what was read only when it comes to a quarter of the buffer.
+pub(super) const DATAGRAM: usize = 2304 * 4 / 3;
+/// Never narrower.
+const LEAST: usize = 16;
+
+/// Counts datagrams on their way to us, however many an answer has. Grows by one with each until the kernel drops one (doubling a round trip), then by one a round trip; halves
+/// when it drops, once a round trip.
+#[derive(Debug)]
+pub(super) struct Window {
+    size: usize,
+    most: usize,
+    /// Where growth by doubling ends.
+    threshold: usize,
+    /// Datagrams since the window last grew.
+    received: usize,
+    /// Datagrams until the next drop may shrink it again.
+    deaf: usize,
+    drops: u32,
+    /// Whether the kernel tells of drops: what cannot shrink must not grow.
+    tells: bool,
+}
+
+impl Window {
+    /// `receive_buffer`: bytes the kernel holds. `most`: what was asked for.
+    pub(super) fn new(receive_buffer: usize, most: usize, tells: bool) -> Self {
+        let safe = receive_buffer.checked_div(DATAGRAM).unwrap_or_default();
+        let size = safe.max(LEAST).min(most);
+        Self { size, most, threshold: most, received: 0, deaf: 0, drops: 0, tells }
+    }
+
+    /// How many queries may be under way, where `datagrams` came for `answers` so far.
+    pub(super) fn queries(&self, datagrams: u64, answers: u64) -> usize {
+        let each = datagrams.div_ceil(answers.max(1)).max(1);
+        let each = if answers < 16 { 1 } else { usize::try_from(each).unwrap_or(usize::MAX) };
+        self.size.checked_div(each).unwrap_or(self.size).max(LEAST)
+    }
+
+    /// `count` datagrams came.
+    pub(super) fn received(&mut self, count: usize) {
+        self.deaf = self.deaf.saturating_sub(count);
+        if !self.tells || self.size >= self.most {
+            return;
+        }
+        self.received = self.received.saturating_add(count);
+        if self.size < self.threshold {
+            self.size = self.size.saturating_add(self.received).min(self.threshold);
+            self.received = 0;
+        } else if self.received >= self.size {
+            self.size = self.size.saturating_add(1);
+            self.received = 0;
+        }
+    }
+
+    /// The kernel's count of drops.
+    pub(super) fn dropped(&mut self, drops: u32) {
+        if drops != self.drops && self.deaf == 0 {
+            self.size = (self.size / 2).max(LEAST).min(self.most);
+            self.threshold = self.size;
+            (self.received, self.deaf) = (0, self.size);
+        }
+        self.drops = drops;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_with_what_the_buffer_holds_and_doubles_until_a_drop() {
+        let mut window = Window::new(425_984, 8192, true);
+        assert_eq!(window.size, 138);
+        for expected in [276, 552, 1104] {
+            window.received(window.size);
+            assert_eq!(window.size, expected);
+        }
+        window.dropped(3);
+        assert_eq!(window.size, 552);
+        window.dropped(9);
+        assert_eq!(window.size, 552, "once a round trip");
+        window.received(552);
+        assert_eq!(window.size, 553, "then with care");
+        window.dropped(9);
+        assert_eq!(window.size, 553, "no new ones");
+        for drops in 10..60 {
+            window.dropped(drops);
+            window.received(10_000);
+        }
+        assert_eq!(window.size, 16 + 1);
+    }
+
+    #[test]
+    fn without_a_drop_counter_it_stays_with_what_is_safe() {
+        let mut window = Window::new(425_984, 8192, false);
+        window.received(100_000);
+        assert_eq!(window.size, 138);
+        assert_eq!(Window::new(0, 8192, false).size, 16);
+        assert_eq!(Window::new(1 << 24, 100, true).size, 100);
+    }
+}

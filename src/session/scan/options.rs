@@ -1,0 +1,135 @@
+//! How a scan is led.
+
+use crate::limits::Limits;
+use crate::session::Timing;
+
+/// The size and manners of a scan. Setters clamp to documented ranges.
+///
+/// ```
+/// use queryport::session::ScanOptions;
+///
+/// let options = ScanOptions::default().with_window(500).with_rate(Some(2000));
+/// assert_eq!(options.window(), 500);
+/// assert_eq!(options.with_window(0).window(), 1, "clamped");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScanOptions {
+    window: u32,
+    rate: Option<u32>,
+    burst: Option<u32>,
+    per_host: Option<u16>,
+    host_prefix: (u8, u8),
+    timing: Timing,
+    limits: Limits,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        Self {
+            window: 1024,
+            rate: None,
+            burst: None,
+            per_host: Some(8),
+            host_prefix: (32, 64),
+            timing: Timing::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl ScanOptions {
+    /// Most queries under way at once, results that were not taken yet among them: 1–65,536, default 1,024. The
+    /// memory of a scan follows this number and not the length of its list.
+    #[must_use]
+    pub const fn window(&self) -> usize {
+        self.window as usize
+    }
+
+    /// Most datagrams sent a second, 1–10,000,000; `None`, the default, leaves the rate to the window.
+    #[must_use]
+    pub const fn rate(&self) -> Option<u32> {
+        self.rate
+    }
+
+    /// Datagrams that may leave at once when none did for a while, where there is a rate: 1–65,536. By default what
+    /// the rate allows in 5 ms, and 64 at least: timers of operating systems are not finer than a millisecond.
+    #[must_use]
+    pub fn burst(&self) -> u32 {
+        self.burst.unwrap_or_else(|| (self.rate.unwrap_or_default() / 200).max(64))
+    }
+
+    /// Most queries under way at once to one host (see [`Self::host_prefix`]), 1–65,535; `None` for no bound.
+    /// Default 8: many hosts run dozens of servers behind one uplink and one packet filter. The machine's own
+    /// loopback addresses are never held back.
+    #[must_use]
+    pub const fn per_host(&self) -> Option<u16> {
+        self.per_host
+    }
+
+    /// How many leading bits make two addresses one host, for IPv4 (8–32) and IPv6 (16–128). Default 32 and 64.
+    #[must_use]
+    pub const fn host_prefix(&self) -> (u8, u8) {
+        self.host_prefix
+    }
+
+    /// The waiting times of each query.
+    #[must_use]
+    pub const fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// The bounds of each answer.
+    #[must_use]
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Sets [`Self::window`], clamped to its range.
+    #[must_use]
+    pub fn with_window(mut self, window: usize) -> Self {
+        self.window = u32::try_from(window).unwrap_or(u32::MAX).clamp(1, 65_536);
+        self
+    }
+
+    /// Sets [`Self::rate`], clamped to its range.
+    #[must_use]
+    pub fn with_rate(mut self, rate: Option<u32>) -> Self {
+        self.rate = rate.map(|rate| rate.clamp(1, 10_000_000));
+        self
+    }
+
+    /// Sets [`Self::burst`], clamped to its range.
+    #[must_use]
+    pub fn with_burst(mut self, burst: u32) -> Self {
+        self.burst = Some(burst.clamp(1, 65_536));
+        self
+    }
+
+    /// Sets [`Self::per_host`], clamped to its range.
+    #[must_use]
+    pub fn with_per_host(mut self, per_host: Option<u16>) -> Self {
+        self.per_host = per_host.map(|most| most.max(1));
+        self
+    }
+
+    /// Sets [`Self::host_prefix`], clamped to its ranges.
+    #[must_use]
+    pub fn with_host_prefix(mut self, ipv4: u8, ipv6: u8) -> Self {
+        self.host_prefix = (ipv4.clamp(8, 32), ipv6.clamp(16, 128));
+        self
+    }
+
+    /// Sets [`Self::timing`].
+    #[must_use]
+    pub fn with_timing(mut self, timing: Timing) -> Self {
+        self.timing = timing;
+        self
+    }
+
+    /// Sets [`Self::limits`]: those of the sessions. Conversations bring their own for what they read.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
