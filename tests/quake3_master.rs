@@ -1,4 +1,14 @@
 //! Our master, our client and forged packets, over simulated links in virtual time.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
 
 mod common;
 
@@ -22,7 +32,7 @@ fn server(number: u32) -> SocketAddr {
     // Every address byte occurs, separators among them; two families in turn.
     let mixed = number.wrapping_mul(2_654_435_761);
     let port = 27_960 + u16::try_from(number % 5).unwrap();
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         (Ipv4Addr::from_bits(0x0B00_0000 | (mixed & 0x00FF_FFFF)), port).into()
     } else {
         (Ipv6Addr::from_bits((0x2001_5C2F << 96) | (u128::from(mixed) << 64) | u128::from(number)), port)
