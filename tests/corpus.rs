@@ -18,6 +18,10 @@ use std::path::Path;
 mod gamespy1;
 #[path = "../fuzz/bodies/quake3.rs"]
 mod quake3;
+#[path = "../fuzz/bodies/quake3_huffman.rs"]
+mod quake3_huffman;
+#[path = "../fuzz/bodies/quake3_master.rs"]
+mod quake3_master;
 #[path = "../fuzz/bodies/ut2004.rs"]
 mod ut2004;
 
@@ -78,4 +82,29 @@ fn ut2004_response() {
 #[test]
 fn ut2004_conversation() {
     replay("ut2004_conversation", ut2004::conversation);
+}
+
+#[test]
+fn quake3_huffman() {
+    replay("quake3_huffman", quake3_huffman::huffman);
+}
+
+#[test]
+fn quake3_list() {
+    replay("quake3_list", quake3_master::list_part);
+}
+
+#[test]
+fn quake3_reply() {
+    replay("quake3_reply", quake3_master::reply);
+}
+
+#[test]
+fn quake3_master() {
+    replay("quake3_master", quake3_master::master);
+}
+
+#[test]
+fn quake3_conversation() {
+    replay("quake3_conversation", quake3_master::conversation);
 }

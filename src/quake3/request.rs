@@ -112,7 +112,8 @@ impl<'a> Request<'a> {
         } else if is("getinfo") {
             Command::GetInfo { challenge: next_word(&mut line) }
         } else if is("getchallenge") {
-            Command::GetChallenge { client: next_word(&mut line), game: next_word(&mut line) }
+            let client = next_word(&mut line);
+            Command::GetChallenge { client, game: client.and_then(|_| next_word(&mut line)) }
         } else if is("rcon") {
             Command::Rcon(RconRequest::parse(line))
         } else if is("ping") {
@@ -193,6 +194,10 @@ pub(super) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeE
     }
     if word.len() > LIMIT {
         return Err(EncodeError::TooLong { field, limit: LIMIT });
+    }
+    // The beginning of a comment would hide it.
+    if word.starts_with(b"//") || word.starts_with(b"/*") {
+        return Err(EncodeError::Forbidden { field, byte: b'/' });
     }
     match word.iter().find(|&&byte| byte <= b' ' || byte == b'"' || byte == 0x7F) {
         Some(&byte) => Err(EncodeError::Forbidden { field, byte }),

@@ -9,12 +9,17 @@ use super::list::PartWriter;
 use super::registry::{Entry, Name, Occupancy, Registry};
 use super::request::ListRequest;
 
-/// Lists under way at a time.
+/// Lists that are being sent or wait for that.
 const MAX_LISTS: usize = 64;
+/// Lists being sent at a time, in turn: the others wait, so that those come to an end.
+const ACTIVE: usize = 4;
 /// Most bytes sent at once: about 46 datagrams, which a receiver's usual buffer of 208 KiB holds.
 const BURST: u32 = 64 * 1024;
 /// Most bytes of one datagram of a list.
 const MAX_PART: u32 = 1400;
+
+/// Nanoseconds in a second.
+const NANOS: u64 = 1_000_000_000;
 
 /// Memory of the lists under way, in bytes.
 pub(super) const BYTES: usize = MAX_LISTS * size_of::<Sending>();
@@ -142,7 +147,8 @@ impl Outbox {
         self.credit = self.credit.saturating_sub(length);
         let to = sending.to;
         if !ended {
-            self.lists.push_back(sending);
+            let place = self.lists.len().min(ACTIVE.saturating_sub(1));
+            self.lists.insert(place, sending);
         }
         Some(to)
     }
@@ -152,18 +158,17 @@ impl Outbox {
         if self.lists.is_empty() {
             return None;
         }
-        let missing = MAX_PART.saturating_sub(self.credit);
-        let wait = Duration::from_secs(u64::from(missing)).checked_div(self.bytes_per_second);
-        // One more: the division rounds down, and an early call would find nothing to send.
-        let wait = wait.unwrap_or_default().saturating_add(Duration::from_nanos(1));
-        if missing == 0 { Some(self.counted) } else { self.counted.checked_add(wait) }
+        // Rounded up: a call at that time must find something to send.
+        let missing = u64::from(MAX_PART.saturating_sub(self.credit)).saturating_mul(NANOS);
+        let wait = missing.div_ceil(u64::from(self.bytes_per_second));
+        self.counted.checked_add(Duration::from_nanos(wait))
     }
 
     fn fill(&mut self, now: Instant) {
-        let passed = now.saturating_duration_since(self.counted).min(Duration::from_secs(1));
-        let earned = u64::from(self.bytes_per_second)
-            .saturating_mul(u64::try_from(passed.as_micros()).unwrap_or(u64::MAX))
-            / 1_000_000;
+        // A second fills it whatever the rate.
+        let passed = now.saturating_duration_since(self.counted).min(Duration::from_secs(1)).as_nanos();
+        let passed = u64::try_from(passed).unwrap_or(NANOS);
+        let earned = u64::from(self.bytes_per_second).saturating_mul(passed) / NANOS;
         // Time that has not yet earned a byte is not lost.
         if earned > 0 {
             self.credit = self.credit.saturating_add(u32::try_from(earned).unwrap_or(u32::MAX)).min(BURST);

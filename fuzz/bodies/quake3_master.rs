@@ -1,0 +1,190 @@
+//! Lists, masters and short replies: what must hold for any bytes, and for any script of datagrams.
+#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failure is a find"
+)]
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use queryport::limits::Limits;
+use queryport::quake3::master::{Event, ListPart, ListQuery, ListRequest, Master, Options, Scope, list};
+use queryport::quake3::{Command, Password, RconQuery, Reply, Request};
+use queryport::secret::Secret;
+use queryport::session::{Conversation, Patience, Silence, Verdict};
+
+/// A part of a list agrees with a naive reader; its servers, written again, are the same.
+pub fn list_part(data: &[u8]) {
+    let Ok(part) = ListPart::parse(data) else { return };
+    let servers: Vec<SocketAddr> = part.iter().collect();
+    assert_eq!(servers.len(), part.len());
+    assert!(servers.len() * 7 <= data.len());
+    if let Some(expected) = naive(data, part.extended()) {
+        assert_eq!(servers, expected);
+    }
+    let parts = list(servers.iter().copied(), true);
+    let again: Vec<SocketAddr> = parts
+        .iter()
+        .flat_map(|part| ListPart::parse(part).expect("ours").iter().collect::<Vec<_>>())
+        .collect();
+    // An address of port 0 that spells the end mark ends a list: nobody has it.
+    if !servers.iter().any(|server| server.port() == 0) {
+        assert_eq!(again, servers);
+    }
+    let last = ListPart::parse(parts.last().expect("at least one")).expect("ours");
+    assert!(last.has_end() && parts.iter().all(|part| part.len() <= 1400));
+}
+
+/// Binary lists, read byte by byte; `None` where hexadecimal digits could be meant.
+fn naive(data: &[u8], extended: bool) -> Option<Vec<SocketAddr>> {
+    let direction = usize::from(data.get(4) == Some(&1));
+    let mut rest = &data[4 + direction + if extended { 21 } else { 18 }..];
+    while !rest.is_empty() && rest[0] != b'\\' && !(extended && rest[0] == b'/') {
+        rest = &rest[1..];
+    }
+    if rest.len() >= 13 && rest[1..13].iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let mut servers = Vec::new();
+    loop {
+        let is_mark = rest.starts_with(b"\\EOT") || rest.starts_with(b"\\EOF");
+        if is_mark && rest[4..].iter().take(3).all(|&byte| byte == 0) {
+            return Some(servers);
+        }
+        if rest.len() >= 7 && rest[0] == b'\\' {
+            let ip = Ipv4Addr::new(rest[1], rest[2], rest[3], rest[4]);
+            servers.push(SocketAddr::new(IpAddr::V4(ip), u16::from_be_bytes([rest[5], rest[6]])));
+            rest = &rest[7..];
+        } else if extended && rest.len() >= 19 && rest[0] == b'/' {
+            let ip = Ipv6Addr::from(<[u8; 16]>::try_from(&rest[1..17]).unwrap());
+            servers.push(SocketAddr::new(IpAddr::V6(ip), u16::from_be_bytes([rest[17], rest[18]])));
+            rest = &rest[19..];
+        } else {
+            return Some(servers);
+        }
+    }
+}
+
+/// A short reply that parses is written again equal in meaning, and is no request.
+pub fn reply(data: &[u8]) {
+    let Ok(reply) = Reply::parse(data) else { return };
+    let mut written = Vec::new();
+    reply.encode(&mut written);
+    let again = Reply::parse(&written).expect("what was written parses");
+    assert_eq!(again, reply);
+    assert!(Request::parse(&written).is_err(), "a reply is never a request");
+}
+
+/// Pieces of a script: a time step in units of 25 ms, a number, the length of a datagram, the datagram.
+fn script(data: &[u8]) -> impl Iterator<Item = (Duration, u8, &[u8])> {
+    let mut rest = data;
+    std::iter::from_fn(move || {
+        let (&[step, number, length], tail) = rest.split_first_chunk::<3>()?;
+        let (datagram, tail) = tail.split_at(usize::from(length).min(tail.len()));
+        rest = tail;
+        Some((Duration::from_millis(25 * u64::from(step)), number, datagram))
+    })
+}
+
+/// Datagrams from several addresses at a master: it lists nobody who did not quote what it was sent, and every list it
+/// sends is well-formed, bounded and ends.
+pub fn master(data: &[u8]) {
+    let mut now = Instant::now();
+    let mut options = Options::default();
+    options.scope = Scope::Any;
+    options.max_servers = 4;
+    let mut master = Master::new(Secret::new([1; 16]), options, now);
+    let mut asked: BTreeSet<(SocketAddr, Vec<u8>)> = BTreeSet::new();
+    let mut proved: BTreeSet<SocketAddr> = BTreeSet::new();
+    for (step, number, datagram) in script(data) {
+        now += step;
+        let from = SocketAddr::from(([192, 0, 2, number % 8], 27_960 + u16::from(number / 128)));
+        // A server that does as it should: its description quotes the last question.
+        let mut owned = datagram.to_vec();
+        if datagram.ends_with(b"\\challenge\\")
+            && let Some((_, challenge)) = asked.iter().rfind(|(server, _)| *server == from)
+        {
+            owned.extend_from_slice(challenge);
+            proved.insert(from);
+        }
+        master.handle_datagram(now, from, &owned);
+        master.handle_timeout(now);
+        for _ in 0..300 {
+            let mut out = Vec::new();
+            let Some(transmit) = master.poll_transmit(now, &mut out) else { break };
+            assert_eq!(transmit.len, out.len());
+            if let Ok(request) = Request::parse(&out) {
+                let Command::GetInfo { challenge: Some(challenge) } = request.command else {
+                    panic!("{out:?}")
+                };
+                assert!(out.len() <= owned.len() && transmit.to == from);
+                asked.insert((from, challenge.to_vec()));
+            } else {
+                let part = ListPart::parse(&out).expect("a list");
+                assert!(out.len() <= 1400 && part.is_whole());
+                assert!(part.iter().all(|server| proved.contains(&server)));
+            }
+        }
+        while let Some(event) = master.poll_event() {
+            if let Event::Listed(server) = event {
+                assert!(proved.contains(&server), "{server} did not answer");
+            }
+        }
+        assert!(master.servers().count() <= 4);
+    }
+}
+
+/// Datagrams at a client that asked for a list, and at one that sent a command: every one ends, and none lists a server
+/// twice.
+pub fn conversation(data: &[u8]) {
+    let limits = Limits::default().with_max_servers(500).with_max_fragments(8);
+    let request = ListRequest::extended(b"x", 1);
+    let mut list = Some(ListQuery::new(&request, &limits).expect("a request").with_scope(Scope::Any));
+    let mut rcon = Some(RconQuery::new(Password::new("x"), "status", &limits).expect("a command"));
+    let mut taken = BTreeSet::new();
+    for (_, kind, datagram) in script(data) {
+        if let Some(query) = &mut list {
+            let mut done = None;
+            if let Verdict::Done(answer) = query.receive(datagram) {
+                done = Some(answer);
+            } else if kind == 0
+                && let Silence::Done(answer) = query.silence(Patience::Retry)
+            {
+                done = Some(answer);
+            }
+            for server in query.take_new() {
+                assert!(taken.insert(server), "{server} came twice");
+            }
+            if let Some(answer) = done {
+                assert_eq!(answer.to_set().len(), answer.servers().len());
+                assert!(answer.servers().len() <= 500 && answer.passes() <= 8);
+                list = None;
+            }
+        }
+        if let Some(query) = &mut rcon {
+            if let Verdict::Done(answer) = query.receive(datagram) {
+                if let Ok(answer) = answer {
+                    assert!(answer.datagrams() <= 8 && !answer.completeness().is_complete());
+                }
+                rcon = None;
+            } else if kind == 1
+                && let Silence::Done(Ok(answer)) = query.silence(Patience::Step)
+            {
+                assert!(answer.datagrams() > 0 && answer.completeness().is_complete());
+                rcon = None;
+            }
+        }
+    }
+    if let Some(mut query) = list {
+        let end = query.silence(Patience::Over);
+        assert!(matches!(end, Silence::Retry | Silence::Done(_)), "nothing is sent after the end");
+    }
+}
