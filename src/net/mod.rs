@@ -26,7 +26,6 @@ pub use error::Error;
 pub use master::serve_master;
 pub use query::{Query, Target};
 pub use rcon::{Rcon, RconMode};
+pub use scan::{Scan, ScanIo};
 pub use serve::{serve, serve_announced};
 pub use servers::Servers;
-pub use scan::{Scan, ScanIo};
-pub use serve::serve;
