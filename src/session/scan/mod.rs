@@ -105,7 +105,7 @@ impl<C: Conversation> Scanner<C> {
             window: options.window(),
             pace: Pace::new(options.rate(), options.burst()),
             blocked_until: None,
-            hosts: Hosts::new(options.per_host(), options.host_prefix()),
+            hosts: Hosts::new(options.per_host(), options.host_prefix(), options.window()),
             table: Table::new(options.window()),
             alarms: Alarms::default(),
             to_send: VecDeque::new(),
