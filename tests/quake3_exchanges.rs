@@ -206,9 +206,7 @@ fn signed_commands_that_a_real_server_took() {
         assert_eq!(signed.mode, mode);
         if mode == SecureMode::Challenge {
             let server = from(name, "server");
-            let Reply::Challenge(challenge) = Reply::parse(&server[0]).unwrap() else {
-                panic!()
-            };
+            let Reply::Challenge(challenge) = Reply::parse(&server[0]).unwrap() else { panic!() };
             assert_eq!(signed.nonce(), challenge.challenge);
         }
         #[cfg(feature = "secure-rcon")]
