@@ -14,7 +14,7 @@ use queryport::protocol::{Protocol, StatusQuery};
 use queryport::session::{Conversation, Patience, ScanOptions, Scanner, Silence, Verdict};
 
 /// Bytes a query may hold while it is under way, its answer's own bytes aside.
-const BYTES_A_QUERY: u64 = 1024;
+const BYTES_A_QUERY: u64 = 2048;
 
 fn at(index: u32) -> SocketAddr {
     (Ipv4Addr::from_bits(0x0A00_0000 + index), 27960).into()

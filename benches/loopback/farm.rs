@@ -16,6 +16,7 @@ use nix::sys::socket::{
 };
 use queryport::model::{Player, Rules, ServerStatus};
 use queryport::protocol::Protocol;
+use queryport::secret::Secret;
 use queryport::serve::{Responder, Service};
 
 const BATCH: usize = 64;
@@ -54,6 +55,11 @@ pub(crate) fn address(index: u32, port: u16) -> SocketAddrV4 {
     SocketAddrV4::new(Ipv4Addr::from_bits(0x7F01_0000 + index), port)
 }
 
+/// Which server lives at this address.
+pub(crate) fn index(ip: Ipv4Addr) -> Option<u32> {
+    ip.to_bits().checked_sub(0x7F01_0000)
+}
+
 /// Whether a server is among the first so many percent, spread over the list.
 fn is_among(index: u32, salt: u32, percent: u32) -> bool {
     (index.wrapping_add(salt)).wrapping_mul(0x9E37_79B1) >> 16 & 0xFFFF < percent * 65_536 / 100
@@ -66,11 +72,14 @@ struct Template {
     echo_at: Option<usize>,
 }
 
-/// What part of a request decides the answer, and what part is quoted in it.
+/// What of a request decides the answer, and what of it is quoted there.
 fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
     match protocol {
         Protocol::Quake3 => Some((0, request.strip_prefix(b"\xff\xff\xff\xffgetstatus ")?)),
-        _ => None,
+        // The challenge, or one of the data requests by its length; any token is taken.
+        Protocol::GameSpy4 => Some((request.len() as u8, request.get(3..7)?)),
+        Protocol::Ut2004 => Some((*request.get(4)?, b"")),
+        _ => Some((0, b"")),
     }
 }
 
@@ -78,41 +87,55 @@ fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
 fn protocol(request: &[u8]) -> Option<Protocol> {
     match request {
         [0xFF, 0xFF, 0xFF, 0xFF, ..] => Some(Protocol::Quake3),
+        [0xFE, 0xFD, ..] => Some(Protocol::GameSpy4),
+        [_, 0, 0, 0, _] => Some(Protocol::Ut2004),
+        [b'\\', ..] => Some(Protocol::GameSpy1),
         _ => None,
     }
 }
 
-fn status() -> ServerStatus {
+/// What a server tells: one datagram of some 770 bytes in Quake 3's words, three elsewhere.
+fn status(protocol: Protocol) -> ServerStatus {
+    let (players, rules) = if protocol == Protocol::Quake3 { (10, 18) } else { (32, 45) };
     let mut status = ServerStatus::default();
-    status.name = Some(format!("^1Server ^7{}", String::from_utf8_lossy(NUMBER)).into());
+    status.name = Some(format!("Server {}", String::from_utf8_lossy(NUMBER)).into());
     status.map = Some("q3dm17".into());
     status.game = Some("baseq3".into());
     status.game_type = Some("0".into());
-    status.max_players = Some(16);
-    status.players = Some(
-        (0..10)
-            .map(|number| {
-                let mut player = Player::new(format!("^{number}player {number}"));
-                player.score = Some(number * 7 - 10);
-                player.ping = Some(20 + i32::try_from(number).unwrap());
-                player
-            })
-            .collect(),
-    );
-    status.rules = (0..16).map(|n| (format!("sv_rule_{n}"), format!("value number {n}"))).collect::<Rules>();
+    status.max_players = Some(32);
+    let player = |number: i64| {
+        let mut player = Player::new(format!("player number {number}"));
+        player.score = Some(number * 7 - 10);
+        player.ping = Some(20 + i32::try_from(number).unwrap());
+        player
+    };
+    status.players = Some((0..players).map(player).collect());
+    status.rules =
+        (0..rules).map(|n| (format!("sv_rule_{n}"), format!("value number {n}"))).collect::<Rules>();
     status
 }
 
 /// The answers of the crate's own responder to one request, as templates.
 fn templates(protocol: Protocol, request: &[u8], from: SocketAddr) -> Vec<Template> {
-    let mut responder = Responder::new(Service::new(protocol), status());
-    responder.handle_datagram(Instant::now(), from, request);
-    let (_, quoted) = shape(protocol, request).unwrap();
-    let mut templates = Vec::new();
+    let mut responder =
+        Responder::new(Service::new(protocol), status(protocol)).with_secret(Secret::new([7; 16]));
     let mut bytes = Vec::new();
+    let mut request = request.to_vec();
+    if protocol == Protocol::GameSpy4 && request.len() > 7 {
+        // A token that this responder takes.
+        responder.handle_datagram(Instant::now(), from, &[b"\xfe\xfd\x09", &request[3..7]].concat());
+        responder.poll_transmit(&mut bytes).expect("a challenge");
+        let token = String::from_utf8_lossy(&bytes[5..]).trim_end_matches('\0').parse::<i32>().unwrap();
+        request[7..11].copy_from_slice(&token.to_be_bytes());
+        bytes.clear();
+    }
+    responder.handle_datagram(Instant::now(), from, &request);
+    let (_, quoted) = shape(protocol, &request).unwrap();
+    let mut templates = Vec::new();
     while responder.poll_transmit(&mut bytes).is_some() {
         let find = |what: &[u8]| memchr::memmem::find(&bytes, what);
-        let (number_at, echo_at) = (find(NUMBER), (!quoted.is_empty()).then(|| find(quoted)).flatten());
+        let number_at = find(NUMBER);
+        let echo_at = if quoted.is_empty() { None } else { find(quoted) };
         templates.push(Template { number_at, echo_at, bytes: std::mem::take(&mut bytes) });
     }
     templates
@@ -154,11 +177,8 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
                     let (Some(to), Some(protocol)) = (message.address, protocol(request)) else { continue };
                     let Some((kind, quoted)) = shape(protocol, request) else { continue };
                     // Loopback only, whatever the socket is bound to.
-                    let asked = u32::from_be(info.ipi_addr.s_addr);
-                    let Some(index) = asked.checked_sub(0x7F01_0000).filter(|&index| index < options.servers)
-                    else {
-                        continue;
-                    };
+                    let asked = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
+                    let Some(index) = index(asked).filter(|&index| index < options.servers) else { continue };
                     if to.ip().is_loopback() && !is_among(index, 0, options.dead) {
                         let key = (protocol, kind, quoted.len());
                         known

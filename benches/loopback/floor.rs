@@ -1,4 +1,4 @@
-//! The bare loop: one socket, batched calls, a fixed window, and no look at what comes.
+//! The bare loop: one socket, batched calls, a fixed window, and no look at what comes but whose it is.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
@@ -7,50 +7,116 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, setsockopt, sockopt};
+use queryport::protocol::Protocol;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 
 use crate::farm;
 
 const BATCH: usize = 64;
 
-/// Asks `servers` servers with `window` requests under way; returns the time and how many replies came.
-pub(crate) fn run(servers: u32, port: u16, window: usize, request: &[u8]) -> (Duration, u32) {
+/// The requests of a full question, each with the number of datagrams that answer it.
+type Steps = Vec<(&'static [u8], u8)>;
+
+/// Finds out how many datagrams answer each request.
+fn steps(protocol: Protocol, port: u16) -> Steps {
+    let requests: &[&[u8]] = match protocol {
+        Protocol::Quake3 => &[b"\xff\xff\xff\xffgetstatus 01234567890"],
+        Protocol::GameSpy1 => &[b"\\status\\"],
+        Protocol::GameSpy4 => {
+            &[b"\xfe\xfd\x09\x01\x02\x03\x04", b"\xfe\xfd\0\x01\x02\x03\x04\0\0\0\0\xff\xff\xff\x01"]
+        }
+        Protocol::Ut2004 => &[b"\x79\0\0\0\0", b"\x79\0\0\0\x03"],
+        _ => unimplemented!(),
+    };
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let count = |request: &[u8]| {
+        socket.send_to(request, farm::address(0, port)).unwrap();
+        let mut count = 0;
+        while socket.recv_from(&mut [0; 2048]).is_ok() {
+            count += 1;
+        }
+        count
+    };
+    requests.iter().map(|&request| (request, count(request))).collect()
+}
+
+/// Asks `servers` servers with `window` of them under way; returns the time and how many answered in full.
+pub(crate) fn run(servers: u32, port: u16, window: usize, protocol: Protocol) -> (Duration, u32) {
+    let steps = steps(protocol, port);
+    if std::env::var_os("SHOW").is_some() {
+        eprintln!("{:?}", steps.iter().map(|(_, count)| count).collect::<Vec<_>>());
+    }
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.set_nonblocking(true).unwrap();
     setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).unwrap();
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(BATCH, None);
     let mut buffers = vec![0_u8; BATCH * 2112];
     let start = Instant::now();
-    let (mut sent, mut received, mut last) = (0_u32, 0_u32, start);
-    while received < servers {
+    // Step and datagrams of it so far.
+    let mut states = vec![(0_u8, 0_u8); servers as usize];
+    let mut next_steps: Vec<(u32, u8)> = Vec::new();
+    let (mut begun, mut done, mut last) = (0_u32, 0_u32, start);
+    while done < servers {
         let mut chunks = buffers.chunks_exact_mut(2112);
         let mut slices: [_; BATCH] = std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
-        let got = recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None)
-            .map_or(0, |messages| messages.filter(|message| message.bytes > 0).count() as u32);
-        received += got;
-        let room = window.saturating_sub((sent - received) as usize);
-        let count = room.min((servers - sent) as usize).min(BATCH);
-        // As the scan does: a batch when there is room for one, or nothing else to do.
-        if count > 0 {
-            let addresses: [SocketAddrAny; BATCH] = std::array::from_fn(|n| {
-                SocketAddr::from(farm::address(sent.wrapping_add(n as u32), port)).into()
-            });
-            let slices = [IoSlice::new(request)];
-            let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
-                std::array::from_fn(|_| SendAncillaryBuffer::default());
-            let mut addresses = addresses.iter();
-            let mut messages = controls
-                .each_mut()
-                .map(|control| MMsgHdr::new_with_addr(addresses.next().unwrap(), &slices, control));
-            sent += sendmmsg(socket.as_fd(), &mut messages[..count], SendFlags::empty()).unwrap_or(0) as u32;
+        let mut got = 0;
+        if let Ok(messages) = recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None)
+        {
+            for from in messages.filter_map(|message| message.address) {
+                got += 1;
+                let Some(index) = farm::index(from.ip()).filter(|&index| index < servers) else { continue };
+                let (step, count) = &mut states[index as usize];
+                *count += 1;
+                if *count == steps[usize::from(*step)].1 {
+                    (*step, *count) = (*step + 1, 0);
+                    if usize::from(*step) == steps.len() {
+                        done += 1;
+                        *step -= 1;
+                    } else {
+                        next_steps.push((index, *step));
+                    }
+                }
+            }
+        }
+        let mut batch: Vec<(u32, u8)> = Vec::with_capacity(BATCH);
+        while batch.len() < BATCH {
+            if let Some(next) = next_steps.pop() {
+                batch.push(next);
+            } else if begun < servers && ((begun - done) as usize) < window {
+                batch.push((begun, 0));
+                begun += 1;
+            } else {
+                break;
+            }
+        }
+        let mut rest = &batch[..];
+        while !rest.is_empty() {
+            let sent = send(&socket, port, &steps, rest);
+            rest = &rest[sent..];
         }
         if got > 0 {
             last = Instant::now();
         } else if last.elapsed() > Duration::from_secs(1) {
             break;
-        } else if count == 0 {
+        } else if batch.is_empty() {
             let _ = poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(100_u16));
         }
     }
-    (start.elapsed(), received)
+    (start.elapsed(), done)
+}
+
+fn send(socket: &UdpSocket, port: u16, steps: &Steps, batch: &[(u32, u8)]) -> usize {
+    let at = |n: usize| batch.get(n).copied().unwrap_or_default();
+    let addresses: [SocketAddrAny; BATCH] =
+        std::array::from_fn(|n| SocketAddr::from(farm::address(at(n).0, port)).into());
+    let slices: [_; BATCH] = std::array::from_fn(|n| [IoSlice::new(steps[usize::from(at(n).1)].0)]);
+    let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
+        std::array::from_fn(|_| SendAncillaryBuffer::default());
+    let mut parts = addresses.iter().zip(&slices);
+    let mut messages = controls.each_mut().map(|control| {
+        let (address, slices) = parts.next().unwrap();
+        MMsgHdr::new_with_addr(address, slices, control)
+    });
+    sendmmsg(socket.as_fd(), &mut messages[..batch.len()], SendFlags::empty()).unwrap_or(0)
 }

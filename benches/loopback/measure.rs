@@ -43,6 +43,8 @@ struct ScanArguments {
     servers: u32,
     #[arg(long, default_value_t = 512)]
     window: usize,
+    #[arg(long, default_value = "quake3")]
+    protocol: Protocol,
     /// Normalise each answer and read it.
     #[arg(long)]
     model: bool,
@@ -79,7 +81,7 @@ pub(crate) fn main() -> std::io::Result<()> {
 fn scan(arguments: ScanArguments) -> Run {
     let ScanArguments { port, servers, window, .. } = arguments;
     let (took, answered) = if arguments.floor {
-        floor::run(servers, port, window, b"\xff\xff\xff\xffgetstatus 01234567890")
+        floor::run(servers, port, window, arguments.protocol)
     } else {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(typed(arguments))
@@ -97,7 +99,8 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
         .with_window(window)
         .with_timing(timing.with_retry_after(Duration::from_secs(1)));
     let client = Client::with_secret(Secret::new([7; 16]));
-    let targets = (0..servers).map(move |index| (Protocol::Quake3, farm::address(index, port).into()));
+    let protocol = arguments.protocol;
+    let targets = (0..servers).map(move |index| (protocol, farm::address(index, port).into()));
     let questions = client.questions(targets);
     let start = Instant::now();
     let mut scan =

@@ -20,11 +20,9 @@ use super::error::Error;
 use super::exchange::now;
 use crate::protocol::StatusQuery;
 use crate::session::{Conversation, ScanOptions, ScanStats, Scanned, Scanner};
-use lane::{Heard, Lane, Sent};
-use window::{DATAGRAM, Window};
+use lane::{BATCH, Heard, Lane, Sent};
+use window::{DATAGRAM, DATAGRAMS_A_QUERY, Window};
 
-/// Datagrams of one query that the receive buffer should have room for.
-const DATAGRAMS_A_QUERY: usize = 3;
 /// No more than this is asked for, in bytes.
 const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
 
@@ -129,7 +127,7 @@ impl<C: Conversation> Scan<C> {
         let tells = open().all(|lane| lane.drops().is_some());
         let window = Window::new(receive_buffer, options.window(), tells);
         let mut scanner = Scanner::new(targets, options);
-        scanner.set_window(window.queries(0, 0));
+        scanner.set_window(window.size());
         let sleep = Box::pin(tokio::time::sleep_until(now().into()));
         Ok(Self { scanner, lanes, window, receive_buffer, request: Vec::new(), sleep, sleeps_until: None })
     }
@@ -191,14 +189,12 @@ impl<C: Conversation> Scan<C> {
         for lane in lanes.iter_mut().flatten() {
             if let Poll::Ready(count) = lane.poll_receive(cx, |from, heard| hear(scanner, now, from, heard)) {
                 received = true;
-                window.received(count);
+                window.received(count, count < BATCH);
             }
         }
         let drops = lanes.iter().flatten().filter_map(Lane::drops).fold(0, u32::wrapping_add);
         window.dropped(drops);
-        let stats = scanner.stats();
-        let queries = window.queries(stats.datagrams, stats.answered);
-        scanner.set_window(queries);
+        scanner.set_window(window.size());
         received
     }
 

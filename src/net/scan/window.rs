@@ -3,6 +3,8 @@
 /// What a full datagram takes in the kernel's receive buffer. Linux charges about 1,400 bytes of payload as 2,304, and
 /// gives back what was read only when it comes to a quarter of the buffer.
 pub(super) const DATAGRAM: usize = 2304 * 4 / 3;
+/// Datagrams of one query that may be on their way at once: most servers send fewer.
+pub(super) const DATAGRAMS_A_QUERY: usize = 3;
 /// Never narrower.
 const LEAST: usize = 16;
 
@@ -12,6 +14,10 @@ const LEAST: usize = 16;
 pub(super) struct Window {
     size: usize,
     most: usize,
+    /// Datagrams that the receive buffer holds.
+    room: usize,
+    /// Datagrams taken since the receive buffer was last seen empty.
+    backlog: usize,
     /// Where growth by doubling ends.
     threshold: usize,
     /// Datagrams since the window last grew.
@@ -26,22 +32,21 @@ pub(super) struct Window {
 impl Window {
     /// `receive_buffer`: bytes the kernel holds. `most`: what was asked for.
     pub(super) fn new(receive_buffer: usize, most: usize, tells: bool) -> Self {
-        let safe = receive_buffer.checked_div(DATAGRAM).unwrap_or_default();
+        let room = receive_buffer.checked_div(DATAGRAM).unwrap_or_default();
+        let safe = room.checked_div(DATAGRAMS_A_QUERY).unwrap_or_default();
         let size = safe.max(LEAST).min(most);
-        Self { size, most, threshold: most, received: 0, deaf: 0, drops: 0, tells }
+        Self { size, most, room, backlog: 0, threshold: most, received: 0, deaf: 0, drops: 0, tells }
     }
 
-    /// How many queries may be under way, where `datagrams` came for `answers` so far.
-    pub(super) fn queries(&self, datagrams: u64, answers: u64) -> usize {
-        let each = datagrams.div_ceil(answers.max(1)).max(1);
-        let each = if answers < 16 { 1 } else { usize::try_from(each).unwrap_or(usize::MAX) };
-        self.size.checked_div(each).unwrap_or(self.size).max(LEAST)
+    pub(super) const fn size(&self) -> usize {
+        self.size
     }
 
-    /// `count` datagrams came.
-    pub(super) fn received(&mut self, count: usize) {
+    /// `count` datagrams came; `all`: there are no more for now.
+    pub(super) fn received(&mut self, count: usize, all: bool) {
         self.deaf = self.deaf.saturating_sub(count);
-        if !self.tells || self.size >= self.most {
+        self.backlog = if all { 0 } else { self.backlog.saturating_add(count) };
+        if !self.tells || self.size >= self.most || self.backlog > self.room / 2 {
             return;
         }
         self.received = self.received.saturating_add(count);
@@ -72,32 +77,49 @@ mod tests {
     #[test]
     fn starts_with_what_the_buffer_holds_and_doubles_until_a_drop() {
         let mut window = Window::new(425_984, 8192, true);
-        assert_eq!(window.size, 138);
-        for expected in [276, 552, 1104] {
-            window.received(window.size);
-            assert_eq!(window.size, expected);
+        assert_eq!(window.size(), 46, "138 datagrams");
+        for expected in [92, 184, 368] {
+            window.received(window.size(), true);
+            assert_eq!(window.size(), expected);
         }
         window.dropped(3);
-        assert_eq!(window.size, 552);
+        assert_eq!(window.size(), 184);
         window.dropped(9);
-        assert_eq!(window.size, 552, "once a round trip");
-        window.received(552);
-        assert_eq!(window.size, 553, "then with care");
+        assert_eq!(window.size(), 184, "once a round trip");
+        window.received(184, true);
+        assert_eq!(window.size(), 185, "then with care");
         window.dropped(9);
-        assert_eq!(window.size, 553, "no new ones");
+        assert_eq!(window.size(), 185, "no new ones");
         for drops in 10..60 {
             window.dropped(drops);
-            window.received(10_000);
+            window.received(10_000, true);
         }
-        assert_eq!(window.size, 16 + 1);
+        assert_eq!(window.size(), 16 + 1);
+    }
+
+    #[test]
+    fn a_backlog_holds_growth_back() {
+        let mut window = Window::new(425_984, 8192, true);
+        window.received(64, false);
+        assert_eq!(window.size(), 46 + 64);
+        for _ in 0..100 {
+            window.received(64, false);
+        }
+        assert_eq!(
+            window.size(),
+            46 + 64,
+            "two batches in a row are more than half of what the buffer holds"
+        );
+        window.received(5, true);
+        assert_eq!(window.size(), 46 + 64 + 5);
     }
 
     #[test]
     fn without_a_drop_counter_it_stays_with_what_is_safe() {
         let mut window = Window::new(425_984, 8192, false);
-        window.received(100_000);
-        assert_eq!(window.size, 138);
-        assert_eq!(Window::new(0, 8192, false).size, 16);
-        assert_eq!(Window::new(1 << 24, 100, true).size, 100);
+        window.received(100_000, true);
+        assert_eq!(window.size(), 46);
+        assert_eq!(Window::new(0, 8192, false).size(), 16);
+        assert_eq!(Window::new(1 << 24, 100, true).size(), 100);
     }
 }

@@ -30,8 +30,10 @@ struct Host<C> {
 }
 
 impl<C> Hosts<C> {
-    pub(super) fn new(per_host: Option<u16>, prefix: (u8, u8)) -> Self {
-        Self { per_host, prefix, busy: HashMap::new(), waiting: 0, ready: VecDeque::new() }
+    pub(super) fn new(per_host: Option<u16>, prefix: (u8, u8), window: usize) -> Self {
+        // Twice the room, as for the addresses: below half full, the map does not grow.
+        let busy = HashMap::with_capacity(if per_host.is_some() { window.saturating_mul(2) } else { 0 });
+        Self { per_host, prefix, busy, waiting: 0, ready: VecDeque::new() }
     }
 
     /// Takes a target in: gives it back when it may be asked now, keeps it otherwise.
@@ -111,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_busy_host_makes_its_targets_wait_and_leaves_nothing_behind() {
-        let mut hosts = Hosts::new(Some(2), (32, 64));
+        let mut hosts = Hosts::new(Some(2), (32, 64), 8);
         assert!(hosts.admit(target("192.0.2.1:1")).is_some());
         assert!(hosts.admit(target("192.0.2.1:2")).is_some());
         assert!(hosts.admit(target("192.0.2.1:3")).is_none());
@@ -128,7 +130,7 @@ mod tests {
 
     #[test]
     fn prefixes_make_hosts_and_loopback_is_free() {
-        let mut hosts = Hosts::new(Some(1), (24, 64));
+        let mut hosts = Hosts::new(Some(1), (24, 64), 8);
         assert!(hosts.admit(target("192.0.2.1:1")).is_some());
         assert!(hosts.admit(target("192.0.2.200:1")).is_none());
         assert!(hosts.admit(target("[2001:db8::1]:1")).is_some());
@@ -138,7 +140,7 @@ mod tests {
             assert!(hosts.admit(target(&format!("127.0.0.1:{port}"))).is_some());
             assert!(hosts.admit(target(&format!("[::1]:{port}"))).is_some());
         }
-        let mut free = Hosts::new(None, (32, 64));
+        let mut free = Hosts::new(None, (32, 64), 8);
         assert!((0..100).all(|_| free.admit(target("192.0.2.1:1")).is_some()));
     }
 }

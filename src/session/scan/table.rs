@@ -38,7 +38,9 @@ pub(super) struct Table<C: Conversation> {
 
 impl<C: Conversation> Table<C> {
     pub(super) fn new(memory: usize) -> Self {
-        let (known, ended) = (HashMap::new(), VecDeque::new());
+        // Twice the room for queries under way and ended: below half full, the map never grows for the sake of places
+        // that removed entries left behind.
+        let (known, ended) = (HashMap::with_capacity(memory.saturating_mul(4)), VecDeque::new());
         Self { slots: Vec::new(), free: Vec::new(), known, ended, ends: 0, memory }
     }
 
