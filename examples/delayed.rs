@@ -36,6 +36,9 @@ struct Arguments {
     /// Ask so many times in each way, print how long it took, and stop.
     #[arg(long)]
     time: Option<u32>,
+    /// A short name without colours and no UTF-16: for clients that fall on them.
+    #[arg(long)]
+    plain: bool,
     /// Stop by itself after so many seconds.
     #[arg(long, default_value_t = 600)]
     seconds: u64,
@@ -47,7 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let socket = Arc::new(UdpSocket::bind((Ipv4Addr::LOCALHOST, arguments.port)).await?);
     let address = socket.local_addr()?;
     let delay = Duration::from_millis(arguments.delay);
-    let serving = tokio::spawn(answer(socket, delay));
+    let serving = tokio::spawn(answer(socket, delay, full(arguments.plain)));
     println!("a full UT2004 server answers on {address} after {delay:?}");
     if let Some(times) = arguments.time {
         measure(address, times).await?;
@@ -61,8 +64,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn answer(socket: Arc<UdpSocket>, delay: Duration) -> std::io::Result<()> {
-    let status = Arc::new(full());
+async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -> std::io::Result<()> {
+    let status = Arc::new(status);
     let mut buffer = [0; 64];
     loop {
         let (length, from) = socket.recv_from(&mut buffer).await?;
@@ -112,7 +115,7 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
 }
 
 /// The server that is told of.
-fn full() -> ServerStatus {
+fn full(plain: bool) -> ServerStatus {
     let unreal = |raw: Vec<u8>| Text::new(raw, Style::new(Charset::Latin1, Colours::UnrealEscape));
     let mut name = b"\x1b\xff\x01\x01Red \x1b\xf8\xf8\x40Yellow \x1b\x40\x40\xffBlue ".to_vec();
     while name.len() < 146 {
@@ -120,7 +123,7 @@ fn full() -> ServerStatus {
     }
     name.resize(154, b'!');
     let mut status = ServerStatus::default();
-    status.name = Some(unreal(name));
+    status.name = Some(if plain { "A plain name".into() } else { unreal(name) });
     status.map = Some("DM-Rankin".into());
     status.game_type = Some("xTeamGame".into());
     status.game_port = Some(7777);
@@ -133,8 +136,8 @@ fn full() -> ServerStatus {
     }
     let player = |number: i32| {
         let name = match number {
-            7 => "Игрок 永遠".into(),
-            9 => unreal(b"\x1b\xff\x01\x01Co\x1b\x01\xff\x01lours".to_vec()),
+            7 if !plain => "Игрок 永遠".into(),
+            9 if !plain => unreal(b"\x1b\xff\x01\x01Co\x1b\x01\xff\x01lours".to_vec()),
             _ => format!("player {number:02}").into(),
         };
         let mut player = Player::new(name);
