@@ -43,8 +43,8 @@ pub(super) struct Datagrams {
 }
 
 impl Datagrams {
-    fn new(reading: Reading, limits: &Limits) -> Self {
-        let (bytes, parts) = reading.into_order(limits);
+    fn new(reading: Reading) -> Self {
+        let (bytes, parts) = reading.into_order();
         Self { bytes: bytes.into(), parts }
     }
 
@@ -77,8 +77,8 @@ impl Answer {
     ) -> Self {
         Self {
             info,
-            rules: Datagrams::new(rules.into_reading(), &limits),
-            players: Datagrams::new(players.into_reading(), &limits),
+            rules: Datagrams::new(rules.into_reading()),
+            players: Datagrams::new(players.into_reading()),
             completeness,
             limits,
         }
@@ -124,7 +124,7 @@ impl Answer {
             return Err(error);
         }
         for list in [&mut rules, &mut players] {
-            list.close(count, u8::MAX, limits);
+            list.close(count, u8::MAX);
         }
         let completeness = missing(info.is_some(), count, &rules, &players).completeness();
         Ok(Self::new(info, (rules, players), completeness, *limits))

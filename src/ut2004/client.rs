@@ -157,17 +157,17 @@ impl StatusQuery {
 
     /// What the lists are worth after another datagram.
     fn judge(&mut self) -> Verdict<Answer> {
-        let (count, wanted, limits) = (self.count, self.wanted, self.limits);
+        let (count, wanted) = (self.count, self.wanted);
         let is_short = |list: &mut Progress| list.is_open() && !list.looks_whole(count);
         if self.asked_lists().any(is_short) {
             self.step = Step::Lists;
             let nothing_yet = self.asked_lists().all(|list| list.is_silent());
             return Verdict::Partial(if nothing_yet { Wait::Reply } else { Wait::Quiet });
         }
-        let is_doubtful = |list: &mut Progress| list.is_open() && !list.is_proof(count, &limits);
+        let is_doubtful = |list: &mut Progress| list.is_open() && !list.is_proof(count);
         if !self.asked_lists().any(is_doubtful) {
             for list in self.asked_lists().filter(|list| list.is_open()) {
-                list.close(count, wanted, &limits);
+                list.close(count, wanted);
             }
             if self.next_ask().is_some() {
                 self.step = Step::Lists;
@@ -183,7 +183,7 @@ impl StatusQuery {
 
     /// Nothing more comes for the latest request.
     fn quiet(&mut self, patience: Patience) -> Silence<Answer> {
-        let (count, wanted, limits) = (self.count, self.wanted, self.limits);
+        let (count, wanted) = (self.count, self.wanted);
         // A list that looked whole needs no patience: reading it again is a step of its own.
         let looked_whole = self.step == Step::Grace;
         self.step = Step::Lists;
@@ -199,7 +199,7 @@ impl StatusQuery {
             self.route = Route::Separate;
         } else {
             for list in self.asked_lists().filter(|list| list.is_open()) {
-                list.close(count, wanted, &limits);
+                list.close(count, wanted);
             }
         }
         if patience == Patience::Step && !looked_whole {

@@ -170,6 +170,7 @@ pub struct RulePairs<'a> {
 impl<'a> Iterator for RulePairs<'a> {
     type Item = (FString<'a>, FString<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let (rest, pair) = pair(self.rest).ok()?;
@@ -194,6 +195,7 @@ pub struct PlayerRecords<'a> {
 impl<'a> Iterator for PlayerRecords<'a> {
     type Item = PlayerRecord<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let (rest, record) = record(self.rest).ok()?;
@@ -283,6 +285,7 @@ impl PlayerRecord<'_> {
 }
 
 /// A signed 32-bit number, low byte first.
+#[inline]
 pub(super) fn int(input: &[u8]) -> IResult<&[u8], i32> {
     match input.split_first_chunk::<4>() {
         Some((bytes, rest)) => Ok((rest, i32::from_le_bytes(*bytes))),
@@ -290,12 +293,14 @@ pub(super) fn int(input: &[u8]) -> IResult<&[u8], i32> {
     }
 }
 
+#[inline]
 fn pair(input: &[u8]) -> IResult<&[u8], (FString<'_>, FString<'_>)> {
     let (input, key) = string(input)?;
     let (input, value) = string(input)?;
     Ok((input, (key, value)))
 }
 
+#[inline]
 fn record(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
     let (input, player_num) = int(input)?;
     let (input, name) = string(input)?;

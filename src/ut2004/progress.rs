@@ -93,26 +93,26 @@ impl Progress {
     }
 
     /// Whether the current reading proves itself whole.
-    pub(super) fn is_proof(&self, count: Option<usize>, limits: &Limits) -> bool {
+    pub(super) fn is_proof(&self, count: Option<usize>) -> bool {
         self.looks_whole(count)
             && match self.kind {
-                Kind::Rules => self.current.begins_and_ends(limits),
+                Kind::Rules => self.current.begins_and_ends(),
                 Kind::Players => count == Some(self.current.entries()),
             }
     }
 
     /// Ends the current reading and judges it. `wanted`: how many readings must agree where nothing is proof.
-    pub(super) fn close(&mut self, count: Option<usize>, wanted: u8, limits: &Limits) {
+    pub(super) fn close(&mut self, count: Option<usize>, wanted: u8) {
         self.readings = self.readings.saturating_add(1);
-        if self.is_proof(count, limits) {
+        if self.is_proof(count) {
             self.state = State::Proven;
             return;
         }
         let agrees = |earlier: &Option<Reading>| {
-            earlier.as_ref().is_some_and(|earlier| self.current.agrees_with(earlier, limits))
+            earlier.as_ref().is_some_and(|earlier| self.current.agrees_with(earlier))
         };
         let lost_some =
-            |best: &Reading| self.current.entries() < best.entries() && self.current.is_within(best, limits);
+            |best: &Reading| self.current.entries() < best.entries() && self.current.is_within(best);
         self.agreeing = if agrees(&self.previous) { self.agreeing.saturating_add(1) } else { 1 };
         // Where the list does not show its end, one more must agree.
         let wanted = wanted.saturating_add(u8::from(!self.looks_whole(count)));

@@ -11,6 +11,7 @@
 //! A datagram lost from the middle leaves no trace otherwise. Readings that agree are the only other evidence there
 //! is: they are all short only if the same datagram was lost from each.
 
+use super::info::HEADER;
 use super::lists::{PlayerList, RuleList};
 use super::response::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -77,6 +78,15 @@ impl<'a> List<'a> {
         }
     }
 
+    /// So many entries of a datagram that was read before.
+    fn held(datagram: &'a [u8], entries: usize) -> Option<Self> {
+        match datagram.split_first_chunk::<HEADER>()? {
+            ([.., 1], body) => Some(Self::Rules(RuleList::counted(body, entries))),
+            ([.., 2], body) => Some(Self::Players(PlayerList::counted(body, entries))),
+            _ => None,
+        }
+    }
+
     const fn kind(self) -> Kind {
         match self {
             Self::Rules(_) => Kind::Rules,
@@ -130,10 +140,7 @@ impl Reading {
         limits: &Limits,
     ) -> Result<bool, ParseError> {
         let Some(list) = List::of(response) else { return Ok(false) };
-        if self.datagrams().any(|held| held == datagram) {
-            return Ok(false);
-        }
-        if !list.is_cut() && self.has_twin(datagram, list, limits) {
+        if self.has_copy(datagram) || (!list.is_cut() && self.has_twin(datagram, list)) {
             return Ok(false);
         }
         let most = match list.kind() {
@@ -184,43 +191,46 @@ impl Reading {
     }
 
     /// Whether these are the whole rules for certain: one datagram that begins and ends the list.
-    pub(super) fn begins_and_ends(&self, limits: &Limits) -> bool {
-        !self.is_flawed() && self.parts.len() == 1 && self.has_end() && self.begins(limits).is_some()
+    pub(super) fn begins_and_ends(&self) -> bool {
+        !self.is_flawed() && self.parts.len() == 1 && self.has_end() && self.begins().is_some()
     }
 
     /// Whether both readings brought the same stretches of the list.
-    pub(super) fn agrees_with(&self, other: &Self, limits: &Limits) -> bool {
-        self.parts.len() == other.parts.len() && self.is_within(other, limits)
+    pub(super) fn agrees_with(&self, other: &Self) -> bool {
+        self.parts.len() == other.parts.len() && self.is_within(other)
     }
 
     /// Whether the other reading has every stretch that this one has.
-    pub(super) fn is_within(&self, other: &Self, limits: &Limits) -> bool {
-        let is_there = |datagram: &[u8]| {
-            other.datagrams().any(|held| held == datagram)
-                || parse(datagram, limits).is_some_and(|list| other.has_twin(datagram, list, limits))
+    pub(super) fn is_within(&self, other: &Self) -> bool {
+        let is_there = |part: &Part| {
+            let datagram = self.datagram(*part);
+            other.has_copy(datagram) || self.list(*part).is_some_and(|list| other.has_twin(datagram, list))
         };
-        !self.is_flawed() && self.datagrams().all(is_there)
+        !self.is_flawed() && self.parts.iter().all(is_there)
+    }
+
+    fn has_copy(&self, datagram: &[u8]) -> bool {
+        self.parts.iter().any(|part| self.datagram(*part) == datagram)
     }
 
     /// Whether the same stretch of the list is here.
-    fn has_twin(&self, datagram: &[u8], list: List<'_>, limits: &Limits) -> bool {
+    fn has_twin(&self, datagram: &[u8], list: List<'_>) -> bool {
         let ends = datagram.len() <= FLUSH;
         self.parts.iter().filter(|part| part.entries == list.len()).any(|part| {
             let both_end = ends && part.is_last();
-            parse(self.datagram(*part), limits).is_some_and(|held| held.is_twin(list, both_end))
+            self.list(*part).is_some_and(|held| held.is_twin(list, both_end))
         })
     }
 
     /// Puts the datagrams into the order of the list as far as it can be told: the one with the first rule
     /// first, the short one last, the others by falling player numbers where those of each datagram fall (the
     /// newest player comes first in every capture), else as they came.
-    pub(super) fn into_order(mut self, limits: &Limits) -> (Vec<u8>, Vec<Part>) {
-        if let Some(head) = self.begins(limits).and_then(|first| self.parts.get_mut(..=first)) {
+    pub(super) fn into_order(mut self) -> (Vec<u8>, Vec<Part>) {
+        if let Some(head) = self.begins().and_then(|first| self.parts.get_mut(..=first)) {
             head.rotate_right(1);
         }
-        if let Some(mut numbered) =
-            self.parts.iter().map(|part| self.falling(*part, limits)).collect::<Option<Vec<_>>>()
-        {
+        let numbered = self.parts.iter().map(|part| self.falling(*part)).collect::<Option<Vec<_>>>();
+        if let Some(mut numbered) = numbered {
             numbered.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
             self.parts = numbered.into_iter().map(|(_, part)| part).collect();
         }
@@ -232,20 +242,16 @@ impl Reading {
     }
 
     /// The first player's number, where the numbers of a datagram fall from player to player.
-    fn falling(&self, part: Part, limits: &Limits) -> Option<(i32, Part)> {
-        match parse(self.datagram(part), limits)? {
-            List::Players(players) => {
-                let numbers = players.iter().map(|player| player.player_num);
-                let first = numbers.clone().next()?;
-                numbers.is_sorted_by(|a, b| a > b).then_some((first, part))
-            }
-            List::Rules(_) => None,
-        }
+    fn falling(&self, part: Part) -> Option<(i32, Part)> {
+        let List::Players(players) = self.list(part)? else { return None };
+        let numbers = players.iter().map(|player| player.player_num);
+        let first = numbers.clone().next()?;
+        numbers.is_sorted_by(|a, b| a > b).then_some((first, part))
     }
 
     /// Which datagram begins with the first rule.
-    fn begins(&self, limits: &Limits) -> Option<usize> {
-        self.datagrams().position(|datagram| match parse(datagram, limits) {
+    fn begins(&self) -> Option<usize> {
+        self.parts.iter().position(|part| match self.list(*part) {
             Some(List::Rules(rules)) => {
                 rules.iter().next().is_some_and(|(key, _)| key.raw().eq_ignore_ascii_case(FIRST_RULE))
             }
@@ -253,24 +259,19 @@ impl Reading {
         })
     }
 
+    fn list(&self, part: Part) -> Option<List<'_>> {
+        List::held(self.datagram(part), part.entries)
+    }
+
     fn datagram(&self, part: Part) -> &[u8] {
         self.bytes.get(part.start..part.end).unwrap_or_default()
     }
-
-    fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
-        self.parts.iter().map(|part| self.datagram(*part))
-    }
-}
-
-fn parse<'a>(datagram: &'a [u8], limits: &Limits) -> Option<List<'a>> {
-    List::of(&Response::parse_lenient(datagram, limits).ok()?)
 }
 
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::ut2004::info::HEADER;
     use crate::ut2004::{FString, PlayerRecord};
 
     fn rules(pairs: &[(&str, &str)]) -> Vec<u8> {
@@ -306,24 +307,23 @@ mod tests {
         assert!(long.len() > FLUSH && last.len() <= FLUSH);
         let twice = reading(&[&long, &last, &long, &newer, &last]);
         assert_eq!((twice.parts.len(), twice.entries(), twice.has_end()), (2, 19, true));
-        assert!(twice.agrees_with(&reading(&[&last, &newer]), &Limits::default()));
-        assert!(!twice.agrees_with(&reading(&[&last]), &Limits::default()));
-        assert!(!reading(&[&last]).agrees_with(&twice, &Limits::default()));
+        assert!(twice.agrees_with(&reading(&[&last, &newer])));
+        assert!(!twice.agrees_with(&reading(&[&last])));
+        assert!(!reading(&[&last]).agrees_with(&twice));
         let joined = reading(&[&long, &players(16..21, 28)]);
-        assert!(!twice.agrees_with(&joined, &Limits::default()), "somebody joined");
+        assert!(!twice.agrees_with(&joined), "somebody joined");
     }
 
     #[test]
     fn rules_with_a_changing_value_agree_and_other_rules_do_not() {
         let at = |rate: &str| rules(&[("ServerMode", "dedicated"), ("Tick Rate", rate), ("Mutator", "A")]);
-        let limits = Limits::default();
-        assert!(reading(&[&at("44.8")]).agrees_with(&reading(&[&at("45")]), &limits));
+        assert!(reading(&[&at("44.8")]).agrees_with(&reading(&[&at("45")])));
         let mutators = |names: [&str; 3]| rules(&names.map(|name| ("Mutator", name)));
         let (a, b) = (mutators(["A", "B", "C"]), mutators(["D", "E", "F"]));
-        assert!(reading(&[&a]).agrees_with(&reading(&[&b]), &limits), "both end a list, which has one end");
+        assert!(reading(&[&a]).agrees_with(&reading(&[&b])), "both end a list, which has one end");
         let long = "x".repeat(240);
         let (a, b) = (mutators([&long, &long, "C"]), mutators(["D", &"y".repeat(240), &long]));
-        assert!(!reading(&[&a]).agrees_with(&reading(&[&b]), &limits), "same keys, other rules");
+        assert!(!reading(&[&a]).agrees_with(&reading(&[&b])), "same keys, other rules");
     }
 
     #[test]
@@ -331,13 +331,13 @@ mod tests {
         let value = "v".repeat(440);
         let first = rules(&[("ServerMode", "dedicated"), ("x", &value)]);
         let (middle, last) = (rules(&[("y", &value), ("z", "")]), rules(&[("Mutator", "A")]));
-        let (bytes, parts) = reading(&[&last, &middle, &first]).into_order(&Limits::default());
+        let (bytes, parts) = reading(&[&last, &middle, &first]).into_order();
         let order: Vec<&[u8]> = parts.iter().map(|part| &bytes[part.start..part.end]).collect();
         assert_eq!(order, [&first[..], &middle, &last]);
-        assert!(!reading(&[&first, &last]).begins_and_ends(&Limits::default()), "what is between is unknown");
+        assert!(!reading(&[&first, &last]).begins_and_ends(), "what is between is unknown");
         let whole = rules(&[("servermode", "dedicated")]);
-        assert!(reading(&[&whole]).begins_and_ends(&Limits::default()));
-        assert!(!reading(&[&last]).begins_and_ends(&Limits::default()), "what was before is unknown");
+        assert!(reading(&[&whole]).begins_and_ends());
+        assert!(!reading(&[&last]).begins_and_ends(), "what was before is unknown");
     }
 
     #[test]
@@ -351,7 +351,7 @@ mod tests {
         };
         let (a, b, c) = (list(&[40, 39, 12, 10]), list(&[9, 8, 7, 6]), list(&[3]));
         for order in [[&a, &b, &c], [&c, &b, &a], [&b, &a, &c], [&b, &c, &a]] {
-            let (bytes, parts) = reading(&order).into_order(&Limits::default());
+            let (bytes, parts) = reading(&order).into_order();
             let numbers: Vec<u8> = parts.iter().map(|part| bytes[part.start + HEADER]).collect();
             assert_eq!(numbers, [40, 9, 3]);
         }
@@ -363,8 +363,8 @@ mod tests {
         let cut = whole[..whole.len() - 1].to_vec();
         let reading = reading(&[&cut]);
         assert_eq!((reading.entries(), reading.is_flawed()), (1, true));
-        assert!(!reading.begins_and_ends(&Limits::default()));
-        assert!(!reading.agrees_with(&reading, &Limits::default()));
+        assert!(!reading.begins_and_ends());
+        assert!(!reading.agrees_with(&reading));
     }
 
     #[test]

@@ -78,8 +78,18 @@ const fn low_bits(value: u32, mask: u8) -> u8 {
 }
 
 /// An error when the bytes run out, a failure when the magnitude is beyond 31 bits.
+#[inline]
 pub(super) fn compact_index(input: &[u8]) -> IResult<&[u8], i32> {
-    let Some((&first, mut rest)) = input.split_first() else { return Err(short(input)) };
+    match input.split_first() {
+        // Nearly all: one byte, not negative.
+        Some((&first, rest)) if first & 0xC0 == 0 => Ok((rest, i32::from(first))),
+        Some((&first, rest)) => long_index(input, first, rest),
+        None => Err(short(input)),
+    }
+}
+
+/// An index of more bytes or with a sign: its first byte, and what follows.
+fn long_index<'a>(input: &'a [u8], first: u8, mut rest: &'a [u8]) -> IResult<&'a [u8], i32> {
     let mut magnitude = u32::from(first & 0x3F);
     let mut more = first & 0x40 != 0;
     for shift in [6_u32, 13, 20, 27] {
@@ -211,16 +221,17 @@ impl<'a> FString<'a> {
 }
 
 /// One string from the start of the input.
+#[inline]
 pub(super) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
     let (rest, length) = compact_index(input)?;
     let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
     if length >= 0 {
         let Some((data, rest)) = rest.split_at_checked(units) else { return Err(short(input)) };
-        let raw = data.strip_suffix(&[0]).unwrap_or(data);
+        let raw = if let [raw @ .., 0] = data { raw } else { data };
         return Ok((rest, FString { raw, wide: false }));
     }
     let Some((data, rest)) = rest.split_at_checked(units.saturating_mul(2)) else { return Err(short(input)) };
-    let raw = data.strip_suffix(&[0, 0]).unwrap_or(data);
+    let raw = if let [raw @ .., 0, 0] = data { raw } else { data };
     Ok((rest, FString { raw, wide: !raw.is_empty() }))
 }
 

@@ -1,0 +1,150 @@
+//! A full UT2004 server on loopback behind a simulated distance, to time clients against: 34 players (one with a
+//! UTF-16 name), 60 rules, a name of 155 bytes with colours.
+//!
+//! ```text
+//! cargo run --release --example delayed -- 7778                 answers after 20 ms, to be asked by other programs
+//! cargo run --release --example delayed -- 7778 --time 20       asks it itself, 20 times, and prints milliseconds
+//! ```
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    clippy::disallowed_methods,
+    reason = "a program with a clock"
+)]
+
+use std::error::Error;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use queryport::limits::Limits;
+use queryport::model::{Charset, Colours, Player, ServerStatus, Style, Text};
+use queryport::net::Client;
+use queryport::session::Timing;
+use queryport::ut2004::{Request, Route, StatusQuery, server};
+use tokio::net::UdpSocket;
+
+/// Answer UT2004 queries on 127.0.0.1 with a delay.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// The UDP port; 0 is any free one.
+    port: u16,
+    /// Milliseconds before each answer.
+    #[arg(long, default_value_t = 20)]
+    delay: u64,
+    /// Ask so many times in each way, print how long it took, and stop.
+    #[arg(long)]
+    time: Option<u32>,
+    /// A short name without colours and no UTF-16: for clients that fall on them.
+    #[arg(long)]
+    plain: bool,
+    /// Stop by itself after so many seconds.
+    #[arg(long, default_value_t = 600)]
+    seconds: u64,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    let socket = Arc::new(UdpSocket::bind((Ipv4Addr::LOCALHOST, arguments.port)).await?);
+    let address = socket.local_addr()?;
+    let delay = Duration::from_millis(arguments.delay);
+    let serving = tokio::spawn(answer(socket, delay, full(arguments.plain)));
+    println!("a full UT2004 server answers on {address} after {delay:?}");
+    if let Some(times) = arguments.time {
+        measure(address, times).await?;
+    } else {
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(arguments.seconds)) => {}
+            interrupted = tokio::signal::ctrl_c() => interrupted?,
+        }
+    }
+    serving.abort();
+    Ok(())
+}
+
+async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -> std::io::Result<()> {
+    let status = Arc::new(status);
+    let mut buffer = [0; 64];
+    loop {
+        let (length, from) = socket.recv_from(&mut buffer).await?;
+        let Ok(request) = Request::parse(buffer.get(..length).unwrap_or_default()) else { continue };
+        let (socket, status) = (Arc::clone(&socket), Arc::clone(&status));
+        tokio::spawn(async move {
+            tokio::time::sleep(delay).await;
+            for reply in server::answer(&request, &status, &server::Options::default()) {
+                let _ = socket.send_to(&reply, from).await;
+            }
+        });
+    }
+}
+
+/// Every way to ask, several times each.
+async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
+    let client = Client::new()?.with_timing(Timing::default().with_timeout(Duration::from_secs(4)));
+    let query = || StatusQuery::new(Limits::default());
+    let ways = [
+        ("default", query()),
+        ("separate lists", query().with_route(Route::Separate)),
+        ("two readings", query().with_readings(2)),
+        ("one reading", query().with_readings(1)),
+    ];
+    for (way, query) in ways {
+        let mut milliseconds = Vec::new();
+        let mut last = None;
+        for _ in 0..times {
+            let started = Instant::now();
+            let outcome = client.ask(query.clone(), server).await?;
+            milliseconds.push(started.elapsed().as_secs_f64() * 1000.0);
+            last = Some(outcome);
+        }
+        milliseconds.sort_by(f64::total_cmp);
+        let median = milliseconds.get(milliseconds.len() / 2).copied().unwrap_or_default();
+        if let Some(outcome) = last {
+            println!(
+                "{way:<16} median {median:6.1} ms, {} requests, {} players, {} rules, {:?}",
+                outcome.stats.requests,
+                outcome.answer.players().count(),
+                outcome.answer.rules().count(),
+                outcome.answer.completeness(),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The server that is told of.
+fn full(plain: bool) -> ServerStatus {
+    let unreal = |raw: Vec<u8>| Text::new(raw, Style::new(Charset::Latin1, Colours::UnrealEscape));
+    let mut name = b"\x1b\xff\x01\x01Red \x1b\xf8\xf8\x40Yellow \x1b\x40\x40\xffBlue ".to_vec();
+    while name.len() < 146 {
+        name.extend_from_slice(b"\x1b\xff\xff\x0aand on ");
+    }
+    name.resize(154, b'!');
+    let mut status = ServerStatus::default();
+    status.name = Some(if plain { "A plain name".into() } else { unreal(name) });
+    status.map = Some("DM-Rankin".into());
+    status.game_type = Some("xTeamGame".into());
+    status.game_port = Some(7777);
+    status.max_players = Some(40);
+    status.rules.push("ServerMode", "dedicated");
+    status.rules.push("AdminEmail", "");
+    status.rules.push("ServerVersion", "3369");
+    for number in 3..60 {
+        status.rules.push("Mutator", &format!("MutNumber{number:02}"));
+    }
+    let player = |number: i32| {
+        let name = match number {
+            7 if !plain => "Игрок 永遠".into(),
+            9 if !plain => unreal(b"\x1b\xff\x01\x01Co\x1b\x01\xff\x01lours".to_vec()),
+            _ => format!("player {number:02}").into(),
+        };
+        let mut player = Player::new(name);
+        (player.score, player.ping) = (Some(i64::from(number) - 5), Some(40 + 4 * number));
+        player.team = Some(number % 2);
+        player
+    };
+    status.players = Some((0..34).map(player).collect());
+    status
+}
