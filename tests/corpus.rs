@@ -16,6 +16,8 @@ use std::path::Path;
 
 #[path = "../fuzz/bodies/gamespy1.rs"]
 mod gamespy1;
+#[path = "../fuzz/bodies/gamespy4.rs"]
+mod gamespy4;
 #[path = "../fuzz/bodies/quake3.rs"]
 mod quake3;
 #[path = "../fuzz/bodies/ut2004.rs"]
@@ -78,4 +80,19 @@ fn ut2004_response() {
 #[test]
 fn ut2004_conversation() {
     replay("ut2004_conversation", ut2004::conversation);
+}
+
+#[test]
+fn gamespy4_request() {
+    replay("gamespy4_request", gamespy4::request);
+}
+
+#[test]
+fn gamespy4_response() {
+    replay("gamespy4_response", gamespy4::response);
+}
+
+#[test]
+fn gamespy4_conversation() {
+    replay("gamespy4_conversation", gamespy4::conversation);
 }
