@@ -15,6 +15,7 @@ mod common;
 use allocation_counter::measure;
 use bytes::Bytes;
 use queryport::gamespy1;
+use queryport::gamespy4;
 use queryport::limits::Limits;
 use queryport::model::{Player, ServerStatus};
 use queryport::quake3::{Answer, Response};
@@ -114,4 +115,53 @@ fn a_gamespy1_answer_is_joined_once_and_its_model_a_few_lists() {
     // Pairs, rows in three lists and their sorting, players, rules, the first sharing of the bytes; and one list of
     // further fields for each player.
     assert!(counted.count_total <= 32 + 16, "{} allocations", counted.count_total);
+}
+
+/// Three datagrams of a full server.
+fn gamespy4_datagrams() -> Vec<Bytes> {
+    let cases = common::captures::cases("gamespy4");
+    cases.into_iter().find(|case| case.name == "own-64-players").unwrap().packets
+}
+
+#[test]
+fn a_gamespy4_answer_is_one_buffer_and_an_index() {
+    let datagrams = gamespy4_datagrams();
+    let mut answer = None;
+    let counted = measure(|| {
+        answer = gamespy4::Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).ok();
+    });
+    println!("{} allocations to read three datagrams", counted.count_total);
+    // The list of fragments, the joined buffer, pairs, columns, cells.
+    assert!(counted.count_total <= 8, "{} allocations", counted.count_total);
+    let answer = answer.unwrap();
+    let mut seen = (0, 0, 0);
+    let counted = measure(|| {
+        let reply = answer.reply();
+        let cells = reply.players().rows().flat_map(|row| row.fields()).filter(|(_, value)| value.is_some());
+        seen = (reply.server().len(), reply.players().len(), cells.count());
+        assert!(answer.completeness().is_complete());
+    });
+    assert_eq!(seen, (45, 64, 64 * 8));
+    assert_eq!(counted.count_total, 0, "the view allocates nothing");
+}
+
+#[test]
+fn a_gamespy4_model_is_lists_and_shared_bytes() {
+    let answer = gamespy4::Answer::from_datagrams(gamespy4_datagrams(), &Limits::default()).unwrap();
+    let mut players = 0;
+    let counted = measure(|| players = answer.to_status().listed_players().len());
+    assert_eq!(players, 64);
+    println!("{} allocations for the model of 64 players with four further fields each", counted.count_total);
+    // Rules, players, teams, the first sharing of the bytes; and for each player one list of further fields.
+    assert!(counted.count_total <= 8 + 64, "{} allocations", counted.count_total);
+}
+
+#[test]
+fn a_gamespy4_datagram_that_is_rejected_costs_nothing() {
+    let counted = measure(|| {
+        for datagram in [&b""[..], b"\x09\x01\x02\x03\x04abc\0", b"\0\x01\x02\x03\x04", b"\xff"] {
+            assert!(gamespy4::Response::parse(datagram).is_err());
+        }
+    });
+    assert_eq!(counted.count_total, 0);
 }

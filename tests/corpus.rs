@@ -16,6 +16,8 @@ use std::path::Path;
 
 #[path = "../fuzz/bodies/gamespy1.rs"]
 mod gamespy1;
+#[path = "../fuzz/bodies/gamespy4.rs"]
+mod gamespy4;
 #[path = "../fuzz/bodies/quake3.rs"]
 mod quake3;
 #[path = "../fuzz/bodies/quake3_huffman.rs"]
@@ -107,4 +109,19 @@ fn quake3_master() {
 #[test]
 fn quake3_conversation() {
     replay("quake3_conversation", quake3_master::conversation);
+}
+
+#[test]
+fn gamespy4_request() {
+    replay("gamespy4_request", gamespy4::request);
+}
+
+#[test]
+fn gamespy4_response() {
+    replay("gamespy4_response", gamespy4::response);
+}
+
+#[test]
+fn gamespy4_conversation() {
+    replay("gamespy4_conversation", gamespy4::conversation);
 }

@@ -1,0 +1,108 @@
+//! GameSpy v4: reading, model and encoder, beside a bare `memchr` pass over the same bytes.
+#![allow(missing_docs, clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a benchmark")]
+
+use std::hint::black_box;
+
+use bytes::Bytes;
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
+use queryport::gamespy4::{Answer, Command, Reply, Request, RequestId, Selection};
+use queryport::limits::Limits;
+use queryport::model::{Player, ServerStatus, Team};
+use queryport::secret::Secret;
+
+/// A Battlefield 2 server with the sizes of real ones: 45 keys, 8 columns, names of about 16 bytes.
+fn status(players: usize, rules: usize) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("a server with a name of usual length".into());
+    status.map = Some("Strike At Karkand".into());
+    status.game = Some("battlefield2".into());
+    status.max_players = Some(64);
+    let player = |number: usize| {
+        let mut player = Player::new(format!(" player_name_{number:03}"));
+        (player.score, player.ping) = (Some(90 - number as i64), Some(40));
+        player.team = Some(1 + number as i32 % 2);
+        player.extra.push("pid_", &(1_160_000 + number * 137).to_string());
+        player
+    };
+    status.players = Some((0..players).map(player).collect());
+    let team = |name: &str| {
+        let mut team = Team::default();
+        team.name = Some(name.into());
+        team
+    };
+    status.teams = vec![team("MEC"), team("US")];
+    status.rules =
+        (0..rules).map(|rule| (format!("bf2_setting_{rule:02}"), format!("value {rule}"))).collect();
+    status
+}
+
+/// Name, server, flavour.
+type Shape = (&'static str, ServerStatus, Flavour);
+
+fn shapes() -> [Shape; 4] {
+    [
+        ("empty server", status(0, 37), Flavour::Battlefield2),
+        ("64 players", status(64, 37), Flavour::Battlefield2),
+        ("64 players, Minecraft", status(64, 0), Flavour::Minecraft),
+        ("worst: 220 players", status(220, 20), Flavour::Battlefield2),
+    ]
+}
+
+/// What the memory can do: every separator found, nothing made of it.
+fn memchr_pass(datagrams: &[Bytes]) -> usize {
+    datagrams.iter().map(|datagram| memchr::memchr_iter(0, datagram).count()).sum()
+}
+
+/// The same without the shortcut that `count` takes: each place is looked at.
+fn memchr_walk(datagrams: &[Bytes]) -> usize {
+    let places =
+        |datagram: &Bytes| memchr::memchr_iter(0, datagram).fold(0, |sum, place| sum ^ black_box(place));
+    datagrams.iter().map(places).sum()
+}
+
+/// Reads everything there is to read.
+fn walk(reply: Reply<'_>) -> usize {
+    let keys: usize = reply.server().map(|(key, value)| key.len() + value.len()).sum();
+    let cells = |table: queryport::gamespy4::Table<'_>| -> usize {
+        table.rows().flat_map(|row| row.fields()).map(|(_, value)| value.map_or(0, <[u8]>::len)).sum()
+    };
+    keys + cells(reply.players()) + cells(reply.teams())
+}
+
+fn decode(c: &mut Criterion) {
+    let limits = Limits::default();
+    let tokens = Tokens::new(&Secret::new([1; 16]), "192.0.2.1:5000".parse().unwrap(), 0);
+    let command = Command::Data { challenge: Some(tokens.current()), selection: Selection::ALL };
+    let request = Request { id: RequestId::default(), command };
+    for (shape, status, flavour) in shapes() {
+        let options = Options::new(flavour);
+        let datagrams = server::answer(&request, &status, tokens, &options);
+        let bytes: usize = datagrams.iter().map(Bytes::len).sum();
+        let mut group =
+            c.benchmark_group(format!("gamespy4 {shape}, {bytes} bytes in {} datagrams", datagrams.len()));
+        group.throughput(Throughput::Bytes(bytes as u64));
+        group.bench_function(BenchmarkId::from_parameter("memchr count"), |b| {
+            b.iter(|| memchr_pass(black_box(&datagrams)));
+        });
+        group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
+            b.iter(|| memchr_walk(black_box(&datagrams)));
+        });
+        group.bench_function(BenchmarkId::from_parameter("read into an answer"), |b| {
+            b.iter(|| Answer::from_datagrams(black_box(&datagrams).iter().cloned(), &limits));
+        });
+        let answer = Answer::from_datagrams(datagrams.iter().cloned(), &limits).unwrap();
+        group.bench_function(BenchmarkId::from_parameter("view, all of it read"), |b| {
+            b.iter(|| walk(black_box(&answer).reply()));
+        });
+        group.bench_function(BenchmarkId::from_parameter("model"), |b| {
+            b.iter(|| black_box(&answer).to_status());
+        });
+        group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
+            b.iter(|| server::answer(&request, black_box(&status), tokens, &options));
+        });
+    }
+}
+
+criterion_group!(benches, decode);
+criterion_main!(benches);

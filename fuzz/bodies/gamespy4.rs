@@ -1,0 +1,206 @@
+//! What must hold for any bytes at all. The fuzz targets call these, and so does the replay of the corpus on stable.
+#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failure is a find"
+)]
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
+use queryport::gamespy4::{Answer, Command, Dialect, Form, Request, Response, StatusQuery};
+use queryport::limits::Limits;
+use queryport::model::{Player, ServerStatus};
+use queryport::secret::Secret;
+use queryport::session::{Session, Timing};
+
+/// A request that parses is written again equal, gets little without the token, and a whole reply with it.
+pub fn request(data: &[u8]) {
+    let mut written = Vec::new();
+    if let Ok(request) = Request::parse_without_challenge(data) {
+        request.encode(&mut written);
+        assert_eq!(Request::parse_without_challenge(&written), Ok(request));
+    }
+    let Ok(request) = Request::parse(data) else { return };
+    let mut written = Vec::new();
+    request.encode(&mut written);
+    assert_eq!(Request::parse(&written), Ok(request));
+    if let Command::Data { selection, .. } = request.command
+        && let Some(keys) = selection.keys()
+    {
+        let mut written = Vec::new();
+        keys.encode(&mut written).expect("what was read can be written");
+        assert!(selection.bytes().starts_with(&written));
+    }
+    let tokens = Tokens::new(&Secret::new([3; 16]), "192.0.2.1:5000".parse().unwrap(), 1);
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.players = Some((0..80).map(|number| Player::new(format!("a player numbered {number}"))).collect());
+    for flavour in [Flavour::UnrealTournament3, Flavour::Battlefield2, Flavour::Minecraft] {
+        let options = Options::new(flavour);
+        let unproven: usize =
+            server::answer(&request, &status, tokens, &options).iter().map(Bytes::len).sum();
+        assert!(unproven * 2 <= data.len() * 5, "{unproven} bytes for {}", data.len());
+        if let Command::Data { selection, .. } = request.command {
+            let command = Command::Data { challenge: Some(tokens.current()), selection };
+            let datagrams = server::answer(&Request { command, ..request }, &status, tokens, &options);
+            assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= options.max_reply);
+            assert!(datagrams.iter().all(|datagram| Request::parse(datagram).is_err()));
+            if !datagrams.is_empty() {
+                let answer = Answer::from_datagrams(datagrams, &Limits::default()).expect("ours are replies");
+                assert!(answer.completeness().is_complete());
+                assert_eq!(answer.id(), request.id);
+            }
+        }
+    }
+}
+
+/// A datagram that parses is written again equal; an answer stays within bounds, agrees with a naive reader where that
+/// one understands it, and becomes a model of the same size.
+pub fn response(data: &[u8]) {
+    if let Ok(response) = Response::parse(data) {
+        let mut written = Vec::new();
+        response.encode(&mut written);
+        let again = Response::parse(&written).expect("what was written parses");
+        assert_eq!(again.id(), response.id());
+        if let (Response::Challenge(a), Response::Challenge(b)) = (response, again) {
+            assert_eq!((a.value(), a.text()), (b.value(), b.text()));
+        }
+    }
+    let limits = Limits::default();
+    let Ok(answer) = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits) else { return };
+    let reply = answer.reply();
+    assert!(reply.server().len() <= limits.max_rules());
+    assert!(reply.players().len() <= limits.max_players() && reply.teams().len() <= limits.max_players());
+    if answer.form() == Form::Sections
+        && let Some(naive) = naive(data)
+    {
+        let table = |table: queryport::gamespy4::Table<'_>| -> Vec<Vec<Vec<u8>>> {
+            table.rows().map(|row| row.fields().map(|(_, value)| value.unwrap().to_vec()).collect()).collect()
+        };
+        let ours = (
+            reply.server().map(|(k, v)| (k.to_vec(), v.to_vec())).collect(),
+            table(reply.players()),
+            table(reply.teams()),
+        );
+        assert_eq!(ours, naive);
+        assert!(answer.completeness().is_complete());
+    }
+    let status = answer.to_status();
+    if answer.form() == Form::Sections {
+        assert_eq!(status.rules.len(), reply.server().len());
+        assert_eq!(status.players.map_or(0, |players| players.len()), reply.players().len());
+        assert_eq!(status.teams.len(), reply.teams().len());
+    }
+}
+
+/// A script of time steps and datagrams: each step is a flag byte, a time in units of 20 ms, a length and as many
+/// bytes; flag bit 0 puts the id of the last request into the datagram. A query ends by its deadline, asks within
+/// bounds, and what it calls complete has a last datagram.
+pub fn conversation(data: &[u8]) {
+    let Some((&kind, mut script)) = data.split_first() else { return };
+    let dialect = [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
+    let limits = Limits::default();
+    let peer: SocketAddr = "192.0.2.2:6500".parse().unwrap();
+    let start = Instant::now();
+    let mut now = start;
+    let query = StatusQuery::new(u64::from(kind), limits).with_dialect(dialect);
+    let mut session = Session::new(query, peer, Timing::default(), &limits, now);
+    let mut id = [0; 4];
+    let mut requests = 0;
+    loop {
+        let mut out = Vec::new();
+        while session.poll_transmit(now, &mut out).is_some() {
+            requests += 1;
+            assert!(matches!(out.len(), 7 | 11 | 15) && requests <= 64);
+            id = out[3..7].try_into().unwrap();
+            assert!(id.iter().all(|&byte| byte <= 0x7F));
+            out.clear();
+        }
+        if let Some(result) = session.poll_answer() {
+            if let Ok(outcome) = result
+                && outcome.answer.completeness().is_complete()
+                && outcome.answer.form() == Form::Sections
+            {
+                assert!(outcome.answer.raw().len() > 15);
+            }
+            break;
+        }
+        match script {
+            [flags, wait, length, rest @ ..] => {
+                let (datagram, rest) = rest.split_at(usize::from(*length).min(rest.len()));
+                script = rest;
+                now += Duration::from_millis(20) * u32::from(*wait);
+                let mut datagram = datagram.to_vec();
+                if flags & 1 == 1 && datagram.len() >= 5 {
+                    datagram[1..5].copy_from_slice(&id);
+                }
+                session.handle_timeout(now);
+                session.handle_datagram(now, peer, &datagram);
+            }
+            _ => {
+                now = session.poll_timeout().unwrap();
+                session.handle_timeout(now);
+            }
+        }
+    }
+    assert!(now - start <= Timing::default().timeout() + Duration::from_millis(20) * 255);
+}
+
+type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+type Rows = Vec<Vec<Vec<u8>>>;
+
+/// A whole reply of one datagram, read with nothing but "up to the next NUL", and only where no value of a table is
+/// empty, no key is one of UT3's and every column of a table has as many rows.
+fn naive(data: &[u8]) -> Option<(Pairs, Rows, Rows)> {
+    let mut rest = data.get(5..)?.strip_prefix(b"splitnum\0\x80\0")?;
+    let text = |rest: &mut &[u8]| {
+        let end = rest.iter().position(|&byte| byte == 0)?;
+        let text = rest[..end].to_vec();
+        *rest = &rest[end + 1..];
+        Some(text)
+    };
+    let mut pairs = Vec::new();
+    loop {
+        let key = text(&mut rest)?;
+        match key.first() {
+            None => break,
+            Some(1 | 2 | b'p' | b's') => return None,
+            _ => pairs.push((key, text(&mut rest)?)),
+        }
+    }
+    let mut tables = Vec::new();
+    for section in [1, 2] {
+        rest = rest.strip_prefix(&[section])?;
+        let mut columns: Vec<Vec<Vec<u8>>> = Vec::new();
+        loop {
+            let name = text(&mut rest)?;
+            if name.is_empty() {
+                break;
+            }
+            let stem = name.strip_suffix(b"_t").or(name.strip_suffix(b"_"))?;
+            let is_name = stem.first()?.is_ascii_alphabetic() && stem.iter().all(u8::is_ascii_alphanumeric);
+            rest = rest.strip_prefix(&[0]).filter(|_| is_name)?;
+            let mut column = Vec::new();
+            while let Some(value) = text(&mut rest).filter(|value| !value.is_empty()) {
+                column.push(value);
+            }
+            columns.push(column);
+        }
+        let rows = columns.first().map_or(0, Vec::len);
+        if columns.iter().any(|column| column.len() != rows) || rows > 1024 || columns.len() > 64 {
+            return None;
+        }
+        tables
+            .push((0..rows).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect());
+    }
+    let teams = tables.pop()?;
+    Some((pairs, tables.pop()?, teams))
+}
