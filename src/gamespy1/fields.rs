@@ -1,7 +1,6 @@
 //! The pairs of a reply: `\key\value\key\value`, read in place.
 
 use bytes::BufMut;
-use memchr::Memchr;
 
 use super::row::RowKey;
 use crate::error::EncodeError;
@@ -91,7 +90,7 @@ impl<'a> Fields<'a> {
     pub fn odd_key(self) -> Option<&'a [u8]> {
         let mut pairs = self.iter();
         pairs.by_ref().for_each(drop);
-        pairs.tokens.odd
+        pairs.odd_key()
     }
 
     /// How many pairs [`Self::iter`] yields at most.
@@ -126,6 +125,13 @@ pub struct Pairs<'a> {
     tokens: Tokens<'a>,
 }
 
+impl<'a> Pairs<'a> {
+    /// See [`Fields::odd_key`]; known once all pairs were taken.
+    pub(crate) const fn odd_key(&self) -> Option<&'a [u8]> {
+        self.tokens.odd
+    }
+}
+
 impl<'a> Iterator for Pairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
@@ -146,8 +152,21 @@ impl<'a> Iterator for Pairs<'a> {
 pub(crate) struct Tokens<'a> {
     text: &'a [u8],
     start: usize,
-    separators: Memchr<'a>,
     odd: Option<&'a [u8]>,
+}
+
+/// How many times eight bytes of a token are looked at before the search for long ones begins.
+const NEAR_WORDS: usize = 3;
+
+/// The first byte of a little-endian word that is a separator: the well-known test for a zero byte, whose lowest
+/// hit is exact.
+fn separator_in(word: u64) -> Option<usize> {
+    const LOW: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    const SEPARATORS: u64 = u64::from_le_bytes([b'\\'; 8]);
+    let other = word ^ SEPARATORS;
+    let hits = other.wrapping_sub(LOW) & !other & HIGH;
+    (hits != 0).then(|| usize::try_from(hits.trailing_zeros() / 8).unwrap_or_default())
 }
 
 /// How many backslashes in one name are looked through.
@@ -158,7 +177,7 @@ impl<'a> Tokens<'a> {
         let text = run.strip_prefix(b"\\").unwrap_or(run);
         // Nothing at all is no token; a lone separator is not one either.
         let start = if text.is_empty() { 1 } else { 0 };
-        Self { text, start, separators: memchr::memchr_iter(b'\\', text), odd: None }
+        Self { text, start, odd: None }
     }
 
     /// The next token as a range, and whether a separator follows it.
@@ -167,9 +186,23 @@ impl<'a> Tokens<'a> {
             return None;
         }
         let start = self.start;
-        let end = self.separators.next().unwrap_or(self.text.len());
+        let end = self.separator().unwrap_or(self.text.len());
         self.start = end.saturating_add(1);
         Some((start, end))
+    }
+
+    /// Where the next separator is. Most tokens are shorter than what it costs to start a search with SIMD: the
+    /// first bytes are looked at eight at a time.
+    fn separator(&self) -> Option<usize> {
+        let mut from = self.start;
+        for _ in 0..NEAR_WORDS {
+            let Some(word) = self.text.get(from..)?.first_chunk::<8>() else { break };
+            if let Some(place) = separator_in(u64::from_le_bytes(*word)) {
+                return from.checked_add(place);
+            }
+            from = from.saturating_add(8);
+        }
+        memchr::memchr(b'\\', self.text.get(from..)?)?.checked_add(from)
     }
 
     fn slice(&self, start: usize, end: usize) -> &'a [u8] {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::answer::Answer;
 use super::family::Family;
-use super::row::{Row, RowKey, Rows};
+use super::row::{PlayerField, Row, RowKey, Rows};
 use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text};
 use crate::wire::number;
 use crate::wire::share::share;
@@ -17,9 +17,6 @@ pub(super) const GAME: [&str; 1] = ["gamename"];
 pub(super) const GAME_TYPE: [&str; 2] = ["gametype", "gameclass"];
 pub(super) const VERSION: [&str; 2] = ["gamever", "version"];
 pub(super) const PASSWORD: [&str; 2] = ["password", "needpass"];
-/// What a player's own fields are made of. Battlefield 1942 has both `score` and `kills`.
-const PLAYER_NAME: [&str; 2] = ["player", "playername"];
-const SCORE: [&str; 3] = ["score", "frags", "kills"];
 /// What a team's are: in rows of their own, and in the answer to `\teams\`.
 const TEAM_NAME: [&str; 3] = ["teamname", "team_t", "team"];
 const TEAM_SCORE: [&str; 3] = ["score_t", "score", "teamscore"];
@@ -31,7 +28,8 @@ type Pair<'a> = (&'a [u8], &'a [u8], Option<RowKey<'a>>);
 pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let fields = answer.fields();
     let mut pairs: Vec<Pair<'_>> = Vec::with_capacity(fields.count_bound());
-    pairs.extend(fields.iter().map(|(key, value)| (key, value, RowKey::parse(key))));
+    let mut reading = fields.iter();
+    pairs.extend(reading.by_ref().map(|(key, value)| (key, value, RowKey::parse(key))));
     let named = Named::new(&pairs);
     let family = Family::of(|key| named.get(key));
     let style = Style::new(Charset::Utf8OrWindows1252, family.colours());
@@ -39,7 +37,8 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let rows =
         Rows::collect(pairs.iter().filter_map(|&(key, value, row)| Some((row?, key, value))), pairs.len());
 
-    let players: Vec<Row<'_, '_>> = rows.players().filter(|row| row.player_name().is_some()).collect();
+    let mut players: Vec<Row<'_, '_>> = Vec::with_capacity(rows.players().len());
+    players.extend(rows.players().filter(|row| row.player_name().is_some()));
     // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
     let all_teams =
         answer.asked().teams || (players.is_empty() && rows.players().any(|row| row.get("size").is_some()));
@@ -48,9 +47,10 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         teams.extend(rows.players().map(|row| reader.team(row)));
     }
     teams.extend(rows.teams().map(|row| reader.team(row)));
-    let is_placed = |row: RowKey<'_>| {
-        row.is_team() || all_teams || players.iter().any(|player| player.index() == row.index)
-    };
+    let mut listed_rows: Vec<u32> = players.iter().map(Row::index).collect();
+    listed_rows.sort_unstable();
+    let is_placed =
+        |row: RowKey<'_>| row.is_team() || all_teams || listed_rows.binary_search(&row.index).is_ok();
 
     let player_count = named.number("numplayers");
     let text = |keys: &[&str]| named.first(keys).map(|raw| reader.text(raw));
@@ -68,7 +68,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         max_players: named.number("maxplayers"),
         players: listed.then(|| reader.players(&players, player_count)),
         teams,
-        rules: reader.rules(answer, &pairs, is_placed),
+        rules: reader.rules(answer, &pairs, reading.odd_key(), is_placed),
         completeness: answer.completeness(),
     }
 }
@@ -163,44 +163,67 @@ impl Reader<'_> {
     }
 
     fn player(&self, row: Row<'_, '_>) -> Player {
-        let number = |name: &str| row.get(name).and_then(number::integer);
-        let name_key = PLAYER_NAME.into_iter().find(|name| row.get(name).is_some());
-        let score_key = SCORE.into_iter().find(|name| number(name).is_some());
-        let ping = row.get("ping").and_then(number::number);
-        let team = row.get("team").and_then(number::number);
-        let taken = [name_key, score_key, ping.map(|_: i32| "ping"), team.map(|_: i32| "team")];
-        Player {
-            name: name_key.and_then(|key| row.get(key)).map(|name| self.text(name)).unwrap_or_default(),
-            // SWAT 4 leaves out counters that are zero.
-            score: score_key.and_then(number).or_else(|| (self.family == Family::Swat4).then_some(0)),
-            ping,
-            team: team.map(|team| self.family.team(team)),
-            bot: row.get("ngsecret").map(|secret| secret.eq_ignore_ascii_case(b"bot")),
-            extra: self.extra(row, taken),
-            ..Player::default()
+        let mut player = Player::default();
+        // Which fields were understood; of repeated ones the first.
+        let (mut name, mut score, mut ping, mut team) = (None, None, None, None);
+        for (place, field) in row.fields().iter().enumerate() {
+            let number = || number::integer(field.value);
+            match PlayerField::of(field.name) {
+                Some(PlayerField::Name) if name.is_none() => {
+                    player.name = self.text(field.value);
+                    name = Some(place);
+                }
+                Some(kind @ (PlayerField::Score | PlayerField::Frags | PlayerField::Kills)) => {
+                    // Battlefield 1942 has both `score` and `kills`: the former is what counts.
+                    let rank = kind as u8;
+                    if score.is_none_or(|(best, _)| rank < best)
+                        && let Some(value) = number()
+                    {
+                        player.score = Some(value);
+                        score = Some((rank, place));
+                    }
+                }
+                Some(PlayerField::Ping) if ping.is_none() => {
+                    player.ping = number().and_then(|value| value.try_into().ok());
+                    ping = player.ping.map(|_| place);
+                }
+                Some(PlayerField::Team) if team.is_none() => {
+                    let value = number().and_then(|value| value.try_into().ok());
+                    player.team = value.map(|value| self.family.team(value));
+                    team = player.team.map(|_| place);
+                }
+                Some(PlayerField::Secret) => player.bot = Some(field.value.eq_ignore_ascii_case(b"bot")),
+                _ => {}
+            }
         }
+        // SWAT 4 leaves out counters that are zero.
+        player.score = player.score.or_else(|| (self.family == Family::Swat4).then_some(0));
+        player.extra = self.extra(row, [name, score.map(|(_, place)| place), ping, team]);
+        player
     }
 
     /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
     fn team(&self, row: Row<'_, '_>) -> Team {
-        let number = |name: &str| row.get(name).and_then(number::integer);
-        let name_key = TEAM_NAME.into_iter().find(|name| row.get(name).is_some());
-        let score_key = TEAM_SCORE.into_iter().find(|name| number(name).is_some());
+        let place_of = |name: &&str| row.fields().iter().position(|field| is(field.name, name));
+        let field = |place: usize| row.fields().get(place).map(|field| field.value);
+        let number = |place: usize| field(place).and_then(number::integer);
+        let name = TEAM_NAME.iter().find_map(place_of);
+        let score = TEAM_SCORE.iter().filter_map(place_of).find(|place| number(*place).is_some());
         Team {
             id: i32::try_from(row.index()).ok(),
-            name: name_key.and_then(|key| row.get(key)).map(|name| self.text(name)),
-            score: score_key.and_then(number),
-            extra: self.extra(row, [name_key, score_key]),
+            name: name.and_then(field).map(|name| self.text(name)),
+            score: score.and_then(number),
+            extra: self.extra(row, [name, score]),
         }
     }
 
-    /// What a row says beyond the fields that were understood. A second value of an understood one is kept.
-    fn extra<const N: usize>(&self, row: Row<'_, '_>, mut taken: [Option<&str>; N]) -> Rules {
-        let mut extra = RulesBuilder::new(self.bytes, self.style, row.fields().len());
-        for field in row.fields() {
-            match taken.iter_mut().find(|name| name.is_some_and(|name| is(field.name, name))) {
-                Some(name) => *name = None,
-                None => extra.push(field.name, field.value),
+    /// What a row says beyond the fields that were understood, which stand at these places.
+    fn extra<const N: usize>(&self, row: Row<'_, '_>, understood: [Option<usize>; N]) -> Rules {
+        let known = understood.iter().flatten().count();
+        let mut extra = RulesBuilder::new(self.bytes, self.style, row.fields().len().saturating_sub(known));
+        for (place, field) in row.fields().iter().enumerate() {
+            if !understood.contains(&Some(place)) {
+                extra.push(field.name, field.value);
             }
         }
         extra.build()
@@ -208,16 +231,26 @@ impl Reader<'_> {
 
     /// Every pair of the server's own, and those of rows that are no player's and no team's, under their whole
     /// keys.
-    fn rules(&self, answer: &Answer, pairs: &[Pair<'_>], is_placed: impl Fn(RowKey<'_>) -> bool) -> Rules {
-        let plain = pairs.iter().filter(|(.., row)| row.is_none_or(|row| !is_placed(row)));
-        let mut rules = RulesBuilder::new(self.bytes, self.style, plain.clone().count());
-        for &(key, value, _) in plain {
-            // The numbers of 333networks' sections, and what we sent for our own sake.
-            if key != b"queryid" && !answer.is_own_echo(key) {
+    fn rules(
+        &self,
+        answer: &Answer,
+        pairs: &[Pair<'_>],
+        odd_key: Option<&[u8]>,
+        is_placed: impl Fn(RowKey<'_>) -> bool,
+    ) -> Rules {
+        let plain = pairs.iter().filter(|(.., row)| row.is_none()).count();
+        let mut rules = RulesBuilder::new(self.bytes, self.style, plain);
+        for &(key, value, row) in pairs {
+            // The numbers of 333networks' sections, and what we sent for our own sake, are not the server's.
+            let is_elsewhere = match row {
+                Some(row) => is_placed(row),
+                None => key == b"queryid" || answer.is_own_echo(key),
+            };
+            if !is_elsewhere {
                 rules.push(key, value);
             }
         }
-        if let Some(key) = answer.fields().odd_key() {
+        if let Some(key) = odd_key {
             rules.push(key, b"");
         }
         rules.build()

@@ -27,35 +27,45 @@ pub struct RowKey<'a> {
 
 /// Objectives of SWAT 4: any text follows, also one that ends in a number.
 const OBJECTIVE: &[u8] = b"obj_";
-/// What begins a player's row and is its name.
-const NAMES: [&[u8]; 2] = [b"player", b"playername"];
-/// Field names of player rows, in the games' documents and captures. Needed only to find the end of a name with
-/// a backslash in it.
-const PLAYER_FIELDS: [&[u8]; 23] = [
-    b"player",
-    b"playername",
-    b"frags",
-    b"score",
-    b"ping",
-    b"team",
-    b"deaths",
-    b"kills",
-    b"mesh",
-    b"skin",
-    b"face",
-    b"ngsecret",
-    b"keyhash",
-    b"time",
-    b"country",
-    b"tkills",
-    b"arrests",
-    b"arrested",
-    b"vip",
-    b"tks",
-    b"health",
-    b"skill",
-    b"pid",
-];
+
+/// What a field of a player's row is called, in the games' documents and captures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlayerField {
+    Name,
+    Score,
+    Frags,
+    Kills,
+    Ping,
+    Team,
+    Secret,
+    /// Another that is known to be a field and no server key. Needed only to find the end of a name with a
+    /// backslash in it.
+    Other,
+}
+
+impl PlayerField {
+    /// By the key without its number, in any case.
+    pub(crate) fn of(name: &[u8]) -> Option<Self> {
+        let exact = |name: &[u8]| {
+            Some(match name {
+                b"player" | b"playername" => Self::Name,
+                b"score" => Self::Score,
+                b"frags" => Self::Frags,
+                b"kills" => Self::Kills,
+                b"ping" => Self::Ping,
+                b"team" => Self::Team,
+                b"ngsecret" => Self::Secret,
+                b"deaths" | b"mesh" | b"skin" | b"face" | b"keyhash" | b"time" | b"country" | b"tkills"
+                | b"arrests" | b"arrested" | b"vip" | b"tks" | b"health" | b"skill" | b"pid" => Self::Other,
+                _ => return None,
+            })
+        };
+        exact(name).or_else(|| {
+            let mixed = name.len() <= 10 && name.iter().any(u8::is_ascii_uppercase);
+            mixed.then(|| exact(&name.to_ascii_lowercase())).flatten()
+        })
+    }
+}
 
 impl<'a> RowKey<'a> {
     /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers above `u32`.
@@ -83,31 +93,33 @@ impl<'a> RowKey<'a> {
         self.team
     }
 
-    /// Whether it is the name of a player.
-    pub(crate) fn is_player_name(&self) -> bool {
-        NAMES.iter().any(|name| name.eq_ignore_ascii_case(self.name))
-    }
-
     /// The row's number when the key is the name of a player.
     pub(crate) fn name_index(key: &'a [u8]) -> Option<u32> {
-        if !key.first()?.eq_ignore_ascii_case(&b'p') {
+        if !key.get(..6)?.eq_ignore_ascii_case(b"player") {
             return None;
         }
-        Self::parse(key).filter(Self::is_player_name).map(|key| key.index)
+        Self::parse(key)
+            .filter(|key| PlayerField::of(key.name) == Some(PlayerField::Name))
+            .map(|key| key.index)
     }
 
     /// The row's number when the key is a known field of a player.
     pub(crate) fn player_field_index(key: &'a [u8]) -> Option<u32> {
-        let known = |key: &Self| PLAYER_FIELDS.iter().any(|name| name.eq_ignore_ascii_case(key.name));
-        Self::parse(key).filter(known).map(|key| key.index)
+        Self::parse(key).filter(|key| PlayerField::of(key.name).is_some()).map(|key| key.index)
     }
 }
 
 /// An unsigned decimal number without sign or blanks.
 pub(crate) fn decimal<T: TryFrom<u64>>(digits: &[u8]) -> Option<T> {
-    let is_plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    let value = is_plain.then(|| crate::wire::number::integer(digits)).flatten()?;
-    u64::try_from(value).ok().and_then(|value| T::try_from(value).ok())
+    if digits.is_empty() {
+        return None;
+    }
+    let mut value = 0_u64;
+    for digit in digits {
+        let digit = digit.checked_sub(b'0').filter(|&digit| digit <= 9)?;
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    T::try_from(value).ok()
 }
 
 /// One pair of a row.
@@ -141,6 +153,9 @@ pub struct Rows<'a> {
     teams: Vec<Span>,
 }
 
+/// Whether a team's, number of the row, place among all fields, the field.
+type Found<'a> = (bool, u32, usize, RowField<'a>);
+
 /// The fields of one row.
 #[derive(Debug, Clone)]
 struct Span {
@@ -162,15 +177,16 @@ impl<'a> Rows<'a> {
         capacity: usize,
     ) -> Self {
         // Sorted by kind and number, wire order within; the third is where a row began.
-        let mut found: Vec<(bool, u32, usize, RowField<'a>)> = Vec::with_capacity(capacity);
+        let mut found: Vec<Found<'a>> = Vec::with_capacity(capacity);
         for (row, key, value) in pairs {
             found.push((row.is_team(), row.index, found.len(), RowField { name: row.name, key, value }));
         }
         found.sort_by_key(|&(team, index, ..)| (team, index));
         let mut rows = Self { fields: Vec::with_capacity(found.len()), ..Self::default() };
-        let mut players: Vec<(usize, Span)> = Vec::new();
+        let by_row = |a: &Found<'a>, b: &Found<'a>| (a.0, a.1) == (b.0, b.1);
+        let mut players: Vec<(usize, Span)> = Vec::with_capacity(found.chunk_by(by_row).count());
         let mut teams: Vec<(usize, Span)> = Vec::new();
-        for row in found.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        for row in found.chunk_by(by_row) {
             let start = rows.fields.len();
             rows.fields.extend(row.iter().map(|&(.., field)| field));
             let Some(&(is_team, index, order, _)) = row.first() else { continue };
