@@ -352,3 +352,17 @@ mod mapping {
         assert_eq!(status.listed_players().len(), 1);
     }
 }
+
+/// The stump of a cut trailer or row key is no rule of the server.
+#[test]
+fn a_cut_key_is_not_invented() {
+    let whole = b"\\hostname\\Srv\\player_0\\Ann\\frags_0\\3\\queryid\\7.1\\final\\";
+    for cut in common::twist::cuts(whole) {
+        let Some(answer) = answer([Bytes::copy_from_slice(cut)]) else { continue };
+        let status = answer.to_status();
+        if !status.completeness.is_complete() {
+            let keys: Vec<_> = status.rules.iter().map(|(key, _)| key.plain().into_owned()).collect();
+            assert!(keys.iter().all(|key| key == "hostname"), "cut at {}: {keys:?}", cut.len());
+        }
+    }
+}

@@ -54,6 +54,8 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
 
     let player_count = named.number("numplayers");
     let text = |keys: &[&str]| named.first(keys).map(|raw| reader.text(raw));
+    // In an answer with parts missing a last key without a value is what a cut left of something.
+    let odd_key = reading.odd_key().filter(|_| answer.completeness().is_complete());
     let listed = answer.asked().players || !(players.is_empty() || all_teams);
     ServerStatus {
         name: text(&NAME),
@@ -68,7 +70,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         max_players: named.number("maxplayers"),
         players: listed.then(|| reader.players(&players, player_count)),
         teams,
-        rules: reader.rules(answer, &pairs, reading.odd_key(), is_placed),
+        rules: reader.rules(answer, &pairs, odd_key, is_placed),
         completeness: answer.completeness(),
     }
 }

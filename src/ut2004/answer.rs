@@ -6,7 +6,7 @@ use super::info::{HEADER, Info};
 use super::lists::{PlayerList, PlayerRecord, RuleList};
 use super::progress::Progress;
 use super::reading::{Kind, Part, Reading};
-use super::response::{Body, Response};
+use super::response::{Body, Response, UT2004_VERSION};
 use super::strings::FString;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -72,14 +72,16 @@ impl Answer {
     pub(super) fn new(
         info: Option<Bytes>,
         (rules, players): (Progress, Progress),
-        completeness: Completeness,
+        missing: Missing,
         limits: Limits,
     ) -> Self {
+        let cut = info.as_deref().is_some_and(|info| is_cut(info, &limits));
+        let missing = Missing { info: missing.info || cut, ..missing };
         Self {
             info,
             rules: Datagrams::new(rules.into_reading()),
             players: Datagrams::new(players.into_reading()),
-            completeness,
+            completeness: missing.completeness(),
             limits,
         }
     }
@@ -126,8 +128,8 @@ impl Answer {
         for list in [&mut rules, &mut players] {
             list.close(count, u8::MAX);
         }
-        let completeness = missing(info.is_some(), count, &rules, &players).completeness();
-        Ok(Self::new(info, (rules, players), completeness, *limits))
+        let missing = missing(info.is_some(), count, &rules, &players);
+        Ok(Self::new(info, (rules, players), missing, *limits))
     }
 
     /// The info record.
@@ -189,6 +191,18 @@ impl Answer {
     }
 }
 
+/// Whether an info record ends before its skill level, which every server of UT2004's version sends: all that the
+/// model needs stands before it, but the datagram was cut. The record of the document that prints one, which is none that a
+/// server sends, is exempt.
+fn is_cut(datagram: &[u8], limits: &Limits) -> bool {
+    Response::parse_lenient(datagram, limits).is_ok_and(|response| match response.body {
+        Body::Info(info) => {
+            response.version >= UT2004_VERSION && info.tail.skill_level.is_none() && !info.repaired
+        }
+        _ => false,
+    })
+}
+
 /// What is known to be missing. `count`: the players the server counts.
 pub(super) fn missing(info: bool, count: Option<usize>, rules: &Progress, players: &Progress) -> Missing {
     let unconfirmed = |list: &Progress| !list.is_settled() && list.looks_whole(count);
@@ -198,5 +212,26 @@ pub(super) fn missing(info: bool, count: Option<usize>, rules: &Progress, player
         players: (!players.is_settled() && !unconfirmed(players)) || !players.has_count(count),
         end: unconfirmed(rules) || unconfirmed(players),
         ..Missing::default()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "a test")]
+mod tests {
+    use super::*;
+
+    /// An info record cut behind its counts still has all the model needs, and is not whole.
+    #[test]
+    fn a_cut_tail_is_told() {
+        let whole = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x02S\0\x02M\0\x02G\0\x03\0\0\0\x10\0\0\0\
+                      \0\0\0\0\0\0\0\0\x022\0\0\0";
+        assert!(!is_cut(whole, &Limits::default()));
+        let fields_end = whole.len() - 13;
+        for cut in fields_end..whole.len() {
+            assert!(is_cut(&whole[..cut], &Limits::default()), "cut at {cut}");
+        }
+        let mut older = whole[..fields_end].to_vec();
+        older[0] = 0x79;
+        assert!(!is_cut(&older, &Limits::default()), "older versions have shorter tails");
     }
 }

@@ -218,7 +218,7 @@ impl StatusQuery {
         let missing = missing(self.info.is_some(), self.count, &self.rules, &self.players);
         let rules = std::mem::replace(&mut self.rules, Progress::new(Kind::Rules));
         let players = std::mem::replace(&mut self.players, Progress::new(Kind::Players));
-        Answer::new(self.info.take(), (rules, players), missing.completeness(), self.limits)
+        Answer::new(self.info.take(), (rules, players), missing, self.limits)
     }
 }
 
@@ -291,7 +291,7 @@ impl Conversation for InfoQuery {
             Ok(Body::Info(_)) => Verdict::Done(Answer::new(
                 Some(Bytes::copy_from_slice(datagram)),
                 (Progress::new(Kind::Rules), Progress::new(Kind::Players)),
-                Missing::default().completeness(),
+                Missing::default(),
                 self.limits,
             )),
             Ok(_) => Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected("the info"), 4)),

@@ -9,7 +9,8 @@ use super::text;
 pub(super) fn describe(answer: &gamespy1::Answer, line: &mut Map<String, Value>) {
     let fields = answer.fields();
     let mut rules: Vec<Value> = fields.rules().map(|(key, value)| json!([text(key), text(value)])).collect();
-    if let Some(key) = fields.odd_key() {
+    // In an incomplete answer it is what a cut left of something.
+    if let Some(key) = fields.odd_key().filter(|_| answer.completeness().is_complete()) {
         rules.push(json!([text(key), ""]));
     }
     line.insert("rules".to_owned(), rules.into());
