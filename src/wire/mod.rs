@@ -3,6 +3,6 @@
 
 pub(crate) mod charset;
 pub(crate) mod colour;
+pub(crate) mod find;
 pub(crate) mod number;
 pub(crate) mod share;
-pub(crate) mod writer;
