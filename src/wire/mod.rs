@@ -1,5 +1,5 @@
-//! What two or more protocols share below their grammar: character sets, colour codes, nom glue, bounded
-//! writing. Private to the crate; the enums a user needs are re-exported by `model`.
+//! What two or more protocols share below their grammar: character sets, colour codes, separators, numbers. Private to
+//! the crate; the enums a user needs are re-exported by `model`.
 
 pub(crate) mod charset;
 pub(crate) mod colour;
