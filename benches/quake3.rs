@@ -1,5 +1,16 @@
 //! Quake 3: view, model and encoder, beside a bare `memchr` pass over the same bytes.
-#![allow(missing_docs, clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a benchmark")]
+#![allow(
+    missing_docs,
+    dead_code,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a benchmark"
+)]
+
+#[path = "shapes/mod.rs"]
+mod shapes;
 
 use std::hint::black_box;
 
@@ -7,37 +18,11 @@ use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::limits::Limits;
 use queryport::quake3::{Answer, Command, Request, Response, server};
-
-/// A `statusResponse` with the sizes of real ones: `rules` of 8 + 8 bytes, `players` of 25 bytes.
-fn packet(rules: usize, players: usize) -> Bytes {
-    let mut packet = b"\xff\xff\xff\xffstatusResponse\n".to_vec();
-    for rule in 0..rules {
-        packet.extend_from_slice(format!("\\g_rule{rule:02}\\value_{rule:02}").as_bytes());
-    }
-    packet.push(b'\n');
-    for player in 0..players {
-        let name = format!("^{}player^7name {player:02}", player % 8);
-        packet.extend_from_slice(format!("{player} {} \"{name}\"\n", 20 + player).as_bytes());
-    }
-    packet.into()
-}
+use shapes::{memchr_pass, quake3, walk};
 
 /// Small, full, and the longest infostring with more players than any game has.
 fn shapes() -> [(&'static str, Bytes); 3] {
-    [("small", packet(20, 4)), ("64 players", packet(50, 64)), ("worst", packet(450, 255))]
-}
-
-/// What the memory can do: every separator of the format found, nothing made of it.
-fn memchr_pass(bytes: &[u8]) -> usize {
-    memchr::memchr2_iter(b'\\', b'\n', bytes).count()
-}
-
-/// Reads everything there is to read.
-fn walk(packet: &[u8], limits: &Limits) -> (usize, i64) {
-    let response = Response::parse(packet, limits).unwrap();
-    let keys = response.info().iter().map(|(key, value)| key.len() + value.len()).sum::<usize>();
-    let lines = response.players().map(|line| line.score().unwrap_or(0) + line.name().len() as i64).sum();
-    (keys, lines)
+    [("small", quake3(20, 4)), ("64 players", quake3(50, 64)), ("worst", quake3(450, 255))]
 }
 
 fn decode(c: &mut Criterion) {

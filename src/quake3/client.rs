@@ -174,8 +174,13 @@ impl Answer {
     /// answers `getstatus` with an `infoResponse`: then rules and players are missing.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
+        self.unless_half(|| self.response().completeness())
+    }
+
+    /// The completeness of the reply, where the reply is what was asked for.
+    pub(super) fn unless_half(&self, whole: impl FnOnce() -> Completeness) -> Completeness {
         if self.layout.kind() == self.asked {
-            self.response().completeness()
+            whole()
         } else {
             Missing { rules: true, players: true, ..Missing::default() }.completeness()
         }

@@ -1,9 +1,11 @@
 //! The infostring: `\key\value\key\value`, the data format of every Quake 3 message that carries data.
 
+use std::borrow::Cow;
+
 use bytes::BufMut;
-use memchr::Memchr;
 
 use crate::error::EncodeError;
+use crate::wire::find::find;
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub const MAX_INFO_STRING: usize = 1023;
@@ -42,8 +44,7 @@ impl<'a> InfoString<'a> {
     /// Every pair in order. A last key without a value comes with an empty one, see [`Self::has_odd_key`].
     #[must_use]
     pub fn iter(self) -> Pairs<'a> {
-        let text = self.tokens();
-        Pairs { text, start: 0, separators: memchr::memchr_iter(b'\\', text) }
+        Pairs { rest: self.tokens() }
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
@@ -81,26 +82,29 @@ impl<'a> IntoIterator for InfoString<'a> {
 /// Iterator over the pairs of an [`InfoString`].
 #[derive(Debug, Clone)]
 pub struct Pairs<'a> {
-    text: &'a [u8],
-    start: usize,
-    separators: Memchr<'a>,
+    rest: &'a [u8],
 }
 
 impl<'a> Pairs<'a> {
     /// The next token, and whether a separator follows it.
     fn token(&mut self) -> (&'a [u8], bool) {
-        let end = self.separators.next();
-        let token = self.text.get(self.start..end.unwrap_or(self.text.len())).unwrap_or_default();
-        self.start = end.unwrap_or(self.text.len()).saturating_add(1);
-        (token, end.is_some())
+        let cut = find(b'\\', self.rest).and_then(|end| self.rest.split_at_checked(end));
+        match cut {
+            Some((token, rest)) => {
+                self.rest = rest.split_first().map_or(rest, |(_, rest)| rest);
+                (token, true)
+            }
+            None => (std::mem::take(&mut self.rest), false),
+        }
     }
 }
 
 impl<'a> Iterator for Pairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.start >= self.text.len() {
+        if self.rest.is_empty() {
             return None;
         }
         let (key, more) = self.token();
@@ -143,7 +147,9 @@ impl InfoStringBuilder {
             return Err(EncodeError::Empty("infostring key"));
         }
         for (field, text) in [("infostring key", key), ("infostring value", value)] {
-            if let Some(&byte) = text.iter().find(|&&byte| is_forbidden(byte)) {
+            if has_forbidden(text)
+                && let Some(&byte) = text.iter().find(|&&byte| is_forbidden(byte))
+            {
                 return Err(EncodeError::Forbidden { field, byte });
             }
         }
@@ -176,8 +182,16 @@ pub(crate) const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, b'\\' | b';' | b'"' | 0..=0x1F | 0x7F)
 }
 
+/// Without an early end, so that many bytes are looked at together.
+fn has_forbidden(text: &[u8]) -> bool {
+    text.iter().fold(false, |found, &byte| found | is_forbidden(byte))
+}
+
 /// The nearest text an infostring can carry: look-alikes for its three special characters, no control bytes.
-pub(crate) fn sanitise(text: &[u8]) -> Vec<u8> {
+pub(crate) fn sanitise(text: &[u8]) -> Cow<'_, [u8]> {
+    if !has_forbidden(text) {
+        return Cow::Borrowed(text);
+    }
     let look_alike = |&byte: &u8| match byte {
         b'\\' => Some(b'/'),
         b';' => Some(b','),
@@ -229,6 +243,6 @@ mod tests {
         assert_eq!(info.push(b"ab", b"cd").unwrap(), ());
         assert_eq!(info.push(b"c", b""), Err(EncodeError::TooLong { field: "infostring", limit: 10 }));
         assert_eq!(info.as_bytes(), br"\a\b\ab\cd");
-        assert_eq!(sanitise(b"a\\b;c\"d\n\xfc"), b"a/b,c'd\xfc");
+        assert_eq!(&sanitise(b"a\\b;c\"d\n\xfc")[..], b"a/b,c'd\xfc");
     }
 }

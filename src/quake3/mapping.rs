@@ -21,10 +21,15 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     for (key, value) in info {
         rules.push(key, value);
     }
+    let mut lines = response.players();
     let players = (response.kind() == Kind::Status).then(|| {
         let mut players = Vec::with_capacity(response.count_bound());
-        players.extend(response.players().map(|line| player(line, bytes, style)));
+        players.extend(lines.by_ref().map(|line| player(line, bytes, style)));
         players
+    });
+    let completeness = answer.unless_half(|| {
+        let listed = players.as_ref().map_or(0, Vec::len);
+        response.judge(listed, lines.passed_odd(), known.get(Key::Clients))
     });
     let text = |keys: &[Key]| known.first(keys).map(|raw| Text::new(share(bytes, raw), style));
     let count = |key: Key| known.get(key).and_then(number::number::<u32>);
@@ -47,19 +52,18 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         max_players: count(Key::SvMaxclients),
         players,
         rules: rules.build(),
-        completeness: answer.completeness(),
+        completeness,
         ..ServerStatus::default()
     }
 }
 
 fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
-    let mut player = Player {
-        name: Text::new(share(bytes, line.name()), style),
-        score: line.score(),
-        ping: line.ping(),
-        team: line.team(),
-        ..Player::default()
-    };
+    let name = Text::new(share(bytes, line.name()), style);
+    if let Some((score, ping)) = line.usual_numbers() {
+        return Player { name, score: Some(score), ping: Some(ping), ..Player::default() };
+    }
+    let (score, ping, team) = (line.score(), line.ping(), line.team());
+    let mut player = Player { name, score, ping, team, ..Player::default() };
     // Xonotic writes fractions and words where others have a whole number.
     if let Some(text) = line.score_text().filter(|text| number::integer(text).is_none()) {
         player.extra.push_raw(b"score", text);
@@ -116,6 +120,26 @@ const KEYS: [(Key, &str); 20] = [
     (Key::Modname, "modname"),
 ];
 
+/// Which key this is, whatever its case. Most are told by their length.
+fn known_key(name: &[u8]) -> Option<Key> {
+    let candidates: &[Key] = match name.len() {
+        4 => &[Key::Game, Key::Bots],
+        5 => &[Key::Pswrd],
+        7 => &[Key::Mapname, Key::Version, Key::Clients, Key::Modname],
+        8 => &[Key::Hostname, Key::Gamename, Key::Gametype, Key::Needpass, Key::Password, Key::Qcstatus],
+        10 => &[Key::GGametype, Key::GNeedpass],
+        11 => &[Key::SvHostname, Key::Gameversion],
+        12 => &[Key::Shortversion],
+        13 => &[Key::SvMaxclients],
+        14 => &[Key::HumanPlayers],
+        _ => &[],
+    };
+    let is = |key: &Key| {
+        KEYS.get(*key as usize).is_some_and(|(_, word)| name.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    candidates.iter().copied().find(is)
+}
+
 /// The values of the known keys, collected in one pass.
 struct Known<'a>([Option<&'a [u8]>; KEYS.len()]);
 
@@ -123,11 +147,7 @@ impl<'a> Known<'a> {
     fn read(info: InfoString<'a>) -> Self {
         let mut values = [None; KEYS.len()];
         for (key, value) in info {
-            let slot = values
-                .iter_mut()
-                .zip(&KEYS)
-                .find(|(_, (_, name))| name.len() == key.len() && key.eq_ignore_ascii_case(name.as_bytes()));
-            if let Some((slot, _)) = slot {
+            if let Some(slot) = known_key(key).and_then(|key| values.get_mut(key as usize)) {
                 // The first match wins, as in the engines.
                 slot.get_or_insert(value);
             }
@@ -164,5 +184,9 @@ mod tests {
     #[test]
     fn the_table_is_in_the_order_of_its_enum() {
         assert!(KEYS.iter().enumerate().all(|(index, (key, _))| *key as usize == index));
+        for (key, word) in KEYS {
+            assert_eq!(known_key(word.to_uppercase().as_bytes()), Some(key), "{word}");
+        }
+        assert_eq!(known_key(b"g_rule00"), None);
     }
 }

@@ -1,9 +1,9 @@
 //! Player lines: numbers and a quoted name, in the order each family of games has.
 
 use bytes::BufMut;
-use memchr::Memchr;
 
 use crate::error::EncodeError;
+use crate::wire::find::{find, find2};
 use crate::wire::number;
 
 /// One borrowed player line.
@@ -34,7 +34,7 @@ impl<'a> PlayerLine<'a> {
     /// Reads one line without its line feed; `None` when no quoted name closes on it.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
-        let open = line.iter().position(|&byte| byte == b'"')?;
+        let open = find(b'"', line)?;
         let (before, quoted) = line.split_at_checked(open)?;
         let quoted = quoted.strip_prefix(b"\"")?;
         let last = quoted.iter().rposition(|&byte| byte == b'"')?;
@@ -64,6 +64,9 @@ impl<'a> PlayerLine<'a> {
     /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark spectators.
     #[must_use]
     pub fn score(self) -> Option<i64> {
+        if let Some((score, [b'!'..=0xFF, ..])) = plain_number(self.before) {
+            return Some(score);
+        }
         let text = self.score_text()?;
         number::integer(text).or_else(|| {
             let point = text.iter().position(|&byte| byte == b'.')?;
@@ -98,6 +101,15 @@ impl<'a> PlayerLine<'a> {
         number::number(self.team_text()?)
     }
 
+    /// Score and ping of the line as nearly all are: two whole numbers, a blank after each, nothing behind the name.
+    pub(super) fn usual_numbers(self) -> Option<(i64, i32)> {
+        let (score, rest) = plain_number(self.before)?;
+        match plain_number(rest)? {
+            (ping, []) if self.after.is_empty() => Some((score, i32::try_from(ping).ok()?)),
+            _ => None,
+        }
+    }
+
     /// What stands before the name, blanks included.
     #[must_use]
     pub const fn before(self) -> &'a [u8] {
@@ -124,6 +136,25 @@ impl<'a> PlayerLine<'a> {
         let (first, rest) = token(self.before)?;
         Some((first, token(rest).map(|(second, _)| second)))
     }
+}
+
+/// A number of up to nine digits and the one blank that ends it, as every engine writes them; and what follows.
+fn plain_number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (sign, mut rest) = match text {
+        [b'-', digits @ ..] => (-1, digits),
+        digits => (1, digits),
+    };
+    let mut value = 0_i64;
+    for count in 0..10 {
+        let (&byte, after) = rest.split_first()?;
+        rest = after;
+        match byte {
+            b'0'..=b'9' => value = value.wrapping_mul(10).wrapping_add(i64::from(byte.wrapping_sub(b'0'))),
+            b' ' if count > 0 => return Some((value.wrapping_mul(sign), rest)),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The next token of a text, and what follows it.
@@ -162,13 +193,24 @@ impl LineOrder {
         if let Some(&byte) = name.iter().find(|&&byte| matches!(byte, b'"' | b'\n' | 0)) {
             return Err(EncodeError::Forbidden { field: "player name", byte });
         }
-        let (before, after) = match self {
-            Self::ScorePingName => (format!("{score} {ping} "), String::new()),
-            Self::ScorePingTeamName => (format!("{score} {ping} {team} "), String::new()),
-            Self::ScorePingNameTeam => (format!("{score} {ping} "), format!(" {team}")),
-            Self::PingName => (format!("{ping} "), String::new()),
+        let (ping, team) = (i64::from(ping), i64::from(team));
+        let (before, after): (&[i64], &[i64]) = match self {
+            Self::ScorePingName => (&[score, ping], &[]),
+            Self::ScorePingTeamName => (&[score, ping, team], &[]),
+            Self::ScorePingNameTeam => (&[score, ping], &[team]),
+            Self::PingName => (&[ping], &[]),
         };
-        PlayerLine { before: before.as_bytes(), name, after: after.as_bytes() }.encode(out);
+        for &value in before {
+            number::put(value, out);
+            out.put_u8(b' ');
+        }
+        out.put_u8(b'"');
+        out.put_slice(name);
+        out.put_u8(b'"');
+        for &value in after {
+            out.put_u8(b' ');
+            number::put(value, out);
+        }
         Ok(())
     }
 }
@@ -176,47 +218,66 @@ impl LineOrder {
 /// Iterator over the player lines of a status. Lines on which no quoted name closes are passed over.
 #[derive(Debug, Clone)]
 pub struct PlayerLines<'a> {
-    text: &'a [u8],
-    start: usize,
-    feeds: Memchr<'a>,
+    rest: &'a [u8],
+    /// Whether a line with something on it was passed over.
+    passed_odd: bool,
 }
 
 impl<'a> PlayerLines<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text, start: 0, feeds: memchr::memchr_iter(b'\n', text) }
+        Self { rest: text, passed_odd: false }
+    }
+
+    /// The next line as nearly all are: two quotes, the second one last. `None` for every other line.
+    fn usual(&mut self) -> Option<PlayerLine<'a>> {
+        let (before, name) = self.rest.split_at_checked(find2(b'"', b'\n', self.rest)?)?;
+        let name = name.strip_prefix(b"\"")?;
+        let (name, after) = name.split_at_checked(find2(b'"', b'\n', name)?)?;
+        match after {
+            [b'"', b'\n', rest @ ..] => self.rest = rest,
+            [b'"'] => self.rest = &[],
+            _ => return None,
+        }
+        Some(PlayerLine { before, name, after: &[] })
     }
 
     /// The next line, without its line feed, whatever stands on it.
     fn line(&mut self) -> Option<&'a [u8]> {
-        if self.start >= self.text.len() {
+        if self.rest.is_empty() {
             return None;
         }
-        let end = self.feeds.next().unwrap_or(self.text.len());
-        let line = self.text.get(self.start..end).unwrap_or_default();
-        self.start = end.saturating_add(1);
+        let cut = find(b'\n', self.rest).and_then(|end| self.rest.split_at_checked(end));
+        let Some((line, rest)) = cut else { return Some(std::mem::take(&mut self.rest)) };
+        self.rest = rest.split_first().map_or(rest, |(_, rest)| rest);
         Some(line)
     }
 
-    /// Whether a line with something on it is no player line.
-    pub(crate) fn has_odd_line(mut self) -> bool {
-        // What tools and servers leave at the end: CR, NUL, a lone quote.
-        let is_odd = |line: &[u8]| {
-            PlayerLine::parse(line).is_none()
-                && !line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
-        };
-        std::iter::from_fn(|| self.line()).any(is_odd)
+    /// Whether a line with something on it was no player line, among those that were read.
+    pub(crate) const fn passed_odd(&self) -> bool {
+        self.passed_odd
     }
+}
+
+/// Whether a line holds more than what tools and servers leave at the end: CR, NUL, a lone quote.
+fn says_something(line: &[u8]) -> bool {
+    !line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
 }
 
 impl<'a> Iterator for PlayerLines<'a> {
     type Item = PlayerLine<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(line) = PlayerLine::parse(self.line()?) {
+        if let Some(line) = self.usual() {
+            return Some(line);
+        }
+        while let Some(text) = self.line() {
+            if let Some(line) = PlayerLine::parse(text) {
                 return Some(line);
             }
+            self.passed_odd |= says_something(text);
         }
+        None
     }
 }
 
@@ -253,11 +314,13 @@ mod tests {
 
     #[test]
     fn odd_lines_are_passed_over_and_told() {
-        let lines = PlayerLines::new(b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n");
-        assert_eq!(lines.clone().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
-        assert!(lines.has_odd_line());
+        let mut lines = PlayerLines::new(b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n");
+        assert_eq!(lines.by_ref().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
+        assert!(lines.passed_odd());
         for tail in [&b""[..], b"\n", b"\r\n", b"\0", b"\""] {
-            assert!(!PlayerLines::new(&[b"1 2 \"a\"\n", tail].concat()).has_odd_line());
+            let text = [b"1 2 \"a\"\n", tail].concat();
+            let mut lines = PlayerLines::new(&text);
+            assert_eq!((lines.by_ref().count(), lines.passed_odd()), (1, false));
         }
     }
 

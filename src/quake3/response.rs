@@ -172,6 +172,18 @@ impl<'a> Response<'a> {
     /// `sv_maxclients`.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
+        let mut lines = self.players();
+        let listed = lines.by_ref().count();
+        let claimed = match self.layout.kind {
+            Kind::Info => None,
+            Kind::Status => self.info().get("clients"),
+        };
+        self.judge(listed, lines.passed_odd(), claimed)
+    }
+
+    /// [`Self::completeness`] for those who have read the lines already: how many players there are, whether a line
+    /// was odd, and the value of `clients`.
+    pub(super) fn judge(&self, listed: usize, odd_line: bool, claimed: Option<&[u8]>) -> Completeness {
         let info = self.info();
         let odd_key = info.has_odd_key();
         let missing = match self.layout.kind {
@@ -182,11 +194,10 @@ impl<'a> Response<'a> {
             Kind::Status => {
                 let cut = !self.layout.info_closed;
                 let open = !self.player_text().is_empty() && !ends_line(self.player_text());
-                let claimed = info.get("clients").and_then(number::number::<usize>).unwrap_or(0);
-                let short = claimed > 0 && self.players().count() < claimed;
+                let short = listed < claimed.and_then(number::number::<usize>).unwrap_or(0);
                 Missing {
                     rules: odd_key || cut,
-                    players: cut || short || self.players().has_odd_line(),
+                    players: cut || short || odd_line,
                     end: cut || open,
                     ..Missing::default()
                 }

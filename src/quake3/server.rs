@@ -1,5 +1,7 @@
 //! The server's side, pure: a request and a status in, a reply out.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::infostring::{InfoStringBuilder, MAX_INFO_STRING, sanitise};
@@ -7,7 +9,10 @@ use super::player::LineOrder;
 use super::request::{Command, MAX_CHALLENGE, Request};
 use super::response::{Kind, encode_head};
 use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
-use crate::wire::writer::BoundedWriter;
+
+/// Room for a usual reply, and for a usual player line, in bytes.
+const USUAL_REPLY: usize = 2048;
+const USUAL_LINE: usize = 32;
 
 /// How a server answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,25 +62,38 @@ pub fn answer(request: &Request<'_>, status: &ServerStatus, options: &Options) -
     if challenge.is_some_and(|challenge| challenge.len() > MAX_CHALLENGE) {
         return None;
     }
-    let mut head = Vec::new();
-    encode_head(kind, request.direction_byte, &mut head);
+    let mut reply = Vec::with_capacity(options.max_reply.min(USUAL_REPLY));
+    encode_head(kind, request.direction_byte, &mut reply);
     let players = if kind == Kind::Status { status.listed_players() } else { &[] };
-    let lines: Vec<Vec<u8>> = players.iter().map(|player| line(player, options.lines)).collect();
-    // An infostring that leaves every player its place, down to what the names and counts need.
-    let lines_length = lines.iter().map(Vec::len).fold(1_usize, usize::saturating_add);
-    let room = options.max_reply.saturating_sub(head.len()).min(MAX_INFO_STRING);
-    let spare =
-        options.max_reply.saturating_sub(head.len()).saturating_sub(lines_length).min(MAX_INFO_STRING);
-    let info = infostring(kind, challenge, status, options, (room, spare));
-    let mut reply = BoundedWriter::new(options.max_reply);
-    let mut fits = reply.append(&[&head, info.as_bytes()]);
-    if kind == Kind::Status {
-        fits = fits && reply.append(&[b"\n"]);
-        for line in &lines {
-            fits = fits && reply.append(&[line]);
+    let mut lines = Vec::with_capacity(players.len().saturating_mul(USUAL_LINE).min(options.max_reply));
+    for player in players {
+        line(player, options.lines, &mut lines);
+        if lines.len() > options.max_reply {
+            break;
         }
     }
-    Some(reply.into_bytes())
+    // An infostring that leaves every player its place, down to what the names and counts need.
+    let left = options.max_reply.saturating_sub(reply.len());
+    let room = left.min(MAX_INFO_STRING);
+    let spare = left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING);
+    let info = infostring(kind, challenge, status, options, (room, spare));
+    if reply.len().saturating_add(info.as_bytes().len()) > options.max_reply {
+        return Some(Bytes::new());
+    }
+    reply.extend_from_slice(info.as_bytes());
+    let left = options.max_reply.saturating_sub(reply.len()).checked_sub(1);
+    if let Some(left) = left.filter(|_| kind == Kind::Status) {
+        reply.push(b'\n');
+        reply.extend_from_slice(whole_lines(&lines, left));
+    }
+    Some(reply.into())
+}
+
+/// As many lines as fit; a name cannot hold a line feed.
+fn whole_lines(lines: &[u8], room: usize) -> &[u8] {
+    let Some((fits, _)) = lines.split_at_checked(room) else { return lines };
+    let end = fits.iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed.saturating_add(1));
+    lines.get(..end).unwrap_or_default()
 }
 
 /// The named fields up to `room` bytes, then the rules up to `spare`. A key is written once.
@@ -86,7 +104,7 @@ fn infostring(
     options: &Options,
     (room, spare): (usize, usize),
 ) -> InfoStringBuilder {
-    let text = |text: &Option<Text>| text.as_ref().map(|text| plain(text.as_ref()));
+    let text = |text: &Option<Text>| text.as_ref().map(|text| sanitise(&wire(text.as_ref())).into_owned());
     let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes());
     let listed = status.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
     let (name_key, game_type_key) = match kind {
@@ -123,27 +141,28 @@ fn infostring(
     };
     if kind == Kind::Status {
         for (key, value) in &status.rules {
-            let key = plain(key);
+            let (key, value) = (wire(key), wire(value));
+            let key = sanitise(&key);
             if !is_named(&key) {
-                let _ = info.push(&key, &plain(value));
+                let _ = info.push(&key, &sanitise(&value));
             }
         }
     }
     info
 }
 
-/// A text's bytes as this wire can carry them.
-fn plain(text: TextRef<'_>) -> Vec<u8> {
-    sanitise(&text.encoded(Charset::Utf8OrWindows1252))
+/// A text's bytes in this wire's character sets.
+fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
+    text.encoded(Charset::Utf8OrWindows1252)
 }
 
-fn line(player: &Player, order: LineOrder) -> Vec<u8> {
+/// Appends a player's line and its line feed.
+fn line(player: &Player, order: LineOrder, out: &mut Vec<u8>) {
     let numbers = (player.score.unwrap_or(0), player.ping.unwrap_or(0), player.team.unwrap_or(0));
-    let mut line = Vec::new();
-    let written = order.encode(numbers, &plain(player.name.as_ref()), &mut line);
+    let name = wire(player.name.as_ref());
+    let written = order.encode(numbers, &sanitise(&name), out);
     debug_assert!(written.is_ok(), "sanitised names can be written");
-    line.push(b'\n');
-    line
+    out.push(b'\n');
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers and truth values that stand as text on the wire.
 
+use bytes::BufMut;
+
 /// A decimal integer with an optional sign; blanks around it are ignored, anything else makes it no number.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii();
@@ -23,6 +25,24 @@ pub(crate) fn integer(text: &[u8]) -> Option<i64> {
 /// A number that fits the wanted type; the same leniency as [`integer`].
 pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
     integer(text).and_then(|value| T::try_from(value).ok())
+}
+
+/// Appends a decimal number.
+pub(crate) fn put(value: i64, out: &mut impl BufMut) {
+    if value < 0 {
+        out.put_u8(b'-');
+    }
+    let mut digits = [0; 20];
+    let mut rest = value.unsigned_abs();
+    let mut start = digits.len();
+    for (place, digit) in digits.iter_mut().enumerate().rev() {
+        *digit = u8::try_from(rest % 10).unwrap_or_default().wrapping_add(b'0');
+        (rest, start) = (rest / 10, place);
+        if rest == 0 {
+            break;
+        }
+    }
+    out.put_slice(digits.get(start..).unwrap_or_default());
 }
 
 /// A truth value in any of the spellings seen on servers: `0`/`1`, `true`/`false`, `yes`/`no`, `on`/`off`, any
@@ -54,6 +74,15 @@ mod tests {
         }
         assert_eq!(number::<u16>(b"65536"), None);
         assert_eq!(number::<u16>(b"65535"), Some(65535));
+    }
+
+    #[test]
+    fn written_numbers_are_read_again() {
+        for value in [0, 7, -1, 10, 99, 1_000_000_007, i64::MAX, i64::MIN] {
+            let mut out = Vec::new();
+            put(value, &mut out);
+            assert_eq!(out, value.to_string().into_bytes());
+        }
     }
 
     #[test]

@@ -1,0 +1,72 @@
+//! What the benchmarks decode, and a scan without a network.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Instant;
+
+use bytes::Bytes;
+use queryport::limits::Limits;
+use queryport::quake3::{Response, StatusQuery};
+use queryport::session::{ScanOptions, Scanner};
+
+/// A `statusResponse` with the sizes of real ones: `rules` of 8 + 8 bytes, `players` of 25 bytes.
+pub(crate) fn quake3(rules: usize, players: usize) -> Bytes {
+    let mut packet = b"\xff\xff\xff\xffstatusResponse\n".to_vec();
+    for rule in 0..rules {
+        packet.extend_from_slice(format!("\\g_rule{rule:02}\\value_{rule:02}").as_bytes());
+    }
+    packet.push(b'\n');
+    for player in 0..players {
+        let name = format!("^{}player^7name {player:02}", player % 8);
+        packet.extend_from_slice(format!("{player} {} \"{name}\"\n", 20 + player).as_bytes());
+    }
+    packet.into()
+}
+
+/// What the memory can do: every separator of the format found, nothing made of it.
+pub(crate) fn memchr_pass(bytes: &[u8]) -> usize {
+    memchr::memchr2_iter(b'\\', b'\n', bytes).count()
+}
+
+/// Reads everything there is to read.
+pub(crate) fn walk(packet: &[u8], limits: &Limits) -> (usize, i64) {
+    let response = Response::parse(packet, limits).unwrap();
+    let keys = response.info().iter().map(|(key, value)| key.len() + value.len()).sum::<usize>();
+    let lines = response.players().map(|line| line.score().unwrap_or(0) + line.name().len() as i64).sum();
+    (keys, lines)
+}
+
+/// Leads a scan of this many servers in memory. Every server answers at once with the reply, under the challenge it was
+/// asked with; each answer is looked at. Returns how many answered.
+pub(crate) fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
+    let targets = (0..count).map(|index| {
+        let address = SocketAddr::from((Ipv4Addr::from_bits(0x0A00_0000 + index), 27960));
+        (address, StatusQuery::new(index.into(), Limits::default()))
+    });
+    let mut scanner = Scanner::new(targets, ScanOptions::default().with_window(window));
+    let now = Instant::now();
+    // The reply with room for a challenge at the end of its infostring.
+    let head = reply.iter().skip(20).position(|&byte| byte == b'\n').unwrap() + 20;
+    let mut datagram = [&reply[..head], b"\\challenge\\01234567890", &reply[head..]].concat();
+    let at = head + 11;
+    let (mut out, mut asked, mut answered) = (Vec::new(), Vec::with_capacity(64), 0);
+    while !scanner.is_finished() {
+        out.clear();
+        asked.clear();
+        while asked.len() < 64
+            && let Some(transmit) = scanner.poll_transmit(now, &mut out)
+        {
+            asked.push((transmit.to, out.len() - 11));
+        }
+        for &(peer, challenge) in &asked {
+            datagram[at..at + 11].copy_from_slice(&out[challenge..challenge + 11]);
+            scanner.handle_datagram(now, peer, &datagram);
+        }
+        while let Some(scanned) = scanner.poll_answer() {
+            let answer = scanned.result.unwrap().answer;
+            let good =
+                answer.completeness().is_complete() && (!model || answer.to_status().player_count.is_some());
+            answered += usize::from(good);
+        }
+    }
+    answered
+}

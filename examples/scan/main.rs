@@ -1,0 +1,199 @@
+//! Asks a whole list of servers, thousands at a time, and prints what each says as it comes.
+//!
+//! ```text
+//! cargo run --release --example scan -- servers.txt                      one IP:PORT a line, # comments
+//! cargo run --release --example scan -- --protocol ut2004 servers.txt    for lines that name no protocol
+//! echo 'quake3 192.0.2.1:27960' | cargo run --release --example scan -- --json -
+//! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3
+//! cargo run --release --example scan -- --window 4096 --rate 20000 --timeout 2 --retries 1 servers.txt
+//! ```
+//!
+//! Answers go to standard output, one line each; the progress bar, where there is a terminal for it, and the summary go
+//! to standard error. Exit status: 0 when anybody answered, 1 when nobody did, 2 for a wrong command line.
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    clippy::arithmetic_side_effects,
+    reason = "an example is a program"
+)]
+
+mod list;
+mod summary;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use queryport::net::{Client, Scan};
+use queryport::protocol::{Answer, Protocol};
+use queryport::session::{ScanOptions, Scanned, Timing};
+use serde_json::json;
+
+use summary::Summary;
+
+/// Ask every server of a list who it is, what is being played and who is on.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// A file with one address a line, `IP:PORT` or `PROTOCOL IP:PORT`; `-` for standard input.
+    #[arg(required_unless_present = "master")]
+    list: Option<String>,
+    /// The protocol of lines that name none.
+    #[arg(long, default_value = "quake3")]
+    protocol: Protocol,
+    /// Ask this Quake 3 master for the list.
+    #[arg(long, conflicts_with = "list")]
+    master: Option<String>,
+    /// The game to ask the master for, as dpmaster names it.
+    #[arg(long, requires = "master", default_value = "Quake3Arena")]
+    game: String,
+    /// The game's protocol number.
+    #[arg(long, requires = "master", default_value_t = 68)]
+    game_protocol: i32,
+    /// Print one JSON object a server and line, failures too.
+    #[arg(long)]
+    json: bool,
+    /// Most queries under way at once.
+    #[arg(long, default_value_t = 1024)]
+    window: usize,
+    /// Most datagrams sent a second.
+    #[arg(long)]
+    rate: Option<u32>,
+    /// Most queries under way to one host; 0 for no bound. Loopback is never held back.
+    #[arg(long, default_value_t = 8)]
+    per_host: u16,
+    /// Seconds to wait for an answer, retries included.
+    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    timeout: f64,
+    /// How often to ask again.
+    #[arg(long, default_value_t = 2)]
+    retries: u8,
+    /// One datagram a system call, as on systems that cannot do better.
+    #[arg(long)]
+    plain: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.01..=600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds between 0.01 and 600".to_owned()),
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run(&Arguments::parse()).await {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("scan: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options(arguments: &Arguments) -> ScanOptions {
+    let timeout = Duration::from_secs_f64(arguments.timeout);
+    let mut timing = Timing::default().with_timeout(timeout).with_retries(arguments.retries);
+    if arguments.retries == 0 {
+        timing = timing.with_retry_after(timeout);
+    }
+    ScanOptions::default()
+        .with_window(arguments.window)
+        .with_rate(arguments.rate)
+        .with_per_host((arguments.per_host > 0).then_some(arguments.per_host))
+        .with_timing(timing)
+}
+
+async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let client = Client::new()?;
+    let targets = match (&arguments.master, &arguments.list) {
+        (Some(master), _) => {
+            list::from_master(&client, master, &arguments.game, arguments.game_protocol).await?
+        }
+        (None, Some(path)) => list::from_file(path, arguments.protocol)?,
+        (None, None) => Vec::new(),
+    };
+    let total = targets.len();
+    let protocols: Vec<Protocol> = targets.iter().map(|(protocol, _)| *protocol).collect();
+    let questions = client.questions(targets);
+    let mut scan = match arguments.plain {
+        true => Scan::plain(questions, options(arguments))?,
+        false => Scan::new(questions, options(arguments))?,
+    };
+    let bar = progress(total);
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut summary = Summary::new();
+    while let Some(scanned) = scan.next().await {
+        summary.add(&scanned);
+        let protocol = usize::try_from(scanned.index).ok().and_then(|index| protocols.get(index)).copied();
+        let line = if arguments.json { Some(json_line(&scanned, protocol)) } else { readable(&scanned) };
+        bar.inc(1);
+        if let Some(line) = line {
+            let written = if bar.is_hidden() {
+                writeln!(out, "{line}")
+            } else {
+                // Below the bar, which shares the terminal.
+                bar.suspend(|| writeln!(out, "{line}").and_then(|()| out.flush()))
+            };
+            // Whoever read our output has gone.
+            if written.is_err() {
+                break;
+            }
+        }
+    }
+    let _ = out.flush();
+    bar.finish_and_clear();
+    eprint!("{}", summary.tell(scan.stats(), &scan.io()));
+    Ok(if summary.answered() > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A bar with rate and time left on a terminal, nothing in a pipe.
+fn progress(total: usize) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(u64::try_from(total).unwrap_or(u64::MAX));
+    let template = "{bar:40} {pos} of {len} servers, {per_sec}, {eta} left";
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+fn json_line(scanned: &Scanned<Answer>, protocol: Option<Protocol>) -> String {
+    let address = scanned.peer.to_string();
+    let protocol = protocol.map(Protocol::name);
+    match &scanned.result {
+        Ok(outcome) => json!({
+            "address": address,
+            "protocol": protocol,
+            "rtt_ms": outcome.rtt.as_secs_f64() * 1000.0,
+            "requests": outcome.stats.requests,
+            "status": outcome.answer.to_status(),
+        }),
+        Err(error) => json!({ "address": address, "protocol": protocol, "error": error.to_string() }),
+    }
+    .to_string()
+}
+
+fn readable(scanned: &Scanned<Answer>) -> Option<String> {
+    let outcome = scanned.result.as_ref().ok()?;
+    let status = outcome.answer.to_status();
+    let text = |text: &Option<queryport::model::Text>| {
+        // No name of a server may steer the terminal.
+        let text = text.as_ref().map(|text| text.plain().into_owned()).unwrap_or_default();
+        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()
+    };
+    let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let cut = if status.completeness.is_complete() { "" } else { "  (incomplete)" };
+    Some(format!(
+        "{:<22} {:>7.1} ms  {:>3}/{:<3} {:<20} {}{cut}",
+        scanned.peer.to_string(),
+        outcome.rtt.as_secs_f64() * 1000.0,
+        number(status.player_count),
+        number(status.max_players),
+        text(&status.map),
+        text(&status.name),
+    ))
+}
