@@ -1,5 +1,12 @@
 //! GameSpy v4: reading, model and encoder, beside a bare `memchr` pass over the same bytes.
-#![allow(missing_docs, clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a benchmark")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a benchmark"
+)]
 
 use std::hint::black_box;
 

@@ -96,7 +96,7 @@ fn first<'a>(reply: Reply<'a>, keys: &[&str]) -> Option<&'a [u8]> {
 
 fn player(row: Row<'_>, bytes: &Bytes, style: Style) -> Player {
     let mut player = Player::default();
-    let mut extra = RulesBuilder::new(bytes, style, 0);
+    let mut extra: Option<RulesBuilder> = None;
     for (field, value) in row.fields() {
         let Some(value) = value else { continue };
         let read = match field {
@@ -111,10 +111,10 @@ fn player(row: Row<'_>, bytes: &Bytes, style: Style) -> Player {
             _ => false,
         };
         if !read {
-            extra.push(field, value);
+            further(&mut extra, bytes, style).push(field, value);
         }
     }
-    player.extra = extra.build();
+    player.extra = extra.map(RulesBuilder::build).unwrap_or_default();
     player
 }
 
@@ -127,7 +127,7 @@ fn just_cause_2_player(from: just_cause_2::Player<'_>, bytes: &Bytes) -> Player 
 
 fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style) -> Team {
     let mut team = Team { id: Some(number), ..Team::default() };
-    let mut extra = RulesBuilder::new(bytes, style, 0);
+    let mut extra: Option<RulesBuilder> = None;
     for (field, value) in row.fields() {
         let Some(value) = value else { continue };
         let read = match field {
@@ -139,11 +139,16 @@ fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style) -> Team {
             _ => false,
         };
         if !read {
-            extra.push(field, value);
+            further(&mut extra, bytes, style).push(field, value);
         }
     }
-    team.extra = extra.build();
+    team.extra = extra.map(RulesBuilder::build).unwrap_or_default();
     team
+}
+
+/// The list of further fields, which few rows of most games have.
+fn further<'a>(extra: &'a mut Option<RulesBuilder>, bytes: &Bytes, style: Style) -> &'a mut RulesBuilder {
+    extra.get_or_insert_with(|| RulesBuilder::new(bytes, style, 4))
 }
 
 /// What cannot be read as the field's type stays among the extras.

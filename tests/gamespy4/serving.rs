@@ -140,7 +140,7 @@ fn too_much_to_say_drops_rules_first_and_then_players() {
 #[test]
 fn hostile_texts_shift_nothing() {
     let mut told = status(0, 0);
-    told.name = Some("A\0hostport\01".into());
+    told.name = Some("A\0hostport\u{0}1".into());
     told.rules.push("a\0b", "c\0d");
     told.rules.push("\u{1}player_", "x");
     told.rules.push("", "empty key");

@@ -30,7 +30,7 @@ const PLAYERS: &[u8] = b"\0\0\x01player_\0\0";
 
 /// Whether a body of sections is a Minecraft server's: no other has this key.
 pub(in crate::gamespy4) fn is_minecraft(body: &[u8]) -> bool {
-    memmem::find(body, b"\0game_id\0MINECRAFT").is_some()
+    memmem::find(body, b"\0game_id\0").is_some()
 }
 
 /// Reads a long answer.
