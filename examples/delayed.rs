@@ -7,8 +7,9 @@
 //! ```
 #![allow(
     missing_docs,
-    clippy::exhaustive_structs,
+    clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
+    clippy::exhaustive_structs,
     reason = "a program with a clock"
 )]
 

@@ -19,6 +19,7 @@ use queryport::gamespy4;
 use queryport::limits::Limits;
 use queryport::model::{Player, ServerStatus};
 use queryport::quake3::{Answer, Response};
+use queryport::ut2004;
 
 /// A `statusResponse` of a full server: 64 players, 50 rules.
 fn full_server() -> Vec<u8> {
@@ -164,4 +165,57 @@ fn a_gamespy4_datagram_that_is_rejected_costs_nothing() {
         }
     });
     assert_eq!(counted.count_total, 0);
+}
+
+/// The datagrams of a UT2004 server with 34 players and 60 rules.
+fn full_ut2004_server() -> Vec<Bytes> {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.rules.push("ServerMode", "dedicated");
+    for rule in 1..60 {
+        status.rules.push("Mutator", &format!("MutNumber{rule}"));
+    }
+    status.players = Some((0..34).map(|player| Player::new(format!("player number {player}"))).collect());
+    let asks = [ut2004::Ask::Info, ut2004::Ask::RulesAndPlayers].map(ut2004::Request::new);
+    let options = ut2004::server::Options::default();
+    asks.iter().flat_map(|request| ut2004::server::answer(request, &status, &options)).collect()
+}
+
+#[test]
+fn a_ut2004_view_allocates_nothing() {
+    let packets = full_ut2004_server();
+    let mut seen = (0, 0);
+    let counted = measure(|| {
+        for packet in &packets {
+            match ut2004::Response::parse(packet, &Limits::default()).unwrap().body {
+                ut2004::Body::Rules(rules) => {
+                    seen.0 += rules.iter().filter(|(key, _)| !key.is_empty()).count()
+                }
+                ut2004::Body::Players(players) => {
+                    seen.1 += players.iter().filter(|p| p.player_num > 0).count()
+                }
+                _ => {}
+            }
+        }
+    });
+    assert_eq!(seen, (60, 34));
+    assert_eq!(counted.count_total, 0);
+}
+
+#[test]
+fn a_ut2004_model_is_a_few_lists_and_one_for_each_player() {
+    let packets = full_ut2004_server();
+    let mut answer = None;
+    let counted = measure(|| {
+        answer = Some(ut2004::Answer::from_datagrams(packets.iter().cloned(), &Limits::default()).unwrap());
+    });
+    println!("{} allocations for {} datagrams joined", counted.count_total, packets.len());
+    assert!(counted.count_total <= 16, "{} allocations", counted.count_total);
+    let answer = answer.unwrap();
+    let mut players = 0;
+    let counted = measure(|| players = answer.to_status().listed_players().len());
+    println!("{} allocations for the model", counted.count_total);
+    assert_eq!(players, 34);
+    // Each player's own numbers are a list of one or two.
+    assert!(counted.count_total <= 34 + 12, "{} allocations", counted.count_total);
 }

@@ -166,7 +166,7 @@ impl Answer {
     ///
     /// [`Missing::rules`] and [`Missing::players`]: that list did not come, or part of it is known to be missing,
     /// as when fewer players are listed than the server counts. [`Missing::end`]: a list looks whole and nothing
-    /// confirms it.
+    /// confirms it, or every reading of it ended with a datagram that others could follow.
     #[must_use]
     pub const fn completeness(&self) -> Completeness {
         self.completeness
@@ -205,7 +205,8 @@ fn is_cut(datagram: &[u8], limits: &Limits) -> bool {
 
 /// What is known to be missing. `count`: the players the server counts.
 pub(super) fn missing(info: bool, count: Option<usize>, rules: &Progress, players: &Progress) -> Missing {
-    let unconfirmed = |list: &Progress| !list.is_settled() && list.looks_whole(count);
+    let unconfirmed =
+        |list: &Progress| !list.is_settled() && (list.looks_whole(count) || list.agrees_without_end());
     Missing {
         info: !info,
         rules: !rules.is_settled() && !unconfirmed(rules),

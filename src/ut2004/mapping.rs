@@ -139,15 +139,11 @@ impl Extras {
     fn new(answer: &Answer, players: usize) -> Self {
         let mut text = format!("{PLAYER_NUM}{STATS_ID}");
         let mut ranges = Vec::with_capacity(players);
-        let mut append = |number: &dyn std::fmt::Display| {
-            let start = text.len();
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{number}");
-            start..text.len()
-        };
         for record in answer.players() {
-            let number = append(&record.player_num);
-            let stats = if record.stats_id == 0 { 0..0 } else { append(&record.stats_id) };
+            let number = append(&mut text, record.player_num);
+            // A stats id that is only a team's bit is told by the team.
+            let told = record.stats_id == PlayerRecord::team_bits(record.team().map(i32::from));
+            let stats = if told { 0..0 } else { append(&mut text, record.stats_id) };
             ranges.push((number, stats));
         }
         Self { text: text.into(), ranges }
@@ -163,6 +159,14 @@ impl Extras {
         }
         extra.build()
     }
+}
+
+/// Writes a number behind the text and says where it stands.
+fn append(text: &mut String, number: impl std::fmt::Display) -> Range<usize> {
+    let start = text.len();
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{number}");
+    start..text.len()
 }
 
 /// The teams that a player's bits or a pseudo player's name speak of; names and scores where a pseudo player has

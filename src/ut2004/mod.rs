@@ -63,6 +63,9 @@
 //! - three readings in a row brought the same stretches of it, whatever happened to pings, scores and single values
 //!   in between ([`StatusQuery::with_readings`]).
 //!
+//! One list in fifteen or so happens to end with a longer datagram. It cannot be told from one whose last datagrams are
+//! swallowed by a filter each time: it is marked with [`Missing::end`](crate::model::Missing::end).
+//!
 //! What is left of doubt: a datagram lost from all three readings, or spectators in a lost datagram where the rest is
 //! just as many as the count. Anything less is told by [`Answer::completeness`].
 //!

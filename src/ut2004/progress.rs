@@ -114,14 +114,20 @@ impl Progress {
         let lost_some =
             |best: &Reading| self.current.entries() < best.entries() && self.current.is_within(best);
         self.agreeing = if agrees(&self.previous) { self.agreeing.saturating_add(1) } else { 1 };
-        // Where the list does not show its end, one more must agree.
-        let wanted = wanted.saturating_add(u8::from(!self.looks_whole(count)));
-        if self.agreeing >= wanted && !self.current.is_flawed() && !self.best.as_ref().is_some_and(lost_some)
-        {
+        let agreed = self.agreeing >= wanted
+            && !self.current.is_flawed()
+            && !self.best.as_ref().is_some_and(lost_some);
+        if agreed && self.looks_whole(count) {
             self.state = State::Agreed;
-        } else if self.readings >= MAX_READINGS || self.current.is_over_limits() {
+        } else if agreed || self.readings >= MAX_READINGS || self.current.is_over_limits() {
+            // Readings that agree and show no end: a filter may swallow the same datagrams each time.
             self.state = State::GivenUp;
         }
+    }
+
+    /// Whether several readings brought the same and none showed the list's end.
+    pub(super) fn agrees_without_end(&self) -> bool {
+        self.agreeing > 1 && !self.current.is_empty() && !self.current.is_flawed() && !self.current.has_end()
     }
 
     /// No more requests for it.
