@@ -57,10 +57,10 @@ impl<'a> Fields<'a> {
         Pairs { raw: self.raw, runs, tokens: Tokens::new(text) }
     }
 
-    /// The pairs that describe the server: all but those of player and team rows, and but the numbers that
-    /// 333networks' masters put between the sections.
+    /// The pairs that describe the server: all but those of player and team rows, and but what is left of the
+    /// keys that number and end a reply, where they stand inside it (333networks' masters) or are cut.
     pub fn rules(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        self.iter().filter(|(key, _)| RowKey::parse(key).is_none() && *key != b"queryid")
+        self.iter().filter(|(key, value)| RowKey::parse(key).is_none() && !is_control(key, value))
     }
 
     /// The first value of this key that is not empty, else an empty one. Keys are compared without regard to
@@ -106,6 +106,11 @@ impl<'a> IntoIterator for Fields<'a> {
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
+}
+
+/// Whether a pair numbers or ends a reply and says nothing of the server.
+pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
+    key == b"queryid" || (key == b"final" && value.is_empty())
 }
 
 /// How many pairs these bytes hold at most.

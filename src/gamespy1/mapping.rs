@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::answer::Answer;
 use super::family::Family;
+use super::fields::is_control;
 use super::row::{PlayerField, Row, RowKey, Rows};
 use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text};
 use crate::wire::number;
@@ -243,16 +244,17 @@ impl Reader<'_> {
         let plain = pairs.iter().filter(|(.., row)| row.is_none()).count();
         let mut rules = RulesBuilder::new(self.bytes, self.style, plain);
         for &(key, value, row) in pairs {
-            // The numbers of 333networks' sections, and what we sent for our own sake, are not the server's.
+            // Numbers inside a reply, and what we sent for our own sake, say nothing of the server.
             let is_elsewhere = match row {
                 Some(row) => is_placed(row),
-                None => key == b"queryid" || answer.is_own_echo(key),
+                None => is_control(key, value) || answer.is_own_echo(key),
             };
             if !is_elsewhere {
                 rules.push(key, value);
             }
         }
-        if let Some(key) = odd_key {
+        // A server that writes no separator for an empty value; in a cut reply it is a piece of a key.
+        if let Some(key) = odd_key.filter(|_| answer.completeness().is_complete()) {
             rules.push(key, b"");
         }
         rules.build()
