@@ -12,13 +12,16 @@
 
 mod common;
 
+use std::net::SocketAddr;
+
 use allocation_counter::measure;
 use bytes::Bytes;
 use queryport::gamespy1;
 use queryport::gamespy4;
 use queryport::limits::Limits;
 use queryport::model::{Player, ServerStatus};
-use queryport::quake3::{Answer, Response};
+use queryport::quake3::master::{ListPart, list};
+use queryport::quake3::{Answer, Command, Reply, Request, Response};
 
 /// A `statusResponse` of a full server: 64 players, 50 rules.
 fn full_server() -> Vec<u8> {
@@ -161,6 +164,42 @@ fn a_gamespy4_datagram_that_is_rejected_costs_nothing() {
     let counted = measure(|| {
         for datagram in [&b""[..], b"\x09\x01\x02\x03\x04abc\0", b"\0\x01\x02\x03\x04", b"\xff"] {
             assert!(gamespy4::Response::parse(datagram).is_err());
+        }
+    });
+    assert_eq!(counted.count_total, 0);
+}
+
+#[test]
+fn a_quake3_list_view_allocates_nothing() {
+    let servers = (0..190_u16).map(|port| SocketAddr::from(([192, 0, 2, 1], 1 + port)));
+    let part = list(servers, true).remove(0);
+    let mut seen = 0;
+    let counted = measure(|| {
+        let part = ListPart::parse(&part).unwrap();
+        seen = part.iter().filter(|server| server.port() != 0).count();
+    });
+    assert_eq!(seen, 190);
+    assert_eq!(counted.count_total, 0);
+}
+
+#[test]
+fn quake3_requests_and_short_replies_allocate_nothing() {
+    let datagrams: [&[u8]; 5] = [
+        b"\xff\xff\xff\xffgetserversExt Nexuiz 3 empty full ipv4 gametype=ctf",
+        b"\xff\xff\xff\xffrcon \"two words\" status",
+        b"\xff\xff\xff\xffheartbeat DarkPlaces\n",
+        b"\xff\xff\xff\xffchallengeResponse -1 2 71",
+        b"\xff\xff\xff\xffprint\nBad rconpassword.\n",
+    ];
+    let mut out = Vec::with_capacity(256);
+    let counted = measure(|| {
+        for datagram in datagrams {
+            out.clear();
+            match Request::parse(datagram) {
+                Ok(Request { command: Command::GetServers(_), .. }) | Err(_) => {}
+                Ok(request) => request.encode(&mut out).unwrap(),
+            }
+            let _ = Reply::parse(datagram);
         }
     });
     assert_eq!(counted.count_total, 0);
