@@ -73,6 +73,7 @@
 //! # Ok::<(), queryport::error::ParseError>(())
 //! ```
 
+mod bits;
 mod challenge;
 mod client;
 mod connect;
