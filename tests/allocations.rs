@@ -12,13 +12,16 @@
 
 mod common;
 
+use std::net::SocketAddr;
+
 use allocation_counter::measure;
 use bytes::Bytes;
 use queryport::gamespy1;
 use queryport::gamespy4;
 use queryport::limits::Limits;
 use queryport::model::{Player, ServerStatus};
-use queryport::quake3::{Answer, Response};
+use queryport::quake3::master::{ListPart, list};
+use queryport::quake3::{Answer, Command, Reply, Request, Response};
 use queryport::ut2004;
 
 /// A `statusResponse` of a full server: 64 players, 50 rules.
@@ -218,4 +221,40 @@ fn a_ut2004_model_is_a_few_lists_and_one_for_each_player() {
     assert_eq!(players, 34);
     // Each player's own numbers are a list of one or two.
     assert!(counted.count_total <= 34 + 12, "{} allocations", counted.count_total);
+}
+
+#[test]
+fn a_quake3_list_view_allocates_nothing() {
+    let servers = (0..190_u16).map(|port| SocketAddr::from(([192, 0, 2, 1], 1 + port)));
+    let part = list(servers, true).remove(0);
+    let mut seen = 0;
+    let counted = measure(|| {
+        let part = ListPart::parse(&part).unwrap();
+        seen = part.iter().filter(|server| server.port() != 0).count();
+    });
+    assert_eq!(seen, 190);
+    assert_eq!(counted.count_total, 0);
+}
+
+#[test]
+fn quake3_requests_and_short_replies_allocate_nothing() {
+    let datagrams: [&[u8]; 5] = [
+        b"\xff\xff\xff\xffgetserversExt Nexuiz 3 empty full ipv4 gametype=ctf",
+        b"\xff\xff\xff\xffrcon \"two words\" status",
+        b"\xff\xff\xff\xffheartbeat DarkPlaces\n",
+        b"\xff\xff\xff\xffchallengeResponse -1 2 71",
+        b"\xff\xff\xff\xffprint\nBad rconpassword.\n",
+    ];
+    let mut out = Vec::with_capacity(256);
+    let counted = measure(|| {
+        for datagram in datagrams {
+            out.clear();
+            match Request::parse(datagram) {
+                Ok(Request { command: Command::GetServers(_), .. }) | Err(_) => {}
+                Ok(request) => request.encode(&mut out).unwrap(),
+            }
+            let _ = Reply::parse(datagram);
+        }
+    });
+    assert_eq!(counted.count_total, 0);
 }

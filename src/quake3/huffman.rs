@@ -17,6 +17,7 @@
 
 use bytes::BufMut;
 
+use super::bits::{BitReader, BitWriter, bit};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 
 /// Most bytes one coded region can hold: its length field has two bytes.
@@ -41,7 +42,7 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
         .map_err(|_| EncodeError::TooLong { field: "compressed text", limit: MAX_CODED })?;
     out.put_u16(length);
     let mut tree = Tree::new();
-    let mut bits = BitWriter { out, byte: 0, used: 0 };
+    let mut bits = BitWriter::new(out);
     let mut path = Vec::new();
     for &symbol in plain {
         let known = tree.leaf(symbol);
@@ -69,7 +70,7 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     if length > limit {
         return Err(ParseError::new(ParseErrorKind::Limit("bytes of compressed text"), 0));
     }
-    let mut bits = BitReader { bytes, next: 0 };
+    let mut bits = BitReader::new(bytes);
     // Every byte but the first takes one bit or more.
     let bound = bytes.len().saturating_mul(8);
     let mut plain = Vec::with_capacity(length.min(bound));
@@ -251,52 +252,6 @@ impl Tree {
                 *child = new;
             }
         });
-    }
-}
-
-/// A byte with this bit set; 0 is the least significant.
-const fn bit(place: u8) -> u8 {
-    1_u8.wrapping_shl(place as u32)
-}
-
-struct BitWriter<'a, B: BufMut> {
-    out: &'a mut B,
-    byte: u8,
-    used: u8,
-}
-
-impl<B: BufMut> BitWriter<'_, B> {
-    fn push(&mut self, one: bool) {
-        if one {
-            self.byte |= bit(self.used);
-        }
-        self.used = self.used.saturating_add(1);
-        if self.used == 8 {
-            self.out.put_u8(self.byte);
-            (self.byte, self.used) = (0, 0);
-        }
-    }
-
-    /// The last, perhaps empty byte, as id's encoder writes it.
-    fn finish(self) {
-        self.out.put_u8(self.byte);
-    }
-}
-
-struct BitReader<'a> {
-    bytes: &'a [u8],
-    next: u8,
-}
-
-impl BitReader<'_> {
-    fn take(&mut self) -> Option<bool> {
-        let (first, rest) = self.bytes.split_first()?;
-        let one = first & bit(self.next) != 0;
-        self.next = self.next.saturating_add(1);
-        if self.next == 8 {
-            (self.bytes, self.next) = (rest, 0);
-        }
-        Some(one)
     }
 }
 

@@ -1,7 +1,16 @@
 //! Quake 3's out-of-band packets: Quake III Arena, OpenArena, Urban Terror, Enemy Territory, Jedi Academy, Call
 //! of Duty 1–4, Medal of Honor, Tremulous, Nexuiz, Xonotic, Warsow and their relatives.
 //!
-//! One datagram asks, one answers. A reply is never continued in a second datagram.
+//! | question | client | server |
+//! |---|---|---|
+//! | `getinfo`, `getstatus`: who are you, who is on | [`InfoQuery`], [`StatusQuery`] | [`server::answer`] |
+//! | `getchallenge`: a number that proves my address | [`ChallengeQuery`] | [`Challenges`] |
+//! | `connect`: a place | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
+//! | `rcon`, `srcon`: a console command | [`RconQuery`], `SecureRconQuery` | [`RconRequest`], [`print`] |
+//! | `getservers`, `heartbeat`: the list of servers | [`master::ListQuery`], [`master::Announcer`] | [`master::Master`] |
+//!
+//! Of the first, one datagram asks and one answers. That reply is never continued in a second datagram; what `rcon` prints
+//! and what a master lists is.
 //!
 //! ```text
 //!  client                                                        server
@@ -39,6 +48,14 @@
 //! - The name on a player line reaches from the first quote to the last; a name cannot hold one (id source).
 //! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and then one a
 //!   second (source): do not send both back to back, and do not retry within a second.
+//! - ioquake3's `getchallenge` carries the client's own challenge and the game's name and gets both challenges and the
+//!   protocol number back; id's, DarkPlaces' and Warsow's carry and get less (source; recorded from OpenArena and
+//!   Nexuiz). `connect` is compressed from its first blank on ([`huffman`]), but not on DarkPlaces (recorded).
+//! - `rcon`'s answers have neither number nor end mark: quiet ends them. ioquake3's pieces have 1,007 bytes of text at
+//!   most, DarkPlaces' 1,394; a wrong password is told by the one and passed over in silence by the other (recorded).
+//!   Known limits: id's servers take one command in 500 ms, Urban Terror's one in 600 ms after a bad password, ioquake3's
+//!   ten packets of an address in a row and then one a second (source); [`RconPace`] stays below all of them.
+//! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank (source; accepted by Nexuiz).
 //! - The number of clients in an `infoResponse` leaves out private slots on id's and ioquake3's servers
 //!   (source); a `statusResponse` has no such key, its lines are counted.
 //!
@@ -56,6 +73,7 @@
 //! # Ok::<(), queryport::error::ParseError>(())
 //! ```
 
+mod bits;
 mod challenge;
 mod client;
 mod connect;

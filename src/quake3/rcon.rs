@@ -241,7 +241,8 @@ impl Conversation for RconQuery {
         if self.printout.has_begun() {
             // Still printing when the time was over: the end is not here.
             Silence::Done(Ok(self.printout.finish(patience != Patience::Over)))
-        } else if self.repeatable {
+        } else if self.repeatable || patience == Patience::Over {
+            // What the session knows of the end says more: unreachable, nonsense.
             Silence::Retry
         } else {
             Silence::Done(Err(RconError::NoAnswer))

@@ -148,7 +148,8 @@ impl Conversation for SecureRconQuery {
     fn silence(&mut self, patience: Patience) -> Silence<Self::Answer> {
         if self.printout.has_begun() {
             Silence::Done(Ok(self.printout.finish(patience != Patience::Over)))
-        } else if self.waits_for_challenge() {
+        } else if self.waits_for_challenge() || patience == Patience::Over {
+            // What the session knows of the end says more: unreachable, nonsense.
             Silence::Retry
         } else {
             // A challenge is used up, and a command may not run twice.

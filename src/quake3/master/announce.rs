@@ -110,7 +110,7 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         let masters = ["192.0.2.9:27950", "[2001:db8::9]:27950"].map(|master| master.parse().unwrap());
         let mut announcer = Announcer::new("QuakeArena-1", masters, start).unwrap();
-        let mut sent = |announcer: &mut Announcer, seconds| {
+        let sent = |announcer: &mut Announcer, seconds| {
             std::iter::from_fn(|| announcer.poll_transmit(at(seconds), &mut Vec::new())).count()
         };
         assert_eq!(sent(&mut announcer, 0), 2);

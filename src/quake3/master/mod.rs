@@ -49,15 +49,19 @@ mod registry;
 mod request;
 mod scope;
 mod server;
+mod server_list;
 #[cfg(test)]
 mod tests;
 mod throttle;
+mod writer;
 
 pub use announce::Announcer;
 pub use games::Policy;
-pub use list::{Addresses, ListPart, list};
+pub use list::{Addresses, ListPart};
 pub use options::Options;
-pub use query::{ListQuery, ServerList};
+pub use query::ListQuery;
 pub use request::ListRequest;
 pub use scope::Scope;
 pub use server::{Event, Master, Stats};
+pub use server_list::ServerList;
+pub use writer::list;

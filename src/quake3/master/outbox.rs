@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::games;
-use super::list::PartWriter;
 use super::registry::{Entry, Name, Occupancy, Registry};
 use super::request::ListRequest;
+use super::writer::PartWriter;
 
 /// Lists that are being sent or wait for that.
 const MAX_LISTS: usize = 64;

@@ -1,14 +1,15 @@
 //! Asking a master for its list.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use super::list::ListPart;
 use super::request::ListRequest;
 use super::scope::Scope;
+use super::server_list::ServerList;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing};
+use crate::model::Missing;
 use crate::quake3::request::{Command, Request};
 use crate::session::{Conversation, Patience, Silence, Verdict, Wait, canonical};
 
@@ -236,61 +237,9 @@ impl Conversation for ListQuery {
     }
 }
 
-/// What a master listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerList {
-    servers: Vec<SocketAddr>,
-    refused: u32,
-    datagrams: u32,
-    passes: u8,
-    completeness: Completeness,
-}
-
-impl ServerList {
-    /// The servers in the order of their arrival, each once.
-    #[must_use]
-    pub fn servers(&self) -> &[SocketAddr] {
-        &self.servers
-    }
-
-    /// The same as a set, sorted by address.
-    #[must_use]
-    pub fn to_set(&self) -> BTreeSet<SocketAddr> {
-        self.servers.iter().copied().collect()
-    }
-
-    /// Entries left out because their address is out of [`Scope`].
-    #[must_use]
-    pub const fn refused(&self) -> u32 {
-        self.refused
-    }
-
-    /// Datagrams that were read, copies included.
-    #[must_use]
-    pub const fn datagrams(&self) -> u32 {
-        self.datagrams
-    }
-
-    /// How often the master was asked and answered, or was asked in vain after it had answered before.
-    #[must_use]
-    pub const fn passes(&self) -> u8 {
-        self.passes
-    }
-
-    /// Complete: the end mark came, and where the master was asked more than once, its last answer brought nothing
-    /// new and what every answer may have lost is estimated at less than 0.02 datagrams. After a single pass a
-    /// datagram may be missing all the same: nothing on the wire tells. `end`: no end mark, a damaged datagram, or more
-    /// servers than the limit allows. `fragments`: the answers disagree too much; how many datagrams are likely to be
-    /// missing from all of them, at least 1.
-    #[must_use]
-    pub const fn completeness(&self) -> Completeness {
-        self.completeness
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::list::list;
+    use super::super::list;
     use super::*;
 
     fn query(passes: u8) -> ListQuery {

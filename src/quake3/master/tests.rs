@@ -257,7 +257,7 @@ fn places_are_bounded_by_address_and_in_all() {
 #[test]
 fn a_client_gets_four_lists_in_a_row_then_one_in_three_seconds() {
     let mut rig = Rig::new(options());
-    let mut ask = |rig: &mut Rig| rig.list(CLIENT, "getservers Test 5").is_some();
+    let ask = |rig: &mut Rig| rig.list(CLIENT, "getservers Test 5").is_some();
     assert_eq!([(); 5].map(|()| ask(&mut rig)), [true, true, true, true, false]);
     rig.pass(Duration::from_secs(3));
     assert!(ask(&mut rig) && !ask(&mut rig));
