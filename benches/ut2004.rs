@@ -1,5 +1,11 @@
 //! UT2004: view, model and encoder, beside a bare `memchr` pass over the same bytes.
-#![allow(missing_docs, clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a benchmark")]
+#![allow(
+    missing_docs,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a benchmark"
+)]
 
 use std::hint::black_box;
 

@@ -192,10 +192,10 @@ fn a_ut2004_view_allocates_nothing() {
         for packet in &packets {
             match ut2004::Response::parse(packet, &Limits::default()).unwrap().body {
                 ut2004::Body::Rules(rules) => {
-                    seen.0 += rules.iter().filter(|(key, _)| !key.is_empty()).count()
+                    seen.0 += rules.iter().filter(|(key, _)| !key.is_empty()).count();
                 }
                 ut2004::Body::Players(players) => {
-                    seen.1 += players.iter().filter(|p| p.player_num > 0).count()
+                    seen.1 += players.iter().filter(|p| p.player_num > 0).count();
                 }
                 _ => {}
             }

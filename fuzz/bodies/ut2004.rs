@@ -15,7 +15,7 @@ use bytes::Bytes;
 use queryport::limits::Limits;
 use queryport::model::{Player, ServerStatus};
 use queryport::session::{Session, Timing};
-use queryport::ut2004::{Answer, Body, Request, Response, StatusQuery, server};
+use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery, Tail, server};
 
 /// A request that parses is written again equal, and is answered with replies that are none.
 pub fn request(data: &[u8]) {
@@ -65,15 +65,28 @@ pub fn response(data: &[u8]) {
     response.encode(&mut written);
     // A repaired record is written right, and an overlong length in its shortest form: then it reads the same.
     let again = Response::parse_lenient(&written, &limits).expect("what was written parses");
-    let mut twice = Vec::new();
-    again.encode(&mut twice);
-    assert_eq!(twice, written);
+    match (response.body, again.body) {
+        // Lengths written shorter, or NULs written where they were missing, can make another tail fit.
+        (Body::Info(before), Body::Info(after)) => assert_eq!(head(before), head(after)),
+        _ => {
+            let mut twice = Vec::new();
+            again.encode(&mut twice);
+            assert_eq!(twice, written);
+        }
+    }
 
     let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     assert!(!answer.completeness().is_complete(), "one datagram is no answer");
     let status = answer.to_status();
     assert!(status.rules.len() >= answer.rules().count());
     assert_eq!(status.listed_players().len(), answer.players().count());
+}
+
+/// An info record without its tail.
+fn head(info: Info<'_>) -> Info<'_> {
+    let mut head = info;
+    (head.tail, head.repaired) = (Tail::default(), false);
+    head
 }
 
 /// A query hears a script: one byte of time (8 ms each), two of length, the datagram. Whatever it is, the query ends by
