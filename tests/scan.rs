@@ -1,5 +1,15 @@
 //! Scans over real sockets on loopback, bounded in number and time.
 #![cfg(feature = "tokio")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;

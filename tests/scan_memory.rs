@@ -1,7 +1,13 @@
 //! What a scan holds and allocates, counted.
 #![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
     clippy::disallowed_methods,
-    reason = "an Instant has to come from somewhere; time is virtual after this"
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
 )]
 
 use std::net::{Ipv4Addr, SocketAddr};

@@ -2,10 +2,18 @@
 //! `cargo install gungraun-runner` of the version in Cargo.lock.
 #![allow(
     missing_docs,
+    dead_code,
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
     clippy::disallowed_methods,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unimplemented,
     clippy::unwrap_used,
     reason = "a benchmark"
 )]

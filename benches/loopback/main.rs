@@ -1,16 +1,19 @@
 //! Scans over loopback, measured beside a bare loop in the same run. See benches/README.md.
 #![allow(
     missing_docs,
+    dead_code,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
     clippy::disallowed_methods,
-    clippy::exhaustive_structs,
     clippy::exhaustive_enums,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
+    clippy::exhaustive_structs,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
+    clippy::unimplemented,
+    clippy::unwrap_used,
     reason = "a benchmark"
 )]
 
