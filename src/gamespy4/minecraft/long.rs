@@ -37,7 +37,7 @@ pub(in crate::gamespy4) fn is_minecraft(body: &[u8]) -> bool {
 pub(in crate::gamespy4) fn read<'a>(reader: &mut Reader<'a>, piece: &Piece<'a>) -> Result<(), ParseError> {
     let body = piece.body;
     // The last place: an earlier one can stand in a title, none can stand in a player's name.
-    let players = memmem::rfind(body, PLAYERS);
+    let players = memmem::find_iter(body, PLAYERS).last();
     let end = players.map_or(body.len(), |at| at.saturating_add(1));
     let region = body.get(1..end).unwrap_or_default();
     read_pairs(reader, region, piece.base.saturating_add(1))?;
