@@ -153,7 +153,7 @@ impl Answer {
         self.fields().iter().find(|(key, _)| is_echo(key))
     }
 
-    /// The answer to `\secure\`, to be compared with [`secure::validate`](super::secure::validate).
+    /// The answer to `\secure\`, to be compared with [`GameKey::validate`](super::secure::GameKey::validate).
     #[must_use]
     pub fn validate(&self) -> Option<&[u8]> {
         self.fields().get("validate")

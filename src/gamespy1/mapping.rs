@@ -253,8 +253,7 @@ impl Reader<'_> {
                 rules.push(key, value);
             }
         }
-        // A server that writes no separator for an empty value; in a cut reply it is a piece of a key.
-        if let Some(key) = odd_key.filter(|_| answer.completeness().is_complete()) {
+        if let Some(key) = odd_key {
             rules.push(key, b"");
         }
         rules.build()
