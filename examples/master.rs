@@ -43,6 +43,21 @@ struct Serve {
     /// Take servers of this game only; may be given more than once.
     #[arg(long)]
     game: Vec<String>,
+    /// Take servers of every game but this; may be given more than once.
+    #[arg(long, conflicts_with = "game")]
+    except: Vec<String>,
+    /// A further heartbeat tag and the game it stands for, as TAG=GAME.
+    #[arg(long, value_name = "TAG=GAME", value_parser = tag)]
+    tag: Vec<(String, String)>,
+    /// Most servers in all.
+    #[arg(long, default_value_t = Options::default().max_servers)]
+    max_servers: usize,
+    /// Most servers of one address.
+    #[arg(long, default_value_t = Options::default().max_per_address)]
+    max_per_address: usize,
+    /// Lists that one client gets in a row, before it has to wait.
+    #[arg(long, default_value_t = Options::default().lists_in_a_row)]
+    lists_in_a_row: u16,
     /// Take servers on this machine too.
     #[arg(long)]
     loopback: bool,
@@ -70,6 +85,11 @@ struct List {
     passes: u8,
 }
 
+fn tag(text: &str) -> Result<(String, String), String> {
+    let (tag, game) = text.split_once('=').ok_or("expected TAG=GAME")?;
+    Ok((tag.to_owned(), game.to_owned()))
+}
+
 #[tokio::main]
 async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     match Arguments::parse().task {
@@ -87,9 +107,15 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     }
     let mut options = Options::default();
     options.scope = if arguments.loopback { Scope::Any } else { Scope::Lan };
-    if !arguments.game.is_empty() {
-        options.games = Policy::Only(arguments.game);
-    }
+    options.games = match (arguments.game, arguments.except) {
+        (only, _) if !only.is_empty() => Policy::Only(only),
+        (_, except) if !except.is_empty() => Policy::Except(except),
+        _ => Policy::All,
+    };
+    options.tags = arguments.tag;
+    options.max_servers = arguments.max_servers;
+    options.max_per_address = arguments.max_per_address;
+    options.lists_in_a_row = arguments.lists_in_a_row;
     let mut secret = [0; 16];
     getrandom::fill(&mut secret)?;
     let mut master = Master::new(Secret::new(secret), options, Instant::now());

@@ -28,7 +28,7 @@ pub struct Options {
     /// Which games are taken; default all.
     pub games: Policy,
     /// Further heartbeat tags and the games they stand for, beside `DarkPlaces`, `QuakeArena-1`, `Wolfenstein-1` and
-    /// `EnemyTerritory-1`.
+    /// `EnemyTerritory-1`. A tag needs five letters: a shorter heartbeat could not be answered with as little.
     pub tags: Vec<(String, String)>,
     /// Lists that one source gets in a row; default 4.
     pub lists_in_a_row: u16,

@@ -86,6 +86,18 @@ impl Registry {
             *known = entry;
             return Listing::Renewed;
         }
+        let place = self.place(server);
+        if place == Listing::New {
+            self.entries.insert(server, entry);
+        }
+        place
+    }
+
+    /// What would become of a server if it proved its address now.
+    pub(super) fn place(&self, server: SocketAddr) -> Listing {
+        if self.entries.contains_key(&server) {
+            return Listing::Renewed;
+        }
         if self.entries.len() >= self.max_servers {
             return Listing::Full;
         }
@@ -93,7 +105,6 @@ impl Registry {
         if self.entries.range(first..=last).take(self.max_per_address).count() >= self.max_per_address {
             return Listing::TooMany;
         }
-        self.entries.insert(server, entry);
         Listing::New
     }
 

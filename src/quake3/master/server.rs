@@ -28,6 +28,8 @@ const SWEEP: Duration = Duration::from_secs(10);
 const MAX_QUESTIONS: usize = 256;
 /// Events that may wait to be taken; the oldest goes.
 const MAX_EVENTS: usize = 256;
+/// Length of a challenge, in bytes: as much as the heartbeat's length allows (dpmaster has the same range).
+const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=11;
 /// Longest value that is read (dpmaster's limit).
 const MAX_VALUE: usize = 255;
 
@@ -67,11 +69,14 @@ pub struct Master {
     next_sweep: Instant,
     servers: Registry,
     throttle: Throttle,
-    questions: VecDeque<(SocketAddr, [u8; 11])>,
+    questions: VecDeque<Question>,
     lists: Outbox,
     events: VecDeque<Event>,
     stats: Stats,
 }
+
+/// A server to be asked, and the challenge with its length.
+type Question = (SocketAddr, [u8; 11], usize);
 
 /// Something that happened to the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +94,8 @@ pub enum Event {
 pub struct Stats {
     /// Heartbeats that were answered with a question.
     pub heartbeats: u64,
-    /// Heartbeats that were not: an unknown tag, an address out of scope, shorter than the question, or too many
-    /// questions waiting.
+    /// Heartbeats that were not: an unknown tag, an address out of scope or without a place left for it, shorter than
+    /// the question, or too many questions waiting.
     pub heartbeats_refused: u64,
     /// Descriptions that were taken.
     pub listed: u64,
@@ -98,7 +103,7 @@ pub struct Stats {
     pub unproved: u64,
     /// Descriptions that lack something, or of a game that is not taken.
     pub unusable: u64,
-    /// Descriptions for which there was no place: in the table, or for that address.
+    /// Descriptions for which no place was left since the question: in the table, or for that address.
     pub no_place: u64,
     /// Requests for lists that were answered.
     pub lists: u64,
@@ -154,8 +159,8 @@ impl Master {
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let before = out.len();
         let to = match self.questions.pop_front() {
-            Some((server, challenge)) => {
-                let command = Command::GetInfo { challenge: Some(&challenge) };
+            Some((server, challenge, length)) => {
+                let command = Command::GetInfo { challenge: challenge.get(..length) };
                 let written = Request::new(command).encode(out);
                 debug_assert!(written.is_ok(), "our challenges hold letters and digits");
                 server
@@ -205,7 +210,7 @@ impl Master {
         let servers = self.options.max_servers.saturating_mul(BYTES_PER_SERVER);
         // Queues grow by doubling.
         let queues = MAX_QUESTIONS
-            .saturating_mul(size_of::<(SocketAddr, [u8; 11])>())
+            .saturating_mul(size_of::<Question>())
             .saturating_add(MAX_EVENTS.saturating_mul(size_of::<Event>()))
             .saturating_add(outbox::BYTES)
             .saturating_mul(2);
@@ -217,10 +222,11 @@ impl Master {
         let (_, tag) = games::tags(&self.options.tags).find(|(known, _)| known.as_bytes() == tag)?;
         let challenge = self.challenge(server, self.window(now), tag);
         // Mark, word, blank, challenge: never more than the heartbeat had, which may be forged.
-        let question = challenge.len().saturating_add(12);
+        let length = length.checked_sub(12)?.min(*CHALLENGE.end());
         let waiting = self.questions.len() < MAX_QUESTIONS;
-        (self.options.scope.admits(server) && length >= question && waiting)
-            .then(|| self.questions.push_back((server, challenge)))
+        let place = matches!(self.servers.place(server), Listing::New | Listing::Renewed);
+        (self.options.scope.admits(server) && CHALLENGE.contains(&length) && waiting && place)
+            .then(|| self.questions.push_back((server, challenge, length)))
     }
 
     /// A request for the list. `None`: it gets none.
@@ -254,9 +260,13 @@ impl Master {
         let quoted = info.get("challenge")?;
         let window = self.window(now);
         let windows = [Some(window), window.checked_sub(1)];
-        let is_given =
-            |tag: Tag<'_>| windows.into_iter().flatten().any(|w| self.challenge(server, w, tag) == quoted);
-        let scope = self.options.scope.admits(server);
+        let is_given = |tag: Tag<'_>| {
+            windows
+                .into_iter()
+                .flatten()
+                .any(|window| self.challenge(server, window, tag).starts_with(quoted))
+        };
+        let scope = self.options.scope.admits(server) && CHALLENGE.contains(&quoted.len());
         games::tags(&self.options.tags).map(|(_, tag)| tag).find(|tag| scope && is_given(*tag))
     }
 

@@ -180,7 +180,6 @@ fn games_can_be_taken_and_left() {
 fn heartbeats_that_name_a_game() {
     let own = vec![("Warsow".to_owned(), "Warsow".to_owned())];
     let mut rig = Rig::new(Options { tags: own, ..options() });
-    // 27 bytes and more: the question must not be longer than a heartbeat.
     assert!(!rig.register(server(0), "QuakeArena-1", &info("SomethingElse", 5)), "the two must not differ");
     let nameless = "\\protocol\\1357\\clients\\2\\sv_maxclients\\8";
     assert!(rig.register(server(1), "QuakeArena-1", nameless));
@@ -203,6 +202,12 @@ fn a_heartbeat_shorter_than_the_question_gets_none() {
     let own = vec![("W".to_owned(), "Warsow".to_owned())];
     let mut rig = Rig::new(Options { tags: own, ..options() });
     assert_eq!(rig.heartbeat(server(0), "W"), None);
+    // One that is nearly as long gets a shorter challenge.
+    let own = vec![("Warsow".to_owned(), "Warsow".to_owned())];
+    let mut rig = Rig::new(Options { tags: own, ..options() });
+    assert_eq!(rig.heartbeat(server(0), "Warsow").map(|challenge| challenge.len()), Some(9));
+    assert!(rig.register(server(0), "Warsow", &info("Warsow", 5)));
+    assert!(!rig.register(server(1), "Warsow", &info("SomethingElse", 5)));
 }
 
 #[test]
@@ -249,7 +254,14 @@ fn places_are_bounded_by_address_and_in_all() {
     }
     let mut rig = Rig::new(Options { max_servers: 2, ..options() });
     assert_eq!([0, 1, 2].map(|n| rig.register(server(n), "DarkPlaces", &info("T", 5))), [true, true, false]);
-    assert_eq!(rig.master.stats().no_place, 1);
+    assert_eq!(rig.master.stats().heartbeats_refused, 1, "not even asked");
+    // Asked while there was a place for either, answered when there was none.
+    let mut rig = Rig::new(Options { max_servers: 1, ..options() });
+    let challenges = [0, 1].map(|n| rig.heartbeat(server(n), "DarkPlaces").unwrap());
+    for (n, challenge) in (0..).zip(challenges) {
+        rig.describe(server(n), &format!("{}\\challenge\\{challenge}", info("T", 5)));
+    }
+    assert_eq!((rig.master.stats().no_place, rig.master.servers().count()), (1, 1));
     let mut rig = Rig::new(Options { max_servers: 0, ..options() });
     assert!(!rig.register(server(0), "DarkPlaces", &info("T", 5)));
 }
