@@ -8,8 +8,10 @@ pub(super) const DATAGRAMS_A_QUERY: usize = 3;
 /// Never narrower.
 const LEAST: usize = 16;
 
-/// Counts datagrams on their way to us, however many an answer has. Grows by one with each until the kernel drops one (doubling a round trip), then by one a round trip; halves
-/// when it drops, once a round trip.
+/// As wide as the receive buffer holds all answers at once, by what answers turn out to be. From there it grows by one
+/// with each datagram until the kernel drops one (doubling a round trip), then by one a round trip; it halves when the
+/// kernel drops, once a round trip. A backlog in the receive buffer holds growth back: then we are the slow ones, and a
+/// wider window would only fill the buffer.
 #[derive(Debug)]
 pub(super) struct Window {
     size: usize,
@@ -42,11 +44,19 @@ impl Window {
         self.size
     }
 
+    /// `each` datagrams answer a request, as far as it can be told: what is safe with that.
+    pub(super) fn learned(&mut self, each: usize) {
+        if self.drops == 0 {
+            let safe = self.room.checked_div(each.max(1)).unwrap_or_default();
+            self.size = self.size.max(safe.min(self.most));
+        }
+    }
+
     /// `count` datagrams came; `all`: there are no more for now.
     pub(super) fn received(&mut self, count: usize, all: bool) {
         self.deaf = self.deaf.saturating_sub(count);
         self.backlog = if all { 0 } else { self.backlog.saturating_add(count) };
-        if !self.tells || self.size >= self.most || self.backlog > self.room / 2 {
+        if !self.tells || self.size >= self.most || self.backlog > self.room / 16 {
             return;
         }
         self.received = self.received.saturating_add(count);
@@ -100,18 +110,14 @@ mod tests {
     #[test]
     fn a_backlog_holds_growth_back() {
         let mut window = Window::new(425_984, 8192, true);
-        window.received(64, false);
-        assert_eq!(window.size(), 46 + 64);
+        window.received(8, false);
+        assert_eq!(window.size(), 46 + 8);
         for _ in 0..100 {
             window.received(64, false);
         }
-        assert_eq!(
-            window.size(),
-            46 + 64,
-            "two batches in a row are more than half of what the buffer holds"
-        );
+        assert_eq!(window.size(), 46 + 8, "a batch is more than a sixteenth of what the buffer holds");
         window.received(5, true);
-        assert_eq!(window.size(), 46 + 64 + 5);
+        assert_eq!(window.size(), 46 + 8 + 5);
     }
 
     #[test]
@@ -119,6 +125,10 @@ mod tests {
         let mut window = Window::new(425_984, 8192, false);
         window.received(100_000, true);
         assert_eq!(window.size(), 46);
+        window.learned(3);
+        assert_eq!(window.size(), 46);
+        window.learned(1);
+        assert_eq!(window.size(), 138, "all of them fit, whatever happens");
         assert_eq!(Window::new(0, 8192, false).size(), 16);
         assert_eq!(Window::new(1 << 24, 100, true).size(), 100);
     }
