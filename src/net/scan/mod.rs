@@ -191,7 +191,7 @@ impl<C: Conversation> Scan<C> {
         for lane in lanes.iter_mut().flatten() {
             if let Poll::Ready(count) = lane.poll_receive(cx, |from, heard| hear(scanner, now, from, heard)) {
                 received = true;
-                window.received(count, count < BATCH);
+                window.received(count, count < BATCH / 4);
             }
         }
         let drops = lanes.iter().flatten().filter_map(Lane::drops).fold(0, u32::wrapping_add);

@@ -18,8 +18,6 @@ pub(super) struct Window {
     most: usize,
     /// Datagrams that the receive buffer holds.
     room: usize,
-    /// Datagrams taken since the receive buffer was last seen empty.
-    backlog: usize,
     /// Where growth by doubling ends.
     threshold: usize,
     /// Datagrams since the window last grew.
@@ -37,7 +35,7 @@ impl Window {
         let room = receive_buffer.checked_div(DATAGRAM).unwrap_or_default();
         let safe = room.checked_div(DATAGRAMS_A_QUERY).unwrap_or_default();
         let size = safe.max(LEAST).min(most);
-        Self { size, most, room, backlog: 0, threshold: most, received: 0, deaf: 0, drops: 0, tells }
+        Self { size, most, room, threshold: most, received: 0, deaf: 0, drops: 0, tells }
     }
 
     pub(super) const fn size(&self) -> usize {
@@ -52,11 +50,10 @@ impl Window {
         }
     }
 
-    /// `count` datagrams came; `all`: there are no more for now.
-    pub(super) fn received(&mut self, count: usize, all: bool) {
+    /// `count` datagrams came; `few`: so few that nothing was waiting for us.
+    pub(super) fn received(&mut self, count: usize, few: bool) {
         self.deaf = self.deaf.saturating_sub(count);
-        self.backlog = if all { 0 } else { self.backlog.saturating_add(count) };
-        if !self.tells || self.size >= self.most || self.backlog > self.room / 16 {
+        if !self.tells || self.size >= self.most || !few {
             return;
         }
         self.received = self.received.saturating_add(count);
@@ -110,14 +107,12 @@ mod tests {
     #[test]
     fn a_backlog_holds_growth_back() {
         let mut window = Window::new(425_984, 8192, true);
-        window.received(8, false);
-        assert_eq!(window.size(), 46 + 8);
         for _ in 0..100 {
             window.received(64, false);
         }
-        assert_eq!(window.size(), 46 + 8, "a batch is more than a sixteenth of what the buffer holds");
+        assert_eq!(window.size(), 46);
         window.received(5, true);
-        assert_eq!(window.size(), 46 + 8 + 5);
+        assert_eq!(window.size(), 46 + 5);
     }
 
     #[test]
