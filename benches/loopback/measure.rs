@@ -215,39 +215,37 @@ fn print(title: &str, servers: u32, rows: &[&[&str]], runs: &[Run]) {
 
 fn compare(rounds: usize) -> std::io::Result<()> {
     let port = 27961;
-    let rows: &[&[&str]] = &[
-        &["--floor", "--window", "256"],
-        &["--floor", "--window", "64"],
-        &["--floor", "--window", "512"],
-        &["--window", "256"],
-        &["--window", "256", "--model"],
-        &["--window", "2048", "--model"],
-        &["--window", "256", "--plain"],
-    ];
     {
         let _farm = Farm::start(port, &[]);
-        print("quake3, all alive", 10_000, rows, &medians(port, rounds, rows));
-        let rows: &[&[&str]] =
-            &[&["--window", "256", "--servers", "1000"], &["--window", "256", "--servers", "10000"]];
-        print("linear (10,000 servers' worth)", 10_000, rows, &medians(port, rounds, rows));
+        for (protocol, window) in
+            [("quake3", "256"), ("gamespy1", "256"), ("gamespy4", "256"), ("ut2004", "2048")]
+        {
+            let rows: &[&[&str]] = &[
+                &["--protocol", protocol, "--window", window, "--floor"],
+                &["--protocol", protocol, "--window", window],
+                &["--protocol", protocol, "--window", window, "--model"],
+                &["--protocol", protocol, "--window", window, "--plain"],
+            ];
+            print(&format!("{protocol}, all alive"), 10_000, rows, &medians(port, rounds, rows));
+        }
     }
     for dead in ["1", "10"] {
         let _farm = Farm::start(port, &["--dead", dead]);
         let rows: &[&[&str]] = &[&["--window", "2048", "--model"]];
-        print(&format!("{dead} % dead, 1 s timeout"), 10_000, rows, &medians(port, rounds.min(3), rows));
+        print(&format!("{dead} % dead, 1 s timeout"), 10_000, rows, &medians(port, rounds, rows));
     }
     {
         let _farm = Farm::start(port, &["--delay", "50"]);
-        let rows: &[&[&str]] = &[&["--floor", "--window", "8192"], &["--window", "8192", "--model"]];
+        let rows: &[&[&str]] = &[&["--window", "8192", "--floor"], &["--window", "8192", "--model"]];
         print("50 ms away", 10_000, rows, &medians(port, rounds, rows));
     }
     {
         let _farm = Farm::start(port, &["--servers", "100000"]);
-        let rows: &[&[&str]] = &[
-            &["--window", "512", "--servers", "10000", "--model"],
-            &["--window", "512", "--servers", "100000", "--model"],
-        ];
-        print("memory (rates are per 100,000)", 100_000, rows, &medians(port, rounds.min(3), rows));
+        for servers in ["1000", "10000", "100000"] {
+            let rows: &[&[&str]] = &[&["--window", "512", "--servers", servers, "--model"]];
+            let count = servers.parse().unwrap();
+            print(&format!("{servers} servers"), count, rows, &medians(port, rounds, rows));
+        }
     }
     Ok(())
 }

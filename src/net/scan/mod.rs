@@ -23,6 +23,8 @@ use crate::session::{Conversation, ScanOptions, ScanStats, Scanned, Scanner};
 use lane::{BATCH, Heard, Lane, Sent};
 use window::{DATAGRAM, DATAGRAMS_A_QUERY, Window};
 
+/// Answers after which it is known how many datagrams one has.
+const ENOUGH_ANSWERS: u64 = 64;
 /// No more than this is asked for, in bytes.
 const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
 
@@ -189,11 +191,16 @@ impl<C: Conversation> Scan<C> {
         for lane in lanes.iter_mut().flatten() {
             if let Poll::Ready(count) = lane.poll_receive(cx, |from, heard| hear(scanner, now, from, heard)) {
                 received = true;
-                window.received(count, count < BATCH);
+                window.received(count, count < BATCH / 4);
             }
         }
         let drops = lanes.iter().flatten().filter_map(Lane::drops).fold(0, u32::wrapping_add);
         window.dropped(drops);
+        let stats = scanner.stats();
+        if stats.answered >= ENOUGH_ANSWERS {
+            let each = stats.datagrams.div_ceil(stats.requests.max(1));
+            window.learned(usize::try_from(each).unwrap_or(usize::MAX));
+        }
         scanner.set_window(window.size());
         received
     }

@@ -8,16 +8,16 @@ pub(super) const DATAGRAMS_A_QUERY: usize = 3;
 /// Never narrower.
 const LEAST: usize = 16;
 
-/// Counts datagrams on their way to us, however many an answer has. Grows by one with each until the kernel drops one (doubling a round trip), then by one a round trip; halves
-/// when it drops, once a round trip.
+/// As wide as the receive buffer holds all answers at once, by what answers turn out to be. From there it grows by one
+/// with each datagram until the kernel drops one (doubling a round trip), then by one a round trip; it halves when the
+/// kernel drops, once a round trip. A backlog in the receive buffer holds growth back: then we are the slow ones, and a
+/// wider window would only fill the buffer.
 #[derive(Debug)]
 pub(super) struct Window {
     size: usize,
     most: usize,
     /// Datagrams that the receive buffer holds.
     room: usize,
-    /// Datagrams taken since the receive buffer was last seen empty.
-    backlog: usize,
     /// Where growth by doubling ends.
     threshold: usize,
     /// Datagrams since the window last grew.
@@ -35,18 +35,25 @@ impl Window {
         let room = receive_buffer.checked_div(DATAGRAM).unwrap_or_default();
         let safe = room.checked_div(DATAGRAMS_A_QUERY).unwrap_or_default();
         let size = safe.max(LEAST).min(most);
-        Self { size, most, room, backlog: 0, threshold: most, received: 0, deaf: 0, drops: 0, tells }
+        Self { size, most, room, threshold: most, received: 0, deaf: 0, drops: 0, tells }
     }
 
     pub(super) const fn size(&self) -> usize {
         self.size
     }
 
-    /// `count` datagrams came; `all`: there are no more for now.
-    pub(super) fn received(&mut self, count: usize, all: bool) {
+    /// `each` datagrams answer a request, as far as it can be told: what is safe with that.
+    pub(super) fn learned(&mut self, each: usize) {
+        if self.drops == 0 {
+            let safe = self.room.checked_div(each.max(1)).unwrap_or_default();
+            self.size = self.size.max(safe.min(self.most));
+        }
+    }
+
+    /// `count` datagrams came; `few`: so few that nothing was waiting for us.
+    pub(super) fn received(&mut self, count: usize, few: bool) {
         self.deaf = self.deaf.saturating_sub(count);
-        self.backlog = if all { 0 } else { self.backlog.saturating_add(count) };
-        if !self.tells || self.size >= self.most || self.backlog > self.room / 2 {
+        if !self.tells || self.size >= self.most || !few {
             return;
         }
         self.received = self.received.saturating_add(count);
@@ -100,18 +107,12 @@ mod tests {
     #[test]
     fn a_backlog_holds_growth_back() {
         let mut window = Window::new(425_984, 8192, true);
-        window.received(64, false);
-        assert_eq!(window.size(), 46 + 64);
         for _ in 0..100 {
             window.received(64, false);
         }
-        assert_eq!(
-            window.size(),
-            46 + 64,
-            "two batches in a row are more than half of what the buffer holds"
-        );
+        assert_eq!(window.size(), 46);
         window.received(5, true);
-        assert_eq!(window.size(), 46 + 64 + 5);
+        assert_eq!(window.size(), 46 + 5);
     }
 
     #[test]
@@ -119,6 +120,10 @@ mod tests {
         let mut window = Window::new(425_984, 8192, false);
         window.received(100_000, true);
         assert_eq!(window.size(), 46);
+        window.learned(3);
+        assert_eq!(window.size(), 46);
+        window.learned(1);
+        assert_eq!(window.size(), 138, "all of them fit, whatever happens");
         assert_eq!(Window::new(0, 8192, false).size(), 16);
         assert_eq!(Window::new(1 << 24, 100, true).size(), 100);
     }
