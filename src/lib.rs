@@ -1,22 +1,28 @@
-//! Asks game servers *who are you, what is being played, who is on?* — and answers such questions for them:
-//! Quake 3's out-of-band packets so far; three more protocols have their rooms prepared.
+//! Asks game servers *who are you, what is being played, who is on?* — and answers such questions for them: GameSpy v1
+//! (UT99 and its time), GameSpy v4 (UT3, Battlefield 2, Minecraft's query), UT2004's binary records, and Quake 3's
+//! out-of-band packets.
 //!
 //! # Where to start
-//! - With tokio: `net::Client::query` asks one server and normalises its answer; `net::Query` puts
-//!   servers into a list of trait objects; `net::serve` answers on a socket.
+//! - With tokio: `net::Client::query` asks one server and normalises its answer; `net::Query` puts servers into a list
+//!   of trait objects; `net::Scan` asks thousands over one socket; `net::serve` answers on a socket.
 //! - Without: [`session`] has the state machines, [`serve`] the responder; the caller owns socket and clock.
-//! - Only the packets: [`quake3`] has `parse` and `encode` for both directions.
+//! - Only the packets: [`gamespy1`], [`gamespy4`], [`quake3`] and [`ut2004`] have `parse` and `encode` for both
+//!   directions; their module pages draw the bytes and say where each claim comes from.
 //!
 //! # Layers
 //! Imports go down only, and a test (`tests/floors.rs`) holds them to it.
 //!
 //! ```text
-//! 4  net                        sockets, clock, entropy, host names (feature `tokio`)
-//! 3  protocol, serve            the protocols behind one enum; answering
-//! 2  quake3                     one room a protocol; rooms do not know each other
-//! 1  model, session             the one owned answer; conversations, retries, deadlines
+//! 4  net                                   sockets, clock, entropy, host names (feature `tokio`)
+//! 3  protocol, serve                       the protocols behind one enum; answering
+//! 2  gamespy1, gamespy4, quake3, ut2004    one room a protocol; rooms do not know each other
+//! 1  model, session                        the one owned answer; conversations, retries, deadlines, scans
 //! 0  wire (private), error, limits, secret
 //! ```
+//!
+//! The rooms are laid out alike: `request` and `response` (what each side says: views, parse, encode), `client` (the
+//! conversations), `server` (pure: request and status in, datagrams out), `mapping` (wire to model and back; nothing
+//! else knows both), and what only that protocol has.
 //!
 //! Two shapes of data only. A *view* borrows a datagram, is validated once, then reads without allocating, in the
 //! server's own words and order. [`model::ServerStatus`] owns everything, normalised; it is made from an answer when
@@ -43,6 +49,7 @@
 //! # Features
 //! - `tokio` (default): the module `net`.
 //! - `serde`: `Serialize` for the model.
+//! - `secure-rcon`: DarkPlaces' signed remote console.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod error;

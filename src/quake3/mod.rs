@@ -6,7 +6,7 @@
 //! | `getinfo`, `getstatus`: who are you, who is on | [`InfoQuery`], [`StatusQuery`] | [`server::answer`] |
 //! | `getchallenge`: a number that proves my address | [`ChallengeQuery`] | [`Challenges`] |
 //! | `connect`: a place | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
-//! | `rcon`, `srcon`: a console command | [`RconQuery`], `SecureRconQuery` | [`RconRequest`], [`print`] |
+//! | `rcon`, `srcon`: a console command | [`RconQuery`], `SecureRconQuery` | [`RconRequest`], [`print()`] |
 //! | `getservers`, `heartbeat`: the list of servers | [`master::ListQuery`], [`master::Announcer`] | [`master::Master`] |
 //!
 //! Of the first, one datagram asks and one answers. That reply is never continued in a second datagram; what `rcon` prints

@@ -21,7 +21,7 @@ const CHALLENGE: &[u8] = b"srcon HMAC-MD4 CHALLENGE ";
 
 /// A signed console command. It can be read and written without the feature `secure-rcon`; making and checking
 /// signatures needs it
-/// ([`SecureRconQuery`](super::SecureRconQuery)).
+/// (`SecureRconQuery`, feature `secure-rcon`).
 ///
 /// ```
 /// use queryport::quake3::{Command, Request, SecureMode, SecureRconRequest};

@@ -28,7 +28,7 @@ impl ServerList {
         self.servers.iter().copied().collect()
     }
 
-    /// Entries left out because their address is out of [`Scope`].
+    /// Entries left out because their address is out of [`Scope`](super::Scope).
     #[must_use]
     pub const fn refused(&self) -> u32 {
         self.refused
