@@ -45,7 +45,7 @@ impl Window {
         self.size
     }
 
-    /// `each` datagrams answer a request, as far as it can be told: what is safe with that.
+    /// `each` datagrams make an answer, as far as it can be told: what is safe with that.
     pub(super) fn learned(&mut self, each: usize) {
         if self.drops == 0 {
             let safe = self.room.checked_div(each.max(1)).unwrap_or_default();
