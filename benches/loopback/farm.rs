@@ -75,7 +75,11 @@ struct Template {
 /// What of a request decides the answer, and what of it is quoted there.
 fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
     match protocol {
-        Protocol::Quake3 => Some((0, request.strip_prefix(b"\xff\xff\xff\xffgetstatus ")?)),
+        Protocol::Quake3 => {
+            let rest = request.strip_prefix(b"\xff\xff\xff\xffgetstatus")?;
+            // Some clients send no challenge, or a line feed for one.
+            Some((0, rest.trim_ascii()))
+        }
         // The challenge, or one of the data requests by its length; any token is taken.
         Protocol::GameSpy4 => Some((request.len() as u8, request.get(3..7)?)),
         Protocol::Ut2004 => Some((*request.get(4)?, b"")),

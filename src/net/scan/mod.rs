@@ -23,7 +23,7 @@ use crate::session::{Conversation, ScanOptions, ScanStats, Scanned, Scanner};
 use lane::{BATCH, Heard, Lane, Sent};
 use window::{DATAGRAM, DATAGRAMS_A_QUERY, Window};
 
-/// Answers after which it is known how many datagrams one has.
+/// Answers, at least, after which it is known how many datagrams one has.
 const ENOUGH_ANSWERS: u64 = 64;
 /// No more than this is asked for, in bytes.
 const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
@@ -197,8 +197,10 @@ impl<C: Conversation> Scan<C> {
         let drops = lanes.iter().flatten().filter_map(Lane::drops).fold(0, u32::wrapping_add);
         window.dropped(drops);
         let stats = scanner.stats();
-        if stats.answered >= ENOUGH_ANSWERS {
-            let each = stats.datagrams.div_ceil(stats.requests.max(1));
+        // Once the answers outnumber those on their way, whose datagrams are counted already in part.
+        let under_way = u64::try_from(scanner.under_way()).unwrap_or(u64::MAX);
+        if stats.answered >= under_way.saturating_mul(2).max(ENOUGH_ANSWERS) {
+            let each = stats.datagrams.saturating_sub(under_way).div_ceil(stats.answered);
             window.learned(usize::try_from(each).unwrap_or(usize::MAX));
         }
         scanner.set_window(window.size());

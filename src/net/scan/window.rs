@@ -5,6 +5,8 @@
 pub(super) const DATAGRAM: usize = 2304 * 4 / 3;
 /// Datagrams of one query that may be on their way at once: most servers send fewer.
 pub(super) const DATAGRAMS_A_QUERY: usize = 3;
+/// Growth by doubling ends here at the latest: a wider window than the buffer holds is felt for.
+const CAREFUL: usize = 512;
 /// Never narrower.
 const LEAST: usize = 16;
 
@@ -35,14 +37,15 @@ impl Window {
         let room = receive_buffer.checked_div(DATAGRAM).unwrap_or_default();
         let safe = room.checked_div(DATAGRAMS_A_QUERY).unwrap_or_default();
         let size = safe.max(LEAST).min(most);
-        Self { size, most, room, threshold: most, received: 0, deaf: 0, drops: 0, tells }
+        let threshold = size.max(CAREFUL).min(most);
+        Self { size, most, room, threshold, received: 0, deaf: 0, drops: 0, tells }
     }
 
     pub(super) const fn size(&self) -> usize {
         self.size
     }
 
-    /// `each` datagrams answer a request, as far as it can be told: what is safe with that.
+    /// `each` datagrams make an answer, as far as it can be told: what is safe with that.
     pub(super) fn learned(&mut self, each: usize) {
         if self.drops == 0 {
             let safe = self.room.checked_div(each.max(1)).unwrap_or_default();
