@@ -128,3 +128,16 @@ fn a_short_answer_to_the_long_question_is_incomplete() {
     assert!(!answer.completeness().is_complete());
     assert_eq!(answer.to_status().name.unwrap().plain(), "Srv");
 }
+
+/// A cut inside the mark that begins the players must not make the title swallow the keys behind it.
+#[test]
+fn a_cut_between_the_keys_and_the_players_leaves_the_title_alone() {
+    let whole =
+        [b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gold\0", KEYS, b"\0\x01player_\0\0Ann\0\0"].concat();
+    let keys_end = whole.len() - b"\0\x01player_\0\0Ann\0\0".len();
+    for cut in keys_end..whole.len() {
+        let answer = decode([whole[..cut].to_vec()]).unwrap();
+        assert_eq!(answer.reply().get("hostname"), Some(&b"Gold"[..]), "cut at {cut}");
+        assert_eq!(answer.reply().server().count(), 10, "cut at {cut}");
+    }
+}

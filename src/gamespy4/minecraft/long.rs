@@ -38,7 +38,9 @@ pub(in crate::gamespy4) fn read<'a>(reader: &mut Reader<'a>, piece: &Piece<'a>) 
     let body = piece.body;
     // The last place: an earlier one can stand in a title, none can stand in a player's name.
     let players = memmem::find_iter(body, PLAYERS).last();
-    let end = players.map_or(body.len(), |at| at.saturating_add(1));
+    // A cut can leave a piece of it, which must not pass for the end of a title that holds NUL.
+    let cut_at = || body.len().saturating_sub(stump(body));
+    let end = players.map_or_else(cut_at, |at| at).saturating_add(1).min(body.len());
     let region = body.get(1..end).unwrap_or_default();
     read_pairs(reader, region, piece.base.saturating_add(1))?;
     let start = players.map_or(body.len(), |at| at.saturating_add(2));
@@ -48,6 +50,12 @@ pub(in crate::gamespy4) fn read<'a>(reader: &mut Reader<'a>, piece: &Piece<'a>) 
         reader.lose_server_and_players();
     }
     reader.read(&piece, None)
+}
+
+/// How many of the last bytes are the beginning of [`PLAYERS`], cut short: its two NULs or more.
+fn stump(body: &[u8]) -> usize {
+    let is_stump = |length: &usize| PLAYERS.get(..*length).is_some_and(|stump| body.ends_with(stump));
+    (2..PLAYERS.len()).rev().find(is_stump).unwrap_or(0)
 }
 
 fn read_pairs(reader: &mut Reader<'_>, region: &[u8], base: usize) -> Result<(), ParseError> {
