@@ -40,7 +40,7 @@ pub(in crate::gamespy4) fn read<'a>(reader: &mut Reader<'a>, piece: &Piece<'a>) 
     let players = memmem::find_iter(body, PLAYERS).last();
     // A cut can leave a piece of it, which must not pass for the end of a title that holds NUL.
     let cut_at = || body.len().saturating_sub(stump(body));
-    let end = players.map_or_else(cut_at, |at| at).saturating_add(1).min(body.len());
+    let end = players.unwrap_or_else(cut_at).saturating_add(1).min(body.len());
     let region = body.get(1..end).unwrap_or_default();
     read_pairs(reader, region, piece.base.saturating_add(1))?;
     let start = players.map_or(body.len(), |at| at.saturating_add(2));
