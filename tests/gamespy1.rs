@@ -230,7 +230,7 @@ fn a_cut_reply_invents_nothing() {
     }
 }
 
-/// peers.md: «names with a quote: qstat, node gamedig, GameQ cut or merge lines».
+/// Where others fall: «names with a quote: qstat, node gamedig, GameQ cut or merge lines».
 #[test]
 fn names_with_quotes_stay_whole() {
     let packet =
@@ -349,7 +349,7 @@ mod mapping {
         assert_eq!(reply.teams[1].extra.get("size").unwrap().raw(), b"4");
     }
 
-    /// peers.md: «any byte ≥ 0x80: rust gamedig fails the query; qstat drops or mangles it».
+    /// Where others fall: «any byte ≥ 0x80: rust gamedig fails the query; qstat drops or mangles it».
     #[test]
     fn characters_of_both_sets() {
         assert_eq!(status("high-bytes").listed_players()[0].name.plain(), "© Jörg±");

@@ -191,7 +191,7 @@ fn names(answer: &Answer) -> Vec<String> {
     answer.to_status().listed_players().iter().map(|player| player.name.plain().into_owned()).collect()
 }
 
-/// peers.md: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
+/// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
 #[test]
 fn replies_from_elsewhere_change_nothing() {
     let mut rig = Rig::new();
@@ -204,7 +204,7 @@ fn replies_from_elsewhere_change_nothing() {
     assert_eq!((outcome.stats.foreign, names(&outcome.answer)), (2, vec!["real".to_owned()]));
 }
 
-/// peers.md: «GS1 fragments of another reply number: qstat, opengsq, GameQ merge them».
+/// Where others fall: «GS1 fragments of another reply number: qstat, opengsq, GameQ merge them».
 #[test]
 fn fragments_of_another_reply_are_not_merged() {
     let mut rig = Rig::new();
@@ -217,7 +217,7 @@ fn fragments_of_another_reply_are_not_merged() {
     assert_eq!((outcome.stats.rejected, names(&outcome.answer)), (2, vec!["a".to_owned(), "b".to_owned()]));
 }
 
-/// peers.md: «fragments reversed: qstat 2 of 11 players, opengsq loses all server keys, rust gamedig fails».
+/// Where others fall: «fragments reversed: qstat 2 of 11 players, opengsq loses all server keys, rust gamedig fails».
 #[test]
 fn reversed_fragments_are_put_in_order() {
     let mut rig = Rig::new();
@@ -230,7 +230,7 @@ fn reversed_fragments_are_put_in_order() {
     assert_eq!(outcome.answer.fields().get("hostname"), Some(&b"Srv"[..]));
 }
 
-/// peers.md: «last GS1 fragment missing: qstat and GameQ 9 of 11 players, no error».
+/// Where others fall: «last GS1 fragment missing: qstat and GameQ 9 of 11 players, no error».
 #[test]
 fn a_missing_last_fragment_is_told() {
     let mut rig = Rig::new();
@@ -268,7 +268,7 @@ fn a_retry_without_reply_numbers_starts_anew() {
     assert_eq!(names(&outcome.answer), ["new"]);
 }
 
-/// peers.md: «every datagram twice: node gamedig doubles; rust gamedig fails», «second copy with other content
+/// Where others fall: «every datagram twice: node gamedig doubles; rust gamedig fails», «second copy with other content
 /// later: node gamedig and GameQ double or replace».
 #[test]
 fn copies_are_dropped_and_the_first_stands() {
@@ -285,7 +285,7 @@ fn copies_are_dropped_and_the_first_stands() {
     assert_eq!(rig.session.stats().late, 1);
 }
 
-/// peers.md: «endless stream, never final: qstat, rust gamedig, opengsq never end».
+/// Where others fall: «endless stream, never final: qstat, rust gamedig, opengsq never end».
 #[test]
 fn an_endless_stream_ends_at_the_deadline() {
     let mut rig = Rig::new();
@@ -303,7 +303,7 @@ fn an_endless_stream_ends_at_the_deadline() {
     assert!(outcome.answer.to_status().listed_players().len() <= Limits::default().max_fragments());
 }
 
-/// peers.md: «empty datagram; `player_4000000000`: rust gamedig panics, aborts the process».
+/// Where others fall: «empty datagram; `player_4000000000`: rust gamedig panics, aborts the process».
 #[test]
 fn hostile_numbers_cost_nothing() {
     let mut rig = Rig::new();

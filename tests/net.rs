@@ -133,7 +133,7 @@ async fn what_is_no_address_is_said_before_anything_is_sent() {
     assert!(matches!(client().quake3_info("no.such.host.invalid").await, Err(Error::Resolve { .. })));
 }
 
-/// peers.md: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
+/// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
 #[tokio::test]
 async fn a_reply_from_another_port_is_not_heard() {
     let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();

@@ -74,7 +74,7 @@ fn captures_survive_the_way_through_the_encoder() {
     }
 }
 
-/// peers.md: «Q3 reply cut anywhere: 86–95 % taken as complete».
+/// Where others fall: «Q3 reply cut anywhere: 86–95 % taken as complete».
 #[test]
 fn a_cut_capture_is_incomplete_wherever_the_wire_can_show_it() {
     for case in cases("quake3") {
@@ -114,7 +114,7 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
     }
 }
 
-/// peers.md: «any byte ≥ 0x80: rust gamedig fails the query; qstat drops or mangles it».
+/// Where others fall: «any byte ≥ 0x80: rust gamedig fails the query; qstat drops or mangles it».
 #[test]
 fn high_bytes_are_kept_and_shown() {
     let packet = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\Gr\xfcn \xdf\n1 2 \"\xa9 J\xf6rg\"\n";
@@ -125,7 +125,7 @@ fn high_bytes_are_kept_and_shown() {
     assert_eq!(status.players.unwrap()[0].name.plain(), "© Jörg");
 }
 
-/// peers.md: «names with a quote: qstat, node gamedig, GameQ cut or merge lines».
+/// Where others fall: «names with a quote: qstat, node gamedig, GameQ cut or merge lines».
 #[test]
 fn names_with_quotes_and_blanks_stay_whole() {
     let packet = b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n1 2 \"a\"b c\"\n3 4 \" x \"\n5 6 \"\"\n";
@@ -134,7 +134,7 @@ fn names_with_quotes_and_blanks_stay_whole() {
     assert_eq!(names, [&b"a\"b c"[..], b" x ", b""]);
 }
 
-/// Anchors: rust gamedig reports 0 players for every Quake 3 server.
+/// Where others fall: rust gamedig reports 0 players for every Quake 3 server.
 #[test]
 fn every_player_of_a_real_server_is_there() {
     let case = cases("quake3").into_iter().find(|case| case.name == "openarena-bots-status").unwrap();

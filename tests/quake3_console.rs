@@ -202,7 +202,7 @@ fn a_command_runs_once() {
     assert_eq!(times, 3);
 }
 
-/// peers.md: «endless stream, never final: never end».
+/// Where others fall: «endless stream, never final: never end».
 #[test]
 fn a_server_that_never_stops_printing_is_cut_off_and_told() {
     let link = (Conditions::perfect(Duration::from_millis(5)), 1);

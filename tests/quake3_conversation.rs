@@ -130,7 +130,7 @@ fn at(address: &str) -> SocketAddr {
     address.parse().unwrap()
 }
 
-/// peers.md: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
+/// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
 #[test]
 fn spoofed_replies_change_nothing() {
     let mut rig = Rig::new();
@@ -146,7 +146,7 @@ fn spoofed_replies_change_nothing() {
     assert_eq!(rig.name(), "real");
 }
 
-/// peers.md: «every datagram twice», «second copy with other content later».
+/// Where others fall: «every datagram twice», «second copy with other content later».
 #[test]
 fn the_first_answer_stands() {
     let mut rig = Rig::new();
@@ -158,7 +158,7 @@ fn the_first_answer_stands() {
     assert_eq!(rig.name(), "first");
 }
 
-/// peers.md: «empty datagram: rust gamedig panics», «endless stream, never final: never end».
+/// Where others fall: «empty datagram: rust gamedig panics», «endless stream, never final: never end».
 #[test]
 fn endless_nonsense_ends_at_the_deadline_and_is_named() {
     let mut rig = Rig::new();

@@ -208,7 +208,7 @@ fn a_password_is_known_from_rules_or_flags_only() {
     assert_eq!(ask(&unknown).password, Some(true));
 }
 
-/// peers.md: «UT2004 name of 64+ bytes or UTF-16: qstat hangs for minutes; GameQ offline; rust gamedig a stray
+/// Where others fall: «UT2004 name of 64+ bytes or UTF-16: qstat hangs for minutes; GameQ offline; rust gamedig a stray
 /// character».
 #[test]
 fn long_coloured_and_wide_names_survive() {
@@ -231,7 +231,7 @@ fn long_coloured_and_wide_names_survive() {
     assert_eq!(names, ["é".repeat(70), "Игрок 永遠".to_owned(), String::new()]);
 }
 
-/// peers.md: «empty datagram; UCS-2 length past the end: rust gamedig panics».
+/// Where others fall: «empty datagram; UCS-2 length past the end: rust gamedig panics».
 #[test]
 fn hostile_packets_are_just_rejected() {
     for body in [
@@ -257,7 +257,7 @@ fn hostile_packets_are_just_rejected() {
     }
 }
 
-/// peers.md: «fragments reversed», «every datagram twice: node gamedig 14 of 7 UT2004 players».
+/// Where others fall: «fragments reversed», «every datagram twice: node gamedig 14 of 7 UT2004 players».
 #[test]
 fn order_and_copies_change_nothing() {
     for case in cases("ut2004") {
@@ -271,7 +271,7 @@ fn order_and_copies_change_nothing() {
     }
 }
 
-/// peers.md: «second copy with other content later: node gamedig and GameQ double or replace».
+/// Where others fall: «second copy with other content later: node gamedig and GameQ double or replace».
 #[test]
 fn a_second_copy_with_other_content_changes_nothing() {
     for case in cases("ut2004") {

@@ -379,7 +379,7 @@ fn players_of(count: usize) -> Vec<Bytes> {
     server::answer(&Request::new(Ask::Players), &world(count, 0, true), &server::Options::default())
 }
 
-/// peers.md: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
+/// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
 #[test]
 fn replies_from_elsewhere_change_nothing() {
     let mut rig = Rig::new(7);
@@ -390,7 +390,7 @@ fn replies_from_elsewhere_change_nothing() {
     assert_eq!(rig.wait().players().count(), 0);
 }
 
-/// peers.md: «every datagram twice: node gamedig 14 of 7 UT2004 players; rust gamedig fails».
+/// Where others fall: «every datagram twice: node gamedig 14 of 7 UT2004 players; rust gamedig fails».
 #[test]
 fn every_datagram_twice_is_every_player_once() {
     let status = world(7, 10, true);
@@ -402,7 +402,7 @@ fn every_datagram_twice_is_every_player_once() {
     assert_eq!(outcome.answer.completeness(), Completeness::Complete);
 }
 
-/// peers.md: «endless stream, never final: qstat, rust gamedig, opengsq never end (no total deadline)».
+/// Where others fall: «endless stream, never final: qstat, rust gamedig, opengsq never end (no total deadline)».
 #[test]
 fn an_endless_stream_ends_at_the_deadline_within_the_limits() {
     let mut rig = Rig::new(1_000_000);
@@ -425,7 +425,7 @@ fn an_endless_stream_ends_at_the_deadline_within_the_limits() {
     assert!(!answer.completeness().is_complete());
 }
 
-/// peers.md: «empty datagram: rust gamedig panics». Nonsense moves no timer and is named when nothing else comes.
+/// Where others fall: «empty datagram: rust gamedig panics». Nonsense moves no timer and is named when nothing else comes.
 #[test]
 fn nonsense_is_named() {
     let now = Instant::now();

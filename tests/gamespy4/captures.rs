@@ -55,7 +55,7 @@ fn captures_decode_exactly() {
     }
 }
 
-/// peers.md: «fragments reversed», «every datagram twice», «second copy with other content later».
+/// Where others fall: «fragments reversed», «every datagram twice», «second copy with other content later».
 #[test]
 fn any_order_and_any_number_of_copies_give_the_same_answer() {
     let mut random = Random(1);
@@ -103,7 +103,7 @@ fn a_missing_datagram_makes_it_incomplete() {
     }
 }
 
-/// peers.md: «GS4 reply cut anywhere: 82–98 % taken as complete by qstat, node, opengsq, GameQ; rust gamedig panics
+/// Where others fall: «GS4 reply cut anywhere: 82–98 % taken as complete by qstat, node, opengsq, GameQ; rust gamedig panics
 /// on 43 %». Any one of its datagrams is cut at any byte; it is never complete with anything missing, and nothing is
 /// made up.
 #[test]
@@ -160,7 +160,7 @@ fn a_cut_behind_an_empty_team_name_can_look_whole() {
     assert!(looks_whole[0].ends_with(b"Red\0\0\0"));
 }
 
-/// peers.md: «empty datagram; … start row 255: rust gamedig panics».
+/// Where others fall: «empty datagram; … start row 255: rust gamedig panics».
 #[test]
 fn a_flipped_byte_never_panics_and_never_adds_rows_without_bound() {
     for case in cases("gamespy4") {
@@ -184,7 +184,7 @@ fn a_flipped_byte_never_panics_and_never_adds_rows_without_bound() {
     }
 }
 
-/// peers.md: «any byte ≥ 0x80».
+/// Where others fall: «any byte ≥ 0x80».
 #[test]
 fn high_bytes_are_kept_and_shown() {
     let packet = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gr\xfcn \xdf\0\0\x01player_\0\0\xa9 J\xf6rg\0\0\0\x02\0";

@@ -62,7 +62,7 @@ fn at(address: &str) -> SocketAddr {
 
 const WHOLE: &[u8] = b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0\0\x02\0";
 
-/// peers.md: «reply from another address or port; spoofed reply first».
+/// Where others fall: «reply from another address or port; spoofed reply first».
 #[test]
 fn a_reply_from_elsewhere_is_ignored() {
     let mut rig = Rig::new();
@@ -75,7 +75,7 @@ fn a_reply_from_elsewhere_is_ignored() {
     assert_eq!(rig.end().0.unwrap().reply().get("hostname"), Some(&b"Srv"[..]));
 }
 
-/// peers.md: «wrong GS4 request id: qstat, opengsq, mcstatus accept».
+/// Where others fall: «wrong GS4 request id: qstat, opengsq, mcstatus accept».
 #[test]
 fn a_wrong_request_id_is_rejected() {
     let mut rig = Rig::new();
@@ -110,7 +110,7 @@ fn replies_out_of_turn_change_nothing() {
     assert!(rig.session.poll_transmit(rig.now, &mut Vec::new()).is_none(), "one request for one challenge");
 }
 
-/// peers.md: «every datagram twice», «fragments reversed».
+/// Where others fall: «every datagram twice», «fragments reversed».
 #[test]
 fn copies_and_order_change_nothing() {
     let mut rig = Rig::new();
@@ -127,7 +127,7 @@ fn copies_and_order_change_nothing() {
     assert_eq!((answer.reply().players().len(), answer.reply().teams().len()), (2, 1));
 }
 
-/// peers.md: «endless stream, never final: qstat, rust gamedig, opengsq never end (no total deadline)».
+/// Where others fall: «endless stream, never final: qstat, rust gamedig, opengsq never end (no total deadline)».
 #[test]
 fn an_endless_stream_ends_at_the_deadline() {
     let mut rig = Rig::new();
@@ -143,7 +143,7 @@ fn an_endless_stream_ends_at_the_deadline() {
     assert!(answer.raw().len() <= 32 * 40, "32 datagrams are kept");
 }
 
-/// peers.md: «empty datagram; … start row 255: rust gamedig panics, aborts the process».
+/// Where others fall: «empty datagram; … start row 255: rust gamedig panics, aborts the process».
 #[test]
 fn what_makes_others_panic_is_only_rejected() {
     let mut rig = Rig::new();
@@ -166,7 +166,7 @@ fn what_makes_others_panic_is_only_rejected() {
     assert_eq!(rows.last().unwrap().get("player_"), Some(&b"Zoe"[..]));
 }
 
-/// peers.md: «server keys continued in the second GS4 datagram: node gamedig, opengsq, GameQ lose them».
+/// Where others fall: «server keys continued in the second GS4 datagram: node gamedig, opengsq, GameQ lose them».
 #[test]
 fn server_keys_continue_in_the_second_datagram() {
     // Filled to the brim with a cut key, and written again whole.
