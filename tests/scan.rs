@@ -194,3 +194,12 @@ fn without_a_runtime_a_scan_is_an_error_and_no_panic() {
     let targets = vec![(Protocol::Quake3, "127.0.0.1:1".parse().unwrap())];
     assert!(Client::new().unwrap().scan(targets, options()).is_err());
 }
+
+/// A list may turn out to be empty, as a master's can.
+#[tokio::test]
+async fn an_empty_list_ends_at_once() {
+    for mut scan in both(&[]) {
+        let ended = tokio::time::timeout(Duration::from_secs(2), scan.next()).await;
+        assert!(ended.expect("a scan of nobody ends").is_none());
+    }
+}

@@ -172,8 +172,8 @@ impl<C: Conversation> Scan<C> {
             self.scanner.handle_timeout(now);
             let received = self.receive(now, cx);
             let next = self.send(now, cx);
-            // Sending may have ended queries as well: look for results before sleeping.
-            if received || self.scanner.has_answer() {
+            // Sending may have ended queries, or found the list at its end: look before sleeping.
+            if received || self.scanner.has_answer() || self.scanner.is_finished() {
                 continue;
             }
             match next {
