@@ -12,7 +12,6 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::unimplemented,
     clippy::unwrap_used,
     reason = "a benchmark"
 )]
