@@ -192,6 +192,12 @@ impl RulesBuilder {
         }
     }
 
+    /// Changes the colour codes, where they are known only when all pairs are.
+    pub(crate) fn with_colours(mut self, colours: Colours) -> Self {
+        self.rules.colours = colours;
+        self
+    }
+
     pub(crate) fn build(self) -> Rules {
         self.rules
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::BufMut;
 
 use crate::error::EncodeError;
-use crate::wire::find::find;
+use crate::wire::find::Marks;
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub const MAX_INFO_STRING: usize = 1023;
@@ -44,7 +44,7 @@ impl<'a> InfoString<'a> {
     /// Every pair in order. A last key without a value comes with an empty one, see [`Self::has_odd_key`].
     #[must_use]
     pub fn iter(self) -> Pairs<'a> {
-        Pairs { rest: self.tokens() }
+        Pairs::new(self.tokens())
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
@@ -56,8 +56,9 @@ impl<'a> InfoString<'a> {
     /// Whether the last token is a key without a value: a sign that the string was cut.
     #[must_use]
     pub fn has_odd_key(self) -> bool {
-        let text = self.tokens();
-        !text.is_empty() && memchr::memchr_iter(b'\\', text).count().is_multiple_of(2)
+        let mut pairs = self.iter();
+        pairs.by_ref().for_each(drop);
+        pairs.has_odd_key()
     }
 
     /// How many pairs [`Self::iter`] yields, at most one more than it does.
@@ -82,20 +83,31 @@ impl<'a> IntoIterator for InfoString<'a> {
 /// Iterator over the pairs of an [`InfoString`].
 #[derive(Debug, Clone)]
 pub struct Pairs<'a> {
-    rest: &'a [u8],
+    text: &'a [u8],
+    /// Where the next token begins; beyond the text when there is none.
+    start: usize,
+    separators: Marks<'a>,
+    odd: bool,
 }
 
 impl<'a> Pairs<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self { text, start: 0, separators: Marks::new([b'\\'], text), odd: false }
+    }
+
     /// The next token, and whether a separator follows it.
+    #[inline]
     fn token(&mut self) -> (&'a [u8], bool) {
-        let cut = find(b'\\', self.rest).and_then(|end| self.rest.split_at_checked(end));
-        match cut {
-            Some((token, rest)) => {
-                self.rest = rest.split_first().map_or(rest, |(_, rest)| rest);
-                (token, true)
-            }
-            None => (std::mem::take(&mut self.rest), false),
-        }
+        let (start, separator) = (self.start, self.separators.next());
+        let end = separator.unwrap_or(self.text.len());
+        self.start = end.saturating_add(1);
+        (self.text.get(start..end).unwrap_or_default(), separator.is_some())
+    }
+
+    /// See [`InfoString::has_odd_key`]; known once all pairs were taken.
+    pub(super) const fn has_odd_key(&self) -> bool {
+        // A separator behind the last value opens a key that has not even a name.
+        self.odd || (self.start == self.text.len() && !self.text.is_empty())
     }
 }
 
@@ -104,10 +116,11 @@ impl<'a> Iterator for Pairs<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.rest.is_empty() {
+        if self.start >= self.text.len() {
             return None;
         }
         let (key, more) = self.token();
+        self.odd = !more;
         let value = if more { self.token().0 } else { b"" };
         Some((key, value))
     }

@@ -3,24 +3,31 @@
 use bytes::Bytes;
 
 use super::client::Answer;
-use super::infostring::InfoString;
 use super::player::PlayerLine;
 use super::response::Kind;
 use crate::model::{Charset, Colours, Player, RulesBuilder, ServerStatus, Style, Text};
 use crate::wire::number;
 use crate::wire::share::share;
 
+/// What the family's texts are read as.
+const CHARSET: Charset = Charset::Utf8OrWindows1252;
+/// Bytes of a pair on most servers, and somewhat less.
+const USUAL_PAIR: usize = 16;
+
 /// See [`Answer::to_status`].
 pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let response = answer.response();
     let info = response.info();
     let bytes = answer.raw();
-    let known = Known::read(info);
-    let style = Style::new(Charset::Utf8OrWindows1252, known.colours());
-    let mut rules = RulesBuilder::new(bytes, style, info.count_bound());
-    for (key, value) in info {
+    let mut known = Known::default();
+    let mut rules =
+        RulesBuilder::new(bytes, Style::new(CHARSET, Colours::None), info.raw().len() / USUAL_PAIR);
+    let mut pairs = info.iter();
+    for (key, value) in pairs.by_ref() {
+        known.note(key, value);
         rules.push(key, value);
     }
+    let style = Style::new(CHARSET, known.colours());
     let mut lines = response.players();
     let players = (response.kind() == Kind::Status).then(|| {
         let mut players = Vec::with_capacity(response.count_bound());
@@ -29,7 +36,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     });
     let completeness = answer.unless_half(|| {
         let listed = players.as_ref().map_or(0, Vec::len);
-        response.judge(listed, lines.passed_odd(), known.get(Key::Clients))
+        response.judge(&pairs, (listed, &lines), known.get(Key::Clients))
     });
     let text = |keys: &[Key]| known.first(keys).map(|raw| Text::new(share(bytes, raw), style));
     let count = |key: Key| known.get(key).and_then(number::number::<u32>);
@@ -51,7 +58,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         bot_count: count(Key::Bots).or(bots),
         max_players: count(Key::SvMaxclients),
         players,
-        rules: rules.build(),
+        rules: rules.with_colours(style.colours).build(),
         completeness,
         ..ServerStatus::default()
     }
@@ -140,19 +147,16 @@ fn known_key(name: &[u8]) -> Option<Key> {
     candidates.iter().copied().find(is)
 }
 
-/// The values of the known keys, collected in one pass.
+/// The values of the known keys.
+#[derive(Default)]
 struct Known<'a>([Option<&'a [u8]>; KEYS.len()]);
 
 impl<'a> Known<'a> {
-    fn read(info: InfoString<'a>) -> Self {
-        let mut values = [None; KEYS.len()];
-        for (key, value) in info {
-            if let Some(slot) = known_key(key).and_then(|key| values.get_mut(key as usize)) {
-                // The first match wins, as in the engines.
-                slot.get_or_insert(value);
-            }
+    fn note(&mut self, key: &[u8], value: &'a [u8]) {
+        if let Some(slot) = known_key(key).and_then(|key| self.0.get_mut(key as usize)) {
+            // The first match wins, as in the engines.
+            slot.get_or_insert(value);
         }
-        Self(values)
     }
 
     fn get(&self, key: Key) -> Option<&'a [u8]> {

@@ -3,7 +3,7 @@
 use bytes::BufMut;
 
 use crate::error::EncodeError;
-use crate::wire::find::{find, find2};
+use crate::wire::find::{Marks, find};
 use crate::wire::number;
 
 /// One borrowed player line.
@@ -218,37 +218,46 @@ impl LineOrder {
 /// Iterator over the player lines of a status. Lines on which no quoted name closes are passed over.
 #[derive(Debug, Clone)]
 pub struct PlayerLines<'a> {
-    rest: &'a [u8],
+    text: &'a [u8],
+    /// Where the next line begins.
+    start: usize,
+    /// Quotes and line feeds from there on, as places behind `marks_from`.
+    marks: Marks<'a, 2>,
+    marks_from: usize,
     /// Whether a line with something on it was passed over.
     passed_odd: bool,
 }
 
 impl<'a> PlayerLines<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { rest: text, passed_odd: false }
+        Self { text, start: 0, marks: Marks::new(MARKS, text), marks_from: 0, passed_odd: false }
     }
 
-    /// The next line as nearly all are: two quotes, the second one last. `None` for every other line.
+    /// The next line as nearly all are: two quotes, the second one last. `None` for every other line, of which marks
+    /// are used up then.
+    #[inline]
     fn usual(&mut self) -> Option<PlayerLine<'a>> {
-        let (before, name) = self.rest.split_at_checked(find2(b'"', b'\n', self.rest)?)?;
-        let name = name.strip_prefix(b"\"")?;
-        let (name, after) = name.split_at_checked(find2(b'"', b'\n', name)?)?;
-        match after {
-            [b'"', b'\n', rest @ ..] => self.rest = rest,
-            [b'"'] => self.rest = &[],
-            _ => return None,
+        let mut place = || self.marks.next()?.checked_add(self.marks_from);
+        let (open, close) = (place()?, place()?);
+        let line_feed = place();
+        let before = self.text.get(self.start..open)?;
+        let (_, name) = self.text.get(open..close)?.split_first()?;
+        let is_quote = |place: usize| self.text.get(place) == Some(&b'"');
+        let end = line_feed.unwrap_or(self.text.len());
+        if !is_quote(open) || !is_quote(close) || close.checked_add(1) != Some(end) || is_quote(end) {
+            return None;
         }
+        self.start = end.saturating_add(1);
         Some(PlayerLine { before, name, after: &[] })
     }
 
     /// The next line, without its line feed, whatever stands on it.
     fn line(&mut self) -> Option<&'a [u8]> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let cut = find(b'\n', self.rest).and_then(|end| self.rest.split_at_checked(end));
-        let Some((line, rest)) = cut else { return Some(std::mem::take(&mut self.rest)) };
-        self.rest = rest.split_first().map_or(rest, |(_, rest)| rest);
+        let rest = self.text.get(self.start..).filter(|rest| !rest.is_empty())?;
+        let line = find(b'\n', rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
+        self.start = self.start.saturating_add(line.len()).saturating_add(1);
+        self.marks_from = self.start;
+        self.marks = Marks::new(MARKS, self.text.get(self.start..).unwrap_or_default());
         Some(line)
     }
 
@@ -257,6 +266,9 @@ impl<'a> PlayerLines<'a> {
         self.passed_odd
     }
 }
+
+/// What a usual line is made of.
+const MARKS: [u8; 2] = *b"\"\n";
 
 /// Whether a line holds more than what tools and servers leave at the end: CR, NUL, a lone quote.
 fn says_something(line: &[u8]) -> bool {

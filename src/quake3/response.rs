@@ -7,7 +7,7 @@ use nom::bytes::complete::{tag, take_till};
 use nom::combinator::opt;
 use nom::{IResult, Parser};
 
-use super::infostring::InfoString;
+use super::infostring::{InfoString, Pairs};
 use super::player::PlayerLines;
 use super::request::MARK;
 use crate::error::{ParseError, ParseErrorKind};
@@ -114,11 +114,13 @@ impl<'a> Response<'a> {
             info_closed: feed.is_some(),
         };
         let response = Self { datagram, layout };
-        if response.info().count_bound() > limits.max_rules() {
+        let info = response.info();
+        // Nobody counts what is too short for so many.
+        if info.raw().len() / 2 >= limits.max_rules() && info.count_bound() > limits.max_rules() {
             return Err(ParseError::new(ParseErrorKind::Limit("rules"), start));
         }
-        let lines = memchr::memchr_iter(b'\n', response.player_text()).count();
-        if lines > limits.max_players() && response.players().count() > limits.max_players() {
+        let lines = response.player_text();
+        if lines.len() / 2 >= limits.max_players() && response.players().count() > limits.max_players() {
             return Err(ParseError::new(ParseErrorKind::Limit("players"), after));
         }
         Ok(response)
@@ -172,20 +174,23 @@ impl<'a> Response<'a> {
     /// `sv_maxclients`.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        let mut lines = self.players();
+        let (mut lines, mut pairs) = (self.players(), self.info().iter());
         let listed = lines.by_ref().count();
-        let claimed = match self.layout.kind {
-            Kind::Info => None,
-            Kind::Status => self.info().get("clients"),
-        };
-        self.judge(listed, lines.passed_odd(), claimed)
+        let claimed = pairs.by_ref().find(|(key, _)| key.eq_ignore_ascii_case(b"clients"));
+        pairs.by_ref().for_each(drop);
+        self.judge(&pairs, (listed, &lines), claimed.map(|(_, value)| value))
     }
 
-    /// [`Self::completeness`] for those who have read the lines already: how many players there are, whether a line
-    /// was odd, and the value of `clients`.
-    pub(super) fn judge(&self, listed: usize, odd_line: bool, claimed: Option<&[u8]>) -> Completeness {
+    /// [`Self::completeness`] for those who have read all pairs and lines: how many players there are, and the first
+    /// value of `clients`.
+    pub(super) fn judge(
+        &self,
+        pairs: &Pairs<'_>,
+        (listed, lines): (usize, &PlayerLines<'_>),
+        claimed: Option<&[u8]>,
+    ) -> Completeness {
+        let (odd_key, odd_line) = (pairs.has_odd_key(), lines.passed_odd());
         let info = self.info();
-        let odd_key = info.has_odd_key();
         let missing = match self.layout.kind {
             Kind::Info => {
                 let lacks_one = BASIC_KEYS.iter().any(|key| info.get(key).is_none_or(<[u8]>::is_empty));
