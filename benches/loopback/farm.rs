@@ -44,6 +44,9 @@ pub(crate) struct Options {
     /// Milliseconds before each answer.
     #[arg(long, default_value_t = 0)]
     pub(crate) delay: u64,
+    /// Servers with more players and rules than usual.
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Ends by itself after this many seconds.
     #[arg(long, default_value_t = 120)]
     pub(crate) seconds: u64,
@@ -98,9 +101,22 @@ fn protocol(request: &[u8]) -> Option<Protocol> {
     }
 }
 
-/// What a server tells: one datagram of some 770 bytes in Quake 3's words, three elsewhere.
-fn status(protocol: Protocol) -> ServerStatus {
-    let (players, rules) = if protocol == Protocol::Quake3 { (10, 18) } else { (32, 45) };
+/// How many players and rules a server tells of. The usual ones make the datagrams and bytes of a server that is half
+/// full: 1 of 760 bytes in Quake 3's words, 3 of 2,200 in GameSpy v1's, 3 of 3,100 in v4's (after the challenge), 5 of
+/// 1,300 in UT2004's.
+fn shape_of(protocol: Protocol, full: bool) -> (i64, usize) {
+    match (protocol, full) {
+        (Protocol::Quake3, false) => (10, 16),
+        (Protocol::Quake3, true) => (32, 30),
+        (Protocol::GameSpy1, false) => (22, 40),
+        (Protocol::GameSpy4, false) => (40, 66),
+        (Protocol::Ut2004, false) => (16, 25),
+        _ => (64, 80),
+    }
+}
+
+fn status(protocol: Protocol, full: bool) -> ServerStatus {
+    let (players, rules) = shape_of(protocol, full);
     let mut status = ServerStatus::default();
     status.name = Some(format!("Server {}", String::from_utf8_lossy(NUMBER)).into());
     status.map = Some("q3dm17".into());
@@ -115,14 +131,14 @@ fn status(protocol: Protocol) -> ServerStatus {
     };
     status.players = Some((0..players).map(player).collect());
     status.rules =
-        (0..rules).map(|n| (format!("sv_rule_{n}"), format!("value number {n}"))).collect::<Rules>();
+        (0..rules).map(|n| (format!("sv_rule{n}"), format!("value number {n}"))).collect::<Rules>();
     status
 }
 
 /// The answers of the crate's own responder to one request, as templates.
-fn templates(protocol: Protocol, request: &[u8], from: SocketAddr) -> Vec<Template> {
+fn templates(protocol: Protocol, full: bool, request: &[u8], from: SocketAddr) -> Vec<Template> {
     let mut responder =
-        Responder::new(Service::new(protocol), status(protocol)).with_secret(Secret::new([7; 16]));
+        Responder::new(Service::new(protocol), status(protocol, full)).with_secret(Secret::new([7; 16]));
     let mut bytes = Vec::new();
     let mut request = request.to_vec();
     if protocol == Protocol::GameSpy4 && request.len() > 7 {
@@ -140,6 +156,9 @@ fn templates(protocol: Protocol, request: &[u8], from: SocketAddr) -> Vec<Templa
         let find = |what: &[u8]| memchr::memmem::find(&bytes, what);
         let number_at = find(NUMBER);
         let echo_at = if quoted.is_empty() { None } else { find(quoted) };
+        if std::env::var_os("SHOW").is_some() {
+            eprintln!("{protocol}: {} bytes", bytes.len());
+        }
         templates.push(Template { number_at, echo_at, bytes: std::mem::take(&mut bytes) });
     }
     templates
@@ -185,9 +204,9 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
                     let Some(index) = index(asked).filter(|&index| index < options.servers) else { continue };
                     if to.ip().is_loopback() && !is_among(index, 0, options.dead) {
                         let key = (protocol, kind, quoted.len());
-                        known
-                            .entry(key)
-                            .or_insert_with(|| templates(protocol, request, SocketAddrV4::from(to).into()));
+                        known.entry(key).or_insert_with(|| {
+                            templates(protocol, options.full, request, SocketAddrV4::from(to).into())
+                        });
                         answers.push(Answer { to, index, key, quoted: quoted.to_vec() });
                     }
                 }

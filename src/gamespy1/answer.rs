@@ -6,7 +6,8 @@ use super::fields::Fields;
 use super::reassembly::Replies;
 use super::region::Region;
 use super::request::Command;
-use super::row::{RowKey, Rows};
+use super::row::Rows;
+use super::row_key::RowKey;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Missing, ServerStatus};
@@ -180,9 +181,9 @@ impl Answer {
         })
     }
 
-    /// Whether a pair is the echo of a text we sent for our own sake.
-    pub(crate) fn is_own_echo(&self, key: &[u8]) -> bool {
-        self.asked.trailing_echo && self.echo().is_some_and(|(echo, _)| echo == key)
+    /// The key of the echo of a text we sent for our own sake.
+    pub(crate) fn own_echo(&self) -> Option<&[u8]> {
+        if self.asked.trailing_echo { self.echo().map(|(key, _)| key) } else { None }
     }
 
     pub(crate) const fn asked(&self) -> Asked {

@@ -2,8 +2,9 @@
 
 use bytes::BufMut;
 
-use super::row::RowKey;
+use super::row_key::RowKey;
 use crate::error::EncodeError;
+use crate::wire::find::Marks;
 
 /// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values and blanks at
 /// the ends are kept: all of them occur on real servers.
@@ -92,11 +93,6 @@ impl<'a> Fields<'a> {
         pairs.by_ref().for_each(drop);
         pairs.odd_key()
     }
-
-    /// How many pairs [`Self::iter`] yields at most.
-    pub(crate) fn count_bound(self) -> usize {
-        count_bound(self.raw)
-    }
 }
 
 impl<'a> IntoIterator for Fields<'a> {
@@ -140,6 +136,7 @@ impl<'a> Pairs<'a> {
 impl<'a> Iterator for Pairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(pair) = self.tokens.pair() {
@@ -157,21 +154,8 @@ impl<'a> Iterator for Pairs<'a> {
 pub(crate) struct Tokens<'a> {
     text: &'a [u8],
     start: usize,
+    separators: Marks<'a>,
     odd: Option<&'a [u8]>,
-}
-
-/// How many times eight bytes of a token are looked at before the search for long ones begins.
-const NEAR_WORDS: usize = 3;
-
-/// The first byte of a little-endian word that is a separator: the well-known test for a zero byte, whose lowest
-/// hit is exact.
-fn separator_in(word: u64) -> Option<usize> {
-    const LOW: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    const SEPARATORS: u64 = u64::from_le_bytes([b'\\'; 8]);
-    let other = word ^ SEPARATORS;
-    let hits = other.wrapping_sub(LOW) & !other & HIGH;
-    (hits != 0).then(|| usize::try_from(hits.trailing_zeros() / 8).unwrap_or_default())
 }
 
 /// How many backslashes in one name are looked through.
@@ -182,43 +166,33 @@ impl<'a> Tokens<'a> {
         let text = run.strip_prefix(b"\\").unwrap_or(run);
         // Nothing at all is no token; a lone separator is not one either.
         let start = if text.is_empty() { 1 } else { 0 };
-        Self { text, start, odd: None }
+        Self { text, start, separators: Marks::new([b'\\'], text), odd: None }
     }
 
-    /// The next token as a range, and whether a separator follows it.
+    /// The next token as a range.
+    #[inline]
     fn range(&mut self) -> Option<(usize, usize)> {
         if self.start > self.text.len() {
             return None;
         }
         let start = self.start;
-        let end = self.separator().unwrap_or(self.text.len());
+        let end = self.separators.next().unwrap_or(self.text.len());
         self.start = end.saturating_add(1);
         Some((start, end))
     }
 
-    /// Where the next separator is. Most tokens are shorter than what it costs to start a search with SIMD: the
-    /// first bytes are looked at eight at a time.
-    fn separator(&self) -> Option<usize> {
-        let mut from = self.start;
-        for _ in 0..NEAR_WORDS {
-            let Some(word) = self.text.get(from..)?.first_chunk::<8>() else { break };
-            if let Some(place) = separator_in(u64::from_le_bytes(*word)) {
-                return from.checked_add(place);
-            }
-            from = from.saturating_add(8);
-        }
-        memchr::memchr(b'\\', self.text.get(from..)?)?.checked_add(from)
-    }
-
+    #[inline]
     fn slice(&self, start: usize, end: usize) -> &'a [u8] {
         self.text.get(start..end).unwrap_or_default()
     }
 
+    #[inline]
     pub(crate) fn token(&mut self) -> Option<&'a [u8]> {
         let (start, end) = self.range()?;
         Some(self.slice(start, end))
     }
 
+    #[inline]
     fn pair(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let key = self.token()?;
         let Some((start, mut end)) = self.range() else {

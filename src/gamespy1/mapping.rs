@@ -5,10 +5,12 @@ use bytes::Bytes;
 use super::answer::Answer;
 use super::family::Family;
 use super::fields::is_control;
-use super::row::{PlayerField, Row, RowKey, Rows};
-use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text};
+use super::row::Row;
+use super::row_collector::RowCollector;
+use super::row_key::{PlayerField, RowKey};
+use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text};
 use crate::wire::number;
-use crate::wire::share::share;
+use crate::wire::words::{Named, Words};
 
 /// Keys by meaning, the more telling first. The file name of the map stands under `mapname` but for Unreal 227,
 /// where that is the title.
@@ -22,42 +24,68 @@ pub(super) const PASSWORD: [&str; 2] = ["password", "needpass"];
 const TEAM_NAME: [&str; 3] = ["teamname", "team_t", "team"];
 const TEAM_SCORE: [&str; 3] = ["score_t", "score", "teamscore"];
 
-/// A pair, its key read once.
-type Pair<'a> = (&'a [u8], &'a [u8], Option<RowKey<'a>>);
+const CHARSET: Charset = Charset::Utf8OrWindows1252;
+/// Room for the pairs of a usual server; more make it grow.
+const RULES: usize = 32;
 
 /// See [`Answer::to_status`].
 pub(super) fn to_status(answer: &Answer) -> ServerStatus {
-    let fields = answer.fields();
-    let mut pairs: Vec<Pair<'_>> = Vec::with_capacity(fields.count_bound());
-    let mut reading = fields.iter();
-    pairs.extend(reading.by_ref().map(|(key, value)| (key, value, RowKey::parse(key))));
-    let named = Named::new(&pairs);
+    let (fields, bytes) = (answer.fields(), answer.raw());
+    let mut named = Named::new(&WORDS);
+    let mut rows = RowCollector::default();
+    let mut rules = RulesBuilder::new(bytes, Style::new(CHARSET, Colours::None), RULES);
+    let own_echo = answer.own_echo();
+    let mut pairs = fields.iter();
+    for (key, value) in pairs.by_ref() {
+        match RowKey::parse(key) {
+            Some(row) => rows.add(row, key, value),
+            None => {
+                named.note_filled(key, value);
+                if !is_ours(key, value, own_echo) {
+                    rules.push(key, value);
+                }
+            }
+        }
+    }
+    let rows = rows.finish();
     let family = Family::of(|key| named.get(key));
-    let style = Style::new(Charset::Utf8OrWindows1252, family.colours());
-    let reader = Reader { family, style, bytes: answer.raw() };
-    let rows =
-        Rows::collect(pairs.iter().filter_map(|&(key, value, row)| Some((row?, key, value))), pairs.len());
+    let style = Style::new(CHARSET, family.colours());
 
-    let mut players: Vec<Row<'_, '_>> = Vec::with_capacity(rows.players().len());
-    players.extend(rows.players().filter(|row| row.player_name().is_some()));
+    let named_rows = || rows.players().filter(|row| row.player_name().is_some());
+    let count = named_rows().count();
     // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
     let all_teams =
-        answer.asked().teams || (players.is_empty() && rows.players().any(|row| row.get("size").is_some()));
-    let mut teams: Vec<Team> = Vec::new();
-    if all_teams {
-        teams.extend(rows.players().map(|row| reader.team(row)));
+        answer.asked().teams || (count == 0 && rows.players().any(|row| row.get("size").is_some()));
+    if count < rows.players().len() && !all_teams {
+        rules = with_rows(answer, style, own_echo);
     }
-    teams.extend(rows.teams().map(|row| reader.team(row)));
-    let mut listed_rows: Vec<u32> = players.iter().map(Row::index).collect();
-    listed_rows.sort_unstable();
-    let is_placed =
-        |row: RowKey<'_>| row.is_team() || all_teams || listed_rows.binary_search(&row.index).is_ok();
-
-    let player_count = named.number("numplayers");
-    let text = |keys: &[&str]| named.first(keys).map(|raw| reader.text(raw));
     // In an answer with parts missing a last key without a value is what a cut left of something.
-    let odd_key = reading.odd_key().filter(|_| answer.completeness().is_complete());
-    let listed = answer.asked().players || !(players.is_empty() || all_teams);
+    if let Some(key) = pairs.odd_key().filter(|_| answer.completeness().is_complete()) {
+        rules.push(key, b"");
+    }
+
+    let count_of = |key: &str| named.get(key).and_then(number::number::<u32>);
+    let player_count = count_of("numplayers");
+    let mut reader =
+        Reader { family, style, bytes, extras: RulesBuilder::new(bytes, style, rows.field_count()) };
+    let team_rows = rows.players().filter(|_| all_teams).chain(rows.teams());
+    let mut teams: Vec<Team> = team_rows.map(|row| reader.team(row)).collect();
+    let listed = answer.asked().players || !(count == 0 || all_teams);
+    let mut players = listed.then(|| {
+        let mut players = Vec::with_capacity(count);
+        for row in named_rows() {
+            players.push(reader.player(row));
+        }
+        players
+    });
+    let extras = reader.extras.into_parts();
+    teams.iter_mut().for_each(|team| extras.complete(&mut team.extra));
+    players.iter_mut().flatten().for_each(|player| extras.complete(&mut player.extra));
+    if let (Family::Battlefield1942, Some(players)) = (family, &mut players) {
+        mark_stale(players, named_rows(), player_count);
+    }
+
+    let text = |keys: &[&str]| named.first(keys).map(|raw| Text::part(bytes, raw, style));
     ServerStatus {
         name: text(&NAME),
         map: text(&MAP),
@@ -67,75 +95,77 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         game_port: named.get("hostport").and_then(number::number),
         password: named.first(&PASSWORD).and_then(number::boolean),
         player_count,
-        bot_count: named.number("numbots"),
-        max_players: named.number("maxplayers"),
-        players: listed.then(|| reader.players(&players, player_count)),
+        bot_count: count_of("numbots"),
+        max_players: count_of("maxplayers"),
+        players,
         teams,
-        rules: reader.rules(answer, &pairs, odd_key, is_placed),
+        rules: rules.with_colours(style.colours).build(),
         completeness: answer.completeness(),
     }
 }
 
-/// The keys that have a meaning here, found in one pass.
-struct Named<'a>([Option<&'a [u8]>; KEYS.len()]);
-
-const KEYS: [&str; 21] = [
-    "hostname",
-    "mapfilename",
-    "mapname",
+/// Keys that mean something to the model.
+static WORDS: Words<21> = Words::new([
+    "pure",
     "mapid",
-    "gamename",
-    "gametype",
-    "gameclass",
+    "mapname",
     "gamever",
     "version",
+    "numbots",
+    "realism",
+    "hostname",
+    "gamename",
+    "gametype",
     "password",
     "needpass",
     "hostport",
+    "gameclass",
+    "minnetver",
     "numplayers",
     "maxplayers",
-    "numbots",
-    "minnetver",
     "mingamever",
-    "rankedserver",
+    "mapfilename",
     "gamevariant",
-    "realism",
-    "pure",
-];
+    "rankedserver",
+]);
 
-impl<'a> Named<'a> {
-    fn new(pairs: &[Pair<'a>]) -> Self {
-        let mut found = [None; KEYS.len()];
-        for &(key, value, row) in pairs {
-            if row.is_none()
-                && let Some(place) = KEYS.iter().position(|known| is(key, known))
-                && let Some(slot) = found.get_mut(place)
-                // The first that is not empty.
-                && slot.is_none_or(<[u8]>::is_empty)
-            {
-                *slot = Some(value);
-            }
-        }
-        Self(found)
-    }
-
-    fn get(&self, key: &str) -> Option<&'a [u8]> {
-        let place = KEYS.iter().position(|known| *known == key)?;
-        self.0.get(place).copied().flatten()
-    }
-
-    /// The first of these keys that says something: an empty value does not.
-    fn first(&self, keys: &[&str]) -> Option<&'a [u8]> {
-        keys.iter().find_map(|key| self.get(key).filter(|value| !value.is_empty()))
-    }
-
-    fn number(&self, key: &str) -> Option<u32> {
-        self.get(key).and_then(number::number)
-    }
+/// Whether a pair numbers the reply, or is what we sent for our own sake: such a one says nothing of the server.
+fn is_ours(key: &[u8], value: &[u8], own_echo: Option<&[u8]>) -> bool {
+    is_control(key, value) || own_echo == Some(key)
 }
 
-fn is(key: &[u8], name: &str) -> bool {
-    key.eq_ignore_ascii_case(name.as_bytes())
+/// The rules where some rows are neither a player's nor a team's: these stand among the server's own pairs, under
+/// their whole keys.
+fn with_rows(answer: &Answer, style: Style, own_echo: Option<&[u8]>) -> RulesBuilder {
+    let rows = answer.rows();
+    let mut players: Vec<u32> =
+        rows.players().filter(|row| row.player_name().is_some()).map(|row| row.index()).collect();
+    players.sort_unstable();
+    let mut rules = RulesBuilder::new(answer.raw(), style, RULES);
+    for (key, value) in answer.fields() {
+        let is_elsewhere = match RowKey::parse(key) {
+            Some(row) => row.is_team() || players.binary_search(&row.index).is_ok(),
+            None => is_ours(key, value, own_echo),
+        };
+        if !is_elsewhere {
+            rules.push(key, value);
+        }
+    }
+    rules
+}
+
+/// Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
+fn mark_stale<'a: 'r, 'r>(
+    players: &mut [Player],
+    rows: impl Iterator<Item = Row<'a, 'r>>,
+    present: Option<u32>,
+) {
+    let Some(present) = present.and_then(|count| usize::try_from(count).ok()) else { return };
+    let mut by_number: Vec<(u32, &mut Player)> = rows.map(|row| row.index()).zip(players).collect();
+    by_number.sort_by_key(|(index, _)| *index);
+    for (_, player) in by_number.into_iter().skip(present) {
+        player.stale = true;
+    }
 }
 
 /// What making texts and rows needs.
@@ -143,29 +173,16 @@ struct Reader<'a> {
     family: Family,
     style: Style,
     bytes: &'a Bytes,
+    /// What rows say beyond what the model has a name for.
+    extras: RulesBuilder,
 }
 
 impl Reader<'_> {
     fn text(&self, raw: &[u8]) -> Text {
-        Text::new(share(self.bytes, raw), self.style)
+        Text::part(self.bytes, raw, self.style)
     }
 
-    fn players(&self, rows: &[Row<'_, '_>], player_count: Option<u32>) -> Vec<Player> {
-        let mut players: Vec<Player> = rows.iter().map(|row| self.player(*row)).collect();
-        let present = player_count.and_then(|count| usize::try_from(count).ok());
-        // Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
-        if let (Family::Battlefield1942, Some(present)) = (self.family, present) {
-            let mut by_number: Vec<(u32, &mut Player)> =
-                rows.iter().map(Row::index).zip(&mut players).collect();
-            by_number.sort_by_key(|(index, _)| *index);
-            for (_, player) in by_number.into_iter().skip(present) {
-                player.stale = true;
-            }
-        }
-        players
-    }
-
-    fn player(&self, row: Row<'_, '_>) -> Player {
+    fn player(&mut self, row: Row<'_, '_>) -> Player {
         let mut player = Player::default();
         // Which fields were understood; of repeated ones the first.
         let (mut name, mut score, mut ping, mut team) = (None, None, None, None);
@@ -206,8 +223,10 @@ impl Reader<'_> {
     }
 
     /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
-    fn team(&self, row: Row<'_, '_>) -> Team {
-        let place_of = |name: &&str| row.fields().iter().position(|field| is(field.name, name));
+    fn team(&mut self, row: Row<'_, '_>) -> Team {
+        let place_of = |name: &&str| {
+            row.fields().iter().position(|field| field.name.eq_ignore_ascii_case(name.as_bytes()))
+        };
         let field = |place: usize| row.fields().get(place).map(|field| field.value);
         let number = |place: usize| field(place).and_then(number::integer);
         let name = TEAM_NAME.iter().find_map(place_of);
@@ -221,41 +240,12 @@ impl Reader<'_> {
     }
 
     /// What a row says beyond the fields that were understood, which stand at these places.
-    fn extra<const N: usize>(&self, row: Row<'_, '_>, understood: [Option<usize>; N]) -> Rules {
-        let known = understood.iter().flatten().count();
-        let mut extra = RulesBuilder::new(self.bytes, self.style, row.fields().len().saturating_sub(known));
+    fn extra<const N: usize>(&mut self, row: Row<'_, '_>, understood: [Option<usize>; N]) -> Rules {
         for (place, field) in row.fields().iter().enumerate() {
             if !understood.contains(&Some(place)) {
-                extra.push(field.name, field.value);
+                self.extras.push(field.name, field.value);
             }
         }
-        extra.build()
-    }
-
-    /// Every pair of the server's own, and those of rows that are no player's and no team's, under their whole
-    /// keys.
-    fn rules(
-        &self,
-        answer: &Answer,
-        pairs: &[Pair<'_>],
-        odd_key: Option<&[u8]>,
-        is_placed: impl Fn(RowKey<'_>) -> bool,
-    ) -> Rules {
-        let plain = pairs.iter().filter(|(.., row)| row.is_none()).count();
-        let mut rules = RulesBuilder::new(self.bytes, self.style, plain);
-        for &(key, value, row) in pairs {
-            // Numbers inside a reply, and what we sent for our own sake, say nothing of the server.
-            let is_elsewhere = match row {
-                Some(row) => is_placed(row),
-                None => is_control(key, value) || answer.is_own_echo(key),
-            };
-            if !is_elsewhere {
-                rules.push(key, value);
-            }
-        }
-        if let Some(key) = odd_key {
-            rules.push(key, b"");
-        }
-        rules.build()
+        self.extras.take_part()
     }
 }

@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 use super::answer::Body;
 use super::fields::{Tokens, count_bound};
 use super::response::{Response, check_counts, count_names};
-use super::row::RowKey;
+use super::row_key::RowKey;
 use super::trailer;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::BufMut;
 
 use super::fields::{Fields, Tokens, count_bound};
-use super::row::RowKey;
+use super::row_key::RowKey;
 use super::trailer::{self, Trailer};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;

@@ -1,6 +1,6 @@
 //! The keys that number and end a reply, in every dialect seen.
 
-use super::row::decimal;
+use super::row_key::decimal;
 
 /// What stands around the data of one datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

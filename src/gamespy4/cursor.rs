@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use memchr::Memchr;
-
 use super::tables::Cell;
+use crate::wire::find::Marks;
 
 /// One datagram without its head.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +44,7 @@ pub(super) struct Cursor<'a> {
     body: &'a [u8],
     base: usize,
     pub(super) at: usize,
-    nuls: Memchr<'a>,
+    nuls: Marks<'a>,
     nul: Option<usize>,
     pub(super) full: bool,
     pub(super) last: bool,
@@ -54,7 +53,7 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(piece: &Piece<'a>, next: Option<Opening<'a>>) -> Self {
-        let mut nuls = memchr::memchr_iter(0, piece.body);
+        let mut nuls = Marks::new([0], piece.body);
         let nul = nuls.next();
         let Piece { body, base, full, last } = *piece;
         Self { body, base, at: 0, nuls, nul, full, last, next }
@@ -80,6 +79,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The text up to the next NUL, both passed over; `None` without a NUL.
+    #[inline]
     pub(super) fn text(&mut self) -> Option<Range<usize>> {
         let end = self.text_end()?;
         let text = self.at..end;
@@ -87,6 +87,7 @@ impl<'a> Cursor<'a> {
         Some(text)
     }
 
+    #[inline]
     fn text_end(&mut self) -> Option<usize> {
         while let Some(nul) = self.nul {
             if nul >= self.at {

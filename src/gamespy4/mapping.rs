@@ -11,7 +11,7 @@ use super::server::Flavour;
 use super::tables::{Reply, Row};
 use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, TextRef};
 use crate::wire::number;
-use crate::wire::share::share;
+use crate::wire::words::{Named, Words};
 
 /// Unreal Tournament 3's map and game class. Its `mapname` is a list of all properties.
 pub(super) const UT3_MAP: &str = "p1073741825";
@@ -37,42 +37,72 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
 
 fn from_reply(answer: &Answer, style: Style) -> ServerStatus {
     let (reply, bytes) = (answer.reply(), answer.raw());
-    let is_ut3 = reply.get(UT3_MAP).is_some();
-    let text = |keys: &[&str]| first(reply, keys).map(|raw| Text::new(share(bytes, raw), style));
-    let count = |key: &str| reply.get(key).and_then(number::number::<u32>);
+    let mut named = Named::new(&WORDS);
     let mut rules = RulesBuilder::new(bytes, style, reply.server().len());
     for (key, value) in reply.server() {
+        named.note(key, value);
         rules.push(key, value);
     }
+    let is_ut3 = named.get(UT3_MAP).is_some();
+    let text = |keys: &[&str]| named.first(keys).map(|raw| Text::part(bytes, raw, style));
+    let count = |key: &str| named.get(key).and_then(number::number::<u32>);
     let has_players = reply.players().fields().len() > 0 || answer.completeness().is_complete();
-    let players = reply.players().rows().map(|row| player(row, bytes, style));
+    let mut extras = RulesBuilder::new(bytes, style, 0);
+    let mut players = has_players.then(|| players(reply, bytes, style, &mut extras));
     // Teams have no number on the wire; players refer to them by place, from 1 on, from 0 in UT3.
     let numbers = if is_ut3 { 0.. } else { 1.. };
-    let teams = reply.teams().rows().zip(numbers).map(|(row, number)| team(row, number, bytes, style));
+    let teams = reply.teams().rows().zip(numbers);
+    let mut teams: Vec<Team> =
+        teams.map(|(row, number)| team(row, number, bytes, style, &mut extras)).collect();
+    let extras = extras.into_parts();
+    players.iter_mut().flatten().for_each(|player| extras.complete(&mut player.extra));
+    teams.iter_mut().for_each(|team| extras.complete(&mut team.extra));
     ServerStatus {
         name: text(&["hostname"]),
         map: if is_ut3 { text(&[UT3_MAP]) } else { text(&["mapname", "map"]) },
         game: text(&["gamename", "game_id"]),
         game_type: if is_ut3 { text(&[UT3_GAME_TYPE]) } else { text(&["gametype"]) },
         version: text(&["gamever", "version", "EngineVersion"]),
-        game_port: reply.get("hostport").and_then(number::number),
-        password: first(reply, &["password", UT3_PASSWORD]).and_then(number::boolean),
+        game_port: named.get("hostport").and_then(number::number),
+        password: named.first(&["password", UT3_PASSWORD]).and_then(number::boolean),
         player_count: count("numplayers"),
         bot_count: count(UT3_BOTS).or_else(|| count("bf2_bots")),
         max_players: count("maxplayers"),
-        players: has_players.then(|| players.collect()),
-        teams: teams.collect(),
+        players,
+        teams,
         rules: rules.build(),
         ..ServerStatus::default()
     }
 }
+
+/// Keys that mean something to the model.
+static WORDS: Words<18> = Words::new([
+    UT3_PASSWORD,
+    "map",
+    "mapname",
+    "game_id",
+    "gamever",
+    "version",
+    "hostname",
+    "gamename",
+    "gametype",
+    "hostport",
+    "password",
+    "bf2_bots",
+    "numplayers",
+    UT3_BOTS,
+    "maxplayers",
+    UT3_MAP,
+    UT3_GAME_TYPE,
+    "EngineVersion",
+]);
 
 fn from_basic(answer: &Answer) -> ServerStatus {
     let mut status = ServerStatus::default();
     let Some(basic) = answer.basic() else { return status };
     let bytes = answer.raw();
     let text = |text: crate::model::TextRef<'_>| {
-        (!text.raw().is_empty()).then(|| Text::new(share(bytes, text.raw()), minecraft::STYLE))
+        (!text.raw().is_empty()).then(|| Text::part(bytes, text.raw(), minecraft::STYLE))
     };
     status.name = text(basic.title());
     status.map = text(basic.map());
@@ -89,66 +119,85 @@ fn from_basic(answer: &Answer) -> ServerStatus {
     status
 }
 
-/// The first of these keys that has something to say.
-fn first<'a>(reply: Reply<'a>, keys: &[&str]) -> Option<&'a [u8]> {
-    keys.iter().find_map(|key| reply.get(key).filter(|value| !value.is_empty()))
+/// What a column of the players' table is to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PlayerField {
+    Name,
+    Score,
+    Ping,
+    Team,
+    Bot,
+    Further,
 }
 
-fn player(row: Row<'_>, bytes: &Bytes, style: Style) -> Player {
-    let mut player = Player::default();
-    let mut extra: Option<RulesBuilder> = None;
-    for (field, value) in row.fields() {
-        let Some(value) = value else { continue };
-        let read = match field {
-            b"player_" => {
-                player.name = Text::new(share(bytes, value), style);
-                true
-            }
-            b"score_" => set(&mut player.score, number::number(value)),
-            b"ping_" => set(&mut player.ping, number::number(value)),
-            b"team_" => set(&mut player.team, number::number(value)),
-            b"AIBot_" => set(&mut player.bot, number::boolean(value)),
-            _ => false,
-        };
-        if !read {
-            further(&mut extra, bytes, style).push(field, value);
+impl PlayerField {
+    fn of(name: &[u8]) -> Self {
+        match name {
+            b"player_" => Self::Name,
+            b"score_" => Self::Score,
+            b"ping_" => Self::Ping,
+            b"team_" => Self::Team,
+            b"AIBot_" => Self::Bot,
+            _ => Self::Further,
         }
     }
-    player.extra = extra.map(RulesBuilder::build).unwrap_or_default();
-    player
+}
+
+fn players(reply: Reply<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Vec<Player> {
+    let table = reply.players();
+    let mut fields: Vec<PlayerField> = Vec::with_capacity(table.fields().len());
+    fields.extend(table.fields().map(PlayerField::of));
+    let mut players = Vec::with_capacity(table.len());
+    for row in table.rows() {
+        let mut player = Player::default();
+        for ((name, value), field) in row.fields().zip(&fields) {
+            let Some(value) = value else { continue };
+            let read = match field {
+                PlayerField::Name => {
+                    player.name = Text::part(bytes, value, style);
+                    true
+                }
+                PlayerField::Score => set(&mut player.score, number::number(value)),
+                PlayerField::Ping => set(&mut player.ping, number::number(value)),
+                PlayerField::Team => set(&mut player.team, number::number(value)),
+                PlayerField::Bot => set(&mut player.bot, number::boolean(value)),
+                PlayerField::Further => false,
+            };
+            if !read {
+                extras.push(name, value);
+            }
+        }
+        player.extra = extras.take_part();
+        players.push(player);
+    }
+    players
 }
 
 fn just_cause_2_player(from: just_cause_2::Player<'_>, bytes: &Bytes) -> Player {
-    let mut player = Player::new(Text::new(share(bytes, from.name), PLAIN));
+    let mut player = Player::new(Text::part(bytes, from.name, PLAIN));
     player.ping = Some(i32::from(from.ping));
     player.extra.push_raw(b"steamid", from.steam_id);
     player
 }
 
-fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style) -> Team {
+fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Team {
     let mut team = Team { id: Some(number), ..Team::default() };
-    let mut extra: Option<RulesBuilder> = None;
     for (field, value) in row.fields() {
         let Some(value) = value else { continue };
         let read = match field {
             b"team_t" => {
-                team.name = Some(Text::new(share(bytes, value), style));
+                team.name = Some(Text::part(bytes, value, style));
                 true
             }
             b"score_t" => set(&mut team.score, number::number(value)),
             _ => false,
         };
         if !read {
-            further(&mut extra, bytes, style).push(field, value);
+            extras.push(field, value);
         }
     }
-    team.extra = extra.map(RulesBuilder::build).unwrap_or_default();
+    team.extra = extras.take_part();
     team
-}
-
-/// The list of further fields, which few rows of most games have.
-fn further<'a>(extra: &'a mut Option<RulesBuilder>, bytes: &Bytes, style: Style) -> &'a mut RulesBuilder {
-    extra.get_or_insert_with(|| RulesBuilder::new(bytes, style, 4))
 }
 
 /// What cannot be read as the field's type stays among the extras.

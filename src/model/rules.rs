@@ -1,5 +1,8 @@
 //! Key/value pairs as a server sends them: in order, repeated keys and empty values included.
 
+use std::fmt;
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
 
 use super::text::{Style, TextRef};
@@ -23,8 +26,18 @@ use crate::wire::share::locate;
 /// assert_eq!(rules.get("adminemail").unwrap().plain(), "");
 /// assert!(rules.get("absent").is_none());
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Rules {
+    /// `None` where there are none. What the players of an answer say is one list, of which each has a part.
+    list: Option<Arc<List>>,
+    /// Which entries of the list these are.
+    start: u32,
+    end: u32,
+}
+
+/// Pairs, and the bytes that they are slices of.
+#[derive(Debug, Clone, Default)]
+struct List {
     bytes: Bytes,
     entries: Vec<Entry>,
     colours: Colours,
@@ -61,19 +74,22 @@ impl Rules {
     /// All pairs in the order of the wire.
     #[must_use]
     pub fn iter(&self) -> RulesIter<'_> {
-        RulesIter { rules: self, entries: self.entries.iter() }
+        let list = self.list.as_deref();
+        let bytes = list.map_or(&[][..], |list| &list.bytes);
+        let colours = list.map(|list| list.colours).unwrap_or_default();
+        RulesIter { bytes, colours, entries: self.entries().iter() }
     }
 
     /// How many pairs there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.entries().len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries().is_empty()
     }
 
     /// Appends a pair of UTF-8 texts.
@@ -88,6 +104,30 @@ impl Rules {
 
     /// Appends a pair of wire bytes, each with its own character set.
     pub fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
+        let list = self.own();
+        list.append(key, value);
+        (self.start, self.end) = (0, to_u32(list.entries.len()));
+    }
+
+    fn entries(&self) -> &[Entry] {
+        let entries = self.list.as_ref().map_or(&[][..], |list| &list.entries);
+        entries.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+
+    /// The list, with these entries alone in it and shared with nobody.
+    fn own(&mut self) -> &mut List {
+        let all = |list: &Arc<List>| self.start == 0 && self.end as usize == list.entries.len();
+        if self.list.as_ref().is_some_and(|list| !all(list)) {
+            let entries = self.entries().to_vec();
+            self.list = self.list.take().map(|list| Arc::new(List { entries, ..(*list).clone() }));
+        }
+        Arc::make_mut(self.list.get_or_insert_default())
+    }
+}
+
+impl List {
+    /// Appends a pair whose bytes lie elsewhere.
+    fn append(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
         // Taking back the buffer copies only when an answer or a clone still shares it.
         let mut bytes = match std::mem::take(&mut self.bytes).try_into_mut() {
             Ok(bytes) => bytes,
@@ -103,10 +143,10 @@ impl Rules {
         self.bytes = bytes.freeze();
     }
 
-    fn text(&self, slice: Slice) -> TextRef<'_> {
-        let start = slice.start as usize;
-        let raw = self.bytes.get(start..start.saturating_add(slice.length as usize)).unwrap_or_default();
-        TextRef::new(raw, Style::new(slice.charset, self.colours))
+    /// The part as a slice of the shared bytes.
+    fn locate(&self, (part, charset): (&[u8], Charset)) -> Option<Slice> {
+        let range = locate(&self.bytes, part)?;
+        Some(Slice { start: to_u32(range.start), length: to_u32(range.len()), charset })
     }
 }
 
@@ -142,19 +182,35 @@ impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Rules {
     }
 }
 
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
 /// Iterator over the pairs of [`Rules`].
 #[derive(Debug, Clone)]
 pub struct RulesIter<'a> {
-    rules: &'a Rules,
+    bytes: &'a [u8],
+    colours: Colours,
     entries: std::slice::Iter<'a, Entry>,
+}
+
+impl<'a> RulesIter<'a> {
+    fn text(&self, slice: Slice) -> TextRef<'a> {
+        let start = slice.start as usize;
+        let raw = self.bytes.get(start..start.saturating_add(slice.length as usize)).unwrap_or_default();
+        TextRef::new(raw, Style::new(slice.charset, self.colours))
+    }
 }
 
 impl<'a> Iterator for RulesIter<'a> {
     type Item = (TextRef<'a>, TextRef<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let entry = self.entries.next()?;
-        Some((self.rules.text(entry.key), self.rules.text(entry.value)))
+        Some((self.text(entry.key), self.text(entry.value)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -164,48 +220,72 @@ impl<'a> Iterator for RulesIter<'a> {
 
 impl ExactSizeIterator for RulesIter<'_> {}
 
-/// Builds [`Rules`] over the bytes of an answer without copying them.
+/// Builds [`Rules`] over the bytes of an answer without copying them: one list, or one for many with a part for each.
 #[derive(Debug)]
 pub(crate) struct RulesBuilder {
-    rules: Rules,
+    list: List,
     charset: Charset,
+    /// Entries in the parts that were taken.
+    taken: u32,
 }
 
 impl RulesBuilder {
     /// `bytes`: what the pairs are slices of.
     pub(crate) fn new(bytes: &Bytes, style: Style, capacity: usize) -> Self {
-        let rules =
-            Rules { bytes: bytes.clone(), entries: Vec::with_capacity(capacity), colours: style.colours };
-        Self { rules, charset: style.charset }
+        let list =
+            List { bytes: bytes.clone(), entries: Vec::with_capacity(capacity), colours: style.colours };
+        Self { list, charset: style.charset, taken: 0 }
     }
 
     /// Adds a pair of sub-slices of the bytes given at the start; anything else is copied.
+    #[inline]
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
         self.push_with((key, self.charset), (value, self.charset));
     }
 
     /// The same with a character set for each half.
+    #[inline]
     pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
-        match (self.locate(key), self.locate(value)) {
-            (Some(key), Some(value)) => self.rules.entries.push(Entry { key, value }),
-            _ => self.rules.push_with(key, value),
+        match (self.list.locate(key), self.list.locate(value)) {
+            (Some(key), Some(value)) => self.list.entries.push(Entry { key, value }),
+            _ => self.list.append(key, value),
         }
     }
 
     /// Changes the colour codes, where they are known only when all pairs are.
     pub(crate) fn with_colours(mut self, colours: Colours) -> Self {
-        self.rules.colours = colours;
+        self.list.colours = colours;
         self
     }
 
-    pub(crate) fn build(self) -> Rules {
-        self.rules
+    /// What was added since the last part was taken. It can be read once [`RulesParts::complete`] was called on it.
+    pub(crate) fn take_part(&mut self) -> Rules {
+        let start = std::mem::replace(&mut self.taken, to_u32(self.list.entries.len()));
+        Rules { list: None, start, end: self.taken }
     }
 
-    /// The part as a slice of the shared bytes.
-    fn locate(&self, (part, charset): (&[u8], Charset)) -> Option<Slice> {
-        let range = locate(&self.rules.bytes, part)?;
-        Some(Slice { start: to_u32(range.start), length: to_u32(range.len()), charset })
+    /// The list that all parts are of.
+    pub(crate) fn into_parts(self) -> RulesParts {
+        RulesParts(Arc::new(self.list))
+    }
+
+    pub(crate) fn build(self) -> Rules {
+        let end = to_u32(self.list.entries.len());
+        if end == 0 {
+            return Rules::default();
+        }
+        Rules { list: Some(Arc::new(self.list)), start: 0, end }
+    }
+}
+
+/// A list that many [`Rules`] are parts of.
+#[derive(Debug)]
+pub(crate) struct RulesParts(Arc<List>);
+
+impl RulesParts {
+    /// Gives a part its list.
+    pub(crate) fn complete(&self, part: &mut Rules) {
+        part.list = (part.start < part.end).then(|| Arc::clone(&self.0));
     }
 }
 
@@ -229,7 +309,7 @@ mod tests {
         builder.push(&answer[1..9], &answer[10..13]);
         builder.push(&answer[14..19], &answer[20..]);
         let mut rules = builder.build();
-        assert_eq!(rules.bytes.as_ptr(), answer.as_ptr());
+        assert_eq!(rules.get("hostname").unwrap().raw().as_ptr(), answer[10..].as_ptr());
         assert_eq!(rules.get("HostName").unwrap().raw(), b"Srv");
         assert_eq!(rules.get("empty").unwrap().raw(), b"");
         rules.push("more", "grün");
@@ -243,5 +323,28 @@ mod tests {
         let mut builder = RulesBuilder::new(&Bytes::from_static(b"abc"), Style::default(), 1);
         builder.push(b"key", b"value");
         assert_eq!(builder.build().get("key").unwrap().raw(), b"value");
+    }
+    #[test]
+    fn parts_of_one_list_are_lists_of_their_own() {
+        let answer = Bytes::from_static(b"skin_0\\a\\skin_1\\b");
+        let mut builder = RulesBuilder::new(&answer, Style::default(), 2);
+        let mut parts = [0, 9].map(|at| {
+            builder.push(&answer[at..at + 4], &answer[at + 7..at + 8]);
+            builder.take_part()
+        });
+        let mut none = builder.take_part();
+        let list = builder.into_parts();
+        parts.iter_mut().chain([&mut none]).for_each(|part| list.complete(part));
+        let shown = |rules: &Rules| rules.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
+        assert_eq!(parts.each_ref().map(shown), [["skin=a"], ["skin=b"]]);
+        assert_eq!((none.len(), none == Rules::default()), (0, true));
+        parts[1].push("face", "c");
+        assert_eq!(
+            (shown(&parts[0]).len(), shown(&parts[1])),
+            (1, vec!["skin=b".to_owned(), "face=c".to_owned()])
+        );
+        let kept = parts[1].clone();
+        parts[1].push("more", "");
+        assert_eq!((kept.len(), parts[1].len()), (2, 3), "a clone does not grow");
     }
 }

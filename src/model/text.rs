@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use crate::wire::charset::Charset;
 use crate::wire::colour::{Colour, Colours, Segments};
+use crate::wire::share::Held;
 
 /// How the bytes of a text are to be read: its character set and its colour codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -28,7 +29,7 @@ impl Style {
 
 /// Owned text: the bytes that came over the wire, and how to read them.
 ///
-/// Nothing is decoded before it is read, and the bytes are usually a slice of the whole answer.
+/// Nothing is decoded before it is read. A long text is a slice of the whole answer, whose memory it shares.
 ///
 /// ```
 /// use queryport::model::{Charset, Colours, Style, Text};
@@ -40,7 +41,7 @@ impl Style {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Text {
-    raw: Bytes,
+    raw: Held,
     style: Style,
 }
 
@@ -48,7 +49,12 @@ impl Text {
     /// Text from wire bytes.
     #[must_use]
     pub fn new(raw: impl Into<Bytes>, style: Style) -> Self {
-        Self { raw: raw.into(), style }
+        Self { raw: Held::Shared(raw.into()), style }
+    }
+
+    /// Text that is a part of these bytes.
+    pub(crate) fn part(whole: &Bytes, part: &[u8], style: Style) -> Self {
+        Self { raw: Held::new(whole, part), style }
     }
 
     /// The bytes as they came, colour codes and control bytes included.

@@ -9,7 +9,6 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Colours, Completeness, Missing, Style, Text};
 use crate::session::{Verdict, Wait};
-use crate::wire::share::share;
 
 /// What a command printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +62,7 @@ impl RconAnswer {
         let lines = text.split(|&byte| byte == b'\n').filter(|_| !self.text.is_empty());
         lines.map(|line| {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            Text::new(share(&self.text, line), self.style())
+            Text::part(&self.text, line, self.style())
         })
     }
 

@@ -1,6 +1,5 @@
 //! Between the wire view and the model: which field means what.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -13,7 +12,6 @@ use crate::model::{
     Charset, Colours, Completeness, Missing, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text,
 };
 use crate::wire::number;
-use crate::wire::share::share;
 
 /// The info record's fields that the model has no name for stand behind the rules, under the record's own names.
 /// [`server`](super::server) takes them from there.
@@ -24,6 +22,10 @@ pub(super) const FINAL_WAVE: &str = "FinalWave";
 /// A player's fields that the model has no name for.
 pub(super) const PLAYER_NUM: &str = "PlayerNum";
 pub(super) const STATS_ID: &str = "StatsID";
+/// Both behind each other, to be written once for all players.
+const KEYS: &str = "PlayerNumStatsID";
+/// Digits of a player's number and stats id on most servers.
+const USUAL_NUMBER: usize = 12;
 /// Rules that the model has a name for.
 pub(super) const SERVER_VERSION: &str = "ServerVersion";
 pub(super) const GAME_PASSWORD: &str = "GamePassword";
@@ -68,7 +70,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
 
 /// A string as text that shares the answer's bytes.
 fn text(bytes: &Bytes, string: FString<'_>) -> Text {
-    Text::new(share(bytes, string.shown()), string.style())
+    Text::part(bytes, string.shown(), string.style())
 }
 
 /// The rules, and behind them what is left of the info record.
@@ -114,58 +116,60 @@ fn password(answer: &Answer, rules: &Rules, missing: Missing) -> Option<bool> {
 }
 
 fn player_list(answer: &Answer, wire: &Datagrams) -> Vec<Player> {
-    let extras = Extras::new(answer, wire.entries());
+    let numbers = Numbers::new(answer, wire.entries());
+    let mut extras = RulesBuilder::new(&numbers.text, PLAIN, wire.entries());
     let mut players = Vec::with_capacity(wire.entries());
-    for (record, ranges) in answer.players().zip(&extras.ranges) {
+    for (record, ranges) in answer.players().zip(&numbers.ranges) {
+        numbers.push(ranges, &mut extras);
         players.push(Player {
             name: text(wire.bytes(), record.name),
             score: Some(i64::from(record.score)),
             ping: Some(record.ping),
             team: record.team().map(i32::from),
-            extra: extras.rules(ranges),
+            extra: extras.take_part(),
             ..Player::default()
         });
     }
+    let extras = extras.into_parts();
+    players.iter_mut().for_each(|player| extras.complete(&mut player.extra));
     players
 }
 
 /// The numbers of all players that the model has no field for, as text in one buffer.
-struct Extras {
+struct Numbers {
     text: Bytes,
     ranges: Vec<(Range<usize>, Range<usize>)>,
 }
 
-impl Extras {
+impl Numbers {
     fn new(answer: &Answer, players: usize) -> Self {
-        let mut text = format!("{PLAYER_NUM}{STATS_ID}");
+        let mut text = Vec::with_capacity(players.saturating_mul(USUAL_NUMBER).saturating_add(KEYS.len()));
+        text.extend_from_slice(KEYS.as_bytes());
         let mut ranges = Vec::with_capacity(players);
         for record in answer.players() {
-            let number = append(&mut text, record.player_num);
+            let number = append(&mut text, record.player_num.into());
             // A stats id that is only a team's bit is told by the team.
             let told = record.stats_id == PlayerRecord::team_bits(record.team().map(i32::from));
-            let stats = if told { 0..0 } else { append(&mut text, record.stats_id) };
+            let stats = if told { 0..0 } else { append(&mut text, record.stats_id.into()) };
             ranges.push((number, stats));
         }
         Self { text: text.into(), ranges }
     }
 
-    fn rules(&self, (number, stats): &(Range<usize>, Range<usize>)) -> Rules {
-        let keys = PLAYER_NUM.len().saturating_add(STATS_ID.len());
+    /// Adds a player's.
+    fn push(&self, (number, stats): &(Range<usize>, Range<usize>), extras: &mut RulesBuilder) {
         let slice = |range: Range<usize>| self.text.get(range).unwrap_or_default();
-        let mut extra = RulesBuilder::new(&self.text, PLAIN, 1_usize.saturating_add(stats.len().min(1)));
-        extra.push(slice(0..PLAYER_NUM.len()), slice(number.clone()));
+        extras.push(slice(0..PLAYER_NUM.len()), slice(number.clone()));
         if !stats.is_empty() {
-            extra.push(slice(PLAYER_NUM.len()..keys), slice(stats.clone()));
+            extras.push(slice(PLAYER_NUM.len()..KEYS.len()), slice(stats.clone()));
         }
-        extra.build()
     }
 }
 
 /// Writes a number behind the text and says where it stands.
-fn append(text: &mut String, number: impl std::fmt::Display) -> Range<usize> {
+fn append(text: &mut Vec<u8>, value: i64) -> Range<usize> {
     let start = text.len();
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{number}");
+    number::put(value, text);
     start..text.len()
 }
 

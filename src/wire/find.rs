@@ -24,26 +24,6 @@ pub(crate) fn find(byte: u8, text: &[u8]) -> Option<usize> {
     memchr::memchr(byte, rest).map(|at| passed.wrapping_add(at))
 }
 
-/// The first place of either byte.
-#[inline]
-pub(crate) fn find2(one: u8, other: u8, text: &[u8]) -> Option<usize> {
-    let (wanted, or) = (LOW.wrapping_mul(u64::from(one)), LOW.wrapping_mul(u64::from(other)));
-    let (mut rest, mut passed) = (text, 0_usize);
-    for _ in 0..STEPS {
-        let Some((eight, after)) = rest.split_first_chunk() else {
-            let at = rest.iter().position(|&found| found == one || found == other);
-            return at.map(|at| passed.wrapping_add(at));
-        };
-        let eight = u64::from_le_bytes(*eight);
-        let hits = zeros(eight ^ wanted) | zeros(eight ^ or);
-        if hits != 0 {
-            return Some(passed.wrapping_add(first(hits)));
-        }
-        (rest, passed) = (after, passed.wrapping_add(8));
-    }
-    memchr::memchr2(one, other, rest).map(|at| passed.wrapping_add(at))
-}
-
 /// Marks the bytes that are zero; the lowest mark is exact, those above it may be of bytes that are 1.
 const fn zeros(eight: u64) -> u64 {
     eight.wrapping_sub(LOW) & !eight & HIGH
@@ -136,12 +116,11 @@ mod tests {
         for length in 0..80 {
             // Neighbours of the wanted bytes, which a careless carry would mark.
             let mut text: Vec<u8> = (0..length).map(|at| if at % 3 == 0 { b'!' } else { b'#' }).collect();
-            assert_eq!((find(b'"', &text), find2(b'"', b'\n', &text)), (None, None));
+            assert_eq!(find(b'"', &text), None);
             for at in 0..text.len() {
                 for byte in [b'"', b'\n'] {
                     let kept = std::mem::replace(&mut text[at], byte);
                     assert_eq!(find(b'"', &text), (byte == b'"').then_some(at), "{length} {at}");
-                    assert_eq!(find2(b'"', b'\n', &text), Some(at));
                     assert_eq!(find(b'#', &text), text.iter().position(|&byte| byte == b'#'));
                     text[at] = kept;
                 }

@@ -6,3 +6,4 @@ pub(crate) mod colour;
 pub(crate) mod find;
 pub(crate) mod number;
 pub(crate) mod share;
+pub(crate) mod words;

@@ -1,0 +1,121 @@
+//! Keys that mean something, told apart from all others in one pass over a server's pairs.
+
+/// Words that are looked for among keys in any ASCII case.
+#[derive(Debug)]
+pub(crate) struct Words<const N: usize> {
+    /// The shortest first.
+    words: [&'static str; N],
+    /// How many words are shorter than so many bytes.
+    shorter: [usize; LONGEST + 2],
+}
+
+/// No word is longer.
+const LONGEST: usize = 30;
+
+impl<const N: usize> Words<N> {
+    /// Evaluated by the compiler, which refuses words out of order.
+    #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "constants")]
+    pub(crate) const fn new(words: [&'static str; N]) -> Self {
+        let mut shorter = [0; LONGEST + 2];
+        let mut length = 0;
+        while length < shorter.len() {
+            while shorter[length] < N && words[shorter[length]].len() < length {
+                shorter[length] += 1;
+            }
+            length += 1;
+        }
+        let mut next = 1;
+        while next < N {
+            assert!(
+                words[next - 1].len() <= words[next].len() && words[next].len() <= LONGEST,
+                "out of order"
+            );
+            next += 1;
+        }
+        Self { words, shorter }
+    }
+
+    /// Which of the words a key is.
+    #[inline]
+    pub(crate) fn place(&self, key: &[u8]) -> Option<usize> {
+        let (start, end) = (*self.shorter.get(key.len())?, *self.shorter.get(key.len().checked_add(1)?)?);
+        let same_length = self.words.get(start..end)?;
+        let place = same_length.iter().position(|word| key.eq_ignore_ascii_case(word.as_bytes()))?;
+        start.checked_add(place)
+    }
+}
+
+/// The values that stand under some words.
+#[derive(Debug, Clone)]
+pub(crate) struct Named<'a, const N: usize> {
+    words: &'static Words<N>,
+    values: [Option<&'a [u8]>; N],
+}
+
+impl<'a, const N: usize> Named<'a, N> {
+    pub(crate) const fn new(words: &'static Words<N>) -> Self {
+        Self { words, values: [None; N] }
+    }
+
+    /// Takes a pair in. The first value of a word stays.
+    #[inline]
+    pub(crate) fn note(&mut self, key: &[u8], value: &'a [u8]) {
+        if let Some(slot) = self.slot(key) {
+            slot.get_or_insert(value);
+        }
+    }
+
+    /// The same, where the first value that is not empty stays.
+    #[inline]
+    pub(crate) fn note_filled(&mut self, key: &[u8], value: &'a [u8]) {
+        if let Some(slot) = self.slot(key)
+            && slot.is_none_or(<[u8]>::is_empty)
+        {
+            *slot = Some(value);
+        }
+    }
+
+    /// The value of a word; a key that is none of the words has none.
+    pub(crate) fn get(&self, word: &str) -> Option<&'a [u8]> {
+        debug_assert!(self.words.place(word.as_bytes()).is_some(), "{word} is not looked for");
+        self.values.get(self.words.place(word.as_bytes())?).copied().flatten()
+    }
+
+    /// The first of these words that says something: an empty value does not.
+    pub(crate) fn first(&self, words: &[&str]) -> Option<&'a [u8]> {
+        words.iter().find_map(|word| self.get(word).filter(|value| !value.is_empty()))
+    }
+
+    fn slot(&mut self, key: &[u8]) -> Option<&mut Option<&'a [u8]>> {
+        self.values.get_mut(self.words.place(key)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static WORDS: Words<5> = Words::new(["", "map", "mapname", "version", "hostname"]);
+
+    #[test]
+    fn words_are_found_in_any_case_and_nothing_else_is() {
+        for (place, word) in WORDS.words.iter().enumerate() {
+            assert_eq!(WORDS.place(word.to_uppercase().as_bytes()), Some(place), "{word}");
+        }
+        for other in ["m", "mop", "mapnamE_", "hostnamf", &"x".repeat(30), &"x".repeat(31), &"x".repeat(99)] {
+            assert_eq!(WORDS.place(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn first_values_and_first_filled_ones() {
+        let (mut first, mut filled) = (Named::new(&WORDS), Named::new(&WORDS));
+        for (key, value) in [("map", ""), ("Map", "a"), ("MAP", "b"), ("mapname", "c"), ("other", "d")] {
+            first.note(key.as_bytes(), value.as_bytes());
+            filled.note_filled(key.as_bytes(), value.as_bytes());
+        }
+        assert_eq!((first.get("map"), filled.get("map")), (Some(&b""[..]), Some(&b"a"[..])));
+        assert_eq!(first.first(&["map", "mapname"]), Some(&b"c"[..]));
+        assert_eq!(first.get("version"), None);
+    }
+}
