@@ -109,9 +109,11 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
     let (mut answered, mut seen) = (0, 0_usize);
     while let Some(scanned) = scan.next().await {
         let Ok(outcome) = scanned.result else { continue };
-        answered += u32::from(outcome.answer.completeness().is_complete());
-        if arguments.model {
+        if !arguments.model {
+            answered += u32::from(outcome.answer.completeness().is_complete());
+        } else {
             let status = outcome.answer.to_status();
+            answered += u32::from(status.completeness.is_complete());
             seen += status.name.as_ref().map_or(0, |name| name.raw().len());
             seen +=
                 status.rules.iter().map(|(key, value)| key.raw().len() + value.raw().len()).sum::<usize>();
