@@ -118,6 +118,16 @@ impl StatusQuery {
             Protocol::GameSpy4 => Self::GameSpy4(gamespy4::StatusQuery::new(nonce, limits)),
         }
     }
+
+    /// How many readings of a list must agree where nothing on the wire proves it whole, see
+    /// [`ut2004::StatusQuery::with_readings`]. The other protocols count their datagrams or have only one.
+    #[must_use]
+    pub fn with_readings(self, readings: u8) -> Self {
+        match self {
+            Self::Ut2004(query) => Self::Ut2004(Box::new(query.with_readings(readings))),
+            other => other,
+        }
+    }
 }
 
 impl Conversation for StatusQuery {

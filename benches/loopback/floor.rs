@@ -15,10 +15,10 @@ use crate::farm;
 const BATCH: usize = 64;
 
 /// The requests of a full question, each with the number of datagrams that answer it.
-type Steps = Vec<(&'static [u8], u8)>;
+pub(crate) type Steps = Vec<(&'static [u8], u8)>;
 
-/// Finds out how many datagrams answer each request.
-fn steps(protocol: Protocol, port: u16) -> Steps {
+/// The requests of a protocol; how many datagrams answer each is found out.
+pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
     let requests: &[&[u8]] = match protocol {
         Protocol::Quake3 => &[b"\xff\xff\xff\xffgetstatus 01234567890"],
         Protocol::GameSpy1 => &[b"\\status\\"],
@@ -38,12 +38,17 @@ fn steps(protocol: Protocol, port: u16) -> Steps {
         }
         count
     };
-    requests.iter().map(|&request| (request, count(request))).collect()
+    let mut steps: Steps = requests.iter().map(|&request| (request, count(request))).collect();
+    if protocol == Protocol::Ut2004 {
+        // The lists as often as a client that compares its readings asks for them.
+        let lists = steps[1];
+        steps.extend((1..readings).map(|_| lists));
+    }
+    steps
 }
 
 /// Asks `servers` servers with `window` of them under way; returns the time and how many answered in full.
-pub(crate) fn run(servers: u32, port: u16, window: usize, protocol: Protocol) -> (Duration, u32) {
-    let steps = steps(protocol, port);
+pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Duration, u32) {
     if std::env::var_os("SHOW").is_some() {
         eprintln!("{:?}", steps.iter().map(|(_, count)| count).collect::<Vec<_>>());
     }

@@ -51,6 +51,9 @@ struct ScanArguments {
     /// One datagram a system call.
     #[arg(long)]
     plain: bool,
+    /// Readings of UT2004's lists.
+    #[arg(long, default_value_t = 3)]
+    readings: u8,
     /// The bare loop instead.
     #[arg(long)]
     floor: bool,
@@ -81,7 +84,7 @@ pub(crate) fn main() -> std::io::Result<()> {
 fn scan(arguments: ScanArguments) -> Run {
     let ScanArguments { port, servers, window, .. } = arguments;
     let (took, answered) = if arguments.floor {
-        floor::run(servers, port, window, arguments.protocol)
+        floor::run(servers, port, window, floor::steps(arguments.protocol, arguments.readings, port))
     } else {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(typed(arguments))
@@ -98,7 +101,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
     let options = ScanOptions::default()
         .with_window(window)
         .with_timing(timing.with_retry_after(Duration::from_secs(1)));
-    let client = Client::with_secret(Secret::new([7; 16]));
+    let client = Client::with_secret(Secret::new([7; 16])).with_readings(arguments.readings);
     let protocol = arguments.protocol;
     let targets = (0..servers).map(move |index| (protocol, farm::address(index, port).into()));
     let questions = client.questions(targets);

@@ -69,6 +69,10 @@ struct Arguments {
     /// How often to ask again.
     #[arg(long, default_value_t = 2)]
     retries: u8,
+    /// Readings of a UT2004 server's lists that must agree: 1 to 4. With 1, half the requests, and one datagram lost from
+    /// the middle of a list goes unnoticed.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4))]
+    readings: u8,
     /// One datagram a system call, as on systems that cannot do better.
     #[arg(long)]
     plain: bool,
@@ -106,7 +110,7 @@ fn options(arguments: &Arguments) -> ScanOptions {
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let client = Client::new()?;
+    let client = Client::new()?.with_readings(arguments.readings);
     let targets = match (&arguments.master, &arguments.list) {
         (Some(master), _) => {
             list::from_master(&client, master, &arguments.game, arguments.game_protocol).await?

@@ -15,6 +15,9 @@ use crate::protocol::{Protocol, StatusQuery};
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, ScanOptions, Session, Timing};
 
+/// Readings of a list that must agree, unless the caller wants another number.
+const READINGS: u8 = 3;
+
 /// Asks game servers. Cheap to clone; clones share their nonce counter.
 ///
 /// ```no_run
@@ -35,6 +38,7 @@ pub struct Client {
     secret: Secret,
     pub(super) timing: Timing,
     pub(super) limits: Limits,
+    pub(super) readings: u8,
     counter: Arc<AtomicU64>,
 }
 
@@ -50,7 +54,8 @@ impl Client {
     /// A client whose nonces follow from this secret: for tests, and for those who keep their own entropy.
     #[must_use]
     pub fn with_secret(secret: Secret) -> Self {
-        Self { secret, timing: Timing::default(), limits: Limits::default(), counter: Arc::default() }
+        let (timing, limits) = (Timing::default(), Limits::default());
+        Self { secret, timing, limits, readings: READINGS, counter: Arc::default() }
     }
 
     /// Sets the waiting times of each query.
@@ -67,13 +72,22 @@ impl Client {
         self
     }
 
+    /// How many readings of a list must agree where nothing on the wire proves it whole (UT2004 alone): 1–4, default
+    /// 3. With 1 a scan sends half the requests, and one datagram lost from the middle of a list goes unnoticed; see
+    /// [`ut2004::StatusQuery::with_readings`](crate::ut2004::StatusQuery::with_readings).
+    #[must_use]
+    pub fn with_readings(mut self, readings: u8) -> Self {
+        self.readings = readings.clamp(1, 4);
+        self
+    }
+
     /// Asks for everything and normalises it. `server` is a host name or address, with `:port` where it is not
     /// the protocol's default query port.
     ///
     /// # Errors
     /// See [`Error`]; `is_silent`, `is_unreachable` and `is_nonsense` tell the common ones apart.
     pub async fn query(&self, protocol: Protocol, server: &str) -> Result<Outcome<ServerStatus>, Error> {
-        let new = |nonce| StatusQuery::new(protocol, nonce, self.limits);
+        let new = |nonce| StatusQuery::new(protocol, nonce, self.limits).with_readings(self.readings);
         let outcome = self.ask_host(server, protocol.default_query_port(), new).await?;
         Ok(outcome.map(|answer| answer.to_status()))
     }
@@ -130,7 +144,8 @@ impl Client {
     {
         let client = self.clone();
         targets.into_iter().map(move |(protocol, server)| {
-            (server, StatusQuery::new(protocol, client.nonce(server), client.limits))
+            let question = StatusQuery::new(protocol, client.nonce(server), client.limits);
+            (server, question.with_readings(client.readings))
         })
     }
 

@@ -13,7 +13,8 @@ impl Client {
     /// See [`Error`].
     pub async fn ut2004_status(&self, server: &str) -> Result<Outcome<ut2004::Answer>, Error> {
         let port = Protocol::Ut2004.default_query_port();
-        self.ask_host(server, port, |_| ut2004::StatusQuery::new(self.limits)).await
+        let new = |_| ut2004::StatusQuery::new(self.limits).with_readings(self.readings);
+        self.ask_host(server, port, new).await
     }
 
     /// UT2004's info alone, in its own words.

@@ -70,6 +70,8 @@ pub struct Session<C: Conversation> {
     /// The one alarm of this session. It is overwritten, never queued.
     alarm: Option<Instant>,
     to_send: bool,
+    /// All that was asked for is here, and only a latecomer could follow.
+    in_grace: bool,
     sent_at: Instant,
     rtt: Option<Duration>,
     steps: u8,
@@ -101,6 +103,7 @@ impl<C: Conversation> Session<C> {
             deadline: after(now, timing.timeout()),
             alarm: None,
             to_send: true,
+            in_grace: false,
             sent_at: now,
             rtt: None,
             steps: 1,
@@ -119,6 +122,7 @@ impl<C: Conversation> Session<C> {
         self.conversation.request(self.stats.retries, out);
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.sent_at = now;
+        self.in_grace = false;
         self.alarm = Some(after(now, self.timing.reply_wait(self.stats.retries)));
         Some(Transmit { to: self.peer, len: out.len().saturating_sub(before) })
     }
@@ -147,6 +151,7 @@ impl<C: Conversation> Session<C> {
         match verdict {
             Verdict::Rejected(_) => {}
             Verdict::Partial(wait) => {
+                self.in_grace = wait == Wait::Grace;
                 let wait = match wait {
                     Wait::Reply => self.timing.reply_wait(self.stats.retries),
                     Wait::Quiet => self.timing.quiet(),
@@ -228,6 +233,11 @@ impl<C: Conversation> Session<C> {
     /// Whether [`Self::poll_transmit`] has a datagram.
     pub(super) const fn has_request(&self) -> bool {
         self.to_send && self.is_running()
+    }
+
+    /// Whether datagrams of an answer may be on their way here.
+    pub(super) const fn expects_datagrams(&self) -> bool {
+        self.is_running() && !self.in_grace
     }
 
     const fn is_running(&self) -> bool {

@@ -70,6 +70,8 @@ pub struct Scanner<C: Conversation> {
     pulled: u64,
     options: ScanOptions,
     window: usize,
+    /// Sessions that expect datagrams: what the window is about.
+    expecting: usize,
     pace: Pace,
     /// When the pace lets the next datagram go, where it held one back.
     blocked_until: Option<Instant>,
@@ -103,6 +105,7 @@ impl<C: Conversation> Scanner<C> {
             pulled: 0,
             options,
             window: options.window(),
+            expecting: 0,
             pace: Pace::new(options.rate(), options.burst()),
             blocked_until: None,
             hosts: Hosts::new(options.per_host(), options.host_prefix(), options.window()),
@@ -126,6 +129,10 @@ impl<C: Conversation> Scanner<C> {
         }
         while let Some(place) = self.to_send.pop_front() {
             let Some(slot) = self.table.get_mut(place) else { continue };
+            if !slot.expects && self.expecting >= self.window {
+                self.to_send.push_front(place);
+                return None;
+            }
             slot.queued = false;
             if let Some(transmit) = slot.session.poll_transmit(now, out) {
                 return Some(self.sent(now, place, transmit));
@@ -134,7 +141,7 @@ impl<C: Conversation> Scanner<C> {
         let target = self.next_target()?;
         let (timing, limits) = (self.options.timing(), self.options.limits());
         let session = Session::new(target.conversation, target.peer, timing, &limits, now);
-        let place = self.table.insert(Slot { session, index: target.index, queued: false });
+        let place = self.table.insert(Slot { session, index: target.index, queued: false, expects: false });
         self.stats.started = self.stats.started.saturating_add(1);
         let transmit = self.table.get_mut(place)?.session.poll_transmit(now, out)?;
         Some(self.sent(now, place, transmit))
@@ -231,14 +238,15 @@ impl<C: Conversation> Scanner<C> {
         self.table.len()
     }
 
-    /// How many queries may be under way now.
+    /// How many queries may expect datagrams now.
     #[must_use]
     pub const fn window(&self) -> usize {
         self.window
     }
 
-    /// Changes how many queries may be under way, between 1 and [`ScanOptions::window`]. Those above a smaller window
-    /// end in their time.
+    /// Changes how many queries may expect datagrams at a time, between 1 and [`ScanOptions::window`]: what a receive
+    /// buffer must have room for. Queries that have all they asked for and wait for latecomers are not among them, nor
+    /// are results. Those above a smaller window end in their time.
     pub fn set_window(&mut self, window: usize) {
         self.window = window.clamp(1, self.options.window());
     }
@@ -251,7 +259,8 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether there is room for another target, and maybe one.
     fn may_start(&self) -> bool {
-        let room = self.table.len().saturating_add(self.refused) < self.window;
+        let held = self.table.len().saturating_add(self.refused);
+        let room = held < self.options.window() && self.expecting < self.window;
         room && (self.hosts.has_next() || (!self.exhausted && self.hosts.waiting() < self.window))
     }
 
@@ -302,6 +311,11 @@ impl<C: Conversation> Scanner<C> {
     /// Brings alarm and queues into line with a session after something happened to it.
     fn settle(&mut self, place: u32) {
         let Some(slot) = self.table.get_mut(place) else { return };
+        let expects = slot.session.expects_datagrams();
+        if std::mem::replace(&mut slot.expects, expects) != expects {
+            let moved = if expects { self.expecting.checked_add(1) } else { self.expecting.checked_sub(1) };
+            self.expecting = moved.unwrap_or_default();
+        }
         match slot.session.poll_timeout() {
             Some(at) => {
                 if slot.session.has_request() && !slot.queued {

@@ -12,6 +12,8 @@ pub(super) struct Slot<C: Conversation> {
     pub(super) index: u64,
     /// Whether it stands in the queue of those that have something to send.
     pub(super) queued: bool,
+    /// Whether it was counted among those that expect datagrams.
+    pub(super) expects: bool,
 }
 
 /// What is known of an address.

@@ -12,9 +12,12 @@ use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
 use crate::session::{Patience, Silence, Timing, Verdict, Wait};
 
-/// Understands one-letter datagrams: `d`one, `n`ext, `p`artial; anything else is rejected.
-#[derive(Debug, Clone, Copy)]
-struct Script;
+/// Understands one-letter datagrams: `d`one, `n`ext, `p`artial, `g`race; anything else is rejected. After the grace it
+/// asks on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Script {
+    in_grace: bool,
+}
 
 impl Conversation for Script {
     type Answer = u8;
@@ -24,16 +27,18 @@ impl Conversation for Script {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<u8> {
+        self.in_grace = datagram == b"g";
         match datagram {
             [b'd', answer, ..] => Verdict::Done(*answer),
             b"n" => Verdict::Next,
             b"p" => Verdict::Partial(Wait::Reply),
+            b"g" => Verdict::Partial(Wait::Grace),
             _ => Verdict::Rejected(ParseError::new(ParseErrorKind::NotThisProtocol("a letter"), 0)),
         }
     }
 
     fn silence(&mut self, _patience: Patience) -> Silence<u8> {
-        Silence::Retry
+        if self.in_grace { Silence::Next } else { Silence::Retry }
     }
 }
 
@@ -42,7 +47,7 @@ fn at(number: u32) -> SocketAddr {
 }
 
 fn targets(count: u32) -> impl Iterator<Item = (SocketAddr, Script)> + Send + 'static {
-    (0..count).map(|number| (at(number), Script))
+    (0..count).map(|number| (at(number), Script::default()))
 }
 
 fn options() -> ScanOptions {
@@ -118,12 +123,35 @@ fn the_window_bounds_what_is_under_way_and_results_hold_their_place() {
     assert_eq!((scanner.window(), drain(&mut scanner, now).len()), (3, 1));
 }
 
+/// Queries that wait for latecomers only leave their place to others, and wait for a place before they ask on.
+#[test]
+fn the_window_that_a_receive_buffer_sets_is_about_expected_datagrams() {
+    let mut scanner = Scanner::new(targets(10), options().with_window(4));
+    let start = Instant::now();
+    scanner.set_window(2);
+    assert_eq!(drain(&mut scanner, start), [at(0), at(1)]);
+    scanner.handle_datagram(start, at(0), b"g");
+    scanner.handle_datagram(start, at(1), b"g");
+    assert_eq!(drain(&mut scanner, start), [at(2), at(3)], "up to the window of the options");
+    scanner.handle_datagram(start, at(2), b"g");
+    assert_eq!(drain(&mut scanner, start), [], "four are under way");
+    let now = scanner.poll_timeout().unwrap();
+    scanner.handle_timeout(now);
+    let [first] = drain(&mut scanner, now)[..] else { panic!("one place") };
+    assert!([at(0), at(1), at(2)].contains(&first), "asks on after the grace");
+    scanner.handle_datagram(now, at(3), b"d3");
+    assert_eq!(drain(&mut scanner, now).len(), 1, "another one has its turn");
+    assert_eq!(scanner.poll_answer().unwrap().peer, at(3));
+    scanner.handle_datagram(now, first, b"d0");
+    assert_eq!(drain(&mut scanner, now).len(), 1, "and the last one of them");
+}
+
 /// Trap: a duplicate target was swallowed.
 #[test]
 fn duplicates_and_impossible_targets_are_refused_visibly() {
     let list =
         ["192.0.2.1:1", "[::ffff:192.0.2.1]:1", "192.0.2.1:0", "224.0.0.1:1", "192.0.2.1:2", "192.0.2.1:2"];
-    let list = list.map(|at| (at.parse().unwrap(), Script));
+    let list = list.map(|at| (at.parse().unwrap(), Script::default()));
     let mut scanner = Scanner::new(list, options().with_per_host(Some(1)));
     let now = Instant::now();
     assert_eq!(drain(&mut scanner, now), ["192.0.2.1:1".parse().unwrap()]);
@@ -149,7 +177,7 @@ fn duplicates_and_impossible_targets_are_refused_visibly() {
 
 #[test]
 fn an_address_may_be_asked_again_once_its_query_has_ended() {
-    let list = [(at(1), Script), (at(2), Script), (at(1), Script)];
+    let list = [(at(1), Script::default()), (at(2), Script::default()), (at(1), Script::default())];
     let mut scanner = Scanner::new(list, options().with_window(2));
     let now = Instant::now();
     assert_eq!(drain(&mut scanner, now), [at(1), at(2)]);
@@ -196,8 +224,8 @@ fn an_unreachable_server_ends_its_own_query_only() {
 #[test]
 fn one_host_is_never_asked_more_than_its_share() {
     // 50 servers on one host, then 10 hosts with one each.
-    let crowd = (0..50).map(|port| (SocketAddr::new(at(1).ip(), 1000 + port), Script));
-    let list: Vec<_> = crowd.chain((10..20).map(|number| (at(number), Script))).collect();
+    let crowd = (0..50).map(|port| (SocketAddr::new(at(1).ip(), 1000 + port), Script::default()));
+    let list: Vec<_> = crowd.chain((10..20).map(|number| (at(number), Script::default()))).collect();
     let mut scanner = Scanner::new(list, options().with_per_host(Some(4)));
     let now = Instant::now();
     let first = drain(&mut scanner, now);
