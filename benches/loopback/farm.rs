@@ -20,8 +20,6 @@ use queryport::secret::Secret;
 use queryport::serve::{Responder, Service};
 
 const BATCH: usize = 64;
-/// How long the farm looks for more before it sleeps: to wake it would be charged to whoever sends.
-const AWAKE: Duration = Duration::from_millis(2);
 /// Stands in the templates where a server's number goes.
 const NUMBER: &[u8] = b"0000777";
 
@@ -49,6 +47,9 @@ pub(crate) struct Options {
     /// Servers with more players and rules than usual.
     #[arg(long)]
     pub(crate) full: bool,
+    /// Never sleeps: whoever sends does not pay for waking the farm up.
+    #[arg(long)]
+    pub(crate) awake: bool,
     /// Ends by itself after this many seconds.
     #[arg(long, default_value_t = 120)]
     pub(crate) seconds: u64,
@@ -188,7 +189,6 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
     let mut later: BTreeMap<(Instant, u64), Answer> = BTreeMap::new();
     let (mut count, mut random) = (0_u64, 1_u64);
     let end = Instant::now() + Duration::from_secs(options.seconds);
-    let mut busy_until = Instant::now();
     let mut answers = Vec::with_capacity(BATCH);
     loop {
         let mut chunks = buffers.chunks_exact_mut(2048);
@@ -235,9 +235,7 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
         if now >= end {
             return Ok(());
         }
-        if !idle {
-            busy_until = now + AWAKE;
-        } else if now >= busy_until {
+        if idle && !options.awake {
             let next = later.keys().next().map_or(end, |(at, _)| *at).min(end);
             // Whole milliseconds are too coarse for delays: the last one is spent spinning.
             let wait = next.saturating_duration_since(now).as_millis().min(100) as u16;

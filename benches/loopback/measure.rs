@@ -1,6 +1,7 @@
 //! What is measured and how it is told.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,9 @@ use queryport::secret::Secret;
 use queryport::session::{ScanOptions, Timing};
 
 use crate::{farm, floor};
+
+/// Where the farm of a comparison answers.
+const PORT: u16 = 27961;
 
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -30,8 +34,11 @@ enum Task {
     /// The whole comparison: starts farms and scans, pinned to a processor each.
     Compare {
         /// How often each is run; the median is told.
-        #[arg(long, default_value_t = 5)]
+        #[arg(long, default_value_t = 3)]
         rounds: usize,
+        /// The program of benches/gamedig, to be measured beside ours.
+        #[arg(long)]
+        gamedig: Option<PathBuf>,
     },
 }
 
@@ -51,6 +58,9 @@ struct ScanArguments {
     /// One datagram a system call.
     #[arg(long)]
     plain: bool,
+    /// Give up the silent by what the others show.
+    #[arg(long)]
+    adaptive: bool,
     /// Readings of UT2004's lists.
     #[arg(long, default_value_t = 3)]
     readings: u8,
@@ -76,8 +86,8 @@ pub(crate) fn main() -> std::io::Result<()> {
             println!("{} {} {}", run.seconds, run.answered, run.memory);
             Ok(())
         }
-        Some(Task::Compare { rounds }) => compare(rounds),
-        None => compare(3),
+        Some(Task::Compare { rounds, gamedig }) => compare(&Comparison { rounds, gamedig }),
+        None => compare(&Comparison { rounds: 3, gamedig: None }),
     }
 }
 
@@ -100,6 +110,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
     let timing = Timing::default().with_timeout(Duration::from_secs(1)).with_retries(0);
     let options = ScanOptions::default()
         .with_window(window)
+        .with_adaptive_wait(arguments.adaptive)
         .with_timing(timing.with_retry_after(Duration::from_secs(1)));
     let client = Client::with_secret(Secret::new([7; 16])).with_readings(arguments.readings);
     let protocol = arguments.protocol;
@@ -133,10 +144,11 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
     (took, answered)
 }
 
-/// This program again, on one processor.
-fn on_processor(processor: u32) -> Command {
+/// A program on one processor; without a path this one again.
+fn on_processor(processor: u32, program: Option<&Path>) -> Command {
     let mut command = Command::new("taskset");
-    command.args(["-c", &processor.to_string()]).arg(std::env::current_exe().unwrap());
+    let this = std::env::current_exe().unwrap();
+    command.args(["-c", &processor.to_string()]).arg(program.unwrap_or(&this));
     command
 }
 
@@ -145,7 +157,7 @@ struct Farm(Child);
 
 impl Farm {
     fn start(port: u16, more: &[&str]) -> Self {
-        let child = on_processor(1)
+        let child = on_processor(1, None)
             .args(["farm", "--port", &port.to_string(), "--seconds", "300"])
             .args(more)
             .stdout(Stdio::null())
@@ -173,84 +185,117 @@ impl Drop for Farm {
     }
 }
 
-fn once(port: u16, arguments: &[&str]) -> Run {
-    let output = on_processor(0)
-        .args(["scan", "--port", &port.to_string()])
-        .args(arguments)
-        .stderr(Stdio::inherit())
-        .output()
-        .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let mut parts = text.split_whitespace();
-    let mut next = || parts.next().expect("a row").parse::<f64>().unwrap();
-    Run { seconds: next(), answered: next() as u32, memory: next() as u64 }
+/// How often each row is run, and whom ours is compared with.
+#[derive(Debug)]
+struct Comparison {
+    rounds: usize,
+    gamedig: Option<PathBuf>,
 }
 
-/// The medians over rounds in which each row is run once: noise hits all rows alike.
-fn medians(port: u16, rounds: usize, rows: &[&[&str]]) -> Vec<Run> {
-    let mut runs = vec![Vec::new(); rows.len()];
-    for _ in 0..rounds {
-        for (row, runs) in rows.iter().zip(&mut runs) {
-            runs.push(once(port, row));
+/// One line of a table.
+#[derive(Debug, Clone)]
+enum Row {
+    Ours(String),
+    /// With so many threads.
+    Gamedig(u32),
+}
+
+impl Comparison {
+    /// Measures the rows beside each other and prints the medians: each row is run once a round, so that noise hits all
+    /// alike.
+    fn table(&self, title: &str, servers: u32, rows: &[Row]) {
+        println!("\n{title}");
+        let mut runs = vec![Vec::new(); rows.len()];
+        for _ in 0..self.rounds {
+            for (row, runs) in rows.iter().zip(&mut runs) {
+                runs.extend(self.once(row, servers));
+            }
+        }
+        let mut floor = None;
+        for (row, mut runs) in rows.iter().zip(runs) {
+            runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+            let Some(run) = runs.get(runs.len() / 2) else { continue };
+            let floor = *floor.get_or_insert(run.seconds);
+            let name = match row {
+                Row::Ours(arguments) => arguments.clone(),
+                Row::Gamedig(threads) => format!("rust gamedig, {threads} threads"),
+            };
+            println!(
+                "  {name:<52} {:>8.1} ms {:>9.0}/s  {:>5.2} of the first  least answered {:>6}  peak {:>6} KiB",
+                run.seconds * 1e3,
+                f64::from(servers) / run.seconds,
+                floor / run.seconds,
+                runs.iter().map(|run| run.answered).min().unwrap(),
+                run.memory,
+            );
         }
     }
-    let median = |mut runs: Vec<Run>| {
-        runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        let least = runs.iter().map(|run| run.answered).min().unwrap();
-        Run { answered: least, ..runs[runs.len() / 2] }
-    };
-    runs.into_iter().map(median).collect()
-}
 
-fn print(title: &str, servers: u32, rows: &[&[&str]], runs: &[Run]) {
-    println!("\n{title}");
-    let floor = runs[0].seconds;
-    for (row, run) in rows.iter().zip(runs) {
-        println!(
-            "  {:<44} {:>8.1} ms {:>9.0}/s  {:>5.2} of the first  least answered {:>6}  peak {:>6} KiB",
-            row.join(" "),
-            run.seconds * 1e3,
-            f64::from(servers) / run.seconds,
-            floor / run.seconds,
-            run.answered,
-            run.memory,
-        );
+    /// One run of a row; `None` for a program that is not here.
+    fn once(&self, row: &Row, servers: u32) -> Option<Run> {
+        let mut command = match row {
+            Row::Ours(arguments) => {
+                let mut command = on_processor(0, None);
+                command.args(["scan", "--port", &PORT.to_string(), "--servers", &servers.to_string()]);
+                command.args(arguments.split_whitespace());
+                command
+            }
+            Row::Gamedig(threads) => {
+                let mut command = on_processor(0, Some(self.gamedig.as_deref()?));
+                command.args([threads.to_string(), servers.to_string(), PORT.to_string()]);
+                command
+            }
+        };
+        let output = command.stderr(Stdio::inherit()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mut parts = text.split_whitespace();
+        let mut next = || parts.next().expect("a row").parse::<f64>().unwrap();
+        Some(Run { seconds: next(), answered: next() as u32, memory: next() as u64 })
     }
 }
 
-fn compare(rounds: usize) -> std::io::Result<()> {
-    let port = 27961;
-    {
-        let _farm = Farm::start(port, &[]);
-        for (protocol, window) in
-            [("quake3", "256"), ("gamespy1", "256"), ("gamespy4", "256"), ("ut2004", "2048")]
-        {
-            let rows: &[&[&str]] = &[
-                &["--protocol", protocol, "--window", window, "--floor"],
-                &["--protocol", protocol, "--window", window],
-                &["--protocol", protocol, "--window", window, "--model"],
-                &["--protocol", protocol, "--window", window, "--plain"],
-            ];
-            print(&format!("{protocol}, all alive"), 10_000, rows, &medians(port, rounds, rows));
+/// The floor, typed answers, the model, and one datagram a system call.
+fn rows_of(protocol: &str) -> Vec<Row> {
+    let each = ["--floor", "", "--model", "--plain"];
+    each.map(|what| Row::Ours(format!("--protocol {protocol} {what}"))).to_vec()
+}
+
+fn compare(comparison: &Comparison) -> std::io::Result<()> {
+    let ours = |arguments: &str| Row::Ours(arguments.to_owned());
+    let threads = |counts: &[u32]| counts.iter().copied().map(Row::Gamedig).collect::<Vec<_>>();
+    for full in [false, true] {
+        let farm: &[&str] = if full { &["--full"] } else { &[] };
+        let _farm = Farm::start(PORT, farm);
+        for protocol in [
+            "quake3 --window 256",
+            "gamespy1 --window 256",
+            "gamespy4 --window 256",
+            "ut2004 --window 4096",
+            "ut2004 --window 4096 --readings 1",
+        ] {
+            let title = format!("{protocol}, {}", if full { "full servers" } else { "usual servers" });
+            comparison.table(&title, 10_000, &rows_of(protocol));
         }
+    }
+    for (awake, title) in [(&[][..], "all alive"), (&["--awake"], "all alive, and the farm never sleeps")] {
+        let _farm = Farm::start(PORT, awake);
+        let scans = ["--window 256 --floor", "--window 256", "--window 256 --model"].map(ours).to_vec();
+        comparison.table(title, 10_000, &[scans, threads(&[16, 64, 128, 256])].concat());
     }
     for dead in ["1", "10"] {
-        let _farm = Farm::start(port, &["--dead", dead]);
-        let rows: &[&[&str]] = &[&["--window", "2048", "--model"]];
-        print(&format!("{dead} % dead, 1 s timeout"), 10_000, rows, &medians(port, rounds, rows));
+        let _farm = Farm::start(PORT, &["--dead", dead]);
+        let scans = vec![ours("--window 2048 --model"), ours("--window 2048 --model --adaptive")];
+        let rows = [scans, threads(&[64, 256, 1000])].concat();
+        comparison.table(&format!("{dead} % dead, 1 s timeout"), 10_000, &rows);
     }
     {
-        let _farm = Farm::start(port, &["--delay", "50"]);
-        let rows: &[&[&str]] = &[&["--window", "8192", "--floor"], &["--window", "8192", "--model"]];
-        print("50 ms away", 10_000, rows, &medians(port, rounds, rows));
+        let _farm = Farm::start(PORT, &["--delay", "50"]);
+        let rows = [ours("--window 8192 --floor"), ours("--window 8192 --model")];
+        comparison.table("50 ms away", 10_000, &rows);
     }
-    {
-        let _farm = Farm::start(port, &["--servers", "100000"]);
-        for servers in ["1000", "10000", "100000"] {
-            let rows: &[&[&str]] = &[&["--window", "512", "--servers", servers, "--model"]];
-            let count = servers.parse().unwrap();
-            print(&format!("{servers} servers"), count, rows, &medians(port, rounds, rows));
-        }
+    let _farm = Farm::start(PORT, &["--servers", "100000"]);
+    for servers in [1000, 10_000, 100_000] {
+        comparison.table(&format!("{servers} servers"), servers, &[ours("--window 512 --model")]);
     }
     Ok(())
 }

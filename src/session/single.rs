@@ -73,6 +73,8 @@ pub struct Session<C: Conversation> {
     /// All that was asked for is here, and only a latecomer could follow.
     in_grace: bool,
     sent_at: Instant,
+    /// What is waited for a reply at most when nothing would be sent again.
+    last_wait: Duration,
     rtt: Option<Duration>,
     steps: u8,
     stats: Stats,
@@ -105,6 +107,7 @@ impl<C: Conversation> Session<C> {
             to_send: true,
             in_grace: false,
             sent_at: now,
+            last_wait: Duration::MAX,
             rtt: None,
             steps: 1,
             stats: Stats::default(),
@@ -123,7 +126,7 @@ impl<C: Conversation> Session<C> {
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.sent_at = now;
         self.in_grace = false;
-        self.alarm = Some(after(now, self.timing.reply_wait(self.stats.retries)));
+        self.alarm = Some(after(now, self.reply_wait()));
         Some(Transmit { to: self.peer, len: out.len().saturating_sub(before) })
     }
 
@@ -153,7 +156,7 @@ impl<C: Conversation> Session<C> {
             Verdict::Partial(wait) => {
                 self.in_grace = wait == Wait::Grace;
                 let wait = match wait {
-                    Wait::Reply => self.timing.reply_wait(self.stats.retries),
+                    Wait::Reply => self.reply_wait(),
                     Wait::Quiet => self.timing.quiet(),
                     // On a fast link jitter is more than the round trip.
                     Wait::Grace => rtt.max(LEAST_GRACE).min(self.timing.grace()),
@@ -233,6 +236,20 @@ impl<C: Conversation> Session<C> {
     /// Whether [`Self::poll_transmit`] has a datagram.
     pub(super) const fn has_request(&self) -> bool {
         self.to_send && self.is_running()
+    }
+
+    /// Sets what is waited for a reply at most when nothing would be sent again; a wait that has begun changes with it.
+    pub(super) fn set_last_wait(&mut self, last_wait: Duration) {
+        let is_waiting = self.alarm == Some(after(self.sent_at, self.reply_wait()));
+        self.last_wait = last_wait;
+        if is_waiting {
+            self.alarm = Some(after(self.sent_at, self.reply_wait()));
+        }
+    }
+
+    fn reply_wait(&self) -> Duration {
+        let wait = self.timing.reply_wait(self.stats.retries);
+        if self.stats.retries < self.timing.retries() { wait } else { wait.min(self.last_wait) }
     }
 
     /// Whether datagrams of an answer may be on their way here.

@@ -23,8 +23,6 @@ use crate::session::{Conversation, ScanOptions, ScanStats, Scanned, Scanner};
 use lane::{BATCH, Heard, Lane, Sent};
 use window::{DATAGRAM, DATAGRAMS_A_QUERY, Window};
 
-/// Answers, at least, after which it is known how many datagrams one has.
-const ENOUGH_ANSWERS: u64 = 64;
 /// No more than this is asked for, in bytes.
 const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
 
@@ -196,12 +194,8 @@ impl<C: Conversation> Scan<C> {
         }
         let drops = lanes.iter().flatten().filter_map(Lane::drops).fold(0, u32::wrapping_add);
         window.dropped(drops);
-        let stats = scanner.stats();
-        // Once the answers outnumber those on their way, whose datagrams are counted already in part.
-        let under_way = u64::try_from(scanner.under_way()).unwrap_or(u64::MAX);
-        if stats.answered >= under_way.saturating_mul(2).max(ENOUGH_ANSWERS) {
-            let each = stats.datagrams.saturating_sub(under_way).div_ceil(stats.answered);
-            window.learned(usize::try_from(each).unwrap_or(usize::MAX));
+        if let Some(each) = scanner.datagrams_a_request() {
+            window.learned(each);
         }
         scanner.set_window(window.size());
         received

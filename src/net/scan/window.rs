@@ -3,8 +3,8 @@
 /// What a full datagram takes in the kernel's receive buffer. Linux charges about 1,400 bytes of payload as 2,304, and
 /// gives back what was read only when it comes to a quarter of the buffer.
 pub(super) const DATAGRAM: usize = 2304 * 4 / 3;
-/// Datagrams of one query that may be on their way at once: most servers send fewer.
-pub(super) const DATAGRAMS_A_QUERY: usize = 3;
+/// Datagrams of one query that may be on their way at once, before the answers tell: most servers send fewer.
+pub(super) const DATAGRAMS_A_QUERY: usize = 8;
 /// Growth by doubling ends here at the latest: a wider window than the buffer holds is felt for.
 const CAREFUL: usize = 512;
 /// Never narrower.
@@ -20,6 +20,8 @@ pub(super) struct Window {
     most: usize,
     /// Datagrams that the receive buffer holds.
     room: usize,
+    /// Datagrams of one query that may be on their way at once.
+    each: usize,
     /// Where growth by doubling ends.
     threshold: usize,
     /// Datagrams since the window last grew.
@@ -35,22 +37,26 @@ impl Window {
     /// `receive_buffer`: bytes the kernel holds. `most`: what was asked for.
     pub(super) fn new(receive_buffer: usize, most: usize, tells: bool) -> Self {
         let room = receive_buffer.checked_div(DATAGRAM).unwrap_or_default();
-        let safe = room.checked_div(DATAGRAMS_A_QUERY).unwrap_or_default();
-        let size = safe.max(LEAST).min(most);
+        let each = DATAGRAMS_A_QUERY;
+        let size = room.checked_div(each).unwrap_or_default().max(LEAST).min(most);
         let threshold = size.max(CAREFUL).min(most);
-        Self { size, most, room, threshold, received: 0, deaf: 0, drops: 0, tells }
+        Self { size, most, room, each, threshold, received: 0, deaf: 0, drops: 0, tells }
     }
 
     pub(super) const fn size(&self) -> usize {
         self.size
     }
 
-    /// `each` datagrams make an answer, as far as it can be told: what is safe with that.
+    /// A request brings `each` datagrams, as far as it can be told: what is safe with that.
     pub(super) fn learned(&mut self, each: usize) {
-        if self.drops == 0 {
-            let safe = self.room.checked_div(each.max(1)).unwrap_or_default();
-            self.size = self.size.max(safe.min(self.most));
+        let each = each.max(1);
+        let safe = self.room.checked_div(each).unwrap_or_default().max(LEAST).min(self.most);
+        if each > self.each {
+            self.size = self.size.min(safe);
+        } else if self.drops == 0 {
+            self.size = self.size.max(safe);
         }
+        self.each = each;
     }
 
     /// `count` datagrams came; `few`: so few that nothing was waiting for us.
@@ -87,19 +93,19 @@ mod tests {
     #[test]
     fn starts_with_what_the_buffer_holds_and_doubles_until_a_drop() {
         let mut window = Window::new(425_984, 8192, true);
-        assert_eq!(window.size(), 46, "138 datagrams");
-        for expected in [92, 184, 368] {
+        assert_eq!(window.size(), 17, "138 datagrams");
+        for expected in [34, 68, 136, 272] {
             window.received(window.size(), true);
             assert_eq!(window.size(), expected);
         }
         window.dropped(3);
-        assert_eq!(window.size(), 184);
+        assert_eq!(window.size(), 136);
         window.dropped(9);
-        assert_eq!(window.size(), 184, "once a round trip");
-        window.received(184, true);
-        assert_eq!(window.size(), 185, "then with care");
+        assert_eq!(window.size(), 136, "once a round trip");
+        window.received(136, true);
+        assert_eq!(window.size(), 137, "then with care");
         window.dropped(9);
-        assert_eq!(window.size(), 185, "no new ones");
+        assert_eq!(window.size(), 137, "no new ones");
         for drops in 10..60 {
             window.dropped(drops);
             window.received(10_000, true);
@@ -113,20 +119,22 @@ mod tests {
         for _ in 0..100 {
             window.received(64, false);
         }
-        assert_eq!(window.size(), 46);
+        assert_eq!(window.size(), 17);
         window.received(5, true);
-        assert_eq!(window.size(), 46 + 5);
+        assert_eq!(window.size(), 17 + 5);
     }
 
     #[test]
     fn without_a_drop_counter_it_stays_with_what_is_safe() {
         let mut window = Window::new(425_984, 8192, false);
         window.received(100_000, true);
-        assert_eq!(window.size(), 46);
-        window.learned(3);
-        assert_eq!(window.size(), 46);
+        assert_eq!(window.size(), 17);
+        window.learned(8);
+        assert_eq!(window.size(), 17);
         window.learned(1);
         assert_eq!(window.size(), 138, "all of them fit, whatever happens");
+        window.learned(3);
+        assert_eq!(window.size(), 46, "the answers have become longer");
         assert_eq!(Window::new(0, 8192, false).size(), 16);
         assert_eq!(Window::new(1 << 24, 100, true).size(), 100);
     }

@@ -8,11 +8,12 @@ mod report;
 mod table;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use options::ScanOptions;
 pub use report::{Refusal, ScanError, ScanStats, Scanned};
@@ -21,6 +22,7 @@ use alarms::Alarms;
 use hosts::{Hosts, Waiting};
 use pace::Pace;
 use table::{Known, Slot, Table};
+use waits::Waits;
 
 use super::conversation::Conversation;
 use super::single::{Session, Transmit, canonical};
@@ -72,12 +74,16 @@ pub struct Scanner<C: Conversation> {
     window: usize,
     /// Sessions that expect datagrams: what the window is about.
     expecting: usize,
+    /// The most datagrams that one request brought, over all answers.
+    most_datagrams: u64,
     pace: Pace,
     /// When the pace lets the next datagram go, where it held one back.
     blocked_until: Option<Instant>,
     hosts: Hosts<C>,
     table: Table<C>,
     alarms: Alarms,
+    /// Where the silent are given up by what is known of the others.
+    waits: Option<Waits>,
     /// Sessions with a retry or a next step to send.
     to_send: VecDeque<u32>,
     done: VecDeque<Done>,
@@ -85,6 +91,9 @@ pub struct Scanner<C: Conversation> {
     refused: usize,
     stats: ScanStats,
 }
+
+/// Answers, at least, after which it is known how many datagrams one has.
+const ENOUGH_ANSWERS: u64 = 64;
 
 /// What waits for [`Scanner::poll_answer`].
 #[derive(Debug)]
@@ -106,11 +115,13 @@ impl<C: Conversation> Scanner<C> {
             options,
             window: options.window(),
             expecting: 0,
+            most_datagrams: 0,
             pace: Pace::new(options.rate(), options.burst()),
             blocked_until: None,
             hosts: Hosts::new(options.per_host(), options.host_prefix(), options.window()),
             table: Table::new(options.window()),
             alarms: Alarms::default(),
+            waits: options.adaptive_wait().then(Waits::new),
             to_send: VecDeque::new(),
             done: VecDeque::new(),
             refused: 0,
@@ -134,14 +145,24 @@ impl<C: Conversation> Scanner<C> {
                 return None;
             }
             slot.queued = false;
+            slot.datagrams.0 = 0;
             if let Some(transmit) = slot.session.poll_transmit(now, out) {
                 return Some(self.sent(now, place, transmit));
             }
         }
         let target = self.next_target()?;
         let (timing, limits) = (self.options.timing(), self.options.limits());
-        let session = Session::new(target.conversation, target.peer, timing, &limits, now);
-        let place = self.table.insert(Slot { session, index: target.index, queued: false, expects: false });
+        let mut session = Session::new(target.conversation, target.peer, timing, &limits, now);
+        if let Some(wait) = self.waits.as_ref().and_then(Waits::wait) {
+            session.set_last_wait(wait);
+        }
+        let place = self.table.insert(Slot {
+            session,
+            index: target.index,
+            queued: false,
+            datagrams: (0, 0),
+            expects: false,
+        });
         self.stats.started = self.stats.started.saturating_add(1);
         let transmit = self.table.get_mut(place)?.session.poll_transmit(now, out)?;
         Some(self.sent(now, place, transmit))
@@ -154,6 +175,9 @@ impl<C: Conversation> Scanner<C> {
         match self.table.known(from) {
             Some(Known::Slot(place)) => {
                 if let Some(slot) = self.table.get_mut(place) {
+                    let (count, most) = &mut slot.datagrams;
+                    *count = count.saturating_add(1);
+                    *most = *count.max(most);
                     slot.session.handle_datagram(now, from, datagram);
                     self.settle(place);
                 }
@@ -210,6 +234,10 @@ impl<C: Conversation> Scanner<C> {
                     self.hosts.ended(peer);
                     let Some(result) = slot.session.poll_answer() else { continue };
                     self.stats.add(&slot.session.stats(), result.is_ok());
+                    if let Ok(outcome) = &result {
+                        self.most_datagrams = self.most_datagrams.saturating_add(slot.datagrams.1.into());
+                        self.learn(outcome.rtt);
+                    }
                     return Some(Scanned {
                         index: slot.index,
                         peer,
@@ -255,6 +283,26 @@ impl<C: Conversation> Scanner<C> {
     #[must_use]
     pub const fn stats(&self) -> &ScanStats {
         &self.stats
+    }
+
+    /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
+    /// them. Those with few datagrams come first: as many again as are under way must have been taken.
+    pub(crate) fn datagrams_a_request(&self) -> Option<usize> {
+        let under_way = u64::try_from(self.under_way()).unwrap_or(u64::MAX);
+        let answers =
+            Some(self.stats.answered).filter(|&answers| answers >= under_way.max(ENOUGH_ANSWERS))?;
+        usize::try_from(self.most_datagrams.div_ceil(answers)).ok()
+    }
+
+    /// Takes a round trip in; the queries under way wait accordingly.
+    fn learn(&mut self, rtt: Duration) {
+        let Some(wait) = self.waits.as_mut().and_then(|waits| waits.note(rtt)) else { return };
+        for place in self.table.places() {
+            if let Some(slot) = self.table.get_mut(place) {
+                slot.session.set_last_wait(wait);
+                self.settle(place);
+            }
+        }
     }
 
     /// Whether there is room for another target, and maybe one.

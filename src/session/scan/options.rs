@@ -19,6 +19,7 @@ pub struct ScanOptions {
     burst: Option<u32>,
     per_host: Option<u16>,
     host_prefix: (u8, u8),
+    adaptive_wait: bool,
     timing: Timing,
     limits: Limits,
 }
@@ -31,6 +32,7 @@ impl Default for ScanOptions {
             burst: None,
             per_host: Some(8),
             host_prefix: (32, 64),
+            adaptive_wait: false,
             timing: Timing::default(),
             limits: Limits::default(),
         }
@@ -70,6 +72,15 @@ impl ScanOptions {
     #[must_use]
     pub const fn host_prefix(&self) -> (u8, u8) {
         self.host_prefix
+    }
+
+    /// Whether the silent are given up by what the scan has learned of the others; default no. Once 64 servers have
+    /// answered, the wait after the last request of a query is four times the slowest round trip of a thousand answers,
+    /// at least 100 ms, and never more than [`Self::timing`] says. Waits before a retry stay as they are. A server that
+    /// is much slower than all others is then reported as silent; the error says how long was waited.
+    #[must_use]
+    pub const fn adaptive_wait(&self) -> bool {
+        self.adaptive_wait
     }
 
     /// The waiting times of each query.
@@ -116,6 +127,13 @@ impl ScanOptions {
     #[must_use]
     pub fn with_host_prefix(mut self, ipv4: u8, ipv6: u8) -> Self {
         self.host_prefix = (ipv4.clamp(8, 32), ipv6.clamp(16, 128));
+        self
+    }
+
+    /// Sets [`Self::adaptive_wait`].
+    #[must_use]
+    pub fn with_adaptive_wait(mut self, adaptive_wait: bool) -> Self {
+        self.adaptive_wait = adaptive_wait;
         self
     }
 

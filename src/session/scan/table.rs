@@ -12,6 +12,8 @@ pub(super) struct Slot<C: Conversation> {
     pub(super) index: u64,
     /// Whether it stands in the queue of those that have something to send.
     pub(super) queued: bool,
+    /// Datagrams since the latest request, and the most that came for one.
+    pub(super) datagrams: (u32, u32),
     /// Whether it was counted among those that expect datagrams.
     pub(super) expects: bool,
 }
@@ -95,6 +97,11 @@ impl<C: Conversation> Table<C> {
             }
         }
         Some(slot)
+    }
+
+    /// The places of slots, of those in use and of others.
+    pub(super) fn places(&self) -> std::ops::Range<u32> {
+        0..u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
     }
 
     /// Slots in use.

@@ -323,3 +323,30 @@ fn memory_follows_the_window_and_not_the_datagrams() {
     }
     assert_eq!((scanner.alarms.len(), scanner.to_send.len(), scanner.table.footprint()), (10, 0, (10, 10)));
 }
+
+/// A tenth of the list is dead: nobody waits a second for them, and nobody who answers is lost.
+#[test]
+fn the_silent_are_given_up_by_what_the_others_show() {
+    let reply = |server: SocketAddr| {
+        let number = (0..1000).find(|number| at(*number) == server).unwrap();
+        if number % 10 == 3 {
+            Vec::new()
+        } else {
+            vec![(Duration::from_millis(20 + u64::from(number) % 20), &b"d1"[..])]
+        }
+    };
+    let run_with = |adaptive: bool, retries: u8| {
+        let timing = options().timing().with_retries(retries);
+        let options = options().with_window(500).with_timing(timing).with_adaptive_wait(adaptive);
+        let (results, took, scanner) = run(Scanner::new(targets(1000), options), reply);
+        assert_eq!((results.len(), scanner.stats().answered), (1000, 900));
+        let silent = |error: &ScanError| matches!(error, ScanError::Query(QueryError::Silent { .. }));
+        assert!(results.values().filter_map(|result| result.as_ref().err()).all(silent));
+        took.as_millis()
+    };
+    assert!(run_with(false, 0) >= 1000);
+    let adaptive = run_with(true, 0);
+    assert!((100..400).contains(&adaptive), "{adaptive} ms");
+    // Here the deadline of a second comes before the first retry.
+    assert!(run_with(true, 1) >= 1000, "a wait before a retry stays");
+}

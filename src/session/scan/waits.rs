@@ -1,0 +1,112 @@
+//! How long an answer takes in this scan, and what that says of the silent.
+
+use std::time::Duration;
+
+/// Answers before anything is said of the others.
+const ENOUGH: u32 = 64;
+/// As many times the slowest round trip of a thousand is waited.
+const TIMES: u32 = 4;
+/// Never less: the least that nmap's adaptive timeouts go down to, too.
+const LEAST: Duration = Duration::from_millis(100);
+/// Four steps to each doubling, from four microseconds to an hour.
+const STEPS: usize = 4 * 30;
+
+/// Round trips of the answers so far, by their magnitude.
+#[derive(Debug)]
+pub(super) struct Waits {
+    counts: [u32; STEPS],
+    answers: u32,
+    /// When the wait is worked out next: at each doubling of the answers, later at every thousandth.
+    due: u32,
+    wait: Option<Duration>,
+}
+
+impl Waits {
+    pub(super) const fn new() -> Self {
+        Self { counts: [0; STEPS], answers: 0, due: ENOUGH, wait: None }
+    }
+
+    /// Takes the round trip of an answer in; the wait, when it is another one from now on.
+    pub(super) fn note(&mut self, rtt: Duration) -> Option<Duration> {
+        let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
+        if let Some(count) = self.counts.get_mut(step(micros)) {
+            *count = count.saturating_add(1);
+        }
+        self.answers = self.answers.saturating_add(1);
+        if self.answers < self.due {
+            return None;
+        }
+        self.due = self.answers.saturating_add(self.answers.min(1024));
+        let wait = self.slowest_of_a_thousand().saturating_mul(TIMES).max(LEAST);
+        (self.wait.replace(wait) != Some(wait)).then_some(wait)
+    }
+
+    /// What is waited for a reply at most; `None` until enough is known.
+    pub(super) const fn wait(&self) -> Option<Duration> {
+        self.wait
+    }
+
+    /// A round trip that one answer in a thousand exceeds, and not much more than that.
+    fn slowest_of_a_thousand(&self) -> Duration {
+        let mut slower = self.answers / 1000;
+        let slowest = self.counts.iter().enumerate().rev().find(|(_, count)| {
+            let is_it = **count > slower;
+            slower = slower.saturating_sub(**count);
+            is_it
+        });
+        Duration::from_micros(slowest.map_or(0, |(step, _)| end(step)))
+    }
+}
+
+/// Which step a number of microseconds falls into.
+fn step(micros: u32) -> usize {
+    let doublings = micros.max(4).ilog2();
+    let quarter = micros >> doublings.saturating_sub(2) & 3;
+    let step = doublings.saturating_sub(2).saturating_mul(4).saturating_add(quarter);
+    usize::try_from(step).unwrap_or(STEPS).min(STEPS.saturating_sub(1))
+}
+
+/// Where a step ends, in microseconds.
+fn end(step: usize) -> u64 {
+    let (doublings, quarter) = (step / 4, step % 4);
+    let quarters = u64::try_from(quarter).unwrap_or_default().saturating_add(5);
+    quarters << doublings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_hold_what_falls_into_them() {
+        for micros in (4..5000).chain([65_535, 65_536, 1_000_000, u32::MAX / 2]) {
+            let step = step(micros);
+            assert!(u64::from(micros) < end(step), "{micros}");
+            assert!(step == 0 || u64::from(micros) >= end(step - 1), "{micros}");
+        }
+        assert_eq!((step(0), step(u32::MAX)), (0, STEPS - 1));
+    }
+
+    #[test]
+    fn the_wait_follows_the_slow_and_not_the_slowest() {
+        let mut waits = Waits::new();
+        let ms = Duration::from_millis;
+        for _ in 1..ENOUGH {
+            assert_eq!(waits.note(ms(40)), None);
+        }
+        let first = waits.note(ms(40)).expect("enough is known");
+        assert!((ms(160)..ms(200)).contains(&first), "{first:?}");
+        // One straggler in five thousand says nothing of the others; one in a hundred does.
+        for number in 0..5000 {
+            waits.note(if number == 100 { ms(3000) } else { ms(40) });
+        }
+        assert_eq!(waits.wait(), Some(first));
+        for number in 0..5000 {
+            waits.note(if number % 100 == 0 { ms(300) } else { ms(40) });
+        }
+        let later = waits.wait().expect("a wait");
+        assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
+        let mut near = Waits::new();
+        assert_eq!((0..ENOUGH).find_map(|_| near.note(Duration::ZERO)), Some(LEAST));
+    }
+}
