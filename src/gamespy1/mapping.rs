@@ -10,7 +10,7 @@ use super::row_collector::RowCollector;
 use super::row_key::{PlayerField, RowKey};
 use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text};
 use crate::wire::number;
-use crate::wire::words::{Named, Words};
+use crate::wire::words::{Named, Words, word};
 
 /// Keys by meaning, the more telling first. The file name of the map stands under `mapname` but for Unreal 227,
 /// where that is the title.
@@ -48,7 +48,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         }
     }
     let rows = rows.finish();
-    let family = Family::of(|key| named.get(key));
+    let family = Family::of(|key| named.get(WORDS.place(key.as_bytes())?));
     let style = Style::new(CHARSET, family.colours());
 
     let named_rows = || rows.players().filter(|row| row.player_name().is_some());
@@ -64,8 +64,8 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         rules.push(key, b"");
     }
 
-    let count_of = |key: &str| named.get(key).and_then(number::number::<u32>);
-    let player_count = count_of("numplayers");
+    let count_of = |place: usize| named.get(place).and_then(number::number::<u32>);
+    let player_count = count_of(word!("numplayers"));
     let mut reader =
         Reader { family, style, bytes, extras: RulesBuilder::new(bytes, style, rows.field_count()) };
     let team_rows = rows.players().filter(|_| all_teams).chain(rows.teams());
@@ -85,18 +85,18 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         mark_stale(players, named_rows(), player_count);
     }
 
-    let text = |keys: &[&str]| named.first(keys).map(|raw| Text::part(bytes, raw, style));
+    let text = |places: &[usize]| named.first(places).map(|raw| Text::part(bytes, raw, style));
     ServerStatus {
-        name: text(&NAME),
-        map: text(&MAP),
-        game: text(&GAME),
-        game_type: text(&GAME_TYPE),
-        version: text(&VERSION),
-        game_port: named.get("hostport").and_then(number::number),
-        password: named.first(&PASSWORD).and_then(number::boolean),
+        name: text(const { &WORDS.all(NAME) }),
+        map: text(const { &WORDS.all(MAP) }),
+        game: text(const { &WORDS.all(GAME) }),
+        game_type: text(const { &WORDS.all(GAME_TYPE) }),
+        version: text(const { &WORDS.all(VERSION) }),
+        game_port: named.get(word!("hostport")).and_then(number::number),
+        password: named.first(const { &WORDS.all(PASSWORD) }).and_then(number::boolean),
         player_count,
-        bot_count: count_of("numbots"),
-        max_players: count_of("maxplayers"),
+        bot_count: count_of(word!("numbots")),
+        max_players: count_of(word!("maxplayers")),
         players,
         teams,
         rules: rules.with_colours(style.colours).build(),

@@ -11,7 +11,7 @@ use super::server::Flavour;
 use super::tables::{Reply, Row};
 use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, TextRef};
 use crate::wire::number;
-use crate::wire::words::{Named, Words};
+use crate::wire::words::{Named, Words, word, words};
 
 /// Unreal Tournament 3's map and game class. Its `mapname` is a list of all properties.
 pub(super) const UT3_MAP: &str = "p1073741825";
@@ -43,9 +43,9 @@ fn from_reply(answer: &Answer, style: Style) -> ServerStatus {
         named.note(key, value);
         rules.push(key, value);
     }
-    let is_ut3 = named.get(UT3_MAP).is_some();
-    let text = |keys: &[&str]| named.first(keys).map(|raw| Text::part(bytes, raw, style));
-    let count = |key: &str| named.get(key).and_then(number::number::<u32>);
+    let is_ut3 = named.get(word!(UT3_MAP)).is_some();
+    let text = |places: &[usize]| named.first(places).map(|raw| Text::part(bytes, raw, style));
+    let count = |place: usize| named.get(place).and_then(number::number::<u32>);
     let has_players = reply.players().fields().len() > 0 || answer.completeness().is_complete();
     let mut extras = RulesBuilder::new(bytes, style, 0);
     let mut players = has_players.then(|| players(reply, bytes, style, &mut extras));
@@ -58,16 +58,16 @@ fn from_reply(answer: &Answer, style: Style) -> ServerStatus {
     players.iter_mut().flatten().for_each(|player| extras.complete(&mut player.extra));
     teams.iter_mut().for_each(|team| extras.complete(&mut team.extra));
     ServerStatus {
-        name: text(&["hostname"]),
-        map: if is_ut3 { text(&[UT3_MAP]) } else { text(&["mapname", "map"]) },
-        game: text(&["gamename", "game_id"]),
-        game_type: if is_ut3 { text(&[UT3_GAME_TYPE]) } else { text(&["gametype"]) },
-        version: text(&["gamever", "version", "EngineVersion"]),
-        game_port: named.get("hostport").and_then(number::number),
-        password: named.first(&["password", UT3_PASSWORD]).and_then(number::boolean),
-        player_count: count("numplayers"),
-        bot_count: count(UT3_BOTS).or_else(|| count("bf2_bots")),
-        max_players: count("maxplayers"),
+        name: text(words!("hostname")),
+        map: if is_ut3 { text(words!(UT3_MAP)) } else { text(words!("mapname", "map")) },
+        game: text(words!("gamename", "game_id")),
+        game_type: if is_ut3 { text(words!(UT3_GAME_TYPE)) } else { text(words!("gametype")) },
+        version: text(words!("gamever", "version", "EngineVersion")),
+        game_port: named.get(word!("hostport")).and_then(number::number),
+        password: named.first(words!("password", UT3_PASSWORD)).and_then(number::boolean),
+        player_count: count(word!("numplayers")),
+        bot_count: count(word!(UT3_BOTS)).or_else(|| count(word!("bf2_bots"))),
+        max_players: count(word!("maxplayers")),
         players,
         teams,
         rules: rules.build(),

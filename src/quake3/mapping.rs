@@ -7,7 +7,7 @@ use super::player::PlayerLine;
 use super::response::Kind;
 use crate::model::{Charset, Colours, Player, RulesBuilder, ServerStatus, Style, Text};
 use crate::wire::number;
-use crate::wire::words::{Named, Words};
+use crate::wire::words::{Named, Words, word, words};
 
 /// What the family's texts are read as.
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
@@ -37,25 +37,27 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     });
     let completeness = answer.unless_half(|| {
         let listed = players.as_ref().map_or(0, Vec::len);
-        response.judge(&pairs, (listed, &lines), known.get("clients"))
+        response.judge(&pairs, (listed, &lines), known.get(word!("clients")))
     });
-    let text = |keys: &[&str]| known.first(keys).map(|raw| Text::part(bytes, raw, style));
-    let count = |key: &str| known.get(key).and_then(number::number::<u32>);
+    let text = |places: &[usize]| known.first(places).map(|raw| Text::part(bytes, raw, style));
+    let count = |place: usize| known.get(place).and_then(number::number::<u32>);
     // The status has no count of its own but its lines; the info has no lines. Where both are, as on Warsow and
     // DarkPlaces, the server's own number stands here and the list below it.
     let listed = players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
-    let player_count = count("clients").or(listed);
-    let bots = count("g_humanplayers").and_then(|humans| player_count?.checked_sub(humans));
+    let player_count = count(word!("clients")).or(listed);
+    let bots = count(word!("g_humanplayers")).and_then(|humans| player_count?.checked_sub(humans));
     ServerStatus {
-        name: text(&["sv_hostname", "hostname"]),
-        map: text(&["mapname"]),
-        game: text(&["gamename", "game"]),
-        game_type: text(&["g_gametype", "gametype"]),
-        version: text(&["version", "shortversion", "gameversion"]),
-        password: known.first(&["g_needpass", "needpass", "pswrd", "password"]).and_then(number::boolean),
+        name: text(words!("sv_hostname", "hostname")),
+        map: text(words!("mapname")),
+        game: text(words!("gamename", "game")),
+        game_type: text(words!("g_gametype", "gametype")),
+        version: text(words!("version", "shortversion", "gameversion")),
+        password: known
+            .first(words!("g_needpass", "needpass", "pswrd", "password"))
+            .and_then(number::boolean),
         player_count,
-        bot_count: count("bots").or(bots),
-        max_players: count("sv_maxclients"),
+        bot_count: count(word!("bots")).or(bots),
+        max_players: count(word!("sv_maxclients")),
         players,
         rules: rules.with_colours(style.colours).build(),
         completeness,
@@ -103,9 +105,9 @@ static WORDS: Words<20> = Words::new([
 
 /// Which colour codes the game has, from what the server says of itself.
 fn colours<const N: usize>(known: &Named<'_, N>) -> Colours {
-    if known.get("qcstatus").is_some() || known.get("modname").is_some() {
+    if known.get(word!("qcstatus")).is_some() || known.get(word!("modname")).is_some() {
         Colours::DarkPlaces
-    } else if known.get("shortversion").is_some() || known.get("gamename") == Some(b"Warsow") {
+    } else if known.get(word!("shortversion")).is_some() || known.get(word!("gamename")) == Some(b"Warsow") {
         // `shortversion` is Call of Duty's.
         Colours::CaretDigit
     } else {

@@ -35,6 +35,36 @@ impl<const N: usize> Words<N> {
         Self { words, shorter }
     }
 
+    /// Where a word stands, for [`Named::get`]: for constants, so that the compiler refuses words that are not looked for.
+    #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::panic, reason = "constants")]
+    pub(crate) const fn at(&self, word: &str) -> usize {
+        let mut place = 0;
+        while place < N {
+            let (known, wanted) = (self.words[place].as_bytes(), word.as_bytes());
+            let mut same = 0;
+            while known.len() == wanted.len() && same < known.len() && known[same] == wanted[same] {
+                same += 1;
+            }
+            if known.len() == wanted.len() && same == known.len() {
+                return place;
+            }
+            place += 1;
+        }
+        panic!("none of the words");
+    }
+
+    /// Where each of some words stands.
+    #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "constants")]
+    pub(crate) const fn all<const M: usize>(&self, words: [&str; M]) -> [usize; M] {
+        let mut places = [0; M];
+        let mut next = 0;
+        while next < M {
+            places[next] = self.at(words[next]);
+            next += 1;
+        }
+        places
+    }
+
     /// Which of the words a key is.
     #[inline]
     pub(crate) fn place(&self, key: &[u8]) -> Option<usize> {
@@ -44,6 +74,22 @@ impl<const N: usize> Words<N> {
         start.checked_add(place)
     }
 }
+
+/// Where a word stands among the `WORDS` in sight, as a constant.
+macro_rules! word {
+    ($word:expr) => {
+        const { WORDS.at($word) }
+    };
+}
+
+/// Where each of some words stands among the `WORDS` in sight, as a constant.
+macro_rules! words {
+    ($($word:expr),+) => {
+        const { &WORDS.all([$($word),+]) }
+    };
+}
+
+pub(crate) use {word, words};
 
 /// The values that stand under some words.
 #[derive(Debug, Clone)]
@@ -75,15 +121,15 @@ impl<'a, const N: usize> Named<'a, N> {
         }
     }
 
-    /// The value of a word; a key that is none of the words has none.
-    pub(crate) fn get(&self, word: &str) -> Option<&'a [u8]> {
-        debug_assert!(self.words.place(word.as_bytes()).is_some(), "{word} is not looked for");
-        self.values.get(self.words.place(word.as_bytes())?).copied().flatten()
+    /// The value of the word at this place.
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> Option<&'a [u8]> {
+        self.values.get(place).copied().flatten()
     }
 
     /// The first of these words that says something: an empty value does not.
-    pub(crate) fn first(&self, words: &[&str]) -> Option<&'a [u8]> {
-        words.iter().find_map(|word| self.get(word).filter(|value| !value.is_empty()))
+    pub(crate) fn first(&self, places: &[usize]) -> Option<&'a [u8]> {
+        places.iter().find_map(|&place| self.get(place).filter(|value| !value.is_empty()))
     }
 
     fn slot(&mut self, key: &[u8]) -> Option<&mut Option<&'a [u8]>> {
@@ -114,8 +160,11 @@ mod tests {
             first.note(key.as_bytes(), value.as_bytes());
             filled.note_filled(key.as_bytes(), value.as_bytes());
         }
-        assert_eq!((first.get("map"), filled.get("map")), (Some(&b""[..]), Some(&b"a"[..])));
-        assert_eq!(first.first(&["map", "mapname"]), Some(&b"c"[..]));
-        assert_eq!(first.get("version"), None);
+        assert_eq!(
+            (first.get(WORDS.at("map")), filled.get(WORDS.at("map"))),
+            (Some(&b""[..]), Some(&b"a"[..]))
+        );
+        assert_eq!(first.first(&WORDS.all(["map", "mapname"])), Some(&b"c"[..]));
+        assert_eq!(first.get(WORDS.at("version")), None);
     }
 }
