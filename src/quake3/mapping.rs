@@ -32,7 +32,9 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let mut lines = response.players();
     let players = (response.kind() == Kind::Status).then(|| {
         let mut players = Vec::with_capacity(response.count_bound());
-        players.extend(lines.by_ref().map(|line| player(line, bytes, style)));
+        for line in lines.by_ref() {
+            players.push(player(line, bytes, style));
+        }
         players
     });
     let completeness = answer.unless_half(|| {
@@ -65,6 +67,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     }
 }
 
+#[inline]
 fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     let name = Text::part(bytes, line.name(), style);
     if let Some((score, ping)) = line.usual_numbers() {

@@ -5,6 +5,8 @@
 pub(crate) struct Words<const N: usize> {
     /// The shortest first.
     words: [&'static str; N],
+    /// First and last byte of each in lower case: nearly all other keys differ there.
+    ends: [[u8; 2]; N],
     /// How many words are shorter than so many bytes.
     shorter: [usize; LONGEST + 2],
 }
@@ -24,15 +26,16 @@ impl<const N: usize> Words<N> {
             }
             length += 1;
         }
-        let mut next = 1;
+        let mut ends = [[0; 2]; N];
+        let mut next = 0;
         while next < N {
-            assert!(
-                words[next - 1].len() <= words[next].len() && words[next].len() <= LONGEST,
-                "out of order"
-            );
+            let word = words[next].as_bytes();
+            assert!(!word.is_empty() && word.len() <= LONGEST, "out of range");
+            assert!(next == 0 || words[next - 1].len() <= word.len(), "out of order");
+            ends[next] = [word[0].to_ascii_lowercase(), word[word.len() - 1].to_ascii_lowercase()];
             next += 1;
         }
-        Self { words, shorter }
+        Self { words, ends, shorter }
     }
 
     /// Where a word stands, for [`Named::get`]: for constants, so that the compiler refuses words that are not looked for.
@@ -69,9 +72,16 @@ impl<const N: usize> Words<N> {
     #[inline]
     pub(crate) fn place(&self, key: &[u8]) -> Option<usize> {
         let (start, end) = (*self.shorter.get(key.len())?, *self.shorter.get(key.len().checked_add(1)?)?);
-        let same_length = self.words.get(start..end)?;
-        let place = same_length.iter().position(|word| key.eq_ignore_ascii_case(word.as_bytes()))?;
-        start.checked_add(place)
+        let ends = [key.first()?.to_ascii_lowercase(), key.last()?.to_ascii_lowercase()];
+        for (word, place) in self.ends.get(start..end)?.iter().zip(start..) {
+            if *word == ends
+                && let Some(word) = self.words.get(place)
+                && (key == word.as_bytes() || key.eq_ignore_ascii_case(word.as_bytes()))
+            {
+                return Some(place);
+            }
+        }
+        None
     }
 }
 
@@ -141,14 +151,16 @@ impl<'a, const N: usize> Named<'a, N> {
 mod tests {
     use super::*;
 
-    static WORDS: Words<5> = Words::new(["", "map", "mapname", "version", "hostname"]);
+    static WORDS: Words<5> = Words::new(["map", "mop", "mapname", "version", "hostname"]);
 
     #[test]
     fn words_are_found_in_any_case_and_nothing_else_is() {
         for (place, word) in WORDS.words.iter().enumerate() {
             assert_eq!(WORDS.place(word.to_uppercase().as_bytes()), Some(place), "{word}");
         }
-        for other in ["m", "mop", "mapnamE_", "hostnamf", &"x".repeat(30), &"x".repeat(31), &"x".repeat(99)] {
+        for other in
+            ["", "m", "mip", "mapnamE_", "hostnamf", &"x".repeat(30), &"x".repeat(31), &"x".repeat(99)]
+        {
             assert_eq!(WORDS.place(other.as_bytes()), None, "{other}");
         }
     }

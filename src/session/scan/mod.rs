@@ -229,20 +229,18 @@ impl<C: Conversation> Scanner<C> {
                     return Some(Scanned { index, peer, result: Err(ScanError::Refused(why)) });
                 }
                 Done::Slot(place) => {
-                    let Some(mut slot) = self.table.remove(place) else { continue };
-                    let peer = slot.session.peer();
+                    let Some(slot) = self.table.get_mut(place) else { continue };
+                    let (index, peer, stats) = (slot.index, slot.session.peer(), slot.session.stats());
+                    let (most_datagrams, result) = (slot.datagrams.1, slot.session.poll_answer());
+                    self.table.free(place);
                     self.hosts.ended(peer);
-                    let Some(result) = slot.session.poll_answer() else { continue };
-                    self.stats.add(&slot.session.stats(), result.is_ok());
+                    let Some(result) = result else { continue };
+                    self.stats.add(&stats, result.is_ok());
                     if let Ok(outcome) = &result {
-                        self.most_datagrams = self.most_datagrams.saturating_add(slot.datagrams.1.into());
+                        self.most_datagrams = self.most_datagrams.saturating_add(most_datagrams.into());
                         self.learn(outcome.rtt);
                     }
-                    return Some(Scanned {
-                        index: slot.index,
-                        peer,
-                        result: result.map_err(ScanError::Query),
-                    });
+                    return Some(Scanned { index, peer, result: result.map_err(ScanError::Query) });
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The sessions of a scan and who they talk to.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
@@ -82,21 +83,24 @@ impl<C: Conversation> Table<C> {
     }
 
     /// Frees a slot; what comes from its address later is a straggler.
-    pub(super) fn remove(&mut self, place: u32) -> Option<Slot<C>> {
-        let slot = self.slots.get_mut(place as usize)?.take()?;
+    pub(super) fn free(&mut self, place: u32) {
+        let Some(slot) = self.slots.get_mut(place as usize) else { return };
+        let Some(peer) = slot.as_ref().map(|slot| slot.session.peer()) else { return };
+        // In place: a session is too large to be moved out for nothing.
+        *slot = None;
         self.free.push(place);
-        let peer = slot.session.peer();
         self.ends = self.ends.wrapping_add(1);
         self.known.insert(peer, Known::Ended(self.ends));
         self.ended.push_back((peer, self.ends));
         while self.ended.len() > self.memory {
             let Some((peer, end)) = self.ended.pop_front() else { break };
             // Unless it was asked again meanwhile.
-            if self.known(peer) == Some(Known::Ended(end)) {
-                self.known.remove(&peer);
+            if let Entry::Occupied(known) = self.known.entry(peer)
+                && *known.get() == Known::Ended(end)
+            {
+                known.remove();
             }
         }
-        Some(slot)
     }
 
     /// The places of slots, of those in use and of others.
