@@ -216,9 +216,8 @@ impl Ask {
             Kind::Info => Command::GetInfo { challenge },
             Kind::Status => Command::GetStatus { challenge },
         };
-        let request = Request { direction_byte: self.direction_byte, ..Request::new(command) };
-        let written = request.encode(out);
-        debug_assert!(written.is_ok(), "our challenges hold letters and digits");
+        // Our challenges hold letters and digits.
+        Request { direction_byte: self.direction_byte, ..Request::new(command) }.put(out);
     }
 
     fn receive(&self, datagram: &[u8]) -> Verdict<Answer> {

@@ -139,6 +139,12 @@ impl<'a> Request<'a> {
     /// [`MAX_CHALLENGE`] bytes. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         self.check()?;
+        self.put(out);
+        Ok(())
+    }
+
+    /// [`Self::encode`] for arguments that are known to be fit.
+    pub(super) fn put(&self, out: &mut impl BufMut) {
         out.put_slice(&MARK);
         if self.direction_byte {
             out.put_u8(TO_SERVER);
@@ -157,7 +163,6 @@ impl<'a> Request<'a> {
                 out.put_u8(b'\n');
             }
         }
-        Ok(())
     }
 
     fn check(&self) -> Result<(), EncodeError> {

@@ -10,6 +10,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, recvmsg, setsockopt, sockopt,
 };
+use rustix::io::Errno;
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 use tokio::net::UdpSocket;
 
@@ -35,7 +37,12 @@ impl Batch {
     pub(super) fn new(socket: &UdpSocket) -> io::Result<Self> {
         setsockopt(socket, sockopt::RxqOvfl, &1)?;
         match socket.local_addr()? {
-            SocketAddr::V4(_) => setsockopt(socket, sockopt::Ipv4RecvErr, &true)?,
+            SocketAddr::V4(_) => {
+                setsockopt(socket, sockopt::Ipv4RecvErr, &true)?;
+                // Requests are small: one that need not be cut needs no number for its pieces either, which the kernel
+                // would make at some cost.
+                let _ = set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE);
+            }
             SocketAddr::V6(_) => setsockopt(socket, sockopt::Ipv6RecvErr, &true)?,
         }
         Ok(Self {
@@ -105,7 +112,14 @@ impl Batch {
             None => MMsgHdr::new(&[], control),
         });
         let headers = headers.get_mut(..count).unwrap_or_default();
-        Ok(sendmmsg(socket.as_fd(), headers, SendFlags::empty())?)
+        match sendmmsg(socket.as_fd(), headers, SendFlags::empty()) {
+            // Some conversation writes more than the way takes in one piece.
+            Err(Errno::MSGSIZE) => {
+                set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT)?;
+                Ok(sendmmsg(socket.as_fd(), headers, SendFlags::empty())?)
+            }
+            sent => Ok(sent?),
+        }
     }
 
     /// Takes the ICMP errors off the socket's error queue: who was asked, and the error. Returns how many there were.
