@@ -53,6 +53,7 @@ impl Text {
     }
 
     /// Text that is a part of these bytes.
+    #[inline]
     pub(crate) fn part(whole: &Bytes, part: &[u8], style: Style) -> Self {
         Self { raw: Held::new(whole, part), style }
     }
