@@ -1,11 +1,10 @@
 //! What a master says: parts of a list of addresses.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use nom::branch::alt;
-use nom::bytes::complete::{tag, tag_no_case, take};
+use nom::bytes::complete::{tag, tag_no_case};
 use nom::combinator::{map, opt};
-use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
@@ -130,16 +129,16 @@ pub struct Addresses<'a> {
 impl Iterator for Addresses<'_> {
     type Item = SocketAddr;
 
+    #[inline]
     fn next(&mut self) -> Option<SocketAddr> {
         if is_end(self.rest) {
             return None;
         }
-        let read = match (self.form, self.extended) {
-            (Form::Hex, _) => hex_entry(self.rest),
-            (Form::Binary, false) => v4(self.rest),
-            (Form::Binary, true) => alt((v4, v6)).parse(self.rest),
+        let (rest, address) = match self.form {
+            Form::Hex => hex_entry(self.rest)?,
+            Form::Binary if self.extended => v4(self.rest).or_else(|| v6(self.rest))?,
+            Form::Binary => v4(self.rest)?,
         };
-        let (rest, address) = read.ok()?;
         self.rest = rest;
         Some(address)
     }
@@ -159,36 +158,40 @@ fn word(body: &[u8]) -> IResult<&[u8], bool> {
     .parse(body)
 }
 
-fn v4(input: &[u8]) -> IResult<&[u8], SocketAddr> {
-    let (rest, (ip, port)) = preceded(tag("\\"), (be_u32, be_u16)).parse(input)?;
-    Ok((rest, (Ipv4Addr::from_bits(ip), port).into()))
+/// An address, and what follows it.
+type Entry<'a> = Option<(&'a [u8], SocketAddr)>;
+
+#[inline]
+fn v4(input: &[u8]) -> Entry<'_> {
+    let [b'\\', a, b, c, d, high, low, rest @ ..] = input else { return None };
+    Some((rest, ([*a, *b, *c, *d], u16::from_be_bytes([*high, *low])).into()))
 }
 
-fn v6(input: &[u8]) -> IResult<&[u8], SocketAddr> {
-    let (rest, (ip, port)) = preceded(tag("/"), (be_u128, be_u16)).parse(input)?;
-    Ok((rest, (Ipv6Addr::from_bits(ip), port).into()))
+fn v6(input: &[u8]) -> Entry<'_> {
+    let (ip, rest) = input.strip_prefix(b"/")?.split_first_chunk::<16>()?;
+    let (port, rest) = rest.split_first_chunk()?;
+    Some((rest, (*ip, u16::from_be_bytes(*port)).into()))
 }
 
-fn hex_entry(input: &[u8]) -> IResult<&[u8], SocketAddr> {
-    let (rest, digits) = preceded(tag("\\"), take(12_usize)).parse(input)?;
+fn hex_entry(input: &[u8]) -> Entry<'_> {
+    let (digits, rest) = input.strip_prefix(b"\\")?.split_first_chunk::<12>()?;
     let number = digits.iter().try_fold(0_u64, |number, &digit| {
         let digit = char::from(digit).to_digit(16)?;
         Some(number << 4 | u64::from(digit))
     });
-    let [_, _, a, b, c, d, high, low] = number
-        .ok_or_else(|| nom::Err::Error(nom::error::Error::new(input, nom::error::ErrorKind::HexDigit)))?
-        .to_be_bytes();
-    Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
+    let [_, _, a, b, c, d, high, low] = number?.to_be_bytes();
+    Some((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
 }
 
 /// Whether the first entry is twelve hexadecimal digits up to a separator or the end. A binary entry of hexadecimal
 /// digits has its separator six bytes earlier.
 fn is_hex(entries: &[u8]) -> bool {
-    hex_entry(entries).is_ok_and(|(rest, _)| matches!(rest.first(), None | Some(b'\\' | b'\n' | 0)))
+    hex_entry(entries).is_some_and(|(rest, _)| matches!(rest.first(), None | Some(b'\\' | b'\n' | 0)))
         && !matches!(entries.get(7), Some(b'\\' | b'/'))
 }
 
 /// A complete end mark. Its bytes alone do not make one: 69.79.84.5:27961 is a server.
+#[inline]
 fn is_end(rest: &[u8]) -> bool {
     let mark = rest.strip_prefix(b"\\EOT").or_else(|| rest.strip_prefix(b"\\EOF"));
     mark.is_some_and(|after| after.starts_with(b"\0\0\0") || after.iter().all(|&byte| byte == 0))
