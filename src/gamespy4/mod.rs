@@ -80,6 +80,7 @@ mod response;
 mod selection;
 pub mod server;
 mod tables;
+mod telling;
 pub mod ut3;
 
 pub use answer::{Answer, Form};

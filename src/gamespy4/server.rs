@@ -9,10 +9,10 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::encode;
-use super::mapping;
 use super::request::{Command, Request, RequestId};
 use super::response::encode_challenge;
 use super::selection::Selection;
+use super::telling;
 use crate::model::ServerStatus;
 use crate::secret::Secret;
 
@@ -133,7 +133,7 @@ pub fn answer(request: &Request<'_>, status: &ServerStatus, tokens: Tokens, opti
         }
         Command::Data { challenge: Some(challenge), selection } if tokens.accept(challenge) => {
             match selection.bytes().len() {
-                0 => vec![mapping::basic(request.id, status)],
+                0 => vec![telling::basic(request.id, status)],
                 FULL => full(request.id, status, options),
                 _ => Vec::new(),
             }
@@ -146,7 +146,7 @@ pub fn answer(request: &Request<'_>, status: &ServerStatus, tokens: Tokens, opti
 const FULL: usize = Selection::ALL.bytes().len();
 
 fn full(id: RequestId, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
-    let mut content = mapping::content(status, options.flavour);
+    let mut content = telling::content(status, options.flavour);
     let write = |content: &encode::Content| match options.flavour {
         Flavour::Minecraft => vec![encode::minecraft(id, content)],
         _ => encode::split(id, content),

@@ -2,13 +2,13 @@
 
 mod alarms;
 mod hosts;
+mod learned;
 mod options;
 mod pace;
 mod report;
 mod table;
 #[cfg(test)]
 mod tests;
-mod waits;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,9 +20,9 @@ pub use report::{Refusal, ScanError, ScanStats, Scanned};
 
 use alarms::Alarms;
 use hosts::{Hosts, Waiting};
+use learned::Learned;
 use pace::Pace;
 use table::{Known, Slot, Table};
-use waits::Waits;
 
 use super::conversation::Conversation;
 use super::single::{Session, Transmit, canonical};
@@ -74,16 +74,13 @@ pub struct Scanner<C: Conversation> {
     window: usize,
     /// Sessions that expect datagrams: what the window is about.
     expecting: usize,
-    /// The most datagrams that one request brought, over all answers.
-    most_datagrams: u64,
     pace: Pace,
     /// When the pace lets the next datagram go, where it held one back.
     blocked_until: Option<Instant>,
     hosts: Hosts<C>,
     table: Table<C>,
     alarms: Alarms,
-    /// Where the silent are given up by what is known of the others.
-    waits: Option<Waits>,
+    learned: Learned,
     /// Sessions with a retry or a next step to send.
     to_send: VecDeque<u32>,
     done: VecDeque<Done>,
@@ -91,9 +88,6 @@ pub struct Scanner<C: Conversation> {
     refused: usize,
     stats: ScanStats,
 }
-
-/// Answers, at least, after which it is known how many datagrams one has.
-const ENOUGH_ANSWERS: u64 = 64;
 
 /// What waits for [`Scanner::poll_answer`].
 #[derive(Debug)]
@@ -115,13 +109,12 @@ impl<C: Conversation> Scanner<C> {
             options,
             window: options.window(),
             expecting: 0,
-            most_datagrams: 0,
             pace: Pace::new(options.rate(), options.burst()),
             blocked_until: None,
             hosts: Hosts::new(options.per_host(), options.host_prefix(), options.window()),
             table: Table::new(options.window()),
             alarms: Alarms::default(),
-            waits: options.adaptive_wait().then(Waits::new),
+            learned: Learned::new(options.adaptive_wait()),
             to_send: VecDeque::new(),
             done: VecDeque::new(),
             refused: 0,
@@ -153,7 +146,7 @@ impl<C: Conversation> Scanner<C> {
         let target = self.next_target()?;
         let (timing, limits) = (self.options.timing(), self.options.limits());
         let mut session = Session::new(target.conversation, target.peer, timing, &limits, now);
-        if let Some(wait) = self.waits.as_ref().and_then(Waits::wait) {
+        if let Some(wait) = self.learned.wait() {
             session.set_last_wait(wait);
         }
         let place = self.table.insert(Slot {
@@ -237,8 +230,7 @@ impl<C: Conversation> Scanner<C> {
                     let Some(result) = result else { continue };
                     self.stats.add(&stats, result.is_ok());
                     if let Ok(outcome) = &result {
-                        self.most_datagrams = self.most_datagrams.saturating_add(most_datagrams.into());
-                        self.learn(outcome.rtt);
+                        self.learn(outcome.rtt, most_datagrams);
                     }
                     return Some(Scanned { index, peer, result: result.map_err(ScanError::Query) });
                 }
@@ -283,18 +275,14 @@ impl<C: Conversation> Scanner<C> {
         &self.stats
     }
 
-    /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
-    /// them. Those with few datagrams come first: as many again as are under way must have been taken.
+    /// How many datagrams one request brings at most, once the answers tell.
     pub(crate) fn datagrams_a_request(&self) -> Option<usize> {
-        let under_way = u64::try_from(self.under_way()).unwrap_or(u64::MAX);
-        let answers =
-            Some(self.stats.answered).filter(|&answers| answers >= under_way.max(ENOUGH_ANSWERS))?;
-        usize::try_from(self.most_datagrams.div_ceil(answers)).ok()
+        self.learned.datagrams_a_request(self.under_way())
     }
 
-    /// Takes a round trip in; the queries under way wait accordingly.
-    fn learn(&mut self, rtt: Duration) {
-        let Some(wait) = self.waits.as_mut().and_then(|waits| waits.note(rtt)) else { return };
+    /// Takes an answer in; the queries under way wait accordingly.
+    fn learn(&mut self, rtt: Duration, most_datagrams: u32) {
+        let Some(wait) = self.learned.note(rtt, most_datagrams) else { return };
         for place in self.table.places() {
             if let Some(slot) = self.table.get_mut(place) {
                 slot.session.set_last_wait(wait);

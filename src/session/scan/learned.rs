@@ -1,4 +1,4 @@
-//! How long an answer takes in this scan, and what that says of the silent.
+//! What the answers of a scan tell of the servers that have not answered yet.
 
 use std::time::Duration;
 
@@ -11,9 +11,46 @@ const LEAST: Duration = Duration::from_millis(100);
 /// Four steps to each doubling, from four microseconds to an hour.
 const STEPS: usize = 4 * 30;
 
+/// How many datagrams a request brings, and how long is waited for them.
+#[derive(Debug)]
+pub(super) struct Learned {
+    answers: u64,
+    /// The most datagrams that one request brought, over all answers.
+    most_datagrams: u64,
+    waits: Option<Waits>,
+}
+
+impl Learned {
+    /// `waits`: whether round trips are looked at.
+    pub(super) fn new(waits: bool) -> Self {
+        Self { answers: 0, most_datagrams: 0, waits: waits.then(Waits::new) }
+    }
+
+    /// Takes an answer in: its round trip, and the most datagrams that one of its requests brought. Returns the wait for
+    /// the others, when it is another one from now on.
+    pub(super) fn note(&mut self, rtt: Duration, most_datagrams: u32) -> Option<Duration> {
+        self.answers = self.answers.saturating_add(1);
+        self.most_datagrams = self.most_datagrams.saturating_add(most_datagrams.into());
+        self.waits.as_mut()?.note(rtt)
+    }
+
+    /// What is waited for a reply at most; `None` until enough is known, and where nobody wants to know.
+    pub(super) fn wait(&self) -> Option<Duration> {
+        self.waits.as_ref()?.wait
+    }
+
+    /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
+    /// them. Those with few datagrams come first: as many as are under way must have been taken.
+    pub(super) fn datagrams_a_request(&self, under_way: usize) -> Option<usize> {
+        let enough = u64::try_from(under_way).unwrap_or(u64::MAX).max(ENOUGH.into());
+        let answers = Some(self.answers).filter(|&answers| answers >= enough)?;
+        usize::try_from(self.most_datagrams.div_ceil(answers)).ok()
+    }
+}
+
 /// Round trips of the answers so far, by their magnitude.
 #[derive(Debug)]
-pub(super) struct Waits {
+struct Waits {
     counts: [u32; STEPS],
     answers: u32,
     /// When the wait is worked out next: at each doubling of the answers, later at every thousandth.
@@ -22,12 +59,12 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Self { counts: [0; STEPS], answers: 0, due: ENOUGH, wait: None }
     }
 
     /// Takes the round trip of an answer in; the wait, when it is another one from now on.
-    pub(super) fn note(&mut self, rtt: Duration) -> Option<Duration> {
+    fn note(&mut self, rtt: Duration) -> Option<Duration> {
         let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
         if let Some(count) = self.counts.get_mut(step(micros)) {
             *count = count.saturating_add(1);
@@ -39,11 +76,6 @@ impl Waits {
         self.due = self.answers.saturating_add(self.answers.min(1024));
         let wait = self.slowest_of_a_thousand().saturating_mul(TIMES).max(LEAST);
         (self.wait.replace(wait) != Some(wait)).then_some(wait)
-    }
-
-    /// What is waited for a reply at most; `None` until enough is known.
-    pub(super) const fn wait(&self) -> Option<Duration> {
-        self.wait
     }
 
     /// A round trip that one answer in a thousand exceeds, and not much more than that.
@@ -88,6 +120,18 @@ mod tests {
     }
 
     #[test]
+    fn datagrams_are_told_once_there_are_enough_answers() {
+        let mut learned = Learned::new(false);
+        for answer in 0..ENOUGH {
+            assert_eq!(learned.datagrams_a_request(10), None);
+            assert_eq!(learned.note(Duration::ZERO, 2 + answer % 2), None);
+        }
+        assert_eq!(learned.datagrams_a_request(10), Some(3), "2.5, rounded up");
+        assert_eq!(learned.datagrams_a_request(100), None);
+        assert_eq!(learned.wait(), None);
+    }
+
+    #[test]
     fn the_wait_follows_the_slow_and_not_the_slowest() {
         let mut waits = Waits::new();
         let ms = Duration::from_millis;
@@ -100,11 +144,11 @@ mod tests {
         for number in 0..5000 {
             waits.note(if number == 100 { ms(3000) } else { ms(40) });
         }
-        assert_eq!(waits.wait(), Some(first));
+        assert_eq!(waits.wait, Some(first));
         for number in 0..5000 {
             waits.note(if number % 100 == 0 { ms(300) } else { ms(40) });
         }
-        let later = waits.wait().expect("a wait");
+        let later = waits.wait.expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
         let mut near = Waits::new();
         assert_eq!((0..ENOUGH).find_map(|_| near.note(Duration::ZERO)), Some(LEAST));
