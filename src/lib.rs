@@ -26,7 +26,7 @@
 //!
 //! Two shapes of data only. A *view* borrows a datagram, is validated once, then reads without allocating, in the
 //! server's own words and order. [`model::ServerStatus`] owns everything, normalised; it is made from an answer when
-//! asked for, and its texts share the answer's bytes.
+//! asked for; its rules and longer texts share the answer's bytes.
 //!
 //! # The contract of the state machines
 //! [`session::Session`] and everything like it have the same five verbs, in this order after every event:

@@ -205,7 +205,7 @@ impl Answer {
         }
     }
 
-    /// The normalised model. Its texts share this answer's bytes.
+    /// The normalised model. Its rules and its longer texts share this answer's bytes.
     #[must_use]
     pub fn to_status(&self) -> ServerStatus {
         match self {

@@ -6,6 +6,8 @@
 //! echo 'quake3 192.0.2.1:27960' | cargo run --release --example scan -- --json -
 //! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3
 //! cargo run --release --example scan -- --window 4096 --rate 20000 --timeout 2 --retries 1 servers.txt
+//! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      the dead cost little more than the living
+//! cargo run --release --example scan -- --protocol ut2004 --readings 1 servers.txt   half the requests, see --help
 //! ```
 //!
 //! Answers go to standard output, one line each; the progress bar, where there is a terminal for it, and the summary go

@@ -160,7 +160,7 @@ impl Answer {
         self.missing.completeness()
     }
 
-    /// The normalised model. Its texts share this answer's bytes.
+    /// The normalised model. Its rules and its longer texts share this answer's bytes.
     #[must_use]
     pub fn to_status(&self) -> ServerStatus {
         super::mapping::to_status(self)

@@ -37,6 +37,10 @@ const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
 /// [`Self::plain`], datagrams cross one by one, the window is what the receive buffer holds, and a server that does
 /// not exist is silent: an unconnected socket does not say whom an ICMP error is about.
 ///
+/// The window begins with what the receive buffer holds of answers of eight datagrams, and goes by what one request
+/// brings as soon as the answers tell. Queries that have all they asked for and wait for latecomers, as UT2004's do, are
+/// not counted: nothing is on its way to them.
+///
 /// Servers that the system has no way to end as unreachable; other failures to send make the scan pause, from 10 ms
 /// doubling up to a second, and then try the same datagram again.
 ///
@@ -77,7 +81,7 @@ pub struct ScanIo {
     pub batched: bool,
     /// Bytes of the smaller receive buffer, as the system counts them.
     pub receive_buffer: usize,
-    /// Queries that may be under way now.
+    /// Queries that may expect datagrams now, see [`Scanner::set_window`].
     pub window: usize,
     /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does not tell.
     pub drops: Option<u64>,

@@ -35,7 +35,7 @@ use super::single::{Session, Transmit, canonical};
 /// slows the scan and nothing piles up.
 ///
 /// # What it costs
-/// Memory follows [`ScanOptions::window`], not the list. A query under way takes its session (624 bytes for
+/// Memory follows [`ScanOptions::window`], not the list. A query under way takes its session (640 bytes for
 /// the protocols of this crate, room for the answer included), one alarm, and two entries of an
 /// address table, of which one stays for a while to tell stragglers from strangers. All of it is below 2,048 bytes,
 /// whatever the protocol, beside the datagrams that the conversation keeps; `tests/scan_memory.rs` holds that. A
@@ -43,7 +43,8 @@ use super::single::{Session, Transmit, canonical};
 ///
 /// # Manners
 /// At most [`ScanOptions::per_host`] queries are under way to one host. Targets that wait for their host are passed
-/// over, and at most a window of them is held. [`ScanOptions::rate`] bounds all datagrams together.
+/// over, and at most a window of them is held. [`ScanOptions::rate`] bounds all datagrams together. With
+/// [`ScanOptions::adaptive_wait`] the silent are given up by what the others show.
 ///
 /// ```
 /// use std::time::Instant;
