@@ -58,9 +58,9 @@ struct ScanArguments {
     /// One datagram a system call.
     #[arg(long)]
     plain: bool,
-    /// Give up the silent by what the others show.
+    /// Give up the silent by what the others show, after so many milliseconds at least.
     #[arg(long)]
-    adaptive: bool,
+    adaptive: Option<u64>,
     /// Readings of UT2004's lists.
     #[arg(long, default_value_t = 3)]
     readings: u8,
@@ -110,7 +110,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
     let timing = Timing::default().with_timeout(Duration::from_secs(1)).with_retries(0);
     let options = ScanOptions::default()
         .with_window(window)
-        .with_adaptive_wait(arguments.adaptive)
+        .with_adaptive_wait(arguments.adaptive.map(Duration::from_millis))
         .with_timing(timing.with_retry_after(Duration::from_secs(1)));
     let client = Client::with_secret(Secret::new([7; 16])).with_readings(arguments.readings);
     let protocol = arguments.protocol;
@@ -280,12 +280,13 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
     for (awake, title) in [(&[][..], "all alive"), (&["--awake"], "all alive, and the farm never sleeps")] {
         let _farm = Farm::start(PORT, awake);
         let scans = ["--window 256 --floor", "--window 256", "--window 256 --model"].map(ours).to_vec();
-        comparison.table(title, 10_000, &[scans, threads(&[16, 64, 128, 256])].concat());
+        comparison.table(title, 10_000, &[scans, threads(&[4, 8, 16, 64, 256])].concat());
     }
     for dead in ["1", "10"] {
         let _farm = Farm::start(PORT, &["--dead", dead]);
-        let scans = vec![ours("--window 2048 --model"), ours("--window 2048 --model --adaptive")];
-        let rows = [scans, threads(&[64, 256, 1000])].concat();
+        let scans = ["", " --adaptive 100", " --adaptive 50"];
+        let scans = scans.map(|adaptive| ours(&format!("--window 2048 --model{adaptive}"))).to_vec();
+        let rows = [scans, threads(&[64, 256, 1000, 2000])].concat();
         comparison.table(&format!("{dead} % dead, 1 s timeout"), 10_000, &rows);
     }
     {

@@ -72,9 +72,9 @@ struct Arguments {
     #[arg(long, default_value_t = 2)]
     retries: u8,
     /// Give up the silent by what the others show, after their last request: four times the slowest of a thousand round
-    /// trips.
-    #[arg(long)]
-    adaptive_wait: bool,
+    /// trips, and at least so many seconds.
+    #[arg(long, value_parser = seconds, num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
+    adaptive_wait: Option<f64>,
     /// Readings of a UT2004 server's lists that must agree: 1 to 4. With 1, half the requests, and one datagram lost from
     /// the middle of a list goes unnoticed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4))]
@@ -112,7 +112,7 @@ fn options(arguments: &Arguments) -> ScanOptions {
         .with_window(arguments.window)
         .with_rate(arguments.rate)
         .with_per_host((arguments.per_host > 0).then_some(arguments.per_host))
-        .with_adaptive_wait(arguments.adaptive_wait)
+        .with_adaptive_wait(arguments.adaptive_wait.map(Duration::from_secs_f64))
         .with_timing(timing)
 }
 

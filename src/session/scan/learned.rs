@@ -6,8 +6,6 @@ use std::time::Duration;
 const ENOUGH: u32 = 64;
 /// As many times the slowest round trip of a thousand is waited.
 const TIMES: u32 = 4;
-/// Never less: the least that nmap's adaptive timeouts go down to, too.
-const LEAST: Duration = Duration::from_millis(100);
 /// Four steps to each doubling, from four microseconds to an hour.
 const STEPS: usize = 4 * 30;
 
@@ -21,9 +19,9 @@ pub(super) struct Learned {
 }
 
 impl Learned {
-    /// `waits`: whether round trips are looked at.
-    pub(super) fn new(waits: bool) -> Self {
-        Self { answers: 0, most_datagrams: 0, waits: waits.then(Waits::new) }
+    /// `least`: the least wait, where round trips are looked at.
+    pub(super) fn new(least: Option<Duration>) -> Self {
+        Self { answers: 0, most_datagrams: 0, waits: least.map(Waits::new) }
     }
 
     /// Takes an answer in: its round trip, and the most datagrams that one of its requests brought. Returns the wait for
@@ -51,6 +49,7 @@ impl Learned {
 /// Round trips of the answers so far, by their magnitude.
 #[derive(Debug)]
 struct Waits {
+    least: Duration,
     counts: [u32; STEPS],
     answers: u32,
     /// When the wait is worked out next: at each doubling of the answers, later at every thousandth.
@@ -59,8 +58,8 @@ struct Waits {
 }
 
 impl Waits {
-    const fn new() -> Self {
-        Self { counts: [0; STEPS], answers: 0, due: ENOUGH, wait: None }
+    const fn new(least: Duration) -> Self {
+        Self { least, counts: [0; STEPS], answers: 0, due: ENOUGH, wait: None }
     }
 
     /// Takes the round trip of an answer in; the wait, when it is another one from now on.
@@ -74,7 +73,7 @@ impl Waits {
             return None;
         }
         self.due = self.answers.saturating_add(self.answers.min(1024));
-        let wait = self.slowest_of_a_thousand().saturating_mul(TIMES).max(LEAST);
+        let wait = self.slowest_of_a_thousand().saturating_mul(TIMES).max(self.least);
         (self.wait.replace(wait) != Some(wait)).then_some(wait)
     }
 
@@ -121,7 +120,7 @@ mod tests {
 
     #[test]
     fn datagrams_are_told_once_there_are_enough_answers() {
-        let mut learned = Learned::new(false);
+        let mut learned = Learned::new(None);
         for answer in 0..ENOUGH {
             assert_eq!(learned.datagrams_a_request(10), None);
             assert_eq!(learned.note(Duration::ZERO, 2 + answer % 2), None);
@@ -133,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_wait_follows_the_slow_and_not_the_slowest() {
-        let mut waits = Waits::new();
+        let mut waits = Waits::new(Duration::from_millis(100));
         let ms = Duration::from_millis;
         for _ in 1..ENOUGH {
             assert_eq!(waits.note(ms(40)), None);
@@ -150,7 +149,7 @@ mod tests {
         }
         let later = waits.wait.expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
-        let mut near = Waits::new();
-        assert_eq!((0..ENOUGH).find_map(|_| near.note(Duration::ZERO)), Some(LEAST));
+        let mut near = Waits::new(Duration::from_millis(100));
+        assert_eq!((0..ENOUGH).find_map(|_| near.note(Duration::ZERO)), Some(Duration::from_millis(100)));
     }
 }

@@ -1,5 +1,7 @@
 //! How a scan is led.
 
+use std::time::Duration;
+
 use crate::limits::Limits;
 use crate::session::Timing;
 
@@ -19,7 +21,7 @@ pub struct ScanOptions {
     burst: Option<u32>,
     per_host: Option<u16>,
     host_prefix: (u8, u8),
-    adaptive_wait: bool,
+    adaptive_wait: Option<Duration>,
     timing: Timing,
     limits: Limits,
 }
@@ -32,7 +34,7 @@ impl Default for ScanOptions {
             burst: None,
             per_host: Some(8),
             host_prefix: (32, 64),
-            adaptive_wait: false,
+            adaptive_wait: None,
             timing: Timing::default(),
             limits: Limits::default(),
         }
@@ -74,12 +76,15 @@ impl ScanOptions {
         self.host_prefix
     }
 
-    /// Whether the silent are given up by what the scan has learned of the others; default no. Once 64 servers have
-    /// answered, the wait after the last request of a query is four times the slowest round trip of a thousand answers,
-    /// at least 100 ms, and never more than [`Self::timing`] says. Waits before a retry stay as they are. A server that
-    /// is much slower than all others is then reported as silent; the error says how long was waited.
+    /// The least wait of a scan that gives the silent up by what it has learned of the others, 10 ms–1 min; `None`, the
+    /// default, for one that does not. Once 64 servers have answered, the wait after the last request of a query is four
+    /// times the slowest round trip of a thousand answers, at least this, and never more than [`Self::timing`] says.
+    /// Waits before a retry stay as they are.
+    ///
+    /// A server that is much slower than all others is then reported as silent; the error says how long was waited.
+    /// 100 ms is a sound least wait: game servers answer in their own ticks, and an idle one may sleep for a few.
     #[must_use]
-    pub const fn adaptive_wait(&self) -> bool {
+    pub const fn adaptive_wait(&self) -> Option<Duration> {
         self.adaptive_wait
     }
 
@@ -130,10 +135,11 @@ impl ScanOptions {
         self
     }
 
-    /// Sets [`Self::adaptive_wait`].
+    /// Sets [`Self::adaptive_wait`], clamped to its range.
     #[must_use]
-    pub fn with_adaptive_wait(mut self, adaptive_wait: bool) -> Self {
-        self.adaptive_wait = adaptive_wait;
+    pub fn with_adaptive_wait(mut self, least: Option<Duration>) -> Self {
+        self.adaptive_wait =
+            least.map(|least| least.clamp(Duration::from_millis(10), Duration::from_secs(60)));
         self
     }
 
