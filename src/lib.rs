@@ -21,9 +21,8 @@
 //! ```
 //!
 //! The rooms are laid out alike: `request` and `response` (what each side says: views, parse, encode), `client` (the
-//! conversations), `server` (pure: request and status in, datagrams out), `mapping` (wire to model, and back where `server`
-//! or, in GameSpy v4, `telling` does not do it; nothing
-//! else knows both), and what only that protocol has.
+//! conversations), `server` (pure: request and status in, datagrams out), `mapping` (wire to model; the way back is there
+//! too, or in `server`, or in GameSpy v4's `telling`), and what only that protocol has.
 //!
 //! Two shapes of data only. A *view* borrows a datagram, is validated once, then reads without allocating, in the
 //! server's own words and order. [`model::ServerStatus`] owns everything, normalised; it is made from an answer when
