@@ -284,7 +284,7 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
     }
     for dead in ["1", "10"] {
         let _farm = Farm::start(PORT, &["--dead", dead]);
-        let scans = ["", " --adaptive 100", " --adaptive 50"];
+        let scans = ["", " --adaptive 100", " --adaptive 25"];
         let scans = scans.map(|adaptive| ours(&format!("--window 2048 --model{adaptive}"))).to_vec();
         let rows = [scans, threads(&[64, 256, 1000, 2000])].concat();
         comparison.table(&format!("{dead} % dead, 1 s timeout"), 10_000, &rows);

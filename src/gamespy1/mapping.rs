@@ -32,7 +32,7 @@ const RULES: usize = 32;
 pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let (fields, bytes) = (answer.fields(), answer.raw());
     let mut named = Named::new(&WORDS);
-    let mut rows = RowCollector::default();
+    let mut rows = RowCollector::for_bytes(bytes.len());
     let mut rules = RulesBuilder::new(bytes, Style::new(CHARSET, Colours::None), RULES);
     let own_echo = answer.own_echo();
     let mut pairs = fields.iter();

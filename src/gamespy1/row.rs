@@ -49,7 +49,7 @@ impl<'a> Rows<'a> {
     /// Collects the rows.
     #[must_use]
     pub fn new(fields: Fields<'a>) -> Self {
-        let mut collector = RowCollector::default();
+        let mut collector = RowCollector::for_bytes(fields.raw().len());
         for (key, value) in fields {
             if let Some(row) = RowKey::parse(key) {
                 collector.add(row, key, value);

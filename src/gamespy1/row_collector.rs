@@ -31,7 +31,15 @@ struct Collected {
     fields: usize,
 }
 
+/// Bytes of a field on most servers, separators included, and somewhat less.
+const USUAL_FIELD: usize = 16;
+
 impl<'a> RowCollector<'a> {
+    /// With room for the fields of so many bytes.
+    pub(super) fn for_bytes(length: usize) -> Self {
+        Self { fields: Vec::with_capacity(length / USUAL_FIELD), ..Self::default() }
+    }
+
     /// Adds a field.
     #[inline]
     pub(super) fn add(&mut self, row: RowKey<'a>, key: &'a [u8], value: &'a [u8]) {

@@ -117,8 +117,11 @@ impl<'a> List<'a> {
         }
         match (self, other) {
             (Self::Rules(a), Self::Rules(b)) => {
-                let same = a.iter().zip(b).filter(|(a, b)| a == b).count();
-                let half = same.saturating_mul(2) >= a.len();
+                let (most, mut differing) = (a.len() / 2, 0_usize);
+                let half = a.iter().zip(b).all(|(a, b)| {
+                    differing = differing.saturating_add(usize::from(a != b));
+                    differing <= most
+                });
                 half || (both_end && a.iter().zip(b).all(|((a, _), (b, _))| a == b))
             }
             (Self::Players(a), Self::Players(b)) => a
