@@ -37,7 +37,7 @@ const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
 /// [`Self::plain`], datagrams cross one by one, the window is what the receive buffer holds, and a server that does
 /// not exist is silent: an unconnected socket does not say whom an ICMP error is about.
 ///
-/// The window begins with what the receive buffer holds of answers of eight datagrams, and goes by what one request
+/// The window begins with what the receive buffer holds of answers of twelve datagrams, and goes by what one request
 /// brings as soon as the answers tell. Queries that have all they asked for and wait for latecomers, as UT2004's do, are
 /// not counted: nothing is on its way to them.
 ///

@@ -4,7 +4,7 @@
 /// gives back what was read only when it comes to a quarter of the buffer.
 pub(super) const DATAGRAM: usize = 2304 * 4 / 3;
 /// Datagrams of one query that may be on their way at once, before the answers tell: most servers send fewer.
-pub(super) const DATAGRAMS_A_QUERY: usize = 8;
+pub(super) const DATAGRAMS_A_QUERY: usize = 12;
 /// Growth by doubling ends here at the latest: a wider window than the buffer holds is felt for.
 const CAREFUL: usize = 512;
 /// Never narrower.
@@ -93,19 +93,19 @@ mod tests {
     #[test]
     fn starts_with_what_the_buffer_holds_and_doubles_until_a_drop() {
         let mut window = Window::new(425_984, 8192, true);
-        assert_eq!(window.size(), 17, "138 datagrams");
-        for expected in [34, 68, 136, 272] {
+        assert_eq!(window.size(), 16, "138 datagrams");
+        for expected in [32, 64, 128, 256] {
             window.received(window.size(), true);
             assert_eq!(window.size(), expected);
         }
         window.dropped(3);
-        assert_eq!(window.size(), 136);
+        assert_eq!(window.size(), 128);
         window.dropped(9);
-        assert_eq!(window.size(), 136, "once a round trip");
-        window.received(136, true);
-        assert_eq!(window.size(), 137, "then with care");
+        assert_eq!(window.size(), 128, "once a round trip");
+        window.received(128, true);
+        assert_eq!(window.size(), 129, "then with care");
         window.dropped(9);
-        assert_eq!(window.size(), 137, "no new ones");
+        assert_eq!(window.size(), 129, "no new ones");
         for drops in 10..60 {
             window.dropped(drops);
             window.received(10_000, true);
@@ -119,18 +119,18 @@ mod tests {
         for _ in 0..100 {
             window.received(64, false);
         }
-        assert_eq!(window.size(), 17);
+        assert_eq!(window.size(), 16);
         window.received(5, true);
-        assert_eq!(window.size(), 17 + 5);
+        assert_eq!(window.size(), 16 + 5);
     }
 
     #[test]
     fn without_a_drop_counter_it_stays_with_what_is_safe() {
         let mut window = Window::new(425_984, 8192, false);
         window.received(100_000, true);
-        assert_eq!(window.size(), 17);
-        window.learned(8);
-        assert_eq!(window.size(), 17);
+        assert_eq!(window.size(), 16);
+        window.learned(12);
+        assert_eq!(window.size(), 16);
         window.learned(1);
         assert_eq!(window.size(), 138, "all of them fit, whatever happens");
         window.learned(3);

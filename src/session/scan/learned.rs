@@ -38,9 +38,9 @@ impl Learned {
     }
 
     /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
-    /// them. Those with few datagrams come first: as many as are under way must have been taken.
-    pub(super) fn datagrams_a_request(&self, under_way: usize) -> Option<usize> {
-        let enough = u64::try_from(under_way).unwrap_or(u64::MAX).max(ENOUGH.into());
+    /// them. Those with few datagrams come first: as many as are `expected` still must have been taken.
+    pub(super) fn datagrams_a_request(&self, expected: usize) -> Option<usize> {
+        let enough = u64::try_from(expected).unwrap_or(u64::MAX).max(ENOUGH.into());
         let answers = Some(self.answers).filter(|&answers| answers >= enough)?;
         usize::try_from(self.most_datagrams.div_ceil(answers)).ok()
     }

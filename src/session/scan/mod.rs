@@ -278,7 +278,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// How many datagrams one request brings at most, once the answers tell.
     pub(crate) fn datagrams_a_request(&self) -> Option<usize> {
-        self.learned.datagrams_a_request(self.under_way())
+        self.learned.datagrams_a_request(self.expecting)
     }
 
     /// Takes an answer in; the queries under way wait accordingly.
