@@ -276,8 +276,10 @@ impl<C: Conversation> Scanner<C> {
         &self.stats
     }
 
-    /// How many datagrams one request brings at most, once the answers tell.
-    pub(crate) fn datagrams_a_request(&self) -> Option<usize> {
+    /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
+    /// them to tell. With the size of a receive buffer it says which window is safe, see [`Self::set_window`].
+    #[must_use]
+    pub fn datagrams_a_request(&self) -> Option<usize> {
         self.learned.datagrams_a_request(self.expecting)
     }
 
