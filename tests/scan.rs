@@ -24,7 +24,7 @@ use queryport::net::{Client, Scan, serve};
 use queryport::protocol::{Protocol, StatusQuery};
 use queryport::secret::Secret;
 use queryport::serve::{Responder, Service};
-use queryport::session::{Refusal, ScanError, ScanOptions, Timing};
+use queryport::session::{Conversation, Patience, Refusal, ScanError, ScanOptions, Silence, Timing, Verdict};
 use tokio::net::UdpSocket;
 
 type Target = (Protocol, SocketAddr);
@@ -186,6 +186,59 @@ async fn local_send_errors_pause_and_do_not_end() {
         }
         assert_eq!(results, (100, 2));
         assert!(scan.io().send_errors > 0, "{:?}", scan.io());
+    }
+}
+
+/// Asks with more than any datagram holds, or as one should.
+enum Wide {
+    TooWide,
+    Fit(Box<StatusQuery>),
+}
+
+impl Conversation for Wide {
+    type Answer = queryport::protocol::Answer;
+
+    fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
+        match self {
+            Self::TooWide => out.resize(out.len() + 65_508, b'x'),
+            Self::Fit(query) => query.request(retry, out),
+        }
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
+        match self {
+            Self::TooWide => panic!("nobody was asked"),
+            Self::Fit(query) => query.receive(datagram),
+        }
+    }
+
+    fn silence(&mut self, patience: Patience) -> Silence<Self::Answer> {
+        match self {
+            Self::TooWide => Silence::Retry,
+            Self::Fit(query) => query.silence(patience),
+        }
+    }
+}
+
+/// What no system sends must not stand in the way of the others.
+#[tokio::test]
+async fn a_request_that_no_datagram_holds_ends_alone() {
+    let targets = servers(8, "127.0.0.1:0").await;
+    for plain in [false, true] {
+        let nobody = (SocketAddr::from(([127, 0, 0, 1], 9)), Wide::TooWide);
+        let others = questions(targets.clone()).map(|(server, query)| (server, Wide::Fit(Box::new(query))));
+        let list: Vec<_> = [nobody].into_iter().chain(others).collect();
+        let mut scan = if plain { Scan::plain(list, options()) } else { Scan::new(list, options()) }.unwrap();
+        let mut answered = 0;
+        while let Some(scanned) = scan.next().await {
+            match scanned.result {
+                Ok(_) => answered += 1,
+                Err(error) => {
+                    assert_eq!((scanned.index, error), (0, ScanError::Query(QueryError::Unreachable)));
+                }
+            }
+        }
+        assert_eq!((answered, scan.io().send_errors), (8, 0));
     }
 }
 

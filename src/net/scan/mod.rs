@@ -26,6 +26,9 @@ use window::{DATAGRAM, DATAGRAMS_A_QUERY, Window};
 /// No more than this is asked for, in bytes.
 const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
 
+/// No datagram holds more, in bytes.
+const MOST_SENT: usize = 65_507;
+
 /// A scan over the network: asks each server of a list and gives the results as they come.
 ///
 /// Pulled with [`Self::next`], or as a [`Stream`]. Nothing happens between two pulls, and results that are not pulled
@@ -41,7 +44,7 @@ const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
 /// brings as soon as the answers tell. Queries that have all they asked for and wait for latecomers, as UT2004's do, are
 /// not counted: nothing is on its way to them.
 ///
-/// Servers that the system has no way to end as unreachable; other failures to send make the scan pause, from 10 ms
+/// Servers that the system has no way to end as unreachable, and so do requests that no datagram can hold; other failures to send make the scan pause, from 10 ms
 /// doubling up to a second, and then try the same datagram again.
 ///
 /// ```no_run
@@ -213,6 +216,10 @@ impl<C: Conversation> Scan<C> {
         while has_room(lanes) {
             request.clear();
             let Some(transmit) = scanner.poll_transmit(now, request) else { break };
+            if request.len() > MOST_SENT {
+                scanner.handle_unreachable(now, transmit.to);
+                continue;
+            }
             let [v4, v6] = &mut *lanes;
             let lane = if transmit.to.is_ipv4() { v4 } else { v6 };
             match lane {
