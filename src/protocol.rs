@@ -124,7 +124,10 @@ impl StatusQuery {
     #[must_use]
     pub fn with_readings(self, readings: u8) -> Self {
         match self {
-            Self::Ut2004(query) => Self::Ut2004(Box::new(query.with_readings(readings))),
+            Self::Ut2004(mut query) => {
+                *query = (*query).with_readings(readings);
+                Self::Ut2004(query)
+            }
             other => other,
         }
     }

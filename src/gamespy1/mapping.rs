@@ -8,7 +8,7 @@ use super::fields::is_control;
 use super::row::Row;
 use super::row_collector::RowCollector;
 use super::row_key::{PlayerField, RowKey};
-use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text};
+use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text};
 use crate::wire::number;
 use crate::wire::words::{Named, Words, word};
 
@@ -33,7 +33,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let (fields, bytes) = (answer.fields(), answer.raw());
     let mut named = Named::new(&WORDS);
     let mut rows = RowCollector::for_bytes(bytes.len());
-    let mut rules = RulesBuilder::new(bytes, Style::new(CHARSET, Colours::None), RULES);
+    let mut rules = RulesBuilder::new(bytes, CHARSET, RULES);
     let own_echo = answer.own_echo();
     let mut pairs = fields.iter();
     for (key, value) in pairs.by_ref() {
@@ -57,7 +57,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let all_teams =
         answer.asked().teams || (count == 0 && rows.players().any(|row| row.get("size").is_some()));
     if count < rows.players().len() && !all_teams {
-        rules = with_rows(answer, style, own_echo);
+        rules = with_rows(answer, named_rows().map(|row| row.index()).collect(), own_echo);
     }
     // In an answer with parts missing a last key without a value is what a cut left of something.
     if let Some(key) = pairs.odd_key().filter(|_| answer.completeness().is_complete()) {
@@ -66,8 +66,8 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
 
     let count_of = |place: usize| named.get(place).and_then(number::number::<u32>);
     let player_count = count_of(word!("numplayers"));
-    let mut reader =
-        Reader { family, style, bytes, extras: RulesBuilder::new(bytes, style, rows.field_count()) };
+    let extras = RulesBuilder::new(bytes, CHARSET, rows.field_count());
+    let mut reader = Reader { family, style, bytes, extras };
     let team_rows = rows.players().filter(|_| all_teams).chain(rows.teams());
     let mut teams: Vec<Team> = team_rows.map(|row| reader.team(row)).collect();
     let listed = answer.asked().players || !(count == 0 || all_teams);
@@ -78,9 +78,8 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         }
         players
     });
-    let extras = reader.extras.into_parts();
-    teams.iter_mut().for_each(|team| extras.complete(&mut team.extra));
-    players.iter_mut().flatten().for_each(|player| extras.complete(&mut player.extra));
+    let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
+    reader.extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
     if let (Family::Battlefield1942, Some(players)) = (family, &mut players) {
         mark_stale(players, named_rows(), player_count);
     }
@@ -99,7 +98,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         max_players: count_of(word!("maxplayers")),
         players,
         teams,
-        rules: rules.with_colours(style.colours).build(),
+        rules: rules.build(style.colours),
         completeness: answer.completeness(),
     }
 }
@@ -134,14 +133,11 @@ fn is_ours(key: &[u8], value: &[u8], own_echo: Option<&[u8]>) -> bool {
     is_control(key, value) || own_echo == Some(key)
 }
 
-/// The rules where some rows are neither a player's nor a team's: these stand among the server's own pairs, under
-/// their whole keys.
-fn with_rows(answer: &Answer, style: Style, own_echo: Option<&[u8]>) -> RulesBuilder {
-    let rows = answer.rows();
-    let mut players: Vec<u32> =
-        rows.players().filter(|row| row.player_name().is_some()).map(|row| row.index()).collect();
+/// The rules where some rows are neither of these players nor a team's: these stand among the server's own pairs,
+/// under their whole keys.
+fn with_rows(answer: &Answer, mut players: Vec<u32>, own_echo: Option<&[u8]>) -> RulesBuilder {
     players.sort_unstable();
-    let mut rules = RulesBuilder::new(answer.raw(), style, RULES);
+    let mut rules = RulesBuilder::new(answer.raw(), CHARSET, RULES);
     for (key, value) in answer.fields() {
         let is_elsewhere = match RowKey::parse(key) {
             Some(row) => row.is_team() || players.binary_search(&row.index).is_ok(),

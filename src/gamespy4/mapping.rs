@@ -35,7 +35,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
 fn from_reply(answer: &Answer, style: Style) -> ServerStatus {
     let (reply, bytes) = (answer.reply(), answer.raw());
     let mut named = Named::new(&WORDS);
-    let mut rules = RulesBuilder::new(bytes, style, reply.server().len());
+    let mut rules = RulesBuilder::new(bytes, style.charset, reply.server().len());
     for (key, value) in reply.server() {
         named.note(key, value);
         rules.push(key, value);
@@ -44,16 +44,15 @@ fn from_reply(answer: &Answer, style: Style) -> ServerStatus {
     let text = |places: &[usize]| named.first(places).map(|raw| Text::part(bytes, raw, style));
     let count = |place: usize| named.get(place).and_then(number::number::<u32>);
     let has_players = reply.players().fields().len() > 0 || answer.completeness().is_complete();
-    let mut extras = RulesBuilder::new(bytes, style, 0);
+    let mut extras = RulesBuilder::new(bytes, style.charset, 0);
     let mut players = has_players.then(|| players(reply, bytes, style, &mut extras));
     // Teams have no number on the wire; players refer to them by place, from 1 on, from 0 in UT3.
     let numbers = if is_ut3 { 0.. } else { 1.. };
     let teams = reply.teams().rows().zip(numbers);
     let mut teams: Vec<Team> =
         teams.map(|(row, number)| team(row, number, bytes, style, &mut extras)).collect();
-    let extras = extras.into_parts();
-    players.iter_mut().flatten().for_each(|player| extras.complete(&mut player.extra));
-    teams.iter_mut().for_each(|team| extras.complete(&mut team.extra));
+    let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
+    extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
     ServerStatus {
         name: text(words!("hostname")),
         map: if is_ut3 { text(words!(UT3_MAP)) } else { text(words!("mapname", "map")) },
@@ -67,7 +66,7 @@ fn from_reply(answer: &Answer, style: Style) -> ServerStatus {
         max_players: count(word!("maxplayers")),
         players,
         teams,
-        rules: rules.build(),
+        rules: rules.build(style.colours),
         ..ServerStatus::default()
     }
 }
@@ -107,12 +106,12 @@ fn from_basic(answer: &Answer) -> ServerStatus {
     status.game_port = Some(basic.host_port());
     status.player_count = basic.players();
     status.max_players = basic.max_players();
-    let mut rules = RulesBuilder::new(bytes, minecraft::STYLE, 7);
+    let mut rules = RulesBuilder::new(bytes, minecraft::STYLE.charset, 7);
     for (key, value) in basic.named() {
         rules.push(key.as_bytes(), value);
     }
     rules.push(b"hostport", basic.host_port().to_string().as_bytes());
-    status.rules = rules.build();
+    status.rules = rules.build(minecraft::STYLE.colours);
     status
 }
 

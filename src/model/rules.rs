@@ -231,10 +231,9 @@ pub(crate) struct RulesBuilder {
 
 impl RulesBuilder {
     /// `bytes`: what the pairs are slices of.
-    pub(crate) fn new(bytes: &Bytes, style: Style, capacity: usize) -> Self {
-        let list =
-            List { bytes: bytes.clone(), entries: Vec::with_capacity(capacity), colours: style.colours };
-        Self { list, charset: style.charset, taken: 0 }
+    pub(crate) fn new(bytes: &Bytes, charset: Charset, capacity: usize) -> Self {
+        let entries = Vec::with_capacity(capacity);
+        Self { list: List { bytes: bytes.clone(), entries, ..List::default() }, charset, taken: 0 }
     }
 
     /// Adds a pair of sub-slices of the bytes given at the start; anything else is copied.
@@ -252,40 +251,25 @@ impl RulesBuilder {
         }
     }
 
-    /// Changes the colour codes, where they are known only when all pairs are.
-    pub(crate) fn with_colours(mut self, colours: Colours) -> Self {
-        self.list.colours = colours;
-        self
-    }
-
-    /// What was added since the last part was taken. It can be read once [`RulesParts::complete`] was called on it.
+    /// What was added since the last part was taken. It can be read once it was given to [`Self::complete`].
     pub(crate) fn take_part(&mut self) -> Rules {
         let start = std::mem::replace(&mut self.taken, to_u32(self.list.entries.len()));
         Rules { list: None, start, end: self.taken }
     }
 
-    /// The list that all parts are of.
-    pub(crate) fn into_parts(self) -> RulesParts {
-        RulesParts(Arc::new(self.list))
-    }
-
-    pub(crate) fn build(self) -> Rules {
-        let end = to_u32(self.list.entries.len());
-        if end == 0 {
-            return Rules::default();
+    /// Gives the parts that were taken their list. The colour codes of a game are often known only when all pairs are.
+    pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
+        let list = Arc::new(List { colours, ..self.list });
+        for part in parts {
+            part.list = (part.start < part.end).then(|| Arc::clone(&list));
         }
-        Rules { list: Some(Arc::new(self.list)), start: 0, end }
     }
-}
 
-/// A list that many [`Rules`] are parts of.
-#[derive(Debug)]
-pub(crate) struct RulesParts(Arc<List>);
-
-impl RulesParts {
-    /// Gives a part its list.
-    pub(crate) fn complete(&self, part: &mut Rules) {
-        part.list = (part.start < part.end).then(|| Arc::clone(&self.0));
+    /// All pairs as one list.
+    pub(crate) fn build(self, colours: Colours) -> Rules {
+        let end = to_u32(self.list.entries.len());
+        let list = (end > 0).then(|| Arc::new(List { colours, ..self.list }));
+        Rules { list, start: 0, end }
     }
 }
 
@@ -304,11 +288,10 @@ mod tests {
     #[test]
     fn a_view_of_the_answer_is_not_copied_and_can_still_grow() {
         let answer = Bytes::from_static(b"\\hostname\\Srv\\empty\\");
-        let style = Style::new(Charset::Latin1, Colours::Caret);
-        let mut builder = RulesBuilder::new(&answer, style, 2);
+        let mut builder = RulesBuilder::new(&answer, Charset::Latin1, 2);
         builder.push(&answer[1..9], &answer[10..13]);
         builder.push(&answer[14..19], &answer[20..]);
-        let mut rules = builder.build();
+        let mut rules = builder.build(Colours::Caret);
         assert_eq!(rules.get("hostname").unwrap().raw().as_ptr(), answer[10..].as_ptr());
         assert_eq!(rules.get("HostName").unwrap().raw(), b"Srv");
         assert_eq!(rules.get("empty").unwrap().raw(), b"");
@@ -320,21 +303,20 @@ mod tests {
 
     #[test]
     fn foreign_slices_are_copied() {
-        let mut builder = RulesBuilder::new(&Bytes::from_static(b"abc"), Style::default(), 1);
+        let mut builder = RulesBuilder::new(&Bytes::from_static(b"abc"), Charset::default(), 1);
         builder.push(b"key", b"value");
-        assert_eq!(builder.build().get("key").unwrap().raw(), b"value");
+        assert_eq!(builder.build(Colours::default()).get("key").unwrap().raw(), b"value");
     }
     #[test]
     fn parts_of_one_list_are_lists_of_their_own() {
         let answer = Bytes::from_static(b"skin_0\\a\\skin_1\\b");
-        let mut builder = RulesBuilder::new(&answer, Style::default(), 2);
+        let mut builder = RulesBuilder::new(&answer, Charset::default(), 2);
         let mut parts = [0, 9].map(|at| {
             builder.push(&answer[at..at + 4], &answer[at + 7..at + 8]);
             builder.take_part()
         });
         let mut none = builder.take_part();
-        let list = builder.into_parts();
-        parts.iter_mut().chain([&mut none]).for_each(|part| list.complete(part));
+        builder.complete(parts.iter_mut().chain([&mut none]), Colours::default());
         let shown = |rules: &Rules| rules.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
         assert_eq!(parts.each_ref().map(shown), [["skin=a"], ["skin=b"]]);
         assert_eq!((none.len(), none == Rules::default()), (0, true));

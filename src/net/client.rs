@@ -14,9 +14,7 @@ use crate::model::ServerStatus;
 use crate::protocol::{Protocol, StatusQuery};
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, ScanOptions, Session, Timing};
-
-/// Readings of a list that must agree, unless the caller wants another number.
-const READINGS: u8 = 3;
+use crate::ut2004;
 
 /// Asks game servers. Cheap to clone; clones share their nonce counter.
 ///
@@ -55,7 +53,7 @@ impl Client {
     #[must_use]
     pub fn with_secret(secret: Secret) -> Self {
         let (timing, limits) = (Timing::default(), Limits::default());
-        Self { secret, timing, limits, readings: READINGS, counter: Arc::default() }
+        Self { secret, timing, limits, readings: ut2004::READINGS, counter: Arc::default() }
     }
 
     /// Sets the waiting times of each query.
@@ -74,10 +72,10 @@ impl Client {
 
     /// How many readings of a list must agree where nothing on the wire proves it whole (UT2004 alone): 1–4, default
     /// 3. With 1 a scan sends half the requests, and one datagram lost from the middle of a list goes unnoticed; see
-    /// [`ut2004::StatusQuery::with_readings`](crate::ut2004::StatusQuery::with_readings).
+    /// [`ut2004::StatusQuery::with_readings`].
     #[must_use]
     pub fn with_readings(mut self, readings: u8) -> Self {
-        self.readings = readings.clamp(1, 4);
+        self.readings = readings;
         self
     }
 
@@ -87,9 +85,14 @@ impl Client {
     /// # Errors
     /// See [`Error`]; `is_silent`, `is_unreachable` and `is_nonsense` tell the common ones apart.
     pub async fn query(&self, protocol: Protocol, server: &str) -> Result<Outcome<ServerStatus>, Error> {
-        let new = |nonce| StatusQuery::new(protocol, nonce, self.limits).with_readings(self.readings);
+        let new = |nonce| self.question(protocol, nonce);
         let outcome = self.ask_host(server, protocol.default_query_port(), new).await?;
         Ok(outcome.map(|answer| answer.to_status()))
+    }
+
+    /// The full question in this client's terms.
+    fn question(&self, protocol: Protocol, nonce: u64) -> StatusQuery {
+        StatusQuery::new(protocol, nonce, self.limits).with_readings(self.readings)
     }
 
     /// A session with an address, with this client's timing and limits.
@@ -143,10 +146,9 @@ impl Client {
         T: IntoIterator<Item = (Protocol, SocketAddr), IntoIter: Send + 'static>,
     {
         let client = self.clone();
-        targets.into_iter().map(move |(protocol, server)| {
-            let question = StatusQuery::new(protocol, client.nonce(server), client.limits);
-            (server, question.with_readings(client.readings))
-        })
+        targets
+            .into_iter()
+            .map(move |(protocol, server)| (server, client.question(protocol, client.nonce(server))))
     }
 
     /// A number for a new conversation that nobody else can guess.

@@ -20,8 +20,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let info = response.info();
     let bytes = answer.raw();
     let mut known = Named::new(&WORDS);
-    let mut rules =
-        RulesBuilder::new(bytes, Style::new(CHARSET, Colours::None), info.raw().len() / USUAL_PAIR);
+    let mut rules = RulesBuilder::new(bytes, CHARSET, info.raw().len() / USUAL_PAIR);
     let mut pairs = info.iter();
     for (key, value) in pairs.by_ref() {
         // The first match wins, as in the engines.
@@ -61,7 +60,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         bot_count: count(word!("bots")).or(bots),
         max_players: count(word!("sv_maxclients")),
         players,
-        rules: rules.with_colours(style.colours).build(),
+        rules: rules.build(style.colours),
         completeness,
         ..ServerStatus::default()
     }

@@ -3,7 +3,7 @@
 use bytes::BufMut;
 
 use crate::error::EncodeError;
-use crate::wire::find::{Marks, find};
+use crate::wire::find::Marks;
 use crate::wire::number;
 
 /// One borrowed player line.
@@ -34,7 +34,7 @@ impl<'a> PlayerLine<'a> {
     /// Reads one line without its line feed; `None` when no quoted name closes on it.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
-        let open = find(b'"', line)?;
+        let open = memchr::memchr(b'"', line)?;
         let (before, quoted) = line.split_at_checked(open)?;
         let quoted = quoted.strip_prefix(b"\"")?;
         let last = quoted.iter().rposition(|&byte| byte == b'"')?;
@@ -254,7 +254,7 @@ impl<'a> PlayerLines<'a> {
     /// The next line, without its line feed, whatever stands on it.
     fn line(&mut self) -> Option<&'a [u8]> {
         let rest = self.text.get(self.start..).filter(|rest| !rest.is_empty())?;
-        let line = find(b'\n', rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
+        let line = memchr::memchr(b'\n', rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
         self.start = self.start.saturating_add(line.len()).saturating_add(1);
         self.marks_from = self.start;
         self.marks = Marks::new(MARKS, self.text.get(self.start..).unwrap_or_default());

@@ -58,6 +58,9 @@ pub struct StatusQuery {
     recounted: bool,
 }
 
+/// Readings of a list that must agree, unless the caller wants another number.
+pub(crate) const READINGS: u8 = 3;
+
 /// How the lists are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -85,7 +88,7 @@ impl StatusQuery {
         Self {
             limits,
             route: Route::default(),
-            wanted: 3,
+            wanted: READINGS,
             step: Step::Info,
             info: None,
             count: None,

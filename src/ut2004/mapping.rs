@@ -77,14 +77,14 @@ fn text(bytes: &Bytes, string: FString<'_>) -> Text {
 fn rules(answer: &Answer) -> Rules {
     let wire = answer.rule_datagrams();
     let style = FString::default().style();
-    let mut rules = RulesBuilder::new(wire.bytes(), style, wire.entries().saturating_add(1));
+    let mut rules = RulesBuilder::new(wire.bytes(), style.charset, wire.entries().saturating_add(1));
     for (key, value) in answer.rules() {
         rules.push_with((key.shown(), key.charset()), (value.shown(), value.charset()));
     }
     if let Some(info) = answer.info() {
         push_info(&info, &mut rules);
     }
-    rules.build()
+    rules.build(style.colours)
 }
 
 fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
@@ -117,7 +117,7 @@ fn password(answer: &Answer, rules: &Rules, missing: Missing) -> Option<bool> {
 
 fn player_list(answer: &Answer, wire: &Datagrams) -> Vec<Player> {
     let numbers = Numbers::new(answer, wire.entries());
-    let mut extras = RulesBuilder::new(&numbers.text, PLAIN, wire.entries());
+    let mut extras = RulesBuilder::new(&numbers.text, PLAIN.charset, wire.entries());
     let mut players = Vec::with_capacity(wire.entries());
     for (record, ranges) in answer.players().zip(&numbers.ranges) {
         numbers.push(ranges, &mut extras);
@@ -130,8 +130,7 @@ fn player_list(answer: &Answer, wire: &Datagrams) -> Vec<Player> {
             ..Player::default()
         });
     }
-    let extras = extras.into_parts();
-    players.iter_mut().for_each(|player| extras.complete(&mut player.extra));
+    extras.complete(players.iter_mut().map(|player| &mut player.extra), PLAIN.colours);
     players
 }
 

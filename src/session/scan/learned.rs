@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Answers before anything is said of the others.
-const ENOUGH: u32 = 64;
+const ENOUGH: u64 = 64;
 /// As many times the slowest round trip of a thousand is waited.
 const TIMES: u32 = 4;
 /// Four steps to each doubling, from four microseconds to an hour.
@@ -29,7 +29,7 @@ impl Learned {
     pub(super) fn note(&mut self, rtt: Duration, most_datagrams: u32) -> Option<Duration> {
         self.answers = self.answers.saturating_add(1);
         self.most_datagrams = self.most_datagrams.saturating_add(most_datagrams.into());
-        self.waits.as_mut()?.note(rtt)
+        self.waits.as_mut()?.note(rtt, self.answers)
     }
 
     /// What is waited for a reply at most; `None` until enough is known, and where nobody wants to know.
@@ -40,7 +40,7 @@ impl Learned {
     /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
     /// them. Those with few datagrams come first: as many as are `expected` still must have been taken.
     pub(super) fn datagrams_a_request(&self, expected: usize) -> Option<usize> {
-        let enough = u64::try_from(expected).unwrap_or(u64::MAX).max(ENOUGH.into());
+        let enough = u64::try_from(expected).unwrap_or(u64::MAX).max(ENOUGH);
         let answers = Some(self.answers).filter(|&answers| answers >= enough)?;
         usize::try_from(self.most_datagrams.div_ceil(answers)).ok()
     }
@@ -51,38 +51,36 @@ impl Learned {
 struct Waits {
     least: Duration,
     counts: [u32; STEPS],
-    answers: u32,
     /// When the wait is worked out next: at each doubling of the answers, later at every thousandth.
-    due: u32,
+    due: u64,
     wait: Option<Duration>,
 }
 
 impl Waits {
     const fn new(least: Duration) -> Self {
-        Self { least, counts: [0; STEPS], answers: 0, due: ENOUGH, wait: None }
+        Self { least, counts: [0; STEPS], due: ENOUGH, wait: None }
     }
 
     /// Takes the round trip of an answer in; the wait, when it is another one from now on.
-    fn note(&mut self, rtt: Duration) -> Option<Duration> {
+    fn note(&mut self, rtt: Duration, answers: u64) -> Option<Duration> {
         let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
         if let Some(count) = self.counts.get_mut(step(micros)) {
             *count = count.saturating_add(1);
         }
-        self.answers = self.answers.saturating_add(1);
-        if self.answers < self.due {
+        if answers < self.due {
             return None;
         }
-        self.due = self.answers.saturating_add(self.answers.min(1024));
-        let wait = self.slowest_of_a_thousand().saturating_mul(TIMES).max(self.least);
+        self.due = answers.saturating_add(answers.min(1024));
+        let wait = self.slowest_of_a_thousand(answers).saturating_mul(TIMES).max(self.least);
         (self.wait.replace(wait) != Some(wait)).then_some(wait)
     }
 
     /// A round trip that one answer in a thousand exceeds, and not much more than that.
-    fn slowest_of_a_thousand(&self) -> Duration {
-        let mut slower = self.answers / 1000;
+    fn slowest_of_a_thousand(&self, answers: u64) -> Duration {
+        let mut slower = answers / 1000;
         let slowest = self.counts.iter().enumerate().rev().find(|(_, count)| {
-            let is_it = **count > slower;
-            slower = slower.saturating_sub(**count);
+            let is_it = u64::from(**count) > slower;
+            slower = slower.saturating_sub(u64::from(**count));
             is_it
         });
         Duration::from_micros(slowest.map_or(0, |(step, _)| end(step)))
@@ -123,7 +121,7 @@ mod tests {
         let mut learned = Learned::new(None);
         for answer in 0..ENOUGH {
             assert_eq!(learned.datagrams_a_request(10), None);
-            assert_eq!(learned.note(Duration::ZERO, 2 + answer % 2), None);
+            assert_eq!(learned.note(Duration::ZERO, 2 + u32::from(answer % 2 == 1)), None);
         }
         assert_eq!(learned.datagrams_a_request(10), Some(3), "2.5, rounded up");
         assert_eq!(learned.datagrams_a_request(100), None);
@@ -132,24 +130,24 @@ mod tests {
 
     #[test]
     fn the_wait_follows_the_slow_and_not_the_slowest() {
-        let mut waits = Waits::new(Duration::from_millis(100));
+        let mut waits = Learned::new(Some(Duration::from_millis(100)));
         let ms = Duration::from_millis;
         for _ in 1..ENOUGH {
-            assert_eq!(waits.note(ms(40)), None);
+            assert_eq!(waits.note(ms(40), 1), None);
         }
-        let first = waits.note(ms(40)).expect("enough is known");
+        let first = waits.note(ms(40), 1).expect("enough is known");
         assert!((ms(160)..ms(200)).contains(&first), "{first:?}");
         // One straggler in five thousand says nothing of the others; one in a hundred does.
         for number in 0..5000 {
-            waits.note(if number == 100 { ms(3000) } else { ms(40) });
+            waits.note(if number == 100 { ms(3000) } else { ms(40) }, 1);
         }
-        assert_eq!(waits.wait, Some(first));
+        assert_eq!(waits.wait(), Some(first));
         for number in 0..5000 {
-            waits.note(if number % 100 == 0 { ms(300) } else { ms(40) });
+            waits.note(if number % 100 == 0 { ms(300) } else { ms(40) }, 1);
         }
-        let later = waits.wait.expect("a wait");
+        let later = waits.wait().expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
-        let mut near = Waits::new(Duration::from_millis(100));
-        assert_eq!((0..ENOUGH).find_map(|_| near.note(Duration::ZERO)), Some(Duration::from_millis(100)));
+        let mut near = Learned::new(Some(Duration::from_millis(100)));
+        assert_eq!((0..ENOUGH).find_map(|_| near.note(Duration::ZERO, 1)), Some(Duration::from_millis(100)));
     }
 }
