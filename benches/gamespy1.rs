@@ -1,6 +1,9 @@
 //! GameSpy v1: fragments, joined answer, rows, model and encoder, beside a bare `memchr` pass over the same bytes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a benchmark")]
 
+#[path = "shapes/passes.rs"]
+mod passes;
+
 use std::hint::black_box;
 
 use bytes::Bytes;
@@ -38,24 +41,6 @@ fn datagrams(players: usize) -> Vec<Bytes> {
     server::answer(&Request::parse(br"\status\").unwrap(), &status(players), &options, 5)
 }
 
-/// What the memory can do: every separator found, nothing made of it.
-fn memchr_pass(datagrams: &[Bytes]) -> usize {
-    datagrams.iter().map(|datagram| memchr::memchr_iter(b'\\', datagram).count()).sum()
-}
-
-/// The same, each token's length looked at.
-fn memchr_tokens(datagrams: &[Bytes]) -> usize {
-    let mut longest = 0;
-    for datagram in datagrams {
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\\', datagram) {
-            longest = longest.max(end - start);
-            start = end + 1;
-        }
-    }
-    longest
-}
-
 /// Reads every pair of every datagram.
 fn walk(datagrams: &[Bytes], limits: &Limits) -> usize {
     let view = |datagram| Response::parse(datagram, limits).unwrap().fields();
@@ -85,10 +70,10 @@ fn decode(c: &mut Criterion) {
         let mut group = c.benchmark_group(name);
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| memchr_pass(black_box(&packets)));
+            b.iter(|| passes::count(b'\\', black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr tokens"), |b| {
-            b.iter(|| memchr_tokens(black_box(&packets)));
+            b.iter(|| passes::stops(b'\\', black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("view, all pairs read"), |b| {
             b.iter(|| walk(black_box(&packets), &limits));

@@ -8,6 +8,9 @@
     reason = "a benchmark"
 )]
 
+#[path = "shapes/passes.rs"]
+mod passes;
+
 use std::hint::black_box;
 
 use bytes::Bytes;
@@ -56,18 +59,6 @@ fn shapes() -> [Shape; 4] {
     ]
 }
 
-/// What the memory can do: every separator found, nothing made of it.
-fn memchr_pass(datagrams: &[Bytes]) -> usize {
-    datagrams.iter().map(|datagram| memchr::memchr_iter(0, datagram).count()).sum()
-}
-
-/// The same without the shortcut that `count` takes: each place is looked at.
-fn memchr_walk(datagrams: &[Bytes]) -> usize {
-    let places =
-        |datagram: &Bytes| memchr::memchr_iter(0, datagram).fold(0, |sum, place| sum ^ black_box(place));
-    datagrams.iter().map(places).sum()
-}
-
 /// Reads everything there is to read.
 fn walk(reply: Reply<'_>) -> usize {
     let keys: usize = reply.server().map(|(key, value)| key.len() + value.len()).sum();
@@ -90,10 +81,10 @@ fn decode(c: &mut Criterion) {
             c.benchmark_group(format!("gamespy4 {shape}, {bytes} bytes in {} datagrams", datagrams.len()));
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr count"), |b| {
-            b.iter(|| memchr_pass(black_box(&datagrams)));
+            b.iter(|| passes::count(0, black_box(&datagrams)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| memchr_walk(black_box(&datagrams)));
+            b.iter(|| passes::stops(0, black_box(&datagrams)));
         });
         group.bench_function(BenchmarkId::from_parameter("read into an answer"), |b| {
             b.iter(|| Answer::from_datagrams(black_box(&datagrams).iter().cloned(), &limits));

@@ -1,20 +1,5 @@
 //! Quake 3: view, model and encoder, beside a bare `memchr` pass over the same bytes.
-#![allow(
-    missing_docs,
-    dead_code,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    clippy::disallowed_methods,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a benchmark"
-)]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
 #[path = "shapes/mod.rs"]
 mod shapes;

@@ -1,20 +1,5 @@
 //! Scans in memory: everything but the sockets. Each server answers a Quake 3 status of 10 players and 20 rules.
-#![allow(
-    missing_docs,
-    dead_code,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    clippy::disallowed_methods,
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a benchmark"
-)]
+#![allow(missing_docs, reason = "a benchmark")]
 
 #[path = "shapes/mod.rs"]
 mod shapes;

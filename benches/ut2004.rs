@@ -7,6 +7,9 @@
     reason = "a benchmark"
 )]
 
+#[path = "shapes/passes.rs"]
+mod passes;
+
 use std::hint::black_box;
 
 use bytes::Bytes;
@@ -38,24 +41,6 @@ fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {
     (status, packets)
 }
 
-/// What the memory can do: every NUL found, nothing made of it.
-fn memchr_pass(packets: &[Bytes]) -> usize {
-    packets.iter().map(|packet| memchr::memchr_iter(0, packet).count()).sum()
-}
-
-/// The same, each token's length looked at.
-fn memchr_tokens(packets: &[Bytes]) -> usize {
-    let mut longest = 0;
-    for packet in packets {
-        let mut start = 0;
-        for end in memchr::memchr_iter(0, packet) {
-            longest = longest.max(end - start);
-            start = end + 1;
-        }
-    }
-    longest
-}
-
 /// Reads everything there is to read.
 fn walk(packets: &[Bytes], limits: &Limits) -> (usize, i64) {
     let (mut bytes, mut score) = (0, 0);
@@ -83,10 +68,10 @@ fn decode(c: &mut Criterion) {
             c.benchmark_group(format!("ut2004 {shape}, {length} bytes in {} datagrams", packets.len()));
         group.throughput(Throughput::Bytes(length as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| memchr_pass(black_box(&packets)));
+            b.iter(|| passes::count(0, black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr tokens"), |b| {
-            b.iter(|| memchr_tokens(black_box(&packets)));
+            b.iter(|| passes::stops(0, black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("parse"), |b| {
             b.iter(|| {

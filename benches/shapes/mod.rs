@@ -1,4 +1,13 @@
 //! What the benchmarks decode, and a scan without a network.
+#![allow(
+    dead_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_wrap,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a benchmark, which uses what it needs"
+)]
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;

@@ -1,0 +1,21 @@
+//! What the memory can do: bare `memchr` passes over the datagrams that the decoders read.
+
+use bytes::Bytes;
+
+/// Every place of the byte counted, nothing made of it.
+pub(crate) fn count(byte: u8, datagrams: &[Bytes]) -> usize {
+    datagrams.iter().map(|datagram| memchr::memchr_iter(byte, datagram).count()).sum()
+}
+
+/// The same, stopping at each: the length of each token is looked at.
+pub(crate) fn stops(byte: u8, datagrams: &[Bytes]) -> usize {
+    let mut longest = 0;
+    for datagram in datagrams {
+        let mut start = 0;
+        for end in memchr::memchr_iter(byte, datagram) {
+            longest = longest.max(end - start);
+            start = end + 1;
+        }
+    }
+    longest
+}
