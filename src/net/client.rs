@@ -53,7 +53,7 @@ impl Client {
     #[must_use]
     pub fn with_secret(secret: Secret) -> Self {
         let (timing, limits) = (Timing::default(), Limits::default());
-        Self { secret, timing, limits, readings: ut2004::READINGS, counter: Arc::default() }
+        Self { secret, timing, limits, readings: ut2004::StatusQuery::READINGS, counter: Arc::default() }
     }
 
     /// Sets the waiting times of each query.

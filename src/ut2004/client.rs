@@ -58,9 +58,6 @@ pub struct StatusQuery {
     recounted: bool,
 }
 
-/// Readings of a list that must agree, unless the caller wants another number.
-pub(crate) const READINGS: u8 = 3;
-
 /// How the lists are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -82,13 +79,16 @@ enum Step {
 }
 
 impl StatusQuery {
+    /// Readings of a list that must agree, unless [`Self::with_readings`] says otherwise.
+    pub const READINGS: u8 = 3;
+
     /// The question with [`Route::Together`] and three agreeing readings where nothing is proof.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
             route: Route::default(),
-            wanted: READINGS,
+            wanted: Self::READINGS,
             step: Step::Info,
             info: None,
             count: None,

@@ -96,7 +96,6 @@ pub mod server;
 mod strings;
 
 pub use answer::Answer;
-pub(crate) use client::READINGS;
 pub use client::{InfoQuery, Route, StatusQuery};
 pub use info::{Info, Tail};
 pub use lists::{PlayerList, PlayerRecord, PlayerRecords, RuleList, RulePairs};
