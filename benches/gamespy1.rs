@@ -9,8 +9,8 @@ use std::hint::black_box;
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::gamespy1::{Answer, Request, Response, RowKey, server};
-use queryport::limits::Limits;
-use queryport::model::{Player, ServerStatus};
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
 
 /// A server as full as its `players`, with the keys of UT99.
 fn status(players: usize) -> ServerStatus {

@@ -17,9 +17,9 @@ use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
 use queryport::gamespy4::{Answer, Command, Reply, Request, RequestId, Selection};
-use queryport::limits::Limits;
-use queryport::model::{Player, ServerStatus, Team};
-use queryport::secret::Secret;
+use queryport::Limits;
+use queryport::{Player, ServerStatus, Team};
+use queryport::Secret;
 
 /// A Battlefield 2 server with the sizes of real ones: 45 keys, 8 columns, names of about 16 bytes.
 fn status(players: usize, rules: usize) -> ServerStatus {

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::limits::Limits;
+use queryport::Limits;
 use queryport::quake3::{Answer, Command, Request, Response, server};
 use shapes::{memchr_pass, quake3, walk};
 

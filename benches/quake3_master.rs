@@ -14,11 +14,11 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use queryport::limits::Limits;
+use queryport::Limits;
 use queryport::quake3::master::{ListPart, ListQuery, ListRequest, Master, Options, list};
 use queryport::quake3::{Command, Request, huffman};
-use queryport::secret::Secret;
-use queryport::session::{Conversation, Patience};
+use queryport::Secret;
+use queryport::session::{Conversation, Remaining};
 
 fn servers(count: u32) -> impl Iterator<Item = SocketAddr> {
     (0..count).map(|n| SocketAddr::from((std::net::Ipv4Addr::from_bits(0x0B00_0000 + n), 27_960)))
@@ -46,7 +46,7 @@ fn lists(c: &mut Criterion) {
         b.iter(|| {
             let mut query = ListQuery::new(&request, &Limits::default()).unwrap().with_passes(1);
             parts.iter().for_each(|part| drop(query.receive(part)));
-            query.silence(Patience::Step)
+            query.silence(Remaining::Step)
         });
     });
     group.finish();

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use queryport::net::Client;
-use queryport::protocol::Protocol;
+use queryport::Protocol;
 use queryport::quake3::ConnectQuery;
 
 /// Ask a Quake 3 server for a place.

@@ -19,10 +19,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use queryport::limits::Limits;
-use queryport::model::{Charset, Colours, Player, ServerStatus, Style, Text};
+use queryport::Limits;
+use queryport::{Player, ServerStatus, Text};
+use queryport::model::{Charset, Colours, Style};
 use queryport::net::Client;
-use queryport::session::Timing;
+use queryport::Timing;
 use queryport::ut2004::{Request, Route, StatusQuery, server};
 use tokio::net::UdpSocket;
 

@@ -14,10 +14,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
-use queryport::limits::Limits;
+use queryport::Limits;
 use queryport::net::{Client, serve_master};
 use queryport::quake3::master::{Event, ListQuery, ListRequest, Master, Options, Policy, Scope};
-use queryport::secret::Secret;
+use queryport::Secret;
 use tokio::net::UdpSocket;
 
 /// Keep a list of game servers, or ask for one.

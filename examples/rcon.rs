@@ -18,7 +18,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use queryport::net::{Client, Error, Rcon, RconMode};
 use queryport::quake3::{Password, RconAnswer};
-use queryport::session::Timing;
+use queryport::Timing;
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
 

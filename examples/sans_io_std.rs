@@ -11,12 +11,13 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::time::{Duration, Instant};
 
-use queryport::limits::Limits;
-use queryport::model::{Player, ServerStatus};
-use queryport::protocol::Protocol;
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
+use queryport::Protocol;
 use queryport::quake3::{Answer, StatusQuery};
 use queryport::serve::{Responder, Service};
-use queryport::session::{Outcome, Session, Timing};
+use queryport::session::Session;
+use queryport::{Outcome, Timing};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let server = match std::env::args().nth(1) {

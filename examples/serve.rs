@@ -16,9 +16,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use queryport::model::Player;
+use queryport::Player;
 use queryport::net::serve_announced;
-use queryport::protocol::Protocol;
+use queryport::Protocol;
 use queryport::quake3::master::Announcer;
 use queryport::serve::Responder;
 use tokio::net::UdpSocket;

@@ -8,7 +8,7 @@
 /// Setters clamp to documented ranges, so no value can make the machine spin or hold without bound.
 ///
 /// ```
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 ///
 /// let limits = Limits::default().with_max_players(64);
 /// assert_eq!(limits.max_players(), 64);
@@ -20,7 +20,6 @@ pub struct Limits {
     players: u16,
     fragments: u16,
     answer_bytes: u32,
-    steps: u8,
     servers: u32,
 }
 
@@ -31,7 +30,6 @@ impl Default for Limits {
             players: 1024,
             fragments: 256,
             answer_bytes: 256 * 1024,
-            steps: 16,
             servers: 65_536,
         }
     }
@@ -60,13 +58,6 @@ impl Limits {
     #[must_use]
     pub const fn max_answer_bytes(&self) -> usize {
         self.answer_bytes as usize
-    }
-
-    /// Request/reply steps of one conversation, 1–64; default 16 (the longest real one has three, and starts
-    /// again with each retry).
-    #[must_use]
-    pub const fn max_steps(&self) -> u8 {
-        self.steps
     }
 
     /// Servers of one list from a master, 1–1,048,576; default 65,536 (the largest public list has about 15,000).
@@ -100,13 +91,6 @@ impl Limits {
     #[must_use]
     pub fn with_max_answer_bytes(mut self, bytes: u32) -> Self {
         self.answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
-        self
-    }
-
-    /// Sets [`Self::max_steps`], clamped to its range.
-    #[must_use]
-    pub fn with_max_steps(mut self, steps: u8) -> Self {
-        self.steps = steps.clamp(1, 64);
         self
     }
 

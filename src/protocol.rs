@@ -10,23 +10,24 @@ use crate::error::ParseError;
 use crate::gamespy1;
 use crate::gamespy4;
 use crate::limits::Limits;
-use crate::model::{Completeness, ServerStatus};
+use crate::model::{Completeness, ServerStatus, ToStatus};
+use crate::options::QueryOptions;
 use crate::quake3;
-use crate::session::{Conversation, Patience, Silence, Verdict};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::ut2004;
 
 /// A protocol that game servers are asked in.
 ///
 /// ```
-/// use queryport::protocol::Protocol;
+/// use queryport::Protocol;
 ///
 /// let protocol: Protocol = "quake3".parse()?;
 /// assert_eq!(protocol.default_query_port(), 27960);
 /// assert_eq!(protocol.to_string(), "quake3");
-/// # Ok::<(), queryport::protocol::UnknownProtocol>(())
+/// # Ok::<(), queryport::UnknownProtocol>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Protocol {
@@ -93,42 +94,41 @@ impl FromStr for Protocol {
     }
 }
 
-/// The full normalised question in any protocol: who are you, what is being played, who is on?
+/// Queries a server's status in any protocol.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum StatusQuery {
-    /// `\status\`.
+    /// See [`gamespy1::StatusQuery`].
     GameSpy1(gamespy1::StatusQuery),
-    /// `getstatus`.
-    Quake3(quake3::StatusQuery),
-    /// Info, rules and players.
-    Ut2004(Box<ut2004::StatusQuery>),
-    /// A challenge, then everything.
+    /// See [`gamespy4::StatusQuery`].
     GameSpy4(gamespy4::StatusQuery),
+    /// See [`quake3::StatusQuery`].
+    Quake3(quake3::StatusQuery),
+    /// See [`ut2004::StatusQuery`].
+    Ut2004(Box<ut2004::StatusQuery>),
 }
 
 impl StatusQuery {
-    /// `nonce`: a number the server cannot guess, see [`Secret::number`](crate::secret::Secret::number).
+    /// `nonce`: a number the server cannot guess, see [`Secret::number`](crate::Secret::number).
     #[must_use]
-    pub fn new(protocol: Protocol, nonce: u64, limits: Limits) -> Self {
+    pub fn new(protocol: Protocol, nonce: u64, options: &QueryOptions) -> Self {
+        let (limits, detail) = (options.limits, options.detail);
         match protocol {
-            Protocol::GameSpy1 => Self::GameSpy1(gamespy1::StatusQuery::new(limits)),
-            Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, limits)),
-            Protocol::Ut2004 => Self::Ut2004(Box::new(ut2004::StatusQuery::new(limits))),
-            Protocol::GameSpy4 => Self::GameSpy4(gamespy4::StatusQuery::new(nonce, limits)),
-        }
-    }
-
-    /// How many readings of a list must agree where nothing on the wire proves it whole, see
-    /// [`ut2004::StatusQuery::with_readings`]. The other protocols count their datagrams or have only one.
-    #[must_use]
-    pub fn with_readings(self, readings: u8) -> Self {
-        match self {
-            Self::Ut2004(mut query) => {
-                *query = (*query).with_readings(readings);
-                Self::Ut2004(query)
-            }
-            other => other,
+            Protocol::GameSpy1 => Self::GameSpy1(
+                gamespy1::StatusQuery::new(nonce, limits).with_dialect(options.gamespy1).with_detail(detail),
+            ),
+            Protocol::GameSpy4 => Self::GameSpy4(
+                gamespy4::StatusQuery::new(nonce, limits).with_dialect(options.gamespy4).with_detail(detail),
+            ),
+            Protocol::Quake3 => Self::Quake3(
+                quake3::StatusQuery::new(nonce, limits).with_dialect(options.quake3).with_detail(detail),
+            ),
+            Protocol::Ut2004 => Self::Ut2004(Box::new(
+                ut2004::StatusQuery::new(nonce, limits)
+                    .with_dialect(options.ut2004)
+                    .with_detail(detail)
+                    .with_readings(options.readings.number()),
+            )),
         }
     }
 }
@@ -136,30 +136,30 @@ impl StatusQuery {
 impl Conversation for StatusQuery {
     type Answer = Answer;
 
-    fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         match self {
-            Self::GameSpy1(query) => query.request(retry, out),
-            Self::Quake3(query) => query.request(retry, out),
-            Self::Ut2004(query) => query.request(retry, out),
-            Self::GameSpy4(query) => query.request(retry, out),
+            Self::GameSpy1(query) => query.request(out),
+            Self::GameSpy4(query) => query.request(out),
+            Self::Quake3(query) => query.request(out),
+            Self::Ut2004(query) => query.request(out),
         }
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         match self {
             Self::GameSpy1(query) => query.receive(datagram).map(Answer::GameSpy1),
+            Self::GameSpy4(query) => query.receive(datagram).map(Answer::GameSpy4),
             Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
             Self::Ut2004(query) => query.receive(datagram).map(Answer::Ut2004),
-            Self::GameSpy4(query) => query.receive(datagram).map(Answer::GameSpy4),
         }
     }
 
-    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         match self {
-            Self::GameSpy1(query) => query.silence(patience).map(Answer::GameSpy1),
-            Self::Quake3(query) => query.silence(patience).map(Answer::Quake3),
-            Self::Ut2004(query) => query.silence(patience).map(Answer::Ut2004),
-            Self::GameSpy4(query) => query.silence(patience).map(Answer::GameSpy4),
+            Self::GameSpy1(query) => query.timeout(remaining).map(Answer::GameSpy1),
+            Self::GameSpy4(query) => query.timeout(remaining).map(Answer::GameSpy4),
+            Self::Quake3(query) => query.timeout(remaining).map(Answer::Quake3),
+            Self::Ut2004(query) => query.timeout(remaining).map(Answer::Ut2004),
         }
     }
 }
@@ -207,15 +207,15 @@ impl Answer {
             Self::GameSpy4(answer) => answer.completeness(),
         }
     }
+}
 
-    /// The normalised model. Its rules and its longer texts share this answer's bytes.
-    #[must_use]
-    pub fn to_status(&self) -> ServerStatus {
+impl ToStatus for Answer {
+    fn to_status(&self) -> ServerStatus {
         match self {
             Self::GameSpy1(answer) => answer.to_status(),
+            Self::GameSpy4(answer) => answer.to_status(),
             Self::Quake3(answer) => answer.to_status(),
             Self::Ut2004(answer) => answer.to_status(),
-            Self::GameSpy4(answer) => answer.to_status(),
         }
     }
 }

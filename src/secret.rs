@@ -1,9 +1,8 @@
 //! One secret, many unguessable numbers: client nonces and server tokens.
 //!
-//! The core draws no randomness. Whoever owns the process hands over sixteen bytes once (the `net` layer takes
-//! them from the operating system, tests fix them), and everything that must not be guessed is a keyed hash
-//! (SipHash-2-4) of what it is bound to. Runs are reproducible, and one observed nonce says nothing about
-//! another.
+//! The core draws no randomness. The caller hands over sixteen bytes once ([`Secret::from_os`] takes them from the operating
+//! system, tests fix them), and everything that must not be guessed is a keyed hash (SipHash-2-4) of what it is bound to.
+//! Runs are reproducible, and one observed nonce says nothing about another.
 
 use std::fmt;
 use std::hash::Hasher;
@@ -14,7 +13,7 @@ use siphasher::sip::SipHasher24;
 /// Sixteen secret bytes. `Debug` does not show them.
 ///
 /// ```
-/// use queryport::secret::Secret;
+/// use queryport::Secret;
 ///
 /// let secret = Secret::new([7; 16]);
 /// let peer = "192.0.2.1:27960".parse().unwrap();
@@ -29,6 +28,25 @@ impl Secret {
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
+    }
+
+    /// Sixteen bytes from the operating system, feature `os-entropy` (part of `tokio`).
+    ///
+    /// ```
+    /// # #[cfg(feature = "os-entropy")] {
+    /// let secret = queryport::Secret::from_os()?;
+    /// # }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the system has no entropy to give.
+    #[cfg(feature = "os-entropy")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "os-entropy")))]
+    pub fn from_os() -> std::io::Result<Self> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(bytes))
     }
 
     /// A number that only the holder of the secret can compute, bound to a purpose, an address with its port,

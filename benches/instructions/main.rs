@@ -9,8 +9,8 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use queryport::limits::Limits;
-use queryport::model::ServerStatus;
+use queryport::Limits;
+use queryport::ServerStatus;
 use queryport::quake3::{Answer, Command, Request, Response, server};
 
 fn full() -> Bytes {

@@ -14,9 +14,9 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmsg, setsockopt,
     sockopt,
 };
-use queryport::model::{Player, Rules, ServerStatus};
-use queryport::protocol::Protocol;
-use queryport::secret::Secret;
+use queryport::{Player, Rules, ServerStatus};
+use queryport::Protocol;
+use queryport::Secret;
 use queryport::serve::{Responder, Service};
 
 const BATCH: usize = 64;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
 use queryport::net::{Client, Scan};
-use queryport::protocol::Protocol;
-use queryport::secret::Secret;
-use queryport::session::{ScanOptions, Timing};
+use queryport::Protocol;
+use queryport::Secret;
+use queryport::{ScanOptions, Timing};
 
 use crate::{farm, floor};
 

@@ -13,9 +13,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
 use bytes::Bytes;
-use queryport::limits::Limits;
+use queryport::Limits;
 use queryport::quake3::{Response, StatusQuery};
-use queryport::session::{ScanOptions, Scanner};
+use queryport::scan::Scanner;
+use queryport::ScanOptions;
 
 /// A `statusResponse` with the sizes of real ones: `rules` of 8 + 8 bytes, `players` of 25 bytes.
 pub(crate) fn quake3(rules: usize, players: usize) -> Bytes {

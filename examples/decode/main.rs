@@ -18,8 +18,8 @@ use std::process::ExitCode;
 
 use bytes::Bytes;
 use clap::Parser;
-use queryport::limits::Limits;
-use queryport::protocol::{Answer, Protocol};
+use queryport::Limits;
+use queryport::{Answer, Protocol};
 use serde_json::{Map, Value, json};
 
 /// Decode captured datagrams of game servers.
@@ -65,7 +65,7 @@ fn decode(file: &str) -> Result<Answer, String> {
         .and_then(Value::as_str)
         .ok_or("no \"protocol\"")?
         .parse()
-        .map_err(|error: queryport::protocol::UnknownProtocol| error.to_string())?;
+        .map_err(|error: queryport::UnknownProtocol| error.to_string())?;
     let packets = object.get("packets").and_then(Value::as_array).ok_or("no \"packets\"")?;
     let packet = |value: &Value| {
         let text = value.as_str().ok_or("a packet is no string")?;

@@ -18,10 +18,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use queryport::model::ServerStatus;
+use queryport::ServerStatus;
 use queryport::net::{Client, Error, Query, Target};
-use queryport::protocol::Protocol;
-use queryport::session::{Outcome, Timing};
+use queryport::Protocol;
+use queryport::{Outcome, Timing};
 
 /// Ask a game server who it is, what is being played and who is on.
 #[derive(Debug, Parser)]

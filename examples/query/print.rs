@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 use queryport::gamespy4::ut3::Settings;
-use queryport::model::{Colour, Completeness, Player, TextRef};
-use queryport::protocol::Protocol;
+use queryport::{Completeness, Player};
+use queryport::model::{Colour, TextRef};
+use queryport::Protocol;
 use serde_json::json;
 
 use crate::Answered;

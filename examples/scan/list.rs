@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::net::SocketAddr;
 
-use queryport::limits::Limits;
+use queryport::Limits;
 use queryport::net::{Client, Error};
-use queryport::protocol::Protocol;
+use queryport::Protocol;
 use queryport::quake3::master::{ListQuery, ListRequest};
 
 pub(crate) type Target = (Protocol, SocketAddr);

@@ -29,8 +29,9 @@ use std::time::Duration;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use queryport::net::{Client, Scan};
-use queryport::protocol::{Answer, Protocol};
-use queryport::session::{ScanOptions, Scanned, Timing};
+use queryport::{Answer, Protocol};
+use queryport::scan::Scanned;
+use queryport::{ScanOptions, Timing};
 use serde_json::json;
 
 use summary::Summary;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use queryport::error::QueryError;
+use queryport::QueryError;
 use queryport::net::ScanIo;
-use queryport::protocol::Answer;
-use queryport::session::{ScanError, ScanStats, Scanned};
+use queryport::Answer;
+use queryport::scan::{ScanError, ScanStats, Scanned};
 
 #[derive(Debug)]
 pub(crate) struct Summary {
@@ -41,7 +41,7 @@ impl Summary {
             Ok(outcome) if outcome.answer.completeness().is_complete() => &mut self.complete,
             Ok(_) => &mut self.incomplete,
             Err(ScanError::Query(QueryError::Unreachable)) => &mut self.unreachable,
-            Err(ScanError::Query(QueryError::Nonsense { .. })) => &mut self.nonsense,
+            Err(ScanError::Query(QueryError::NoUsableAnswer { .. })) => &mut self.nonsense,
             Err(ScanError::Query(QueryError::TooManySteps(_))) => &mut self.endless,
             Err(ScanError::Refused(_)) => &mut self.refused,
             Err(_) => &mut self.silent,

@@ -15,9 +15,10 @@ use bytes::Bytes;
 use queryport::gamespy1::list::{ListFormat, ListRequest, ListSession};
 use queryport::gamespy1::secure::GameKey;
 use queryport::gamespy1::{Answer, Command, FinalOrder, Request, Response, StatusQuery, server};
-use queryport::limits::Limits;
-use queryport::model::{Player, ServerStatus};
-use queryport::session::{Session, Timing};
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
+use queryport::session::Session;
+use queryport::Timing;
 
 /// A request that parses can be written again if servers would understand it, and is answered within bounds, in both
 /// dialects, by what is no request.

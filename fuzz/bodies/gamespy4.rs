@@ -16,10 +16,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
 use queryport::gamespy4::{Answer, Command, Dialect, Form, Request, Response, StatusQuery};
-use queryport::limits::Limits;
-use queryport::model::{Player, ServerStatus};
-use queryport::secret::Secret;
-use queryport::session::{Session, Timing};
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
+use queryport::Secret;
+use queryport::session::Session;
+use queryport::Timing;
 
 /// A request that parses is written again equal, gets little without the token, and a whole reply with it.
 pub fn request(data: &[u8]) {

@@ -8,8 +8,8 @@
 )]
 
 use bytes::Bytes;
-use queryport::limits::Limits;
-use queryport::model::{Player, ServerStatus};
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
 use queryport::quake3::{Answer, Kind, Request, Response, server};
 
 /// A request that parses can be written again if servers would understand it, and is answered within bounds.

@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use queryport::limits::Limits;
+use queryport::Limits;
 use queryport::quake3::master::{Event, ListPart, ListQuery, ListRequest, Master, Options, Scope, list};
 use queryport::quake3::{Command, Password, RconQuery, Reply, Request};
-use queryport::secret::Secret;
-use queryport::session::{Conversation, Patience, Silence, Verdict};
+use queryport::Secret;
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 
 /// A part of a list agrees with a naive reader; its servers, written again, are the same.
 pub fn list_part(data: &[u8]) {
@@ -156,7 +156,7 @@ pub fn conversation(data: &[u8]) {
             if let Verdict::Done(answer) = query.receive(datagram) {
                 done = Some(answer);
             } else if kind == 0
-                && let Silence::Done(answer) = query.silence(Patience::Retry)
+                && let OnTimeout::Done(answer) = query.silence(Remaining::Retry)
             {
                 done = Some(answer);
             }
@@ -176,7 +176,7 @@ pub fn conversation(data: &[u8]) {
                 }
                 rcon = None;
             } else if kind == 1
-                && let Silence::Done(Ok(answer)) = query.silence(Patience::Step)
+                && let OnTimeout::Done(Ok(answer)) = query.silence(Remaining::Step)
             {
                 assert!(answer.datagrams() > 0 && answer.completeness().is_complete());
                 rcon = None;
@@ -184,7 +184,7 @@ pub fn conversation(data: &[u8]) {
         }
     }
     if let Some(mut query) = list {
-        let end = query.silence(Patience::Over);
-        assert!(matches!(end, Silence::Retry | Silence::Done(_)), "nothing is sent after the end");
+        let end = query.silence(Remaining::Nothing);
+        assert!(matches!(end, OnTimeout::Retry | OnTimeout::Done(_)), "nothing is sent after the end");
     }
 }

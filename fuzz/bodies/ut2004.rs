@@ -12,9 +12,10 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::limits::Limits;
-use queryport::model::{Player, ServerStatus};
-use queryport::session::{Session, Timing};
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
+use queryport::session::Session;
+use queryport::Timing;
 use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery, Tail, server};
 
 /// A request that parses is written again equal, and is answered with replies that are none.

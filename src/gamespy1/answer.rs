@@ -10,11 +10,11 @@ use super::row::Rows;
 use super::row_key::RowKey;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing, ServerStatus};
-use crate::wire::number;
+use crate::model::{Completeness, Missing, ServerStatus, ToStatus};
+use crate::text::number;
 
 /// The joined data of a reply.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Body {
     pub(crate) bytes: Bytes,
     /// See [`Fields::in_runs`].
@@ -58,7 +58,7 @@ impl Asked {
 /// ```
 /// use bytes::Bytes;
 /// use queryport::gamespy1::Answer;
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 ///
 /// // The second fragment first: order does not matter.
 /// let datagrams: [&[u8]; 2] = [
@@ -70,7 +70,7 @@ impl Asked {
 /// assert_eq!(answer.fields().get("hostname"), Some(&b"Srv"[..]));
 /// assert_eq!(answer.rows().players().next().unwrap().get("frags"), Some(&b"-3"[..]));
 /// assert_eq!(answer.to_status().listed_players()[0].ping, Some(52));
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -189,10 +189,11 @@ impl Answer {
     pub(crate) const fn asked(&self) -> Asked {
         self.asked
     }
+}
 
+impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
-    #[must_use]
-    pub fn to_status(&self) -> ServerStatus {
+    fn to_status(&self) -> ServerStatus {
         super::mapping::to_status(self)
     }
 }

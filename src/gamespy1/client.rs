@@ -7,18 +7,19 @@ use super::reassembly::{Progress, Replies};
 use super::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::session::{Conversation, Patience, Silence, Verdict, Wait};
+use crate::model::Detail;
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict, Wait};
 
-/// Asks `\status\`: description, settings and players.
+/// Queries a server's status: `\status\`, or `\basic\\info\` for [`Detail::Short`], or any commands.
 ///
 /// ```
 /// use queryport::gamespy1::StatusQuery;
-/// use queryport::limits::Limits;
 /// use queryport::session::{Conversation, Verdict, Wait};
+/// use queryport::{Limits, ToStatus};
 ///
-/// let mut query = StatusQuery::new(Limits::default());
+/// let mut query = StatusQuery::new(0, Limits::default());
 /// let mut request = Vec::new();
-/// query.request(0, &mut request);
+/// query.request(&mut request);
 /// assert_eq!(request, br"\status\");
 ///
 /// // The end is here, its beginning is not.
@@ -28,104 +29,7 @@ use crate::session::{Conversation, Patience, Silence, Verdict, Wait};
 /// assert_eq!(answer.to_status().listed_players().len(), 1);
 /// ```
 #[derive(Debug, Clone)]
-pub struct StatusQuery(Ask);
-
-/// Asks one or several commands.
-///
-/// ```
-/// use queryport::gamespy1::{Command, CommandsQuery};
-/// use queryport::limits::Limits;
-/// use queryport::session::{Conversation, Verdict};
-///
-/// let mut query = CommandsQuery::new(&[Command::Basic, Command::Echo(b"hello")], Limits::default())?;
-/// let mut request = Vec::new();
-/// query.request(0, &mut request);
-/// assert_eq!(request, br"\basic\\echo\hello");
-///
-/// let reply = br"\gamename\ut\location\7\echo_replay\hello\queryid\12.1\final\";
-/// let Verdict::Done(answer) = query.receive(reply) else { panic!() };
-/// assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"hello"[..])));
-/// assert_eq!(answer.region().unwrap().to_string(), "continental Europe");
-/// # Ok::<(), queryport::error::EncodeError>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct CommandsQuery(Ask);
-
-impl StatusQuery {
-    /// The protocol has no challenge, so no nonce is needed: the sender's address is all that ties a reply to its
-    /// request.
-    #[must_use]
-    pub fn new(limits: Limits) -> Self {
-        Self(Ask::new(br"\status\".to_vec(), Asked::new(&[Command::Status]), limits))
-    }
-
-    /// Asks `\status\xserverquery` instead, see [`Command::XSERVERQUERY`].
-    #[must_use]
-    pub fn with_xserverquery(mut self) -> Self {
-        self.0.request = br"\status\xserverquery".to_vec();
-        self
-    }
-}
-
-impl CommandsQuery {
-    /// A query of these commands in one datagram. The reply has their answers in the same order on the Unreal
-    /// engine, in the order of its own table on GameSpy's own code.
-    ///
-    /// # Errors
-    /// What [`Request::encode`] refuses.
-    pub fn new(commands: &[Command<'_>], limits: Limits) -> Result<Self, EncodeError> {
-        let mut request = Vec::new();
-        Request::encode(commands, &mut request)?;
-        Ok(Self(Ask::new(request, Asked::new(commands), limits)))
-    }
-
-    /// The same with `\echo\` behind all other commands. UT99 sends nothing at all when it does not know the last
-    /// command; it knows this one. Use it with commands of mods.
-    ///
-    /// # Errors
-    /// What [`Request::encode`] refuses.
-    pub fn with_trailing_echo(commands: &[Command<'_>], limits: Limits) -> Result<Self, EncodeError> {
-        let mut query = Self::new(&[commands, &[Command::Echo(b"x")]].concat(), limits)?;
-        query.0.asked.trailing_echo = true;
-        Ok(query)
-    }
-}
-
-impl Conversation for StatusQuery {
-    type Answer = Answer;
-
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
-        self.0.request(out);
-    }
-
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        self.0.receive(datagram)
-    }
-
-    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
-        self.0.silence(patience)
-    }
-}
-
-impl Conversation for CommandsQuery {
-    type Answer = Answer;
-
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
-        self.0.request(out);
-    }
-
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        self.0.receive(datagram)
-    }
-
-    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
-        self.0.silence(patience)
-    }
-}
-
-/// What both conversations are made of.
-#[derive(Debug, Clone)]
-struct Ask {
+pub struct StatusQuery {
     request: Vec<u8>,
     asked: Asked,
     replies: Replies,
@@ -133,10 +37,94 @@ struct Ask {
     ended: bool,
 }
 
-impl Ask {
-    fn new(request: Vec<u8>, asked: Asked, limits: Limits) -> Self {
+/// The habits of a server that a client must know before it asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// Answers `\status\`.
+    #[default]
+    Standard,
+    /// Answers `\status\xserverquery` in more detail, see [`Command::XSERVERQUERY`].
+    XServerQuery,
+}
+
+impl StatusQuery {
+    /// The protocol has no challenge, so the nonce is not used: the sender's address is all that ties a reply to its
+    /// request.
+    #[must_use]
+    pub fn new(_nonce: u64, limits: Limits) -> Self {
+        Self::with_request(br"\status\".to_vec(), Asked::new(&[Command::Status]), limits)
+    }
+
+    /// A query of these commands in one datagram. The reply has their answers in the same order on the Unreal
+    /// engine, in the order of its own table on GameSpy's own code.
+    ///
+    /// ```
+    /// use queryport::Limits;
+    /// use queryport::gamespy1::{Command, StatusQuery};
+    /// use queryport::session::{Conversation, Verdict};
+    ///
+    /// let mut query = StatusQuery::commands(&[Command::Basic, Command::Echo(b"hello")], Limits::default())?;
+    /// let mut request = Vec::new();
+    /// query.request(&mut request);
+    /// assert_eq!(request, br"\basic\\echo\hello");
+    ///
+    /// let reply = br"\gamename\ut\location\7\echo_replay\hello\queryid\12.1\final\";
+    /// let Verdict::Done(answer) = query.receive(reply) else { panic!() };
+    /// assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"hello"[..])));
+    /// assert_eq!(answer.region().unwrap().to_string(), "continental Europe");
+    /// # Ok::<(), queryport::EncodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What [`Request::encode`] refuses.
+    pub fn commands(commands: &[Command<'_>], limits: Limits) -> Result<Self, EncodeError> {
+        let mut request = Vec::new();
+        Request::encode(commands, &mut request)?;
+        Ok(Self::with_request(request, Asked::new(commands), limits))
+    }
+
+    /// The same with `\echo\` behind all other commands. UT99 sends nothing at all when it does not know the last
+    /// command; it knows this one. Use it with commands of mods.
+    ///
+    /// # Errors
+    /// What [`Request::encode`] refuses.
+    pub fn commands_with_echo(commands: &[Command<'_>], limits: Limits) -> Result<Self, EncodeError> {
+        let mut query = Self::commands(&[commands, &[Command::Echo(b"x")]].concat(), limits)?;
+        query.asked.trailing_echo = true;
+        Ok(query)
+    }
+
+    /// Another dialect. It has no effect on a query of commands or of [`Detail::Short`].
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        if dialect == Dialect::XServerQuery && self.request == br"\status\" {
+            self.request = br"\status\xserverquery".to_vec();
+        }
+        self
+    }
+
+    /// How much to ask for. It replaces the commands of [`Self::commands`].
+    #[must_use]
+    pub fn with_detail(mut self, detail: Detail) -> Self {
+        if detail == Detail::Short {
+            self.request = br"\basic\\info\".to_vec();
+            self.asked = Asked::new(&[Command::Basic, Command::Info]);
+        }
+        self
+    }
+
+    fn with_request(request: Vec<u8>, asked: Asked, limits: Limits) -> Self {
         Self { request, asked, replies: Replies::new(limits), ended: false }
     }
+
+    fn best(&self) -> Option<Answer> {
+        self.replies.best().map(|body| Answer::new(body, self.asked))
+    }
+}
+
+impl Conversation for StatusQuery {
+    type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
         self.replies.expect_one_more();
@@ -161,18 +149,14 @@ impl Ask {
         }
     }
 
-    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
-        let enough = match patience {
-            Patience::Retry => self.ended || self.replies.never_ends(),
-            Patience::Step | Patience::Over => true,
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        let enough = match remaining {
+            Remaining::Retry => self.ended || self.replies.never_ends(),
+            Remaining::Step | Remaining::Nothing => true,
         };
         match self.best().filter(|_| enough) {
-            Some(answer) => Silence::Done(answer),
-            None => Silence::Retry,
+            Some(answer) => OnTimeout::Done(answer),
+            None => OnTimeout::Retry,
         }
-    }
-
-    fn best(&self) -> Option<Answer> {
-        self.replies.best().map(|body| Answer::new(body, self.asked))
     }
 }

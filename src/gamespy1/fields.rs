@@ -4,7 +4,7 @@ use bytes::BufMut;
 
 use super::row_key::RowKey;
 use crate::error::EncodeError;
-use crate::wire::find::Marks;
+use crate::text::find::Marks;
 
 /// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values and blanks at
 /// the ends are kept: all of them occur on real servers.

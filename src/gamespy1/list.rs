@@ -20,7 +20,7 @@ use thiserror::Error;
 
 pub use super::list_session::ListSession;
 use super::secure::{Enctype, GameKey};
-use crate::error::EncodeError;
+use crate::error::{EncodeError, ErrorKind};
 
 /// The TCP port of list servers.
 pub const LIST_PORT: u16 = 28900;
@@ -35,7 +35,7 @@ pub(super) const MAX_LIST: usize = 4 * 1024 * 1024;
 ///
 /// let request = ListRequest::new("ut", GameKey::new("Z5Nfb0")?).with_format(ListFormat::Compressed);
 /// assert_eq!(request.game(), "ut");
-/// # Ok::<(), queryport::error::EncodeError>(())
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ListRequest {
@@ -167,7 +167,27 @@ pub enum ListError {
     TooLong,
     /// The request cannot be written.
     #[error("the request cannot be written: {0}")]
-    Request(#[from] EncodeError),
+    Request(EncodeError),
+}
+
+impl ListError {
+    /// What kind of failure it is.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoGreeting => ErrorKind::NotThisProtocol,
+            Self::Refused(_) => ErrorKind::Refused,
+            Self::Malformed(_) => ErrorKind::Malformed,
+            Self::TooLong => ErrorKind::Limit { what: "bytes of a list", limit: MAX_LIST as u32 },
+            Self::Request(_) => ErrorKind::Request,
+        }
+    }
+}
+
+impl From<EncodeError> for ListError {
+    fn from(error: EncodeError) -> Self {
+        Self::Request(error)
+    }
 }
 
 #[cfg(test)]

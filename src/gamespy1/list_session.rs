@@ -1,9 +1,11 @@
 //! The conversation with a list server.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
 use super::list::{ListError, ListFormat, ListRequest, MAX_LIST, ServerList};
 use super::secure::MAX_CHALLENGE;
+use crate::session::Timing;
 
 /// Most bytes of a greeting.
 const MAX_GREETING: usize = 512;
@@ -13,28 +15,40 @@ const END: &[u8] = br"\final\";
 /// A conversation with a list server, without a socket: bytes in, bytes out.
 ///
 /// ```
+/// use std::time::Instant;
+/// use queryport::Timing;
 /// use queryport::gamespy1::list::{ListRequest, ListSession};
 /// use queryport::gamespy1::secure::GameKey;
 ///
-/// let mut session = ListSession::new(ListRequest::new("ut", GameKey::new("Z5Nfb0")?));
+/// # #[allow(clippy::disallowed_methods)]
+/// let now = Instant::now();
+/// let request = ListRequest::new("ut", GameKey::new("Z5Nfb0")?);
+/// let mut session = ListSession::new(request, Timing::default(), now);
 /// let mut out = Vec::new();
-/// session.handle_bytes(br"\basic\\secure\WFXNEA");
-/// assert!(session.poll_transmit(&mut out));
+/// session.handle_bytes(now, br"\basic\\secure\WFXNEA");
+/// assert!(session.poll_transmit(now, &mut out).is_some());
 /// assert!(out.ends_with(br"\final\\queryid\1.1\\list\\gamename\ut\final\"));
 ///
-/// session.handle_bytes(br"\ip\192.0.2.1:7778\ip\192.0.2.");
-/// session.handle_bytes(br"2:7788\final\");
+/// session.handle_bytes(now, br"\ip\192.0.2.1:7778\ip\192.0.2.");
+/// session.handle_bytes(now, br"2:7788\final\");
 /// let list = session.poll_answer().unwrap().unwrap();
 /// assert_eq!(list.servers, ["192.0.2.1:7778".parse().unwrap(), "192.0.2.2:7788".parse().unwrap()]);
 /// assert!(list.is_complete);
-/// # Ok::<(), queryport::error::EncodeError>(())
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ListSession {
     request: ListRequest,
     received: Vec<u8>,
     state: State,
+    started: Instant,
+    deadline: Instant,
+    /// When a list that looks ended counts as ended.
+    settles_at: Option<Instant>,
 }
+
+/// How long a list that looks ended may go on, or its server take to close.
+const SETTLE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Clone)]
 enum State {
@@ -49,25 +63,32 @@ enum State {
 }
 
 impl ListSession {
-    /// A conversation that waits for the greeting.
+    /// A conversation that waits for the greeting. Its deadline is `now` plus [`Timing::timeout`].
     #[must_use]
-    pub const fn new(request: ListRequest) -> Self {
-        Self { request, received: Vec::new(), state: State::Greeting }
+    pub fn new(request: ListRequest, timing: Timing, now: Instant) -> Self {
+        let deadline = now.checked_add(timing.timeout()).unwrap_or(now);
+        Self { request, received: Vec::new(), state: State::Greeting, deadline, settles_at: None, started: now }
     }
 
-    /// Appends what is to be sent; `false` when nothing is.
-    pub fn poll_transmit(&mut self, out: &mut Vec<u8>) -> bool {
+    /// Appends what is to be sent to `out` and returns its length; `None` when there is nothing to send.
+    pub fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<usize> {
         match &mut self.state {
             State::List { to_send, .. } if !to_send.is_empty() => {
+                let len = to_send.len();
                 out.append(to_send);
-                true
+                Some(len)
             }
-            _ => false,
+            _ => None,
         }
     }
 
     /// Takes bytes in the order of the stream, in whatever pieces.
-    pub fn handle_bytes(&mut self, bytes: &[u8]) {
+    pub fn handle_bytes(&mut self, now: Instant, bytes: &[u8]) {
+        self.take(now, bytes);
+        self.settles_at = self.is_settling().then(|| now.checked_add(SETTLE).unwrap_or(now));
+    }
+
+    fn take(&mut self, now: Instant, bytes: &[u8]) {
         if matches!(self.state, State::Ready(_) | State::Taken) {
             return;
         }
@@ -85,14 +106,30 @@ impl ListSession {
             && self.received.starts_with(br"\ip\")
             && self.is_settling()
         {
-            self.handle_end();
+            self.handle_end(now);
         }
     }
 
-    /// Whether what came ends like a list. Nothing more is expected, but a compressed record may look the same:
-    /// wait a moment for more bytes, then call [`Self::handle_end`].
+    /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while bytes or the list wait to be taken.
     #[must_use]
-    pub fn is_settling(&self) -> bool {
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        match &self.state {
+            State::Taken => None,
+            State::Ready(_) => Some(self.started),
+            State::List { to_send, .. } if !to_send.is_empty() => Some(self.started),
+            _ => Some(self.settles_at.map_or(self.deadline, |at| at.min(self.deadline))),
+        }
+    }
+
+    /// Lets time pass. Early or repeated calls are harmless.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if now >= self.deadline || self.settles_at.is_some_and(|at| now >= at) {
+            self.handle_end(now);
+        }
+    }
+
+    /// Whether what came ends like a list. Nothing more is expected, but a compressed record may look the same.
+    fn is_settling(&self) -> bool {
         match self.state {
             State::List { .. } => match self.request.format() {
                 ListFormat::Plain => without_query_id(&self.received).ends_with(END),
@@ -102,8 +139,8 @@ impl ListSession {
         }
     }
 
-    /// The server closed the connection, or nothing more came for too long.
-    pub fn handle_end(&mut self) {
+    /// The server closed the connection.
+    pub fn handle_end(&mut self, _now: Instant) {
         if matches!(self.state, State::Greeting) {
             self.greet(true);
         }

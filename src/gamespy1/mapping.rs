@@ -9,8 +9,8 @@ use super::row::Row;
 use super::row_collector::RowCollector;
 use super::row_key::{PlayerField, RowKey};
 use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text};
-use crate::wire::number;
-use crate::wire::words::{Named, Words, word};
+use crate::text::number;
+use crate::text::words::{Named, Words, word};
 
 /// Keys by meaning, the more telling first. The file name of the map stands under `mapname` but for Unreal 227,
 /// where that is the title.
@@ -100,6 +100,7 @@ pub(super) fn to_status(answer: &Answer) -> ServerStatus {
         teams,
         rules: rules.build(style.colours),
         completeness: answer.completeness(),
+        ..ServerStatus::default()
     }
 }
 

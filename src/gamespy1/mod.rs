@@ -65,13 +65,13 @@
 //! # Reading a packet
 //! ```
 //! use queryport::gamespy1::Response;
-//! use queryport::limits::Limits;
+//! use queryport::Limits;
 //!
 //! let packet = br"\gamename\ut\gamever\451\minnetver\432\location\0\queryid\7.1\final\";
 //! let response = Response::parse(packet, &Limits::default())?;
 //! assert_eq!(response.fields().get("gamever"), Some(&b"451"[..]));
 //! assert_eq!(response.fields().iter().count(), 4);
-//! # Ok::<(), queryport::error::ParseError>(())
+//! # Ok::<(), queryport::ParseError>(())
 //! ```
 
 mod answer;
@@ -94,7 +94,7 @@ pub mod server;
 mod trailer;
 
 pub use answer::Answer;
-pub use client::{CommandsQuery, StatusQuery};
+pub use client::{Dialect, StatusQuery};
 pub use fields::{Fields, Pairs};
 pub use region::Region;
 pub use request::{Command, Commands, MAX_REQUEST, Request};

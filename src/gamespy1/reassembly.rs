@@ -169,10 +169,10 @@ impl Numbered {
             return Ok(());
         }
         if pairs > limits.max_rules() {
-            return Err(ParseError::new(ParseErrorKind::Limit("pairs"), 0));
+            return Err(ParseError::limit("pairs", usize::MAX, 0));
         }
         if names > limits.max_players() {
-            return Err(ParseError::new(ParseErrorKind::Limit("players"), 0));
+            return Err(ParseError::limit("players", usize::MAX, 0));
         }
         self.fragments.insert(number, body, last)?;
         (self.pairs, self.names) = (pairs, names);
@@ -194,7 +194,7 @@ impl Numbered {
         Missing {
             fragments: u16::try_from(gaps).unwrap_or(u16::MAX),
             end: self.fragments.last().is_none() || self.reaches_past_its_end(),
-            ..Missing::default()
+            ..Missing::NOTHING
         }
     }
 
@@ -253,7 +253,7 @@ impl Numbered {
             place = place.saturating_add(1);
         }
         let [first_is_key, first_is_value] = rows;
-        let second = second.and_then(|token| crate::wire::share::locate(body, token));
+        let second = second.and_then(|token| crate::text::small_bytes::locate(body, token));
         match second {
             // The separator before it belongs to it.
             Some(second) if first_is_value > first_is_key => second.start.saturating_sub(1),
@@ -266,10 +266,10 @@ impl Loose {
     fn push(&mut self, part: Bytes, last: bool, limits: &Limits) -> Result<Progress, ParseError> {
         let held: usize = self.parts.iter().map(Bytes::len).fold(part.len(), usize::saturating_add);
         if self.parts.len() >= limits.max_fragments() {
-            return Err(ParseError::new(ParseErrorKind::Limit("fragments"), 0));
+            return Err(ParseError::limit("fragments", usize::MAX, 0));
         }
         if held > limits.max_answer_bytes() {
-            return Err(ParseError::new(ParseErrorKind::Limit("bytes of one answer"), 0));
+            return Err(ParseError::limit("bytes of one answer", usize::MAX, 0));
         }
         if !self.parts.contains(&part) {
             if last && self.last.is_none() {
@@ -317,11 +317,11 @@ impl Loose {
         if self.chopped {
             ended = self.sections_end();
             let (body, _) = trailer::split(&bytes);
-            let range = crate::wire::share::locate(&bytes, body).unwrap_or_default();
+            let range = crate::text::small_bytes::locate(&bytes, body).unwrap_or_default();
             bytes = bytes.slice(range);
         }
         check_counts(&bytes, limits).ok()?;
-        let missing = Missing { end: !ended, ..Missing::default() };
+        let missing = Missing { end: !ended, ..Missing::NOTHING };
         Some(Body { bytes, runs: Vec::new(), reply: None, missing })
     }
 }

@@ -19,7 +19,7 @@ pub const MAX_REQUEST: usize = 255;
 /// let mut datagram = Vec::new();
 /// Request::encode(&[Command::Basic, Command::Echo(b"abc"), Command::Rules], &mut datagram)?;
 /// assert_eq!(datagram, br"\basic\\echo\abc\\rules\");
-/// # Ok::<(), queryport::error::EncodeError>(())
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -135,7 +135,7 @@ impl<'a> Command<'a> {
 ///
 /// let request = Request::parse(br"\secure\LRPOPQ\\status\")?;
 /// assert!(request.commands().eq([Command::Secure(b"LRPOPQ"), Command::Status]));
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
@@ -154,7 +154,7 @@ impl<'a> Request<'a> {
             return Err(ParseError::new(ParseErrorKind::NotThisProtocol("a backslash"), 0));
         }
         if datagram.len() > MAX_REQUEST {
-            return Err(ParseError::new(ParseErrorKind::Limit("bytes of a request"), MAX_REQUEST));
+            return Err(ParseError::limit("bytes of a request", usize::MAX, MAX_REQUEST));
         }
         for word in [&br"\queryid\"[..], br"\final\", br"\statusresponse\", br"\eof\"] {
             if let Some(offset) = memchr::memmem::find(datagram, word) {

@@ -14,14 +14,14 @@ use crate::limits::Limits;
 ///
 /// ```
 /// use queryport::gamespy1::Response;
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 ///
 /// let response = Response::parse(br"\hostname\Srv\numplayers\0\queryid\20.3\final\", &Limits::default())?;
 /// assert_eq!(response.fields().get("hostname"), Some(&b"Srv"[..]));
 /// assert_eq!(response.trailer().reply, Some(20));
 /// assert_eq!(response.trailer().fragment, Some(3));
 /// assert!(response.trailer().is_final);
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response<'a> {
@@ -44,7 +44,7 @@ impl<'a> Response<'a> {
         let response = Self { datagram, body, trailer };
         let fragment = trailer.fragment.and_then(|fragment| usize::try_from(fragment).ok());
         if fragment.is_some_and(|fragment| fragment > limits.max_fragments()) {
-            return Err(ParseError::new(ParseErrorKind::Limit("fragments"), response.body_range().end));
+            return Err(ParseError::limit("fragments", usize::MAX, response.body_range().end));
         }
         check_counts(body, limits)?;
         Ok(response)
@@ -72,7 +72,7 @@ impl<'a> Response<'a> {
 
     /// Where the keys and values stand in the datagram.
     pub(crate) fn body_range(&self) -> Range<usize> {
-        crate::wire::share::locate(self.datagram, self.body).unwrap_or_default()
+        crate::text::small_bytes::locate(self.datagram, self.body).unwrap_or_default()
     }
 
     /// Appends the datagram again: its data and an equal trailer, the end mark behind the number as UT99 writes
@@ -119,10 +119,10 @@ pub enum FinalOrder {
 pub(crate) fn check_counts(body: &[u8], limits: &Limits) -> Result<(), ParseError> {
     let pairs = count_bound(body);
     if pairs > limits.max_rules() {
-        return Err(ParseError::new(ParseErrorKind::Limit("pairs"), 0));
+        return Err(ParseError::limit("pairs", usize::MAX, 0));
     }
     if pairs > limits.max_players() && count_names(body) > limits.max_players() {
-        return Err(ParseError::new(ParseErrorKind::Limit("players"), 0));
+        return Err(ParseError::limit("players", usize::MAX, 0));
     }
     Ok(())
 }

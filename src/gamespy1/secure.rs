@@ -23,7 +23,7 @@ pub const MAX_CHALLENGE: usize = 64;
 ///
 /// let key = GameKey::new("Nm3aZ9")?;
 /// assert_eq!(key.validate(b"LRPOPQ", Enctype::Plain)?, "hMwdTNWS");
-/// # Ok::<(), queryport::error::EncodeError>(())
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct GameKey(Vec<u8>);

@@ -7,6 +7,7 @@ use super::packets::{Packer, Piece};
 use super::request::{Command, Request};
 use super::response::FinalOrder;
 use super::secure::{Enctype, GameKey};
+use crate::reply::{Replies, Requester};
 use crate::model::{Charset, Player, Rules, ServerStatus, Text, TextRef};
 
 /// Longest text that is sent back for `\echo\`, in bytes; GameSpy's own code has the same limit.
@@ -64,25 +65,34 @@ impl Dialect {
     }
 }
 
-/// Answers a request. `count`: how many requests were answered before; the reply's number is made from it. No
-/// datagrams come back for a request without a known command.
+/// Answers a request; not one without a known command. The `queryid` follows from [`Requester::number`].
 ///
 /// What the format cannot carry, `\` and control bytes, is taken out of keys and values.
 ///
 /// ```
+/// use std::time::Instant;
 /// use queryport::gamespy1::{Request, server};
-/// use queryport::model::ServerStatus;
+/// use queryport::{Requester, Secret, ServerStatus};
 ///
 /// let mut status = ServerStatus::default();
 /// status.name = Some("Srv".into());
 /// status.max_players = Some(8);
 /// let request = Request::parse(br"\info\")?;
-/// let reply = server::answer(&request, &status, &server::Options::default(), 6);
-/// assert_eq!(reply, [&br"\hostname\Srv\maxplayers\8\gamemode\openplaying\queryid\7.1\final\"[..]]);
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # #[allow(clippy::disallowed_methods)]
+/// let mut requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// requester.number = 7;
+/// let reply = server::answer(&request, &status, &server::Options::default(), &requester);
+/// assert_eq!(reply.iter().next().unwrap(), &br"\hostname\Srv\maxplayers\8\gamemode\openplaying\queryid\7.1\final\"[..]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn answer(request: &Request<'_>, status: &ServerStatus, options: &Options, count: u64) -> Vec<Bytes> {
+pub fn answer(
+    request: &Request<'_>,
+    status: &ServerStatus,
+    options: &Options,
+    requester: &Requester,
+) -> Replies {
+    let count = requester.number.saturating_sub(1);
     let teller = Teller { status, options, family: family(status) };
     let mut packer = Packer::new(options.dialect.max_datagram());
     let mut known = false;
@@ -101,7 +111,7 @@ pub fn answer(request: &Request<'_>, status: &ServerStatus, options: &Options, c
         }
     }
     if !known {
-        return Vec::new();
+        return Replies::NONE;
     }
     let (number, order) = match options.dialect {
         Dialect::Unreal => {
@@ -109,7 +119,7 @@ pub fn answer(request: &Request<'_>, status: &ServerStatus, options: &Options, c
         }
         Dialect::Qr1 => (count.saturating_add(2), FinalOrder::Before),
     };
-    packer.finish(u32::try_from(number).unwrap_or(u32::MAX), order)
+    packer.finish(u32::try_from(number).unwrap_or(u32::MAX), order).into()
 }
 
 /// The order of GameSpy's own code; what it does not know stands where it does no harm.
@@ -382,7 +392,8 @@ fn wire(text: TextRef<'_>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Style;
+    use crate::reply::{Replies, Requester};
+use crate::model::Style;
 
     #[test]
     fn texts_go_out_in_the_clients_character_set() {

@@ -12,7 +12,7 @@ use super::response::{BODY_AT, FULL_DATAGRAM, Framing, Response};
 use super::tables::{Index, Reply};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing, ServerStatus};
+use crate::model::{Completeness, Missing, ServerStatus, ToStatus};
 use crate::session::Fragments;
 
 /// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of what is where;
@@ -21,7 +21,7 @@ use crate::session::Fragments;
 /// ```
 /// use bytes::Bytes;
 /// use queryport::gamespy4::Answer;
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 ///
 /// let datagrams = [
 ///     &b"\0\x01\x02\x03\x04splitnum\0\x81\x02team_t\0\0Red\0\0\0"[..],
@@ -31,7 +31,7 @@ use crate::session::Fragments;
 /// assert!(answer.completeness().is_complete());
 /// assert_eq!(answer.reply().get("hostname"), Some(&b"Srv"[..]));
 /// assert_eq!(answer.reply().players().rows().next().unwrap().get("player_"), Some(&b"Ann"[..]));
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -104,7 +104,7 @@ impl Answer {
     }
 
     fn new(id: RequestId, bytes: Bytes, form: Form) -> Self {
-        let (index, missing) = Default::default();
+        let (index, missing) = (Index::default(), Missing::NOTHING);
         Self { id, bytes, form, index, players_at: 0, missing }
     }
 
@@ -160,16 +160,17 @@ impl Answer {
         self.missing.completeness()
     }
 
-    /// The normalised model. Its rules and its longer texts share this answer's bytes.
-    #[must_use]
-    pub fn to_status(&self) -> ServerStatus {
-        super::mapping::to_status(self)
-    }
-
     /// Marks what a short answer to a long question lacks.
     pub(crate) fn into_half(mut self) -> Self {
         self.missing = Missing { rules: true, players: true, ..self.missing };
         self
+    }
+}
+
+impl ToStatus for Answer {
+    /// The normalised model. Its rules and its longer texts share this answer's bytes.
+    fn to_status(&self) -> ServerStatus {
+        super::mapping::to_status(self)
     }
 }
 
@@ -214,7 +215,7 @@ impl Assembly {
         let missing = Missing {
             fragments: u16::try_from(self.fragments.missing(0)).unwrap_or(u16::MAX),
             end: self.fragments.last().is_none(),
-            ..Missing::default()
+            ..Missing::NOTHING
         };
         let mut answer = Answer { missing, ..Answer::new(self.id, bytes, Form::Sections) };
         if self.fragments.len() == 1 && missing.fragments == 0 {

@@ -8,10 +8,11 @@ use super::response::{Challenge, Framing, Part, Response};
 use super::selection::Selection;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::session::{Conversation, Patience, Silence, Verdict, Wait};
+use crate::model::Detail;
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict, Wait};
 
-/// Which habits a server has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// The habits of a server that a client must know before it asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Dialect {
     /// GameSpy's own: a challenge of 0, or none at all, means that the data request has no challenge.
@@ -31,18 +32,18 @@ pub enum Dialect {
 ///
 /// ```
 /// use queryport::gamespy4::StatusQuery;
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 /// use queryport::session::{Conversation, Verdict};
 ///
 /// let mut query = StatusQuery::new(42, Limits::default());
 /// let mut request = Vec::new();
-/// query.request(0, &mut request);
+/// query.request(&mut request);
 /// let id = &request[3..7];
 ///
 /// let challenge = [b"\x09", id, b"-1\0"].concat();
 /// assert!(matches!(query.receive(&challenge), Verdict::Next));
 /// let mut request = Vec::new();
-/// query.request(0, &mut request);
+/// query.request(&mut request);
 /// assert!(request.ends_with(b"\xff\xff\xff\xff\xff\xff\xff\x01"));
 ///
 /// let reply = [b"\0", id, b"splitnum\0\x80\0hostname\0Srv\0\0\x01\0\x02\0"].concat();
@@ -50,80 +51,11 @@ pub enum Dialect {
 /// assert_eq!(answer.to_status().name.unwrap().plain(), "Srv");
 /// ```
 #[derive(Debug, Clone)]
-pub struct StatusQuery(Exchange);
-
-/// Asks a Minecraft server for its short answer: title, map and counts.
-#[derive(Debug, Clone)]
-pub struct InfoQuery(Exchange);
-
-impl StatusQuery {
-    /// `nonce`: a number the server cannot guess; the request ids are made from it.
-    #[must_use]
-    pub const fn new(nonce: u64, limits: Limits) -> Self {
-        Self(Exchange::new(nonce, limits, Dialect::Standard, Question::Full))
-    }
-
-    /// Another kind of server.
-    #[must_use]
-    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
-        self.0.dialect = dialect;
-        self
-    }
-}
-
-impl InfoQuery {
-    /// `nonce`: a number the server cannot guess; the request ids are made from it.
-    #[must_use]
-    pub const fn new(nonce: u64, limits: Limits) -> Self {
-        Self(Exchange::new(nonce, limits, Dialect::Minecraft, Question::Basic))
-    }
-}
-
-impl Conversation for StatusQuery {
-    type Answer = Answer;
-
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
-        self.0.request(out);
-    }
-
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        self.0.receive(datagram)
-    }
-
-    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
-        self.0.silence(patience)
-    }
-}
-
-impl Conversation for InfoQuery {
-    type Answer = Answer;
-
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
-        self.0.request(out);
-    }
-
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        self.0.receive(datagram)
-    }
-
-    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
-        self.0.silence(patience)
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Question {
-    Full,
-    Basic,
-}
-
-/// What both conversations are made of.
-#[derive(Debug, Clone)]
-struct Exchange {
+pub struct StatusQuery {
     nonce: u64,
     limits: Limits,
     dialect: Dialect,
-    question: Question,
+    detail: Detail,
     /// Number of the current attempt; its id is made from it.
     attempt: u8,
     step: Step,
@@ -136,7 +68,7 @@ struct Exchange {
     /// Whether data was asked for without any challenge reply.
     tried_bare: bool,
     /// Incomplete replies, at most two: to the current attempt and to the one before.
-    held: Vec<Assembly>,
+    assemblies: Vec<Assembly>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,77 +77,46 @@ enum Step {
     Data { attempt: u8, challenge: Option<i32>, then_zeros: bool },
 }
 
-/// Attempts that have a bit in [`Exchange::asked`]; sessions make at most 21.
+/// Attempts that have a bit in [`StatusQuery::asked`]; sessions make at most 21.
 const MAX_ATTEMPT: u8 = 31;
 
-impl Exchange {
-    const fn new(nonce: u64, limits: Limits, dialect: Dialect, question: Question) -> Self {
+impl StatusQuery {
+    /// `nonce`: a number the server cannot guess; the request ids are made from it.
+    #[must_use]
+    pub const fn new(nonce: u64, limits: Limits) -> Self {
         Self {
             nonce,
             limits,
-            dialect,
-            question,
+            dialect: Dialect::Standard,
+            detail: Detail::Full,
             attempt: 0,
             step: Step::Challenge,
             used: None,
             asked: 0,
             unanswered: 0,
             tried_bare: false,
-            held: Vec::new(),
+            assemblies: Vec::new(),
         }
     }
 
-    fn request(&mut self, out: &mut Vec<u8>) {
-        let request = match self.step {
-            Step::Challenge => Request { id: self.id(self.attempt), command: Command::Challenge },
-            Step::Data { attempt, challenge, .. } => {
-                let selection = match (self.question, self.dialect) {
-                    (Question::Basic, _) => Selection::BASIC,
-                    (Question::Full, Dialect::Standard) => Selection::ALL,
-                    (Question::Full, Dialect::Minecraft) => Selection::MINECRAFT_FULL,
-                    (Question::Full, Dialect::JustCause2) => Selection::JUST_CAUSE_2,
-                };
-                Request { id: self.id(attempt), command: Command::Data { challenge, selection } }
-            }
-        };
-        request.encode(out);
+    /// Another dialect.
+    #[must_use]
+    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
     }
 
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let verdict = match Response::parse(datagram) {
-            Ok(Response::Challenge(challenge)) => self.take_challenge(challenge),
-            Ok(Response::Data(part)) => self.take_part(part),
-            Err(error) => Err(error),
-        };
-        verdict.unwrap_or_else(Verdict::Rejected)
+    /// How much to ask for. The short answer exists in [`Dialect::Minecraft`] only; other servers are asked for
+    /// everything.
+    #[must_use]
+    pub const fn with_detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
+        self
     }
 
-    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
-        let may_go_on = patience != Patience::Over;
-        match self.step {
-            Step::Challenge if may_go_on => {
-                self.unanswered = self.unanswered.saturating_add(1);
-                // Some servers of Battlefield 2's kind know no challenge.
-                let last_chance = patience == Patience::Step || self.unanswered >= 2;
-                let may_be_bare = self.dialect != Dialect::Minecraft && self.held.is_empty();
-                if last_chance && may_be_bare && !std::mem::replace(&mut self.tried_bare, true) {
-                    self.ask(self.attempt, None, false);
-                    return Silence::Next;
-                }
-            }
-            Step::Data { attempt, then_zeros: true, .. } if may_go_on && self.held.is_empty() => {
-                self.ask(attempt, Some(0), false);
-                return Silence::Next;
-            }
-            _ => {}
-        }
-        let no_more_will_come = self.held.iter().any(Assembly::is_at_senders_limit);
-        if patience != Patience::Retry || no_more_will_come {
-            return self.what_is_here().map_or(Silence::Retry, Silence::Done);
-        }
-        self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
-        self.step = Step::Challenge;
-        Silence::Retry
+    /// Whether Minecraft's short answer is asked for.
+    fn is_short(&self) -> bool {
+        self.dialect == Dialect::Minecraft && self.detail == Detail::Short
     }
 
     fn take_challenge(&mut self, challenge: Challenge<'_>) -> Result<Verdict<Answer>, ParseError> {
@@ -241,23 +142,19 @@ impl Exchange {
             return Err(ParseError::new(ParseErrorKind::Unexpected("a challenge reply"), 0));
         }
         let datagram = Bytes::copy_from_slice(part.raw());
-        match (part.framing(), self.question) {
-            (Framing::Single, question) => {
+        match (part.framing(), self.is_short()) {
+            (Framing::Single, short) => {
                 let answer = Answer::single(part.id(), datagram, &self.limits)?;
-                match (question, answer.form()) {
-                    (Question::Basic, Form::Basic) | (Question::Full, Form::Legacy) => {
-                        Ok(Verdict::Done(answer))
-                    }
-                    (Question::Full, Form::Basic) => Ok(Verdict::Done(answer.into_half())),
+                match (short, answer.form()) {
+                    (true, Form::Basic) | (false, Form::Legacy) => Ok(Verdict::Done(answer)),
+                    (false, Form::Basic) => Ok(Verdict::Done(answer.into_half())),
                     _ => Err(ParseError::new(ParseErrorKind::Unexpected("the short answer"), 0)),
                 }
             }
-            (Framing::Split { .. }, Question::Basic) => {
+            (Framing::Split { .. }, true) => {
                 Err(ParseError::new(ParseErrorKind::Unexpected("the short answer"), 0))
             }
-            (Framing::Split { number, last }, Question::Full) => {
-                self.collect(part.id(), number, last, datagram)
-            }
+            (Framing::Split { number, last }, false) => self.collect(part.id(), number, last, datagram),
         }
     }
 
@@ -268,17 +165,17 @@ impl Exchange {
         last: bool,
         datagram: Bytes,
     ) -> Result<Verdict<Answer>, ParseError> {
-        let place = match self.held.iter().position(|assembly| assembly.id() == id) {
+        let place = match self.assemblies.iter().position(|assembly| assembly.id() == id) {
             Some(place) => place,
             None => {
-                if self.held.len() >= 2 {
-                    self.held.remove(0);
+                if self.assemblies.len() >= 2 {
+                    self.assemblies.remove(0);
                 }
-                self.held.push(Assembly::new(id, &self.limits));
-                self.held.len().saturating_sub(1)
+                self.assemblies.push(Assembly::new(id, &self.limits));
+                self.assemblies.len().saturating_sub(1)
             }
         };
-        let Some(assembly) = self.held.get_mut(place) else { return Ok(Verdict::Partial(Wait::Reply)) };
+        let Some(assembly) = self.assemblies.get_mut(place) else { return Ok(Verdict::Partial(Wait::Reply)) };
         assembly.insert(number, last, datagram)?;
         let minecraft = self.dialect == Dialect::Minecraft;
         let may_be_one = self.dialect != Dialect::Standard && number == 0;
@@ -289,7 +186,7 @@ impl Exchange {
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    self.held.remove(place);
+                    self.assemblies.remove(place);
                     return Err(error);
                 }
             }
@@ -301,7 +198,7 @@ impl Exchange {
     /// The better of the incomplete replies.
     fn what_is_here(&self) -> Option<Answer> {
         let minecraft = self.dialect == Dialect::Minecraft;
-        let most = self.held.iter().max_by_key(|assembly| assembly.len())?;
+        let most = self.assemblies.iter().max_by_key(|assembly| assembly.len())?;
         most.finish(&self.limits, minecraft).ok()
     }
 
@@ -319,5 +216,62 @@ impl Exchange {
         (0..=self.attempt)
             .find(|&attempt| self.id(attempt) == id)
             .ok_or(ParseError::new(ParseErrorKind::Mismatch("request id"), 1))
+    }
+}
+
+impl Conversation for StatusQuery {
+    type Answer = Answer;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        let request = match self.step {
+            Step::Challenge => Request { id: self.id(self.attempt), command: Command::Challenge },
+            Step::Data { attempt, challenge, .. } => {
+                let selection = match self.dialect {
+                    Dialect::Minecraft if self.is_short() => Selection::BASIC,
+                    Dialect::Standard => Selection::ALL,
+                    Dialect::Minecraft => Selection::MINECRAFT_FULL,
+                    Dialect::JustCause2 => Selection::JUST_CAUSE_2,
+                };
+                Request { id: self.id(attempt), command: Command::Data { challenge, selection } }
+            }
+        };
+        request.encode(out);
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
+        let verdict = match Response::parse(datagram) {
+            Ok(Response::Challenge(challenge)) => self.take_challenge(challenge),
+            Ok(Response::Data(part)) => self.take_part(part),
+            Err(error) => Err(error),
+        };
+        verdict.unwrap_or_else(Verdict::Rejected)
+    }
+
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        let may_go_on = remaining != Remaining::Nothing;
+        match self.step {
+            Step::Challenge if may_go_on => {
+                self.unanswered = self.unanswered.saturating_add(1);
+                // Some servers of Battlefield 2's kind know no challenge.
+                let last_chance = remaining == Remaining::Step || self.unanswered >= 2;
+                let may_be_bare = self.dialect != Dialect::Minecraft && self.assemblies.is_empty();
+                if last_chance && may_be_bare && !std::mem::replace(&mut self.tried_bare, true) {
+                    self.ask(self.attempt, None, false);
+                    return OnTimeout::Next;
+                }
+            }
+            Step::Data { attempt, then_zeros: true, .. } if may_go_on && self.assemblies.is_empty() => {
+                self.ask(attempt, Some(0), false);
+                return OnTimeout::Next;
+            }
+            _ => {}
+        }
+        let no_more_will_come = self.assemblies.iter().any(Assembly::is_at_senders_limit);
+        if remaining != Remaining::Retry || no_more_will_come {
+            return self.what_is_here().map_or(OnTimeout::Retry, OnTimeout::Done);
+        }
+        self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
+        self.step = Step::Challenge;
+        OnTimeout::Retry
     }
 }

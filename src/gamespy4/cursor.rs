@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::tables::Cell;
-use crate::wire::find::Marks;
+use crate::text::find::Marks;
 
 /// One datagram without its head.
 #[derive(Debug, Clone, Copy)]

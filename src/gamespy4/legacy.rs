@@ -18,7 +18,7 @@ use super::tables::{Cell, Column, Index, Section};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Missing;
-use crate::wire::share::locate;
+use crate::text::small_bytes::locate;
 
 /// Bytes before the server's part.
 const HEAD: usize = 5;
@@ -29,7 +29,7 @@ const MAX_COLUMNS: usize = 64;
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<(Index, Missing), ParseError> {
     let mut index = Index::default();
     let mut rest = bytes.get(HEAD..).unwrap_or_default();
-    let mut missing = Missing { rules: true, players: true, teams: true, ..Missing::default() };
+    let mut missing = Missing { rules: true, players: true, teams: true, ..Missing::NOTHING };
     while let Ok((after, key)) = text(rest) {
         if key.is_empty() {
             missing.rules = false;
@@ -145,7 +145,7 @@ fn cell(bytes: &[u8], part: &[u8]) -> Cell {
 }
 
 fn error(what: &'static str, bytes: &[u8], rest: &[u8]) -> ParseError {
-    ParseError::new(ParseErrorKind::Limit(what), bytes.len().saturating_sub(rest.len()))
+    ParseError::limit(what, usize::MAX, bytes.len().saturating_sub(rest.len()))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use super::just_cause_2;
 use super::minecraft;
 use super::tables::{Reply, Row};
 use crate::model::{Charset, Colours, Player, RulesBuilder, ServerStatus, Style, Team, Text};
-use crate::wire::number;
-use crate::wire::words::{Named, Words, word, words};
+use crate::text::number;
+use crate::text::words::{Named, Words, word, words};
 
 /// Unreal Tournament 3's map and game class. Its `mapname` is a list of all properties.
 pub(super) const UT3_MAP: &str = "p1073741825";

@@ -51,7 +51,7 @@
 //! ```
 //! use bytes::Bytes;
 //! use queryport::gamespy4::Answer;
-//! use queryport::limits::Limits;
+//! use queryport::Limits;
 //!
 //! let datagram = Bytes::from_static(
 //!     b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0numplayers\x002\0\0\
@@ -62,7 +62,7 @@
 //! let players: Vec<_> = answer.reply().players().rows().map(|row| row.get("player_")).collect();
 //! assert_eq!(players, [Some(&b"Ann"[..]), Some(b"")], "the second name is empty");
 //! assert!(answer.completeness().is_complete());
-//! # Ok::<(), queryport::error::ParseError>(())
+//! # Ok::<(), queryport::ParseError>(())
 //! ```
 
 mod answer;
@@ -84,7 +84,7 @@ mod telling;
 pub mod ut3;
 
 pub use answer::{Answer, Form};
-pub use client::{Dialect, InfoQuery, StatusQuery};
+pub use client::{Dialect, StatusQuery};
 pub use request::{Command, Request, RequestId};
 pub use response::{Challenge, FULL_DATAGRAM, Framing, Part, Response};
 pub use selection::{KeyList, Keys, Selection, key_name};

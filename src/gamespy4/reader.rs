@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
             columns: Vec::with_capacity(10),
             cells: Vec::with_capacity(nuls),
         };
-        Self { bytes, limits, minecraft: false, index, missing: Missing::default(), known: None }
+        Self { bytes, limits, minecraft: false, index, missing: Missing::NOTHING, known: None }
     }
 
     /// The same for the players of a Minecraft server.
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn push_pair(&mut self, key: Cell, value: Cell) -> Result<(), ParseError> {
         if self.index.pairs.len() >= self.limits.max_rules() {
-            return Err(ParseError::new(ParseErrorKind::Limit("rules"), key.end()));
+            return Err(ParseError::limit("rules", usize::MAX, key.end()));
         }
         self.index.pairs.push((key, value));
         Ok(())
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
                 rows
             }
             _ if columns >= MAX_COLUMNS => {
-                return Err(ParseError::new(ParseErrorKind::Limit("columns"), name.start));
+                return Err(ParseError::limit("columns", usize::MAX, name.start));
             }
             _ => {
                 let name = cursor.cell(name);
@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
     fn push_cell(&mut self, cell: Cell) -> Result<(), ParseError> {
         let Some(column) = self.index.columns.last_mut() else { return Ok(()) };
         if column.rows >= self.limits.max_players() {
-            return Err(ParseError::new(ParseErrorKind::Limit("players"), cell.end()));
+            return Err(ParseError::limit("players", usize::MAX, cell.end()));
         }
         column.rows = column.rows.saturating_add(1);
         self.index.cells.push(cell);

@@ -63,7 +63,7 @@ impl fmt::Debug for RequestId {
 /// request.encode(&mut out);
 /// assert_eq!(out, b"\xfe\xfd\x00\x01\x02\x03\x04\xb3\x41\x2b\x5a\xff\xff\xff\x01");
 /// assert_eq!(Request::parse(&out)?, request);
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a request is an id and a command")]

@@ -8,7 +8,7 @@ use nom::{IResult, Parser};
 
 use super::request::{CHALLENGE, DATA, RequestId, id};
 use crate::error::{ParseError, ParseErrorKind};
-use crate::wire::number;
+use crate::text::number;
 
 /// What stands between the request id and the datagram's number.
 const FILLER: &[u8; 9] = b"splitnum\0";
@@ -33,7 +33,7 @@ pub(crate) const MAX_NUMBER: u8 = 31;
 /// let Response::Data(part) = Response::parse(b"\x00\x01\x02\x03\x04splitnum\0\x81\x02\0")? else { panic!() };
 /// assert_eq!(part.framing(), Framing::Split { number: 1, last: true });
 /// assert_eq!(part.body(), b"\x02\0");
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -70,7 +70,7 @@ impl<'a> Response<'a> {
         if let Framing::Split { number, .. } = framing
             && number > MAX_NUMBER
         {
-            return Err(ParseError::new(ParseErrorKind::Limit("datagrams"), NUMBER_AT));
+            return Err(ParseError::limit("datagrams", usize::MAX, NUMBER_AT));
         }
         Ok(Self::Data(Part { datagram, id, framing }))
     }

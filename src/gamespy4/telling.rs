@@ -1,16 +1,16 @@
-//! From the model to what a server tells: which key and field says what, in each flavour.
+//! From the model to what a server tells: which key and field says what, in each dialect.
 
 use bytes::{BufMut, Bytes};
 
 use super::encode::{Content, Field, MAX_CELL, MAX_NAME, MAX_ROWS, MAX_VALUE};
 use super::mapping::{UT3_BOTS, UT3_GAME_TYPE, UT3_MAP, UT3_PASSWORD};
 use super::request::{DATA, RequestId};
-use super::server::Flavour;
+use super::server::Dialect;
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
 
 /// What a full reply says of a status.
-pub(super) fn content(status: &ServerStatus, flavour: Flavour) -> Content {
-    let named: Vec<(&str, Vec<u8>)> = named(status, flavour)
+pub(super) fn content(status: &ServerStatus, dialect: Dialect) -> Content {
+    let named: Vec<(&str, Vec<u8>)> = named(status, dialect)
         .into_iter()
         .filter_map(|(key, value)| value.map(|value| (key, value)))
         .collect();
@@ -24,11 +24,11 @@ pub(super) fn content(status: &ServerStatus, flavour: Flavour) -> Content {
     let mut pairs: Vec<_> =
         named.iter().map(|(key, value)| (key.as_bytes().to_vec(), value.clone())).collect();
     pairs.extend(more);
-    Content { pairs, named: named.len(), players: player_fields(status, flavour), teams: team_fields(status) }
+    Content { pairs, named: named.len(), players: player_fields(status, dialect), teams: team_fields(status) }
 }
 
-/// The keys that tools look for, each flavour's in its own order.
-fn named(status: &ServerStatus, flavour: Flavour) -> Vec<(&'static str, Option<Vec<u8>>)> {
+/// The keys that tools look for, each dialect's in its own order.
+fn named(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Option<Vec<u8>>)> {
     let text = |text: &Option<Text>| text.as_ref().map(|text| wire(text.as_ref(), MAX_VALUE));
     let rule = |key: &str, default: &str| {
         let said = status.rules.get(key).map(|value| wire(value, MAX_VALUE));
@@ -44,8 +44,8 @@ fn named(status: &ServerStatus, flavour: Flavour) -> Vec<(&'static str, Option<V
     let port = number(status.game_port.map(u32::from));
     let password = number(status.password.map(u32::from));
     let bots = number(status.bot_count);
-    match flavour {
-        Flavour::UnrealTournament3 => vec![
+    match dialect {
+        Dialect::UnrealTournament3 => vec![
             ("hostname", name),
             ("hostport", port),
             ("numplayers", players),
@@ -58,7 +58,7 @@ fn named(status: &ServerStatus, flavour: Flavour) -> Vec<(&'static str, Option<V
             (UT3_GAME_TYPE, game_type),
             (UT3_BOTS, bots),
         ],
-        Flavour::Battlefield2 => vec![
+        Dialect::Battlefield2 => vec![
             ("hostname", name),
             ("gamename", text(&status.game)),
             ("gamever", version),
@@ -71,7 +71,7 @@ fn named(status: &ServerStatus, flavour: Flavour) -> Vec<(&'static str, Option<V
             ("hostport", port),
             ("bf2_bots", bots),
         ],
-        Flavour::Minecraft => vec![
+        Dialect::Minecraft => vec![
             ("hostname", status.name.as_ref().map(minecraft_title).or(name)),
             ("gametype", game_type.or_else(|| rule("gametype", "SMP"))),
             ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
@@ -90,7 +90,7 @@ fn player_count(status: &ServerStatus) -> u32 {
     status.player_count.or_else(|| u32::try_from(status.listed_players().len()).ok()).unwrap_or_default()
 }
 
-fn player_fields(status: &ServerStatus, flavour: Flavour) -> Vec<Field> {
+fn player_fields(status: &ServerStatus, dialect: Dialect) -> Vec<Field> {
     let players = status.listed_players();
     let players = players.get(..players.len().min(MAX_ROWS)).unwrap_or_default();
     let field = |name: &str, value: &dyn Fn(&Player) -> Vec<u8>| Field {
@@ -98,20 +98,20 @@ fn player_fields(status: &ServerStatus, flavour: Flavour) -> Vec<Field> {
         values: players.iter().map(value).collect(),
     };
     let mut fields = vec![field("player_", &|player| cell(player.name.as_ref(), " "))];
-    if flavour == Flavour::Minecraft {
+    if dialect == Dialect::Minecraft {
         return fields;
     }
     fields.push(field("score_", &|player| digits(player.score)));
     fields.push(field("ping_", &|player| digits(player.ping.map(i64::from))));
     fields.push(field("team_", &|player| digits(player.team.map(i64::from))));
-    let usual: &[&str] = match flavour {
-        Flavour::Battlefield2 => &["deaths_", "pid_", "skill_"],
+    let usual: &[&str] = match dialect {
+        Dialect::Battlefield2 => &["deaths_", "pid_", "skill_"],
         _ => &["deaths_", "pid_"],
     };
     for name in usual {
         fields.push(field(name, &|player| extra(&player.extra, name)));
     }
-    if flavour == Flavour::Battlefield2 {
+    if dialect == Dialect::Battlefield2 {
         fields.push(field("AIBot_", &|player| digits(player.bot.map(i64::from))));
     }
     fields
@@ -164,7 +164,7 @@ pub(super) fn basic(id: RequestId, status: &ServerStatus) -> Bytes {
     let mut datagram = Vec::new();
     datagram.put_u8(DATA);
     datagram.put_slice(&id.bytes());
-    let named = named(status, Flavour::Minecraft);
+    let named = named(status, Dialect::Minecraft);
     let mut put = |key: &str| {
         let value = named.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_deref());
         datagram.put_slice(value.unwrap_or_default());

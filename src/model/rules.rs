@@ -6,16 +6,16 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::text::{Style, TextRef};
-use crate::wire::charset::Charset;
-use crate::wire::colour::Colours;
-use crate::wire::share::locate;
+use crate::text::charset::Charset;
+use crate::text::colour::Colours;
+use crate::text::small_bytes::locate;
 
 /// An ordered multimap of a server's own keys and values, looked up without regard to ASCII case.
 ///
 /// All of it lives in one buffer, usually the answer's own bytes; what is returned borrows from it.
 ///
 /// ```
-/// use queryport::model::Rules;
+/// use queryport::Rules;
 ///
 /// let mut rules = Rules::default();
 /// rules.push("Mutator", "MutA");
@@ -107,6 +107,16 @@ impl Rules {
         let list = self.own();
         list.append(key, value);
         (self.start, self.end) = (0, to_u32(list.entries.len()));
+    }
+
+    /// Appends a pair of texts with their styles. The colour codes of one list are the same: the latest that are any.
+    #[cfg(feature = "serde")]
+    pub(super) fn push_texts(&mut self, key: &super::text::Text, value: &super::text::Text) {
+        self.push_with((key.raw(), key.style().charset), (value.raw(), value.style().charset));
+        let colours = value.style().colours;
+        if colours != Colours::None {
+            self.own().colours = colours;
+        }
     }
 
     fn entries(&self) -> &[Entry] {
@@ -270,14 +280,6 @@ impl RulesBuilder {
         let end = to_u32(self.list.entries.len());
         let list = (end > 0).then(|| Arc::new(List { colours, ..self.list }));
         Rules { list, start: 0, end }
-    }
-}
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for Rules {
-    /// A list of `[key, value]` pairs: a map would lose order and repeated keys.
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
     }
 }
 

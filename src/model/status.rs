@@ -1,5 +1,6 @@
 //! The one owned, normalised answer.
 
+use super::completeness::{Completeness, Verification};
 use super::rules::Rules;
 use super::text::Text;
 
@@ -9,7 +10,8 @@ use super::text::Text;
 /// Everything the server said and this type has no name for is in [`ServerStatus::rules`], with the fields that
 /// were understood: nothing is lost.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// The server's name as its browser shows it.
@@ -38,8 +40,10 @@ pub struct ServerStatus {
     pub teams: Vec<Team>,
     /// Every key and value of the server's own, in its order.
     pub rules: Rules,
-    /// Whether this is all there was.
+    /// Whether the answer is whole.
     pub completeness: Completeness,
+    /// Whether the reply proved that it answers the request.
+    pub verification: Verification,
 }
 
 impl ServerStatus {
@@ -50,9 +54,38 @@ impl ServerStatus {
     }
 }
 
+/// An answer that can be normalised. Every protocol's `Answer` is one; implement it for a protocol of your own.
+///
+/// ```
+/// use queryport::{ServerStatus, ToStatus};
+///
+/// /// What a toy protocol answers: a name and a count.
+/// struct Pong { name: String, players: u32 }
+///
+/// impl ToStatus for Pong {
+///     fn to_status(&self) -> ServerStatus {
+///         let mut status = ServerStatus::default();
+///         status.name = Some(self.name.as_str().into());
+///         status.player_count = Some(self.players);
+///         status
+///     }
+/// }
+/// ```
+pub trait ToStatus {
+    /// The normalised model. Rules and longer texts may share the answer's bytes.
+    fn to_status(&self) -> ServerStatus;
+}
+
+impl ToStatus for ServerStatus {
+    fn to_status(&self) -> ServerStatus {
+        self.clone()
+    }
+}
+
 /// One player of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct Player {
     /// The name, which may be empty.
@@ -83,7 +116,8 @@ impl Player {
 
 /// One team.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct Team {
     /// The number players refer to in [`Player::team`].
@@ -94,52 +128,4 @@ pub struct Team {
     pub score: Option<i64>,
     /// Everything else the server said of the team, under its own keys.
     pub extra: Rules,
-}
-
-/// Whether an answer is whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum Completeness {
-    /// All that the server sends for this question has arrived, as far as the protocol can tell.
-    #[default]
-    Complete,
-    /// Something is missing; what is here was read from what did arrive.
-    Incomplete(Missing),
-}
-
-impl Completeness {
-    /// Whether nothing is missing.
-    #[must_use]
-    pub const fn is_complete(self) -> bool {
-        matches!(self, Self::Complete)
-    }
-}
-
-/// What is known to be missing. All `false` and 0 would be a contradiction and is never made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct Missing {
-    /// The server's description (name, map, counts).
-    pub info: bool,
-    /// The rules, or some of them.
-    pub rules: bool,
-    /// The players, or some of them.
-    pub players: bool,
-    /// The teams, or some of them.
-    pub teams: bool,
-    /// The mark that ends a reply never came: how much followed is unknown.
-    pub end: bool,
-    /// Datagrams that are known to exist and did not arrive.
-    pub fragments: u16,
-}
-
-impl Missing {
-    /// [`Completeness`] of an answer that lacks these: complete when there are none.
-    #[must_use]
-    pub fn completeness(self) -> Completeness {
-        if self == Self::default() { Completeness::Complete } else { Completeness::Incomplete(self) }
-    }
 }

@@ -1,16 +1,17 @@
 //! Text as a game sends it: bytes of some character set with colour codes inside.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
 use bytes::Bytes;
 
-use crate::wire::charset::Charset;
-use crate::wire::colour::{Colour, Colours, Segments};
-use crate::wire::share::Held;
+use crate::text::charset::Charset;
+use crate::text::colour::{Colour, Colours, Segments};
+use crate::text::small_bytes::SmallBytes;
 
 /// How the bytes of a text are to be read: its character set and its colour codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub struct Style {
     /// From bytes to characters.
@@ -32,16 +33,22 @@ impl Style {
 /// Nothing is decoded before it is read. A long text is a slice of the whole answer, whose memory it shares.
 ///
 /// ```
-/// use queryport::model::{Charset, Colours, Style, Text};
+/// use queryport::Text;
+/// use queryport::model::{Charset, Colours, Style};
 ///
 /// let name = Text::new(&b"^1Gr\xfcn^7"[..], Style::new(Charset::Utf8OrWindows1252, Colours::Caret));
 /// assert_eq!(name.plain(), "Grün");
 /// assert_eq!(name.decoded(), "^1Grün^7");
 /// assert_eq!(name.raw(), b"^1Gr\xfcn^7");
+/// assert!(name == "Grün", "compared with a `str`, it is the plain text that counts");
 /// ```
+///
+/// # Equality and order
+/// Two texts are equal when their bytes and their styles are: `^1Ann` and `Ann` differ. A text equals a `str` when its
+/// plain text does. Texts are ordered by plain text, then by bytes, then by style.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Text {
-    raw: Held,
+    raw: SmallBytes,
     style: Style,
 }
 
@@ -49,13 +56,13 @@ impl Text {
     /// Text from wire bytes.
     #[must_use]
     pub fn new(raw: impl Into<Bytes>, style: Style) -> Self {
-        Self { raw: Held::Shared(raw.into()), style }
+        Self { raw: SmallBytes::Shared(raw.into()), style }
     }
 
     /// Text that is a part of these bytes.
     #[inline]
     pub(crate) fn part(whole: &Bytes, part: &[u8], style: Style) -> Self {
-        Self { raw: Held::new(whole, part), style }
+        Self { raw: SmallBytes::new(whole, part), style }
     }
 
     /// The bytes as they came, colour codes and control bytes included.
@@ -122,6 +129,30 @@ impl From<String> for Text {
     }
 }
 
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.as_ref() == *other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_ref() == **other
+    }
+}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_ref().cmp(&other.as_ref())
+    }
+}
+
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.plain())
@@ -134,7 +165,7 @@ impl fmt::Debug for Text {
     }
 }
 
-/// Borrowed text. See [`Text`].
+/// Borrowed text. See [`Text`], whose rules of equality and order hold here too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TextRef<'a> {
     raw: &'a [u8],
@@ -213,6 +244,31 @@ impl<'a> TextRef<'a> {
     }
 }
 
+impl PartialEq<str> for TextRef<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.plain() == other
+    }
+}
+
+impl PartialEq<&str> for TextRef<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.plain() == **other
+    }
+}
+
+impl PartialOrd for TextRef<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for TextRef<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_text = self.plain().cmp(&other.plain());
+        by_text.then_with(|| self.raw.cmp(other.raw)).then_with(|| self.style.cmp(&other.style))
+    }
+}
+
 impl fmt::Display for TextRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.plain())
@@ -227,6 +283,7 @@ impl fmt::Debug for TextRef<'_> {
 
 /// A stretch of text of one colour.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Span<'a> {
     /// The colour in force, `None` where the game's default is.
@@ -252,22 +309,6 @@ impl<'a> Iterator for Spans<'a> {
             text.to_mut().retain(|c| !c.is_control());
         }
         Some(Span { colour, text })
-    }
-}
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for Text {
-    /// The plain text, see [`TextRef::plain`].
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.plain())
-    }
-}
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for TextRef<'_> {
-    /// The plain text, see [`TextRef::plain`].
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.plain())
     }
 }
 

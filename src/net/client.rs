@@ -1,28 +1,30 @@
-//! Asking servers.
+//! Querying servers.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::error::Error;
-use super::exchange;
+use super::exchange::{self, Exchange};
 use super::query::Target;
-use super::resolve::resolve;
-use super::scan::Scan;
-use crate::limits::Limits;
-use crate::model::ServerStatus;
-use crate::protocol::{Protocol, StatusQuery};
+use super::resolve::{Family, resolve};
+use crate::address::is_one_host;
+use crate::model::{ServerStatus, ToStatus};
+use crate::options::QueryOptions;
+use crate::protocol::{Answer, Protocol, StatusQuery};
+use crate::scan::NotAsked;
 use crate::secret::Secret;
-use crate::session::{Conversation, Outcome, ScanOptions, Session, Timing};
-use crate::ut2004;
+use crate::session::{Conversation, Outcome, Session, Timing};
 
-/// Asks game servers. Cheap to clone; clones share their nonce counter.
+/// Queries game servers. Cheap to clone; clones share their nonce counter.
 ///
 /// ```no_run
-/// use queryport::net::Client;
-/// use queryport::protocol::Protocol;
+/// use queryport::{Client, Protocol};
 ///
-/// # async fn example() -> Result<(), queryport::net::Error> {
+/// # async fn example() -> Result<(), queryport::Error> {
 /// let client = Client::new()?;
 /// let outcome = client.query(Protocol::Quake3, "example.org:27960").await?;
 /// for player in outcome.answer.listed_players() {
@@ -35,120 +37,139 @@ use crate::ut2004;
 pub struct Client {
     secret: Secret,
     pub(super) timing: Timing,
-    pub(super) limits: Limits,
-    pub(super) readings: u8,
+    pub(super) options: QueryOptions,
+    deadline: Duration,
+    pub(super) family: Family,
+    pub(super) local: Option<SocketAddr>,
     counter: Arc<AtomicU64>,
 }
 
 impl Client {
-    /// A client with default timing and limits, and a secret from the operating system.
+    /// A client with default timing and options, and a secret from the operating system.
     ///
     /// # Errors
     /// [`Error::Io`] when the system has no entropy to give.
     pub fn new() -> Result<Self, Error> {
-        secret().map(Self::with_secret)
+        let secret = Secret::from_os().map_err(|source| Error::Io { doing: "draw random bytes", source })?;
+        Ok(Self::with_secret(secret))
     }
 
-    /// A client whose nonces follow from this secret: for tests, and for those who keep their own entropy.
+    /// A client whose nonces follow from this secret: for tests, and for callers with entropy of their own.
     #[must_use]
     pub fn with_secret(secret: Secret) -> Self {
-        let (timing, limits) = (Timing::default(), Limits::default());
-        Self { secret, timing, limits, readings: ut2004::StatusQuery::READINGS, counter: Arc::default() }
+        Self {
+            secret,
+            timing: Timing::default(),
+            options: QueryOptions::default(),
+            deadline: Duration::from_secs(10),
+            family: Family::Any,
+            local: None,
+            counter: Arc::default(),
+        }
     }
 
-    /// Sets the waiting times of each query.
+    /// Sets how long each query waits and how often it sends again.
     #[must_use]
     pub fn with_timing(mut self, timing: Timing) -> Self {
         self.timing = timing;
         self
     }
 
-    /// Sets the bounds of each answer.
+    /// Sets how to ask: detail, limits, dialects.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+    pub fn with_options(mut self, options: QueryOptions) -> Self {
+        self.options = options;
         self
     }
 
-    /// How many readings of a list must agree where nothing on the wire proves it whole (UT2004 alone): 1–4, default
-    /// 3. With 1 a scan sends half the requests, and one datagram lost from the middle of a list goes unnoticed; see
-    /// [`ut2004::StatusQuery::with_readings`].
+    /// Sets the one deadline over name resolution, all addresses of a name, and all their retries: 10 ms–10 min, default
+    /// 10 s. Where a name has several addresses, each gets an equal share of the time that is left, and never more than
+    /// [`Timing::timeout`].
     #[must_use]
-    pub fn with_readings(mut self, readings: u8) -> Self {
-        self.readings = readings;
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline.clamp(Duration::from_millis(10), Duration::from_secs(600));
         self
     }
 
-    /// Asks for everything and normalises it. `server` is a host name or address, with `:port` where it is not
-    /// the protocol's default query port.
+    /// Sets which addresses of a host name are tried.
+    #[must_use]
+    pub fn with_family(mut self, family: Family) -> Self {
+        self.family = family;
+        self
+    }
+
+    /// Sends from this address: an interface of the machine, and a port where it is not 0. A fixed port carries one query
+    /// at a time.
+    #[must_use]
+    pub fn with_local_address(mut self, local: SocketAddr) -> Self {
+        self.local = Some(local);
+        self
+    }
+
+    /// Queries a server's status and normalises it. `server` is a host name or address, with `:port` where it is not the
+    /// protocol's default query port.
     ///
     /// # Errors
-    /// See [`Error`]; `is_silent`, `is_unreachable` and `is_nonsense` tell the common ones apart.
+    /// See [`Error::kind`].
     pub async fn query(&self, protocol: Protocol, server: &str) -> Result<Outcome<ServerStatus>, Error> {
-        let new = |nonce| self.question(protocol, nonce);
-        let outcome = self.ask_host(server, protocol.default_query_port(), new).await?;
-        Ok(outcome.map(|answer| answer.to_status()))
+        Ok(self.answer(protocol, server).await?.map(|answer| answer.to_status()))
     }
 
-    /// The full question in this client's terms.
-    fn question(&self, protocol: Protocol, nonce: u64) -> StatusQuery {
-        StatusQuery::new(protocol, nonce, self.limits).with_readings(self.readings)
+    /// The same in the protocol's own words.
+    ///
+    /// # Errors
+    /// See [`Error::kind`].
+    pub async fn answer(&self, protocol: Protocol, server: &str) -> Result<Outcome<Answer>, Error> {
+        let new = |nonce| StatusQuery::new(protocol, nonce, &self.options);
+        self.ask_host(server, protocol.default_query_port(), new).await
     }
 
-    /// A session with an address, with this client's timing and limits.
-    pub(super) fn session<C: Conversation>(&self, conversation: C, server: SocketAddr) -> Session<C> {
-        Session::new(conversation, server, self.timing, &self.limits, exchange::now())
-    }
-
-    pub(super) const fn timing(&self) -> Timing {
-        self.timing
-    }
-
-    pub(super) const fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    /// A server bound to this client, which can stand in a list as `Box<dyn Query>`.
+    /// A server bound to this client, which can be an element of a `Vec<Box<dyn Query>>`.
     #[must_use]
     pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
         Target::new(self.clone(), protocol, server.into())
     }
 
-    /// Leads any conversation with an address.
+    /// Runs any conversation with an address.
     ///
     /// # Errors
-    /// See [`Error`].
+    /// See [`Error::kind`].
     pub async fn ask<C: Conversation>(
         &self,
         conversation: C,
         server: SocketAddr,
     ) -> Result<Outcome<C::Answer>, Error> {
-        exchange::run(self.session(conversation, server)).await
+        self.exchange(conversation, server, self.timing).await?.finish().await
     }
 
-    /// Asks every server of a list for everything, many at a time. The waiting times are those of the options.
+    /// Runs any conversation with a host. `conversation` is made from a nonce that nobody else can guess. A name with
+    /// several addresses (as `localhost`, `::1` and `127.0.0.1`) is tried address by address until one answers, all within
+    /// [`Self::with_deadline`].
     ///
     /// # Errors
-    /// See [`Scan::new`].
-    pub fn scan<T>(&self, targets: T, options: ScanOptions) -> Result<Scan, Error>
-    where
-        T: IntoIterator<Item = (Protocol, SocketAddr), IntoIter: Send + 'static>,
-    {
-        Scan::new(self.questions(targets), options)
-    }
-
-    /// The full question for each server of a list, made when it is pulled: what a [`Scan`] takes.
-    pub fn questions<T>(
+    /// See [`Error::kind`]; the error of the last address.
+    pub async fn ask_host<C: Conversation>(
         &self,
-        targets: T,
-    ) -> impl Iterator<Item = (SocketAddr, StatusQuery)> + Send + 'static + use<T>
-    where
-        T: IntoIterator<Item = (Protocol, SocketAddr), IntoIter: Send + 'static>,
-    {
-        let client = self.clone();
-        targets
-            .into_iter()
-            .map(move |(protocol, server)| (server, client.question(protocol, client.nonce(server))))
+        server: &str,
+        default_port: u16,
+        conversation: impl Fn(u64) -> C,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        let deadline = self.deadline();
+        let addresses = self.resolve(server, default_port, deadline).await?;
+        let mut last = None;
+        for (address, left) in addresses.iter().zip((1..=addresses.len()).rev()) {
+            let timing = self.share_of(deadline, left);
+            let conversation = conversation(self.nonce(*address));
+            let outcome = match self.exchange(conversation, *address, timing).await {
+                Ok(exchange) => exchange.finish().await,
+                Err(error) => Err(error),
+            };
+            match outcome {
+                Ok(outcome) => return Ok(outcome),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(|| Error::BadAddress { text: server.to_owned(), why: "it has no address" }))
     }
 
     /// A number for a new conversation that nobody else can guess.
@@ -157,33 +178,37 @@ impl Client {
         self.secret.number("client nonce", server, self.counter.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Leads any conversation with a host. `conversation` is made from a nonce nobody else can guess. A name with
-    /// several addresses (as `localhost`, `::1` and `127.0.0.1`) is tried address by address until one answers; each
-    /// has the whole timeout.
-    ///
-    /// # Errors
-    /// See [`Error`]; that of the last address.
-    pub async fn ask_host<C: Conversation>(
+    /// When a call that begins now must end.
+    pub(super) fn deadline(&self) -> Instant {
+        Instant::now().checked_add(self.deadline).unwrap_or_else(Instant::now)
+    }
+
+    pub(super) async fn resolve(
         &self,
         server: &str,
         default_port: u16,
-        conversation: impl Fn(u64) -> C,
-    ) -> Result<Outcome<C::Answer>, Error> {
-        let mut last = Err(Error::Address(server.to_owned()));
-        for address in resolve(server, default_port).await? {
-            last = self.ask(conversation(self.nonce(address)), address).await;
-            if last.is_ok() {
-                break;
-            }
-        }
-        last
+        deadline: Instant,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        resolve(server, default_port, self.family, deadline).await
     }
-}
 
-/// A secret from the operating system.
-pub(super) fn secret() -> Result<Secret, Error> {
-    let mut secret = [0; 16];
-    getrandom::fill(&mut secret)
-        .map_err(|error| Error::Io { doing: "draw random bytes", source: error.into() })?;
-    Ok(Secret::new(secret))
+    /// The timing of the next of so many addresses.
+    pub(super) fn share_of(&self, deadline: Instant, addresses: usize) -> Timing {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let share = left.checked_div(u32::try_from(addresses).unwrap_or(u32::MAX)).unwrap_or(left);
+        self.timing.with_timeout(share.min(self.timing.timeout()))
+    }
+
+    /// A conversation on a socket of its own.
+    pub(super) async fn exchange<C: Conversation>(
+        &self,
+        conversation: C,
+        server: SocketAddr,
+        timing: Timing,
+    ) -> Result<Exchange<C>, Error> {
+        if !is_one_host(server) {
+            return Err(Error::NotAsked { peer: server, why: NotAsked::NotOneServer });
+        }
+        Exchange::new(Session::new(conversation, server, timing, exchange::now()), self.local).await
+    }
 }

@@ -5,59 +5,86 @@ use std::net::SocketAddr;
 
 use thiserror::Error;
 
-use crate::error::{EncodeError, QueryError};
+use crate::error::{EncodeError, ErrorKind, QueryError};
 use crate::gamespy1::list::ListError;
 use crate::quake3::RconError;
+use crate::scan::{NotAsked, ScanError};
 
 /// Why a query over the network has no answer.
+///
+/// The text names the server and what happened. A cause from the operating system is in
+/// [`source`](std::error::Error::source) and not in the text.
+///
+/// ```
+/// use queryport::net::{Client, Error};
+/// use queryport::{ErrorKind, Protocol, Secret};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let client = Client::with_secret(Secret::new([7; 16]));
+/// let error = client.query(Protocol::Quake3, "example.org:27960:1").await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::BadAddress);
+/// assert!(error.to_string().ends_with("write HOST, HOST:PORT or [IPV6]:PORT"));
+/// # }
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The conversation failed.
+    /// The query failed.
     #[error("{peer}: {error}")]
     Query {
-        /// Who was asked.
+        /// The server.
         peer: SocketAddr,
         /// What happened.
-        #[source]
         error: QueryError,
     },
-    /// What is to be asked cannot be written in the protocol.
+    /// The address must not be queried.
+    #[error("{peer}: not asked: {why}")]
+    NotAsked {
+        /// The address.
+        peer: SocketAddr,
+        /// The reason.
+        why: NotAsked,
+    },
+    /// The request cannot be written in the protocol.
     #[error("the request cannot be written: {0}")]
-    Request(#[from] EncodeError),
+    Request(EncodeError),
     /// A list server gave no list.
     #[error("{peer}: {error}")]
     List {
-        /// Who was asked.
+        /// The list server.
         peer: SocketAddr,
         /// What happened.
-        #[source]
         error: ListError,
     },
     /// The server did not run a console command, or did not answer it.
     #[error("{peer}: {error}")]
     Rcon {
-        /// Who was asked.
+        /// The server.
         peer: SocketAddr,
         /// What happened.
-        #[source]
         error: RconError,
     },
-    /// The text is no `HOST`, `HOST:PORT`, IP address or `[IPv6]:PORT`.
-    #[error("{0:?} is no host or host:port")]
-    Address(String),
-    /// The host name could not be looked up, or has no address.
-    #[error("no address for {host:?}: {source}")]
+    /// The text names no server.
+    #[error("{text:?} names no server: {why}; write HOST, HOST:PORT or [IPV6]:PORT")]
+    BadAddress {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The host name has no address, or none could be looked up.
+    #[error("no address for the host name {host:?}")]
     Resolve {
         /// The name.
         host: String,
         /// What the resolver said.
         source: io::Error,
     },
-    /// The system refused a socket operation.
-    #[error("cannot {doing}: {source}")]
+    /// The operating system refused an operation.
+    #[error("cannot {doing}")]
     Io {
-        /// What was tried.
+        /// The operation.
         doing: &'static str,
         /// What the system said.
         source: io::Error,
@@ -65,21 +92,30 @@ pub enum Error {
 }
 
 impl Error {
-    /// Nothing came back at all.
+    /// What kind of failure it is.
     #[must_use]
-    pub const fn is_silent(&self) -> bool {
-        matches!(self, Self::Query { error: QueryError::Silent { .. }, .. })
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Query { error, .. } => error.kind(),
+            Self::NotAsked { .. } | Self::BadAddress { .. } => ErrorKind::BadAddress,
+            Self::Request(_) => ErrorKind::Request,
+            Self::List { error, .. } => error.kind(),
+            Self::Rcon { error, .. } => error.kind(),
+            Self::Resolve { .. } => ErrorKind::NameResolution,
+            Self::Io { .. } => ErrorKind::Io,
+        }
     }
 
-    /// The network said that nobody is there.
-    #[must_use]
-    pub const fn is_unreachable(&self) -> bool {
-        matches!(self, Self::Query { error: QueryError::Unreachable, .. })
+    pub(super) fn from_scan(peer: SocketAddr, error: ScanError) -> Self {
+        match error {
+            ScanError::Query(error) => Self::Query { peer, error },
+            ScanError::NotAsked(why) => Self::NotAsked { peer, why },
+        }
     }
+}
 
-    /// Somebody answered, but not what was asked.
-    #[must_use]
-    pub const fn is_nonsense(&self) -> bool {
-        matches!(self, Self::Query { error: QueryError::Nonsense { .. } | QueryError::TooManySteps(_), .. })
+impl From<EncodeError> for Error {
+    fn from(error: EncodeError) -> Self {
+        Self::Request(error)
     }
 }

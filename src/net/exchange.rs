@@ -15,16 +15,6 @@ pub(super) const MAX_DATAGRAM: usize = 65_535;
 /// Errors of the socket itself that one query lives through before it gives up.
 const MAX_IO_ERRORS: u8 = 8;
 
-/// Runs a session to its end.
-pub(super) async fn run<C: Conversation>(session: Session<C>) -> Result<Outcome<C::Answer>, Error> {
-    let mut exchange = Exchange::new(session).await?;
-    loop {
-        if let Some(outcome) = exchange.advance().await? {
-            return Ok(outcome);
-        }
-    }
-}
-
 /// A session with its socket, to be run step by step.
 pub(super) struct Exchange<C: Conversation> {
     session: Session<C>,
@@ -35,9 +25,19 @@ pub(super) struct Exchange<C: Conversation> {
 }
 
 impl<C: Conversation> Exchange<C> {
-    pub(super) async fn new(session: Session<C>) -> Result<Self, Error> {
-        let socket = connect(session.peer()).await?;
+    /// Opens a socket for the session; `local` is where it sends from, if not from anywhere.
+    pub(super) async fn new(session: Session<C>, local: Option<SocketAddr>) -> Result<Self, Error> {
+        let socket = connect(session.peer(), local).await?;
         Ok(Self { session, socket, out: Vec::new(), buffer: vec![0; MAX_DATAGRAM], errors: 0 })
+    }
+
+    /// Runs the session to its end.
+    pub(super) async fn finish(mut self) -> Result<Outcome<C::Answer>, Error> {
+        loop {
+            if let Some(outcome) = self.advance().await? {
+                return Ok(outcome);
+            }
+        }
     }
 
     /// The conversation, between two steps.
@@ -45,7 +45,7 @@ impl<C: Conversation> Exchange<C> {
         self.session.conversation_mut()
     }
 
-    /// Sends what is due, then waits for one datagram or one alarm. `Some` at the end. Cancel-safe.
+    /// Sends what is due, then waits for one datagram or one timer. `Some` at the end. Cancel-safe.
     pub(super) async fn advance(&mut self) -> Result<Option<Outcome<C::Answer>>, Error> {
         self.out.clear();
         let mut failure = match self.session.poll_transmit(now(), &mut self.out) {
@@ -56,10 +56,10 @@ impl<C: Conversation> Exchange<C> {
             let peer = self.session.peer();
             return result.map(Some).map_err(|error| Error::Query { peer, error });
         }
-        // A running session always has a next alarm.
-        let alarm = self.session.poll_timeout().unwrap_or_else(now);
+        // A running session always has a next timer.
+        let timer = self.session.poll_timeout().unwrap_or_else(now);
         if failure.is_none() {
-            match timeout_at(alarm.into(), self.socket.recv_from(&mut self.buffer)).await {
+            match timeout_at(timer.into(), self.socket.recv_from(&mut self.buffer)).await {
                 Ok(Ok((length, from))) => {
                     let datagram = self.buffer.get(..length).unwrap_or_default();
                     self.session.handle_datagram(now(), from, datagram);
@@ -83,14 +83,16 @@ impl<C: Conversation> Exchange<C> {
     }
 }
 
-/// A fresh socket that talks to this peer only.
-async fn connect(peer: SocketAddr) -> Result<UdpSocket, Error> {
+/// A fresh socket that exchanges datagrams with this peer only.
+async fn connect(peer: SocketAddr, local: Option<SocketAddr>) -> Result<UdpSocket, Error> {
     let any: SocketAddr = match peer {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
+    // An address of the other family cannot reach this peer.
+    let local = local.filter(|local| local.is_ipv4() == peer.is_ipv4()).unwrap_or(any);
     let socket =
-        UdpSocket::bind(any).await.map_err(|source| Error::Io { doing: "open a UDP socket", source })?;
+        UdpSocket::bind(local).await.map_err(|source| Error::Io { doing: "open a UDP socket", source })?;
     socket.connect(peer).await.map_err(|source| match is_unreachable(&source) {
         true => Error::Query { peer, error: crate::error::QueryError::Unreachable },
         false => Error::Io { doing: "address the server", source },

@@ -1,5 +1,7 @@
 //! Something that can be queried, as an object.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::client::Client;
@@ -8,30 +10,104 @@ use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::session::Outcome;
 
-/// One server that can be asked for its status, whatever stands behind it: the network, a cache, a mock.
+/// One server that can be asked for its status, whatever is behind it: the network, a cache, a mock.
+///
+/// The trait is declared with `#[async_trait]`, and so are its implementations:
 ///
 /// ```
-/// use queryport::net::{Client, Query};
-/// use queryport::protocol::Protocol;
-/// use queryport::secret::Secret;
+/// use queryport::net::{Client, Error, Query};
+/// use queryport::{Outcome, Protocol, QueryError, Secret, ServerStatus};
 ///
+/// /// A server that is up or down as a test wants it.
+/// struct Mock { name: String, up: bool }
+///
+/// #[async_trait::async_trait]
+/// impl Query for Mock {
+///     fn name(&self) -> &str {
+///         &self.name
+///     }
+///
+///     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+///         let peer = ([192, 0, 2, 1], 27960).into();
+///         if !self.up {
+///             return Err(Error::Query { peer, error: QueryError::Unreachable });
+///         }
+///         let mut status = ServerStatus::default();
+///         status.name = Some("Mock".into());
+///         Ok(Outcome::new(status, peer, None))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
 /// let client = Client::with_secret(Secret::new([7; 16]));
 /// let servers: Vec<Box<dyn Query>> = vec![
-///     Box::new(client.target(Protocol::Quake3, "192.0.2.1:27960")),
+///     Box::new(Mock { name: "mock".to_owned(), up: true }),
 ///     Box::new(client.target(Protocol::Quake3, "192.0.2.2:27961")),
 /// ];
 /// assert_eq!(servers[1].name(), "192.0.2.2:27961");
+/// assert_eq!(servers[0].query().await.unwrap().answer.name.unwrap(), "Mock");
+/// # }
+/// ```
+///
+/// Both `Box` and `Arc` of an implementation are implementations, so a cache can wrap any of them:
+///
+/// ```
+/// use std::sync::Mutex;
+/// use queryport::net::{Error, Query};
+/// use queryport::{Outcome, ServerStatus};
+///
+/// /// Queries once, and answers from memory after that.
+/// struct Cache<Q> { inner: Q, answer: Mutex<Option<Outcome<ServerStatus>>> }
+///
+/// #[async_trait::async_trait]
+/// impl<Q: Query> Query for Cache<Q> {
+///     fn name(&self) -> &str {
+///         self.inner.name()
+///     }
+///
+///     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+///         if let Some(answer) = self.answer.lock().unwrap().clone() {
+///             return Ok(answer);
+///         }
+///         let answer = self.inner.query().await?;
+///         *self.answer.lock().unwrap() = Some(answer.clone());
+///         Ok(answer)
+///     }
+/// }
 /// ```
 #[async_trait]
 pub trait Query: Send + Sync {
     /// What a person calls the server: usually the host and port it was given as.
     fn name(&self) -> &str;
 
-    /// Asks, and waits for the answer. Dropping the future cancels the query.
+    /// Queries the server and waits for the answer. Dropping the future cancels the query.
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error>;
 }
 
-/// A server on the network, bound to the [`Client`] that asks it. See [`Client::target`].
+#[async_trait]
+impl<Q: Query + ?Sized> Query for Box<Q> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+        (**self).query().await
+    }
+}
+
+#[async_trait]
+impl<Q: Query + ?Sized> Query for Arc<Q> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+        (**self).query().await
+    }
+}
+
+/// A server on the network, bound to the [`Client`] that queries it. See [`Client::target`].
 #[derive(Debug, Clone)]
 pub struct Target {
     client: Client,
@@ -44,7 +120,7 @@ impl Target {
         Self { client, protocol, server }
     }
 
-    /// The protocol it is asked in.
+    /// The protocol it is queried in.
     #[must_use]
     pub const fn protocol(&self) -> Protocol {
         self.protocol

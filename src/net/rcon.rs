@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::client::Client;
 use super::error::Error;
-use super::exchange::{self, now};
-use super::resolve::resolve;
+use super::exchange::now;
+use crate::error::ErrorKind;
 use crate::protocol::Protocol;
 #[cfg(feature = "secure-rcon")]
 use crate::quake3::SecureRconQuery;
@@ -37,10 +37,11 @@ pub enum RconMode {
 /// Runs console commands on one server, one after the other, no faster than servers allow.
 ///
 /// ```no_run
-/// use queryport::net::{Client, Rcon};
+/// use queryport::Client;
+/// use queryport::net::Rcon;
 /// use queryport::quake3::Password;
 ///
-/// # async fn example() -> Result<(), queryport::net::Error> {
+/// # async fn example() -> Result<(), queryport::Error> {
 /// let client = Client::new()?;
 /// let mut rcon = Rcon::new(&client, "example.org:27960", Password::new("secret")).await?;
 /// println!("{}", rcon.run("status").await?.answer.text().decoded());
@@ -60,9 +61,10 @@ impl Rcon {
     /// Looks the server up; nothing is sent yet.
     ///
     /// # Errors
-    /// [`Error::Address`] and [`Error::Resolve`].
+    /// [`Error::BadAddress`] and [`Error::Resolve`].
     pub async fn new(client: &Client, server: &str, password: Password) -> Result<Self, Error> {
-        let servers = resolve(server, Protocol::Quake3.default_query_port()).await?;
+        let port = Protocol::Quake3.default_query_port();
+        let servers = client.resolve(server, port, client.deadline()).await?;
         Ok(Self {
             client: client.clone(),
             servers,
@@ -86,7 +88,7 @@ impl Rcon {
     /// [`Error::Rcon`] for a wrong password and the like, [`Error::Request`] for a command or password that the
     /// protocol cannot carry.
     pub async fn run(&mut self, command: &str) -> Result<Outcome<RconAnswer>, Error> {
-        let (password, limits) = (self.password.clone(), self.client.limits());
+        let (password, limits) = (self.password.clone(), &self.client.options.limits);
         match self.mode {
             RconMode::Plain => self.lead(RconQuery::new(password, command, limits)?).await,
             RconMode::Quoted => self.lead(RconQuery::quoted(password, command, limits)?).await,
@@ -107,14 +109,16 @@ impl Rcon {
     {
         tokio::time::sleep_until(self.pace.next(now()).into()).await;
         self.pace.sent(now());
-        let timing = self.client.timing();
+        let timing = self.client.timing;
         let client =
             self.client.clone().with_timing(timing.with_retry_after(timing.retry_after().max(LEAST_WAIT)));
         loop {
-            let Some(&peer) = self.servers.first() else { return Err(Error::Address(String::new())) };
-            match exchange::run(client.session(query.clone(), peer)).await {
-                // Nobody was there to run it: the name's next address.
-                Err(error) if error.is_unreachable() && self.servers.len() > 1 => {
+            let Some(&peer) = self.servers.first() else {
+                return Err(Error::BadAddress { text: String::new(), why: "it has no address" });
+            };
+            match client.ask(query.clone(), peer).await {
+                // Nothing was there to run it: the name's next address.
+                Err(error) if error.kind() == ErrorKind::Unreachable && self.servers.len() > 1 => {
                     self.servers.remove(0);
                 }
                 Err(error) => return Err(error),

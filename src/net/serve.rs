@@ -1,123 +1,126 @@
-//! Answering on a socket.
+//! Driving a server-side state machine on sockets.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::task::Poll;
 
+use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
 use super::exchange::now;
-use crate::quake3::master::Announcer;
-use crate::serve::Responder;
+use crate::session::Machine;
 
-/// No request is longer; more bytes of a datagram are cut off and make it no request.
+/// No request to a server or a master is longer; the rest of a longer datagram is cut off, which makes it no request.
 const MAX_REQUEST: usize = 2048;
 
-/// Answers queries on a socket until the future is dropped or the socket fails.
+/// Runs a [`Responder`](crate::serve::Responder), a [`Master`](crate::quake3::master::Master), an
+/// [`Announcer`](crate::quake3::master::Announcer) or a pair of them, until the future is dropped or a socket fails. One
+/// socket may serve both address families, or each family may have its own.
 ///
-/// Cancel-safe: stop it in a `select!`, change the status, and call it again. Replies that the system cannot take
-/// at once are dropped, as the network would: a responder must not queue for strangers.
+/// Cancel-safe: stop it in a `select!`, change the machine, and call it again. Datagrams that the system cannot take at
+/// once are dropped, as the network would: a server must not queue for clients it does not know.
 ///
 /// ```no_run
-/// use std::time::Duration;
-/// use queryport::model::ServerStatus;
-/// use queryport::protocol::Protocol;
-/// use queryport::serve::{Responder, Service};
+/// use std::time::{Duration, Instant};
+/// use queryport::net::serve;
+/// use queryport::serve::Responder;
+/// use queryport::{Protocol, Secret, ServerStatus};
 /// # fn status() -> ServerStatus { ServerStatus::default() }
+///
 /// # async fn example() -> std::io::Result<()> {
-/// let socket = tokio::net::UdpSocket::bind("0.0.0.0:27960").await?;
-/// let mut responder = Responder::new(Service::new(Protocol::Quake3), status());
+/// let sockets = [tokio::net::UdpSocket::bind("0.0.0.0:27960").await?];
+/// let mut responder = Responder::new(Protocol::Quake3, status(), Secret::from_os()?, Instant::now());
 /// loop {
 ///     tokio::select! {
-///         failed = queryport::net::serve(&socket, &mut responder) => return failed,
+///         failed = serve(&sockets, &mut responder) => return failed,
 ///         () = tokio::time::sleep(Duration::from_secs(1)) => responder.set_status(status()),
 ///     }
 /// }
 /// # }
 /// ```
 ///
-/// # Errors
-/// When receiving fails for another reason than an ICMP error about an earlier reply, or when the system has no
-/// entropy for a responder that wants a secret.
-pub async fn serve(socket: &UdpSocket, responder: &mut Responder) -> io::Result<()> {
-    run(socket, responder, None).await
-}
-
-/// The same, and heartbeats to Quake 3 masters from the same socket, so that the server comes onto their lists.
-///
-/// A master lists a server whose `infoResponse` has `gamename` (one word), `protocol`, `clients` and `sv_maxclients`:
-/// [`game`](crate::model::ServerStatus::game), the service's protocol number, the players or their count, and
-/// [`max_players`](crate::model::ServerStatus::max_players) of the status.
+/// With an announcer, the server comes onto the lists of Quake 3 masters:
 ///
 /// ```no_run
-/// use std::time::Instant;
-/// use queryport::net::serve_announced;
-/// use queryport::protocol::Protocol;
-/// use queryport::quake3::master::Announcer;
-/// use queryport::serve::{Responder, Service};
-/// # fn status() -> queryport::model::ServerStatus { Default::default() }
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let socket = tokio::net::UdpSocket::bind("0.0.0.0:27960").await?;
-/// let mut responder = Responder::new(Service::new(Protocol::Quake3), status());
+/// # use std::time::Instant;
+/// # use queryport::net::serve;
+/// # use queryport::serve::Responder;
+/// # use queryport::quake3::master::Announcer;
+/// # async fn example(mut responder: Responder, sockets: [tokio::net::UdpSocket; 1]) -> Result<(), Box<dyn std::error::Error>> {
 /// let mut announcer = Announcer::new("DarkPlaces", ["192.0.2.9:27950".parse()?], Instant::now())?;
-/// serve_announced(&socket, &mut responder, &mut announcer).await?;
+/// serve(&sockets, &mut (&mut responder, &mut announcer)).await?;
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
-/// As [`serve`].
-pub async fn serve_announced(
-    socket: &UdpSocket,
-    responder: &mut Responder,
-    announcer: &mut Announcer,
-) -> io::Result<()> {
-    run(socket, responder, Some(announcer)).await
-}
-
-async fn run(
-    socket: &UdpSocket,
-    responder: &mut Responder,
-    mut announcer: Option<&mut Announcer>,
-) -> io::Result<()> {
-    if responder.wants_secret() {
-        responder.set_secret(super::client::secret().map_err(io::Error::other)?);
+/// When receiving fails for another reason than an ICMP error about an earlier reply.
+pub async fn serve(sockets: &[UdpSocket], machine: &mut impl Machine) -> io::Result<()> {
+    let mut locals = Vec::with_capacity(sockets.len());
+    for socket in sockets {
+        locals.push((socket.local_addr()?, socket));
+        // A fresh socket counts as full until the runtime has looked at it once.
+        socket.writable().await?;
     }
-    let mut request = vec![0; MAX_REQUEST];
+    let mut buffer = vec![0; MAX_REQUEST];
     let mut out = Vec::new();
     loop {
-        let mut alarm = None;
-        if let Some(announcer) = &mut announcer {
-            while let Some(transmit) = announcer.poll_transmit(now(), &mut out) {
-                // Heartbeats are few and the caller's own: they wait for the socket.
-                let _ = socket.send_to(&out, transmit.to).await;
-                out.clear();
+        out.clear();
+        while let Some(transmit) = machine.poll_transmit(now(), &mut out) {
+            if let Some((socket, to)) = route(&locals, transmit.to) {
+                let _ = socket.try_send_to(&out, to);
             }
-            alarm = announcer.poll_timeout();
+            out.clear();
         }
-        let received = match alarm {
-            Some(alarm) => timeout_at(alarm.into(), socket.recv_from(&mut request)).await.ok(),
-            None => Some(socket.recv_from(&mut request).await),
+        let received = match machine.poll_timeout() {
+            Some(timer) => timeout_at(timer.into(), receive(sockets, &mut buffer)).await.ok(),
+            None => Some(receive(sockets, &mut buffer).await),
         };
         match received {
             Some(Ok((length, from))) => {
-                responder.handle_datagram(now(), from, request.get(..length).unwrap_or_default());
+                machine.handle_datagram(now(), from, buffer.get(..length).unwrap_or_default());
             }
-            // Somebody asked and went away, or the request was longer than the buffer (on Windows).
+            // A client sent a request and is gone, or a request was longer than the buffer (on Windows).
             Some(Err(error)) if is_about_a_peer(&error) => {}
             Some(Err(error)) => return Err(error),
-            // Time for a heartbeat.
-            None => {}
-        }
-        out.clear();
-        while let Some(transmit) = responder.poll_transmit(&mut out) {
-            let _ = socket.try_send_to(&out, transmit.to);
-            out.clear();
+            None => machine.handle_timeout(now()),
         }
     }
 }
 
-/// Whether a socket error tells of a peer and not of the socket.
-pub(super) fn is_about_a_peer(error: &io::Error) -> bool {
+/// The next datagram of any socket.
+async fn receive(sockets: &[UdpSocket], buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+    std::future::poll_fn(|context| {
+        for socket in sockets {
+            let mut buffer = ReadBuf::new(buffer);
+            if let Poll::Ready(received) = socket.poll_recv_from(context, &mut buffer) {
+                return Poll::Ready(received.map(|from| (buffer.filled().len(), from)));
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// The socket for an address, and the address as that socket spells it.
+fn route<'a>(sockets: &[(SocketAddr, &'a UdpSocket)], to: SocketAddr) -> Option<(&'a UdpSocket, SocketAddr)> {
+    let same_family = sockets.iter().find(|(local, _)| local.is_ipv4() == to.is_ipv4());
+    if let Some((_, socket)) = same_family {
+        return Some((socket, to));
+    }
+    // An IPv6 socket reaches IPv4 under mapped addresses.
+    match to.ip() {
+        IpAddr::V4(ip) => {
+            let (_, socket) = sockets.first()?;
+            Some((socket, SocketAddr::new(ip.to_ipv6_mapped().into(), to.port())))
+        }
+        IpAddr::V6(_) => None,
+    }
+}
+
+/// Whether a socket error is about a peer and not about the socket.
+fn is_about_a_peer(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionReset

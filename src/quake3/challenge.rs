@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use bytes::{BufMut, Bytes};
 
-use super::client::Echo;
 use super::refusal::Refusal;
 use super::reply::{ChallengeForm, ChallengeReply, Reply};
 use super::request::{Command, Request};
 use crate::error::{ParseError, ParseErrorKind};
+use crate::model::Verification;
 use crate::secret::Secret;
-use crate::session::{Conversation, Patience, Silence, Verdict};
-use crate::wire::number;
-use crate::wire::share::locate;
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
+use crate::text::number;
+use crate::text::small_bytes::locate;
 
 /// Asks `getchallenge`. The answer may be a [`Refusal`]: ioquake3's servers refuse clients of another game.
 ///
@@ -23,7 +23,7 @@ use crate::wire::share::locate;
 ///
 /// let mut query = ChallengeQuery::new(7).with_game("Quake3Arena");
 /// let mut request = Vec::new();
-/// query.request(0, &mut request);
+/// query.request(&mut request);
 /// assert_eq!(request, b"\xff\xff\xff\xffgetchallenge 7 Quake3Arena");
 /// let Verdict::Done(Ok(challenge)) = query.receive(b"\xff\xff\xff\xffchallengeResponse -99 7 71") else {
 ///     panic!()
@@ -64,17 +64,17 @@ impl ChallengeQuery {
     pub(super) fn accept(&self, datagram: &[u8]) -> Result<Result<Challenge, Refusal>, ParseError> {
         match Reply::parse(datagram)? {
             Reply::Challenge(reply) => {
-                let echo = match (&self.client, reply.client) {
-                    (Some(sent), Some(quoted)) if sent == quoted => Echo::Verified,
+                let verification = match (&self.client, reply.client) {
+                    (Some(sent), Some(quoted)) if sent == quoted => Verification::Verified,
                     (Some(_), Some(_)) => {
                         return Err(ParseError::new(ParseErrorKind::Mismatch("client challenge"), 4));
                     }
-                    _ => Echo::Unverified,
+                    _ => Verification::Unverified,
                 };
                 let bytes = Bytes::copy_from_slice(datagram);
                 let place = locate(datagram, reply.challenge).unwrap_or_default();
                 let text = bytes.slice(place);
-                Ok(Ok(Challenge { text, form: reply.form, protocol: reply.protocol_number(), echo, bytes }))
+                Ok(Ok(Challenge { text, form: reply.form, protocol: reply.protocol_number(), verification, bytes }))
             }
             Reply::Print { text, .. } | Reply::Rejected { text } => {
                 Ok(Err(Refusal::new(Bytes::copy_from_slice(text))))
@@ -87,7 +87,7 @@ impl ChallengeQuery {
 impl Conversation for ChallengeQuery {
     type Answer = Result<Challenge, Refusal>;
 
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         let command = Command::GetChallenge { client: self.client.as_deref(), game: self.game.as_deref() };
         if Request::new(command).encode(out).is_err() {
             let command = Command::GetChallenge { client: self.client.as_deref(), game: None };
@@ -100,8 +100,8 @@ impl Conversation for ChallengeQuery {
         self.accept(datagram).map_or_else(Verdict::Rejected, Verdict::Done)
     }
 
-    fn silence(&mut self, _patience: Patience) -> Silence<Self::Answer> {
-        Silence::Retry
+    fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Self::Answer> {
+        OnTimeout::Retry
     }
 }
 
@@ -112,7 +112,7 @@ pub struct Challenge {
     text: Bytes,
     form: ChallengeForm,
     protocol: Option<u32>,
-    echo: Echo,
+    verification: Verification,
     bytes: Bytes,
 }
 
@@ -137,8 +137,8 @@ impl Challenge {
 
     /// Whether the reply quoted the client's own challenge.
     #[must_use]
-    pub const fn echo(&self) -> Echo {
-        self.echo
+    pub const fn verification(&self) -> Verification {
+        self.verification
     }
 
     /// The datagram.
@@ -154,7 +154,7 @@ impl Challenge {
 /// ```
 /// use std::time::{Duration, Instant};
 /// use queryport::quake3::Challenges;
-/// use queryport::secret::Secret;
+/// use queryport::Secret;
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
@@ -250,9 +250,9 @@ mod tests {
             Verdict::Done(Ok(challenge)) => challenge,
             other => panic!("{other:?}"),
         };
-        assert_eq!(done(hear("challengeResponse 5 7 71")).echo(), Echo::Verified);
+        assert_eq!(done(hear("challengeResponse 5 7 71")).verification(), Verification::Verified);
         let id = done(hear("challengeResponse 5"));
-        assert_eq!((id.echo(), id.protocol(), &id.text()[..]), (Echo::Unverified, None, &b"5"[..]));
+        assert_eq!((id.verification(), id.protocol(), &id.text()[..]), (Verification::Unverified, None, &b"5"[..]));
         let darkplaces = done(hear("challenge !onNZ-PKot&\0d0"));
         assert_eq!(&darkplaces.text()[..], b"!onNZ-PKot&");
         assert_eq!(darkplaces.form(), ChallengeForm::DarkPlaces);
@@ -268,7 +268,7 @@ mod tests {
     fn requests_in_both_forms() {
         let sent = |mut query: ChallengeQuery| {
             let mut out = Vec::new();
-            query.request(0, &mut out);
+            query.request(&mut out);
             String::from_utf8(out[4..].to_vec()).unwrap()
         };
         assert_eq!(sent(ChallengeQuery::plain()), "getchallenge");

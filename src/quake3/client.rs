@@ -7,107 +7,136 @@ use super::request::{Command, Request};
 use super::response::{Kind, Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing, ServerStatus};
-use crate::session::{Conversation, Patience, Silence, Verdict};
+use crate::model::{Completeness, Detail, Missing, ServerStatus, ToStatus, Verification};
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
 
-/// Asks `getstatus`: every public setting and the players.
+/// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///
 /// ```
-/// use queryport::limits::Limits;
 /// use queryport::quake3::StatusQuery;
 /// use queryport::session::{Conversation, Verdict};
+/// use queryport::{Limits, ToStatus};
 ///
 /// let mut query = StatusQuery::new(42, Limits::default());
 /// let mut request = Vec::new();
-/// query.request(0, &mut request);
+/// query.request(&mut request);
 /// let challenge = String::from_utf8_lossy(&request[14..]).into_owned();
 ///
 /// let reply = format!("\\mapname\\q3dm17\\challenge\\{challenge}\n12 50 \"You\"\n");
 /// let reply = [b"\xff\xff\xff\xffstatusResponse\n", reply.as_bytes()].concat();
 /// let Verdict::Done(answer) = query.receive(&reply) else { panic!() };
 /// assert_eq!(answer.response().players().count(), 1);
-/// assert_eq!(answer.to_status().map.unwrap().plain(), "q3dm17");
+/// assert_eq!(answer.to_status().map.unwrap(), "q3dm17");
 /// ```
 #[derive(Debug, Clone)]
-pub struct StatusQuery(Ask);
+pub struct StatusQuery {
+    wanted: Kind,
+    challenge: [u8; CHALLENGE],
+    dialect: Dialect,
+    limits: Limits,
+}
 
-/// Asks `getinfo`: a short description without players.
-#[derive(Debug, Clone)]
-pub struct InfoQuery(Ask);
+/// The habits of a server that a client must know before it asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// Takes a challenge and quotes it, or drops it in silence.
+    #[default]
+    Standard,
+    /// Medal of Honor: a direction byte of 0x02 follows the four 0xFF of a request, 0x01 that of a reply.
+    MedalOfHonor,
+    /// Drops requests with a challenge: none is sent, and answers are never verified.
+    NoChallenge,
+}
+
+/// Length of our challenges: what dpmaster sends at most, and every server accepts.
+const CHALLENGE: usize = 11;
 
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the challenge is made from it.
     #[must_use]
     pub fn new(nonce: u64, limits: Limits) -> Self {
-        Self(Ask::new(Kind::Status, nonce, limits))
+        Self { wanted: Kind::Status, challenge: challenge(nonce), dialect: Dialect::default(), limits }
     }
 
-    /// Sends no challenge: for servers that drop requests with one. Its answers are never verified.
+    /// Another dialect.
     #[must_use]
-    pub fn without_challenge(mut self) -> Self {
-        self.0.challenge = None;
+    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
         self
     }
 
-    /// Puts Medal of Honor's byte 0x02 after the mark.
+    /// How much to ask for.
     #[must_use]
-    pub fn with_direction_byte(mut self) -> Self {
-        self.0.direction_byte = true;
-        self
-    }
-}
-
-impl InfoQuery {
-    /// `nonce`: a number the server cannot guess; the challenge is made from it.
-    #[must_use]
-    pub fn new(nonce: u64, limits: Limits) -> Self {
-        Self(Ask::new(Kind::Info, nonce, limits))
-    }
-
-    /// Sends no challenge: for servers that drop requests with one. Its answers are never verified.
-    #[must_use]
-    pub fn without_challenge(mut self) -> Self {
-        self.0.challenge = None;
+    pub const fn with_detail(mut self, detail: Detail) -> Self {
+        self.wanted = match detail {
+            Detail::Short => Kind::Info,
+            Detail::Full => Kind::Status,
+        };
         self
     }
 
-    /// Puts Medal of Honor's byte 0x02 after the mark.
-    #[must_use]
-    pub fn with_direction_byte(mut self) -> Self {
-        self.0.direction_byte = true;
-        self
+    /// The challenge that is sent.
+    fn challenge(&self) -> Option<&[u8]> {
+        (self.dialect != Dialect::NoChallenge).then_some(&self.challenge)
+    }
+
+    fn accept(&self, datagram: &[u8]) -> Result<(Layout, Verification), ParseError> {
+        let response = Response::parse(datagram, &self.limits)?;
+        let verification = self.verify(response.info(), datagram)?;
+        match (self.wanted, response.kind()) {
+            (Kind::Info, Kind::Info) | (Kind::Status, Kind::Status) => {}
+            // Only a verified one: an unverified one could be a late reply to an earlier question.
+            (Kind::Status, Kind::Info) if verification == Verification::Verified => {}
+            (wanted, _) => return Err(ParseError::new(ParseErrorKind::Unexpected(wanted.word()), 4)),
+        }
+        Ok((response.layout(), verification))
+    }
+
+    /// A wrong challenge is somebody else's; a missing or empty one is common.
+    fn verify(&self, info: InfoString<'_>, datagram: &[u8]) -> Result<Verification, ParseError> {
+        let (Some(sent), Some(quoted)) = (self.challenge(), info.get("challenge")) else {
+            return Ok(Verification::Unverified);
+        };
+        if quoted.is_empty() {
+            return Ok(Verification::Unverified);
+        }
+        if quoted == sent {
+            return Ok(Verification::Verified);
+        }
+        let offset = quoted.as_ptr().addr().saturating_sub(datagram.as_ptr().addr());
+        Err(ParseError::new(ParseErrorKind::Mismatch("challenge"), offset))
     }
 }
 
 impl Conversation for StatusQuery {
     type Answer = Answer;
 
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
-        self.0.request(out);
+    fn request(&mut self, out: &mut Vec<u8>) {
+        let challenge = self.challenge();
+        let command = match self.wanted {
+            Kind::Info => Command::GetInfo { challenge },
+            Kind::Status => Command::GetStatus { challenge },
+        };
+        let direction_byte = self.dialect == Dialect::MedalOfHonor;
+        // Our challenges hold letters and digits.
+        Request { direction_byte, ..Request::new(command) }.put(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        self.0.receive(datagram)
+        match self.accept(datagram) {
+            Ok((layout, verification)) => Verdict::Done(Answer {
+                datagram: Bytes::copy_from_slice(datagram),
+                layout,
+                asked: self.wanted,
+                verification,
+            }),
+            Err(error) => Verdict::Rejected(error),
+        }
     }
 
-    fn silence(&mut self, _patience: Patience) -> Silence<Answer> {
-        Silence::Retry
-    }
-}
-
-impl Conversation for InfoQuery {
-    type Answer = Answer;
-
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
-        self.0.request(out);
-    }
-
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        self.0.receive(datagram)
-    }
-
-    fn silence(&mut self, _patience: Patience) -> Silence<Answer> {
-        Silence::Retry
+    fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Answer> {
+        OnTimeout::Retry
     }
 }
 
@@ -117,17 +146,7 @@ pub struct Answer {
     datagram: Bytes,
     layout: Layout,
     asked: Kind,
-    echo: Echo,
-}
-
-/// What the reply said of the challenge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Echo {
-    /// It quotes the challenge that was sent: it comes from somebody who saw the request.
-    Verified,
-    /// It quotes none, as some servers do, or none was sent: a third party could have forged it.
-    Unverified,
+    verification: Verification,
 }
 
 impl Answer {
@@ -144,7 +163,7 @@ impl Answer {
         for datagram in datagrams {
             match Response::parse(&datagram, limits).map(|response| response.layout()) {
                 Ok(layout) => {
-                    return Ok(Self { datagram, layout, asked: layout.kind(), echo: Echo::Unverified });
+                    return Ok(Self { datagram, layout, asked: layout.kind(), verification: Verification::Unavailable });
                 }
                 Err(because) => error = because,
             }
@@ -166,8 +185,8 @@ impl Answer {
 
     /// Whether the challenge came back.
     #[must_use]
-    pub const fn echo(&self) -> Echo {
-        self.echo
+    pub const fn verification(&self) -> Verification {
+        self.verification
     }
 
     /// Whether all that was asked for is there. A DarkPlaces server whose status does not fit into a datagram
@@ -182,81 +201,15 @@ impl Answer {
         if self.layout.kind() == self.asked {
             whole()
         } else {
-            Missing { rules: true, players: true, ..Missing::default() }.completeness()
+            Missing { rules: true, players: true, ..Missing::NOTHING }.completeness()
         }
     }
+}
 
+impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
-    #[must_use]
-    pub fn to_status(&self) -> ServerStatus {
+    fn to_status(&self) -> ServerStatus {
         super::mapping::to_status(self)
-    }
-}
-
-/// What both conversations are made of.
-#[derive(Debug, Clone)]
-struct Ask {
-    wanted: Kind,
-    challenge: Option<[u8; CHALLENGE]>,
-    direction_byte: bool,
-    limits: Limits,
-}
-
-/// Length of our challenges: what dpmaster sends at most, and every server accepts.
-const CHALLENGE: usize = 11;
-
-impl Ask {
-    fn new(wanted: Kind, nonce: u64, limits: Limits) -> Self {
-        Self { wanted, challenge: Some(challenge(nonce)), direction_byte: false, limits }
-    }
-
-    fn request(&self, out: &mut Vec<u8>) {
-        let challenge = self.challenge.as_ref().map(<[u8; CHALLENGE]>::as_slice);
-        let command = match self.wanted {
-            Kind::Info => Command::GetInfo { challenge },
-            Kind::Status => Command::GetStatus { challenge },
-        };
-        // Our challenges hold letters and digits.
-        Request { direction_byte: self.direction_byte, ..Request::new(command) }.put(out);
-    }
-
-    fn receive(&self, datagram: &[u8]) -> Verdict<Answer> {
-        match self.accept(datagram) {
-            Ok((layout, echo)) => Verdict::Done(Answer {
-                datagram: Bytes::copy_from_slice(datagram),
-                layout,
-                asked: self.wanted,
-                echo,
-            }),
-            Err(error) => Verdict::Rejected(error),
-        }
-    }
-
-    fn accept(&self, datagram: &[u8]) -> Result<(Layout, Echo), ParseError> {
-        let response = Response::parse(datagram, &self.limits)?;
-        let echo = self.check(response.info(), datagram)?;
-        match (self.wanted, response.kind()) {
-            (Kind::Info, Kind::Info) | (Kind::Status, Kind::Status) => {}
-            // Only a verified one: an unverified one could be a late reply to an earlier question.
-            (Kind::Status, Kind::Info) if echo == Echo::Verified => {}
-            (wanted, _) => return Err(ParseError::new(ParseErrorKind::Unexpected(wanted.word()), 4)),
-        }
-        Ok((response.layout(), echo))
-    }
-
-    /// A wrong challenge is somebody else's; a missing or empty one is common.
-    fn check(&self, info: InfoString<'_>, datagram: &[u8]) -> Result<Echo, ParseError> {
-        let (Some(sent), Some(quoted)) = (&self.challenge, info.get("challenge")) else {
-            return Ok(Echo::Unverified);
-        };
-        if quoted.is_empty() {
-            return Ok(Echo::Unverified);
-        }
-        if quoted == sent {
-            return Ok(Echo::Verified);
-        }
-        let offset = quoted.as_ptr().addr().saturating_sub(datagram.as_ptr().addr());
-        Err(ParseError::new(ParseErrorKind::Mismatch("challenge"), offset))
     }
 }
 
@@ -292,17 +245,17 @@ mod tests {
         assert_eq!((error.kind, error.offset), (ParseErrorKind::Mismatch("challenge"), 34));
         for silent in ["\\a\\b", "\\challenge\\\\a\\b"] {
             let Verdict::Done(answer) = query.receive(&reply("statusResponse", silent)) else { panic!() };
-            assert_eq!(answer.echo(), Echo::Unverified);
+            assert_eq!(answer.verification(), Verification::Unverified);
         }
         let right = format!("\\a\\b\\challenge\\{}", sent(1));
         let Verdict::Done(answer) = query.receive(&reply("statusResponse", &right)) else { panic!() };
-        assert_eq!((answer.echo(), answer.completeness().is_complete()), (Echo::Verified, true));
+        assert_eq!((answer.verification(), answer.completeness().is_complete()), (Verification::Verified, true));
         let Verdict::Done(answer) =
-            query.without_challenge().receive(&reply("statusResponse", "\\challenge\\x"))
+            query.with_dialect(Dialect::NoChallenge).receive(&reply("statusResponse", "\\challenge\\x"))
         else {
             panic!()
         };
-        assert_eq!(answer.echo(), Echo::Unverified);
+        assert_eq!(answer.verification(), Verification::Unverified);
     }
 
     /// DarkPlaces, when its status does not fit into its buffer.
@@ -313,10 +266,10 @@ mod tests {
         let Verdict::Done(answer) = query.receive(&verified) else { panic!() };
         assert_eq!(
             answer.completeness(),
-            Missing { rules: true, players: true, ..Missing::default() }.completeness()
+            Missing { rules: true, players: true, ..Missing::NOTHING }.completeness()
         );
         assert!(matches!(query.receive(&reply("infoResponse", "\\a\\b")), Verdict::Rejected(_)));
-        let mut info = InfoQuery::new(1, Limits::default());
+        let mut info = StatusQuery::new(1, Limits::default()).with_detail(Detail::Short);
         assert!(matches!(info.receive(&reply("statusResponse", "\\a\\b")), Verdict::Rejected(_)));
     }
 

@@ -21,7 +21,7 @@ use super::refusal::Refusal;
 use super::reply::{ChallengeForm, Reply};
 use super::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::session::{Conversation, Patience, Silence, Verdict};
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
 
 /// The command word, which servers find by its place before they look at anything else.
 const WORD: &[u8] = b"connect";
@@ -102,7 +102,7 @@ impl<'a> ConnectRequest<'a> {
                     Some(quoted) => quoted.split(|&byte| byte == b'"').next().unwrap_or_default(),
                     None => argument.split(|&byte| byte <= b' ').next().unwrap_or_default(),
                 };
-                Ok(crate::wire::share::share(&text, argument))
+                Ok(crate::text::small_bytes::share(&text, argument))
             }
             Self::Plain(userinfo) => Ok(Bytes::copy_from_slice(userinfo)),
         }
@@ -140,7 +140,7 @@ impl ConnectQuery {
     /// use queryport::quake3::ConnectQuery;
     ///
     /// let query = ConnectQuery::new(42).with("name", "UnnamedPlayer")?.with("rate", "25000")?;
-    /// # Ok::<(), queryport::error::EncodeError>(())
+    /// # Ok::<(), queryport::EncodeError>(())
     /// ```
     #[must_use]
     pub fn new(nonce: u64) -> Self {
@@ -205,9 +205,9 @@ impl ConnectQuery {
 impl Conversation for ConnectQuery {
     type Answer = Result<Connected, Refusal>;
 
-    fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         match &self.challenge {
-            None => self.ask.request(retry, out),
+            None => self.ask.request(out),
             Some(challenge) => {
                 let written = self.connect(challenge, out);
                 debug_assert!(written.is_ok(), "the pairs were checked when they came in");
@@ -247,8 +247,8 @@ impl Conversation for ConnectQuery {
         }
     }
 
-    fn silence(&mut self, _patience: Patience) -> Silence<Self::Answer> {
-        Silence::Retry
+    fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Self::Answer> {
+        OnTimeout::Retry
     }
 }
 

@@ -68,7 +68,7 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let (length, bytes) = coded.split_first_chunk::<2>().ok_or_else(|| cut(coded.len()))?;
     let length = usize::from(u16::from_be_bytes(*length));
     if length > limit {
-        return Err(ParseError::new(ParseErrorKind::Limit("bytes of compressed text"), 0));
+        return Err(ParseError::limit("bytes of compressed text", usize::MAX, 0));
     }
     let mut bits = BitReader::new(bytes);
     // Every byte but the first takes one bit or more.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::BufMut;
 
 use crate::error::EncodeError;
-use crate::wire::find::Marks;
+use crate::text::find::Marks;
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub const MAX_INFO_STRING: usize = 1023;
@@ -135,7 +135,7 @@ impl<'a> Iterator for Pairs<'a> {
 /// info.push(b"hostname", b"Srv")?;
 /// assert!(info.push(b"motd", br"a\b").is_err(), "no way to carry a backslash");
 /// assert_eq!(info.as_bytes(), br"\hostname\Srv");
-/// # Ok::<(), queryport::error::EncodeError>(())
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct InfoStringBuilder {

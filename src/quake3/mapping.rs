@@ -6,8 +6,8 @@ use super::client::Answer;
 use super::player::PlayerLine;
 use super::response::Kind;
 use crate::model::{Charset, Colours, Player, RulesBuilder, ServerStatus, Style, Text};
-use crate::wire::number;
-use crate::wire::words::{Named, Words, word, words};
+use crate::text::number;
+use crate::text::words::{Named, Words, word, words};
 
 /// What the family's texts are read as.
 const CHARSET: Charset = Charset::Utf8OrWindows1252;

@@ -61,7 +61,7 @@
 //!
 //! # Reading a packet
 //! ```
-//! use queryport::limits::Limits;
+//! use queryport::Limits;
 //! use queryport::quake3::Response;
 //!
 //! // From the Urban Terror page among the documents this crate was made from.
@@ -70,7 +70,7 @@
 //! let response = Response::parse(packet, &Limits::default())?;
 //! assert_eq!(response.info().get("hostname"), Some(&b"TinyBomb #1 Classic"[..]));
 //! assert_eq!(response.info().iter().count(), 8);
-//! # Ok::<(), queryport::error::ParseError>(())
+//! # Ok::<(), queryport::ParseError>(())
 //! ```
 
 mod bits;
@@ -95,7 +95,7 @@ pub mod server;
 mod signing;
 
 pub use challenge::{Challenge, ChallengeQuery, Challenges};
-pub use client::{Answer, Echo, InfoQuery, StatusQuery};
+pub use client::{Answer, Dialect, StatusQuery};
 pub use connect::{ConnectQuery, ConnectRequest, Connected};
 pub use infostring::{BIG_INFO_STRING, InfoString, InfoStringBuilder, MAX_INFO_STRING, Pairs};
 pub use pace::RconPace;

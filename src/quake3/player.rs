@@ -3,8 +3,8 @@
 use bytes::BufMut;
 
 use crate::error::EncodeError;
-use crate::wire::find::Marks;
-use crate::wire::number;
+use crate::text::find::Marks;
+use crate::text::number;
 
 /// One borrowed player line.
 ///

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::refusal::Refusal;
 use super::reply::{PrintForm, Reply};
-use crate::error::{ParseError, ParseErrorKind};
+use crate::error::{ErrorKind, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Colours, Completeness, Missing, Style, Text};
 use crate::session::{Verdict, Wait};
@@ -35,7 +35,7 @@ impl RconAnswer {
             match Reply::parse(&datagram) {
                 Ok(Reply::Print { text, form }) => {
                     if joined.len().saturating_add(text.len()) > limits.max_answer_bytes() {
-                        return Err(ParseError::new(ParseErrorKind::Limit("bytes of one answer"), 0));
+                        return Err(ParseError::limit("bytes of one answer", usize::MAX, 0));
                     }
                     joined.extend_from_slice(text);
                     let (_, count) = answer.unwrap_or((form, 0_u16));
@@ -121,6 +121,15 @@ pub enum RconError {
 }
 
 impl RconError {
+    /// What kind of failure it is.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::BadPassword | Self::NoPassword | Self::Refused(_) => ErrorKind::Refused,
+            Self::NoAnswer => ErrorKind::Offline,
+        }
+    }
+
     pub(super) fn refused(text: &[u8]) -> Self {
         Self::Refused(Refusal::new(Bytes::copy_from_slice(text)))
     }
@@ -198,7 +207,7 @@ impl Printout {
             text: std::mem::take(&mut self.text).into(),
             form: self.form,
             datagrams: self.datagrams,
-            completeness: Missing { end: !quiet, ..Missing::default() }.completeness(),
+            completeness: Missing { end: !quiet, ..Missing::NOTHING }.completeness(),
         }
     }
 }

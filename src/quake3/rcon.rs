@@ -22,7 +22,7 @@ use super::reply::{PrintForm, Reply};
 use super::request::{Command, Request, next_word};
 use crate::error::EncodeError;
 use crate::limits::Limits;
-use crate::session::{Conversation, Patience, Silence, Verdict};
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
 
 /// Longest command line that servers read, in bytes (`MAX_STRING_CHARS` less its NUL).
 const MAX_LINE: usize = 1023;
@@ -172,14 +172,14 @@ pub fn print(text: &[u8], form: PrintForm) -> Vec<Bytes> {
 /// every command may run twice. [`Self::repeatable`] says that this one may.
 ///
 /// ```
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 /// use queryport::quake3::{Password, RconError, RconQuery};
 /// use queryport::session::{Conversation, Verdict};
 ///
 /// let mut query = RconQuery::new(Password::new("secret"), "status", &Limits::default())?;
 /// let verdict = query.receive(b"\xff\xff\xff\xffprint\nBad rconpassword.\n");
 /// assert_eq!(verdict, Verdict::Done(Err(RconError::BadPassword)));
-/// # Ok::<(), queryport::error::EncodeError>(())
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct RconQuery {
@@ -226,7 +226,7 @@ impl RconQuery {
 impl Conversation for RconQuery {
     type Answer = Result<RconAnswer, RconError>;
 
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         let password = self.password.as_bytes();
         let request = RconRequest { password, command: &self.command, quoted: self.quoted };
         let written = Request::new(Command::Rcon(request)).encode(out);
@@ -237,15 +237,15 @@ impl Conversation for RconQuery {
         self.printout.receive(datagram)
     }
 
-    fn silence(&mut self, patience: Patience) -> Silence<Self::Answer> {
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         if self.printout.has_begun() {
             // Still printing when the time was over: the end is not here.
-            Silence::Done(Ok(self.printout.finish(patience != Patience::Over)))
-        } else if self.repeatable || patience == Patience::Over {
+            OnTimeout::Done(Ok(self.printout.finish(remaining != Remaining::Nothing)))
+        } else if self.repeatable || remaining == Remaining::Nothing {
             // What the session knows of the end says more: unreachable, nonsense.
-            Silence::Retry
+            OnTimeout::Retry
         } else {
-            Silence::Done(Err(RconError::NoAnswer))
+            OnTimeout::Done(Err(RconError::NoAnswer))
         }
     }
 }
@@ -301,8 +301,8 @@ mod tests {
     #[test]
     fn a_command_is_sent_once_unless_it_may_repeat() {
         let query = || RconQuery::new(Password::new("x"), "map_restart", &Limits::default()).unwrap();
-        assert_eq!(query().silence(Patience::Retry), Silence::Done(Err(RconError::NoAnswer)));
-        assert_eq!(query().repeatable().silence(Patience::Retry), Silence::Retry);
+        assert_eq!(query().timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)));
+        assert_eq!(query().repeatable().timeout(Remaining::Retry), OnTimeout::Retry);
     }
 
     #[test]

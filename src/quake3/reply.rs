@@ -8,7 +8,7 @@ use nom::{IResult, Parser};
 
 use super::request::MARK;
 use crate::error::{ParseError, ParseErrorKind};
-use crate::wire::number;
+use crate::text::number;
 
 /// A short reply, viewed without copying.
 ///
@@ -20,7 +20,7 @@ use crate::wire::number;
 /// };
 /// assert_eq!((reply.challenge, reply.client), (&b"-1532010236"[..], Some(&b"12345"[..])));
 /// assert_eq!(reply.protocol_number(), Some(71));
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -27,7 +27,7 @@ pub const MAX_CHALLENGE: usize = 128;
 ///
 /// let request = Request::parse(b"\xff\xff\xff\xffGetStatus 8aJ2\0")?;
 /// assert_eq!(request.command, Command::GetStatus { challenge: Some(b"8aJ2") });
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -13,7 +13,7 @@ use super::request::MARK;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Missing};
-use crate::wire::number;
+use crate::text::number;
 
 /// Medal of Honor's byte after the mark, in replies.
 const TO_CLIENT: u8 = 0x01;
@@ -21,7 +21,7 @@ const TO_CLIENT: u8 = 0x01;
 /// A reply, viewed without copying.
 ///
 /// ```
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 /// use queryport::quake3::{Kind, Response};
 ///
 /// let packet = b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\\sv_hostname\\Srv\n12 50 \"You\"\n";
@@ -30,7 +30,7 @@ const TO_CLIENT: u8 = 0x01;
 /// assert_eq!(response.info().get("mapname"), Some(&b"q3dm17"[..]));
 /// assert_eq!(response.players().next().unwrap().name(), b"You");
 /// assert!(response.completeness().is_complete());
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response<'a> {
@@ -117,11 +117,11 @@ impl<'a> Response<'a> {
         let info = response.info();
         // Nobody counts what is too short for so many.
         if info.raw().len() / 2 >= limits.max_rules() && info.count_bound() > limits.max_rules() {
-            return Err(ParseError::new(ParseErrorKind::Limit("rules"), start));
+            return Err(ParseError::limit("rules", usize::MAX, start));
         }
         let lines = response.player_text();
         if lines.len() / 2 >= limits.max_players() && response.players().count() > limits.max_players() {
-            return Err(ParseError::new(ParseErrorKind::Limit("players"), after));
+            return Err(ParseError::limit("players", usize::MAX, after));
         }
         Ok(response)
     }
@@ -194,7 +194,7 @@ impl<'a> Response<'a> {
         let missing = match self.layout.kind {
             Kind::Info => {
                 let lacks_one = BASIC_KEYS.iter().any(|key| info.get(key).is_none_or(<[u8]>::is_empty));
-                Missing { info: odd_key || lacks_one, ..Missing::default() }
+                Missing { info: odd_key || lacks_one, ..Missing::NOTHING }
             }
             Kind::Status => {
                 let cut = !self.layout.info_closed;
@@ -204,7 +204,7 @@ impl<'a> Response<'a> {
                     rules: odd_key || cut,
                     players: cut || short || odd_line,
                     end: cut || open,
-                    ..Missing::default()
+                    ..Missing::NOTHING
                 }
             }
         };

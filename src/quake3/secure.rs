@@ -30,7 +30,7 @@ const CHALLENGE: &[u8] = b"srcon HMAC-MD4 CHALLENGE ";
 /// let Command::SecureRcon(signed) = Request::parse(datagram)?.command else { panic!() };
 /// assert_eq!(signed.mode, SecureMode::Time);
 /// assert_eq!((signed.nonce(), signed.command()), (&b"1700000000.000123"[..], &b"status"[..]));
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -8,6 +8,7 @@ use super::infostring::{InfoStringBuilder, MAX_INFO_STRING, sanitise};
 use super::player::LineOrder;
 use super::request::{Command, MAX_CHALLENGE, Request};
 use super::response::{Kind, encode_head};
+use crate::reply::{Replies, Requester};
 use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
 
 /// Room for a usual reply, and for a usual player line, in bytes.
@@ -41,26 +42,36 @@ impl Default for Options {
 /// format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
 ///
 /// ```
-/// use queryport::model::{Player, ServerStatus};
+/// use std::time::Instant;
 /// use queryport::quake3::{Command, Request, server};
+/// use queryport::{Player, Requester, Secret, ServerStatus};
 ///
 /// let mut status = ServerStatus::default();
 /// status.name = Some("Srv".into());
 /// status.players = Some(vec![Player::new("Ann")]);
 /// let request = Request::new(Command::GetStatus { challenge: Some(b"8aJ2") });
-/// let reply = server::answer(&request, &status, &server::Options::default()).unwrap();
+/// # #[allow(clippy::disallowed_methods)]
+/// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let replies = server::answer(&request, &status, &server::Options::default(), &requester);
+/// let reply = replies.iter().next().unwrap();
 /// assert!(reply.starts_with(b"\xff\xff\xff\xffstatusResponse\n\\challenge\\8aJ2\\sv_hostname\\Srv"));
 /// assert!(reply.ends_with(b"\n0 0 \"Ann\"\n"));
+/// # Ok::<(), std::net::AddrParseError>(())
 /// ```
 #[must_use]
-pub fn answer(request: &Request<'_>, status: &ServerStatus, options: &Options) -> Option<Bytes> {
+pub fn answer(
+    request: &Request<'_>,
+    status: &ServerStatus,
+    options: &Options,
+    _requester: &Requester,
+) -> Replies {
     let (kind, challenge) = match request.command {
         Command::GetInfo { challenge } => (Kind::Info, challenge),
         Command::GetStatus { challenge } => (Kind::Status, challenge),
-        _ => return None,
+        _ => return Replies::NONE,
     };
     if challenge.is_some_and(|challenge| challenge.len() > MAX_CHALLENGE) {
-        return None;
+        return Replies::NONE;
     }
     let mut reply = Vec::with_capacity(options.max_reply.min(USUAL_REPLY));
     encode_head(kind, request.direction_byte, &mut reply);
@@ -78,7 +89,7 @@ pub fn answer(request: &Request<'_>, status: &ServerStatus, options: &Options) -
     let spare = left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING);
     let info = infostring(kind, challenge, status, options, (room, spare));
     if reply.len().saturating_add(info.as_bytes().len()) > options.max_reply {
-        return Some(Bytes::new());
+        return Replies::NONE;
     }
     reply.extend_from_slice(info.as_bytes());
     let left = options.max_reply.saturating_sub(reply.len()).checked_sub(1);
@@ -86,7 +97,7 @@ pub fn answer(request: &Request<'_>, status: &ServerStatus, options: &Options) -
         reply.push(b'\n');
         reply.extend_from_slice(whole_lines(&lines, left));
     }
-    Some(reply.into())
+    Bytes::from(reply).into()
 }
 
 /// As many lines as fit; a name cannot hold a line feed.
@@ -169,7 +180,8 @@ fn line(player: &Player, order: LineOrder, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::limits::Limits;
-    use crate::model::Rules;
+    use crate::reply::{Replies, Requester};
+use crate::model::Rules;
     use crate::quake3::Response;
 
     fn status(players: usize) -> ServerStatus {

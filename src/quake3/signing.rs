@@ -12,7 +12,7 @@ use super::request::{Command, Request};
 use super::secure::{MAC, SecureMode, SecureRconRequest};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::session::{Conversation, Patience, Silence, Verdict};
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
 
 impl<'a> SecureRconRequest<'a> {
     /// Signs. `signed`: time or challenge, a blank, the command. Only the password up to its first blank counts,
@@ -44,7 +44,7 @@ fn hmac_md4(password: &Password, signed: &[u8]) -> [u8; MAC] {
 ///
 /// ```
 /// use std::time::Duration;
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 /// use queryport::quake3::{Password, SecureRconQuery};
 /// use queryport::session::Conversation;
 ///
@@ -52,10 +52,10 @@ fn hmac_md4(password: &Password, signed: &[u8]) -> [u8; MAC] {
 /// let mut query =
 ///     SecureRconQuery::at_time(since_1970, Password::new("secret"), "status", &Limits::default())?;
 /// let mut datagram = Vec::new();
-/// query.request(0, &mut datagram);
+/// query.request(&mut datagram);
 /// assert!(datagram.starts_with(b"\xff\xff\xff\xffsrcon HMAC-MD4 TIME \xc6\xcf\x6c\x6a"));
 /// assert!(datagram.ends_with(b" 1700000000.000123 status"));
-/// # Ok::<(), queryport::error::EncodeError>(())
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct SecureRconQuery {
@@ -111,7 +111,7 @@ impl SecureRconQuery {
 impl Conversation for SecureRconQuery {
     type Answer = Result<RconAnswer, RconError>;
 
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         let (mode, nonce) = match &self.nonce {
             Nonce::Time(time) => (SecureMode::Time, time.as_bytes()),
             Nonce::Challenge(Some(challenge)) => (SecureMode::Challenge, challenge.as_slice()),
@@ -145,15 +145,15 @@ impl Conversation for SecureRconQuery {
         }
     }
 
-    fn silence(&mut self, patience: Patience) -> Silence<Self::Answer> {
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         if self.printout.has_begun() {
-            Silence::Done(Ok(self.printout.finish(patience != Patience::Over)))
-        } else if self.waits_for_challenge() || patience == Patience::Over {
+            OnTimeout::Done(Ok(self.printout.finish(remaining != Remaining::Nothing)))
+        } else if self.waits_for_challenge() || remaining == Remaining::Nothing {
             // What the session knows of the end says more: unreachable, nonsense.
-            Silence::Retry
+            OnTimeout::Retry
         } else {
             // A challenge is used up, and a command may not run twice.
-            Silence::Done(Err(RconError::NoAnswer))
+            OnTimeout::Done(Err(RconError::NoAnswer))
         }
     }
 }
@@ -184,14 +184,14 @@ mod tests {
         let mut query =
             SecureRconQuery::with_challenge(Password::new("secret"), "status", &Limits::default()).unwrap();
         let mut out = Vec::new();
-        query.request(0, &mut out);
+        query.request(&mut out);
         assert_eq!(out, b"\xff\xff\xff\xffgetchallenge");
-        assert_eq!(query.silence(Patience::Retry), Silence::Retry);
+        assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Retry);
         assert_eq!(query.receive(b"\xff\xff\xff\xffchallenge ABCDEFGHIJK\0"), Verdict::Next);
         out.clear();
-        query.request(0, &mut out);
+        query.request(&mut out);
         assert!(out.ends_with(b" ABCDEFGHIJK status"), "{out:?}");
-        assert_eq!(query.silence(Patience::Retry), Silence::Done(Err(RconError::NoAnswer)));
+        assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)));
         assert!(!format!("{query:?}").contains("secret"));
     }
 }

@@ -1,8 +1,8 @@
-//! Answering queries: a [`Responder`] speaks for one server in one protocol.
+//! Answering queries: a [`Responder`] speaks for one server, in one protocol or in several on the same socket.
 //!
-//! Sans-IO like the client's side, with the same verbs: `handle_datagram` takes what arrived, `poll_transmit`
-//! gives what is to be sent. What must never be answered is in one place, [`may_answer`].
+//! Sans-IO like the client's side, with the same verbs. What must never be answered is decided in one place: nothing is
+//! sent to port 0, to multicast, broadcast or unspecified addresses, and replies are never taken for requests.
 
 mod responder;
 
-pub use responder::{Responder, Service, Stats, may_answer};
+pub use responder::{Handled, Responder, ResponderStats, Service};

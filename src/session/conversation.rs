@@ -4,12 +4,12 @@ use crate::error::ParseError;
 
 /// One exchange with one server, as a pure state machine.
 ///
-/// Implementations hold no time, no address and no socket. [`Session`](super::Session) drives them for one
-/// server; many of them share a socket in a scanner.
+/// An implementation holds no time, no address and no socket. [`Session`](super::Session) drives it for one server, a
+/// [`Scanner`](crate::scan::Scanner) drives thousands over one socket.
 ///
 /// ```
-/// use queryport::error::{ParseError, ParseErrorKind};
-/// use queryport::session::{Conversation, Patience, Silence, Verdict};
+/// use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+/// use queryport::{ParseError, ParseErrorKind};
 ///
 /// /// Sends `ping` and takes `pong`.
 /// struct Ping;
@@ -17,7 +17,7 @@ use crate::error::ParseError;
 /// impl Conversation for Ping {
 ///     type Answer = ();
 ///
-///     fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
+///     fn request(&mut self, out: &mut Vec<u8>) {
 ///         out.extend_from_slice(b"ping");
 ///     }
 ///
@@ -28,8 +28,8 @@ use crate::error::ParseError;
 ///         }
 ///     }
 ///
-///     fn silence(&mut self, _patience: Patience) -> Silence<()> {
-///         Silence::Retry
+///     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<()> {
+///         OnTimeout::Retry
 ///     }
 /// }
 /// ```
@@ -37,22 +37,80 @@ pub trait Conversation {
     /// What the exchange yields.
     type Answer;
 
-    /// Appends the datagram of the current step to `out`. `retry` is 0 for the first try and counts the retries
-    /// of the whole conversation after that.
-    fn request(&mut self, retry: u8, out: &mut Vec<u8>);
+    /// Appends the datagram of the current step to `out`. Called again for each retry of the step.
+    fn request(&mut self, out: &mut Vec<u8>);
 
     /// Takes a datagram that came from the server's address.
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer>;
 
-    /// The wait that was asked for ran out, or the whole time did.
-    fn silence(&mut self, patience: Patience) -> Silence<Self::Answer>;
+    /// The wait that [`Self::receive`] asked for ran out, or the deadline passed.
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
+
+    /// The same exchange with its answer converted: conversations of several protocols fit into one scan as
+    /// `Box<dyn Conversation<Answer = …> + Send>`.
+    ///
+    /// ```
+    /// use queryport::session::Conversation;
+    /// use queryport::{Limits, ServerStatus, ToStatus, quake3, ut2004};
+    ///
+    /// type Any = Box<dyn Conversation<Answer = ServerStatus> + Send>;
+    /// let mixed: [Any; 2] = [
+    ///     Box::new(quake3::StatusQuery::new(7, Limits::default()).map(|answer| answer.to_status())),
+    ///     Box::new(ut2004::StatusQuery::new(7, Limits::default()).map(|answer| answer.to_status())),
+    /// ];
+    /// ```
+    fn map<B, F: FnMut(Self::Answer) -> B>(self, convert: F) -> Map<Self, F>
+    where
+        Self: Sized,
+    {
+        Map { conversation: self, convert }
+    }
+}
+
+impl<C: Conversation + ?Sized> Conversation for Box<C> {
+    type Answer = C::Answer;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        (**self).request(out);
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
+        (**self).receive(datagram)
+    }
+
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
+        (**self).timeout(remaining)
+    }
+}
+
+/// A conversation whose answer is converted, see [`Conversation::map`].
+#[derive(Debug, Clone)]
+pub struct Map<C, F> {
+    conversation: C,
+    convert: F,
+}
+
+impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
+    type Answer = B;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        self.conversation.request(out);
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<B> {
+        self.conversation.receive(datagram).map(&mut self.convert)
+    }
+
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<B> {
+        self.conversation.timeout(remaining).map(&mut self.convert)
+    }
 }
 
 /// What a datagram meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum Verdict<A> {
-    /// Not an answer to what was asked. The conversation goes on as if it had not come; no timer moves.
+    /// Not an answer to the request. The conversation goes on as if it had not come; no timer moves.
     Rejected(ParseError),
     /// Part of the answer, or a copy of such a part. Wait on, this long.
     Partial(Wait),
@@ -78,7 +136,7 @@ impl<A> Verdict<A> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum Wait {
-    /// More must come: as long as for any reply, then [`Conversation::silence`] decides on a retry.
+    /// More must come: as long as for any reply, then [`Conversation::timeout`] decides on a retry.
     Reply,
     /// The reply has no end mark and ends by quiet: [`Timing::quiet`](super::Timing::quiet).
     Quiet,
@@ -87,37 +145,37 @@ pub enum Wait {
     Grace,
 }
 
-/// How much patience is left when a wait runs out.
+/// What may still be sent when a wait runs out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
-pub enum Patience {
+pub enum Remaining {
     /// The request may be sent again.
     Retry,
     /// No retries are left; another step may still be tried.
     Step,
-    /// The deadline has come, or the network said that nobody is there: only [`Silence::Done`] still counts.
-    Over,
+    /// The deadline has passed, or the network reported the server as unreachable: only [`OnTimeout::Done`] counts.
+    Nothing,
 }
 
-/// What a conversation makes of silence.
+/// What a conversation makes of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
-pub enum Silence<A> {
-    /// Ask again; without patience the query fails.
+pub enum OnTimeout<A> {
+    /// Send the request again; where no retry is left, the query fails.
     Retry,
     /// Give this step up and send the next request.
     Next,
-    /// What has arrived is the answer, or all that will come of it.
+    /// What has arrived is the answer, or all of it that will come.
     Done(A),
 }
 
-impl<A> Silence<A> {
+impl<A> OnTimeout<A> {
     /// The same with another type of answer.
-    pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Silence<B> {
+    pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> OnTimeout<B> {
         match self {
-            Self::Retry => Silence::Retry,
-            Self::Next => Silence::Next,
-            Self::Done(answer) => Silence::Done(convert(answer)),
+            Self::Retry => OnTimeout::Retry,
+            Self::Next => OnTimeout::Next,
+            Self::Done(answer) => OnTimeout::Done(convert(answer)),
         }
     }
 }

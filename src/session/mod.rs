@@ -1,32 +1,39 @@
 //! Conversations with one server, without socket, clock or randomness.
 //!
-//! A protocol writes a [`Conversation`]: what to send, what a datagram means, what silence means. [`Session`]
-//! adds what all of them need: retries with backoff, an absolute deadline, the sender check, counters. The
-//! caller owns the socket and the clock and moves data between them and five verbs:
+//! A protocol writes a [`Conversation`]: what to send, what a datagram means, what a timeout means. [`Session`] adds what
+//! all of them need: retries with backoff, an absolute deadline, the sender check, counters. The caller owns the
+//! socket and the clock and moves data between them and five verbs:
 //!
 //! ```text
 //!             ┌───────────────────────────── Session ──────────────────────────────┐
 //!  socket ◄── poll_transmit(now, &mut out)      request bytes and where they go
 //!  socket ──► handle_datagram(now, from, bytes) anything that arrived
-//!  clock  ◄── poll_timeout()                    when to call handle_timeout, at the latest
+//!  clock  ◄── poll_timeout()                    when to call again, at the latest
 //!  clock  ──► handle_timeout(now)               early or repeated calls are harmless
 //!  caller ◄── poll_answer()                     the outcome, once
 //!             └────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! After each `handle_*` call: drain `poll_transmit`, look at `poll_answer`, then sleep until `poll_timeout` or
-//! the next datagram. See `examples/sans_io_std.rs` for the whole loop over a plain blocking socket.
+//! The order of the calls is that of the [front page](crate#the-loop-of-every-state-machine). Every state machine of the
+//! crate has these verbs: [`Scanner`](crate::scan::Scanner), [`Responder`](crate::serve::Responder),
+//! [`Master`](crate::quake3::master::Master) and [`Announcer`](crate::quake3::master::Announcer).
 
 mod conversation;
-mod reassembly;
-mod scan;
-mod single;
+mod fragments;
+mod machine;
+mod outcome;
+#[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
+mod session;
 #[cfg(test)]
 mod tests;
 mod timing;
+mod trace;
 
-pub use conversation::{Conversation, Patience, Silence, Verdict, Wait};
-pub use reassembly::Fragments;
-pub use scan::{Refusal, ScanError, ScanOptions, ScanStats, Scanned, Scanner};
-pub use single::{Outcome, Session, Stats, Transmit, canonical};
+pub use conversation::{Conversation, Map, OnTimeout, Remaining, Verdict, Wait};
+pub(crate) use fragments::Fragments;
+pub use machine::Machine;
+pub use outcome::{Outcome, QueryStats};
+pub use session::{Session, Transmit};
 pub use timing::Timing;
+
+pub use crate::address::canonical;

@@ -101,7 +101,7 @@ fn retries_back_off_and_then_the_silence_is_named() {
     assert_eq!(rig.out, *b"?\x00?\x01?\x02");
     assert_eq!(rig.wait_ms(), 2250);
     rig.pass(2250);
-    let expected = QueryError::Silent { requests: 3, waited: Duration::from_millis(4750) };
+    let expected = QueryError::NoAnswer { requests: 3, waited: Duration::from_millis(4750) };
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
     assert_eq!(rig.session.poll_answer(), None, "taken once");
     assert_eq!(rig.session.poll_timeout(), None);
@@ -164,7 +164,7 @@ fn an_endless_trickle_ends_at_the_deadline() {
         rig.now += Duration::from_millis(500);
     }
     rig.hear(b"p");
-    let expected = QueryError::Silent { requests: 1, waited: Duration::from_millis(5000) };
+    let expected = QueryError::NoAnswer { requests: 1, waited: Duration::from_millis(5000) };
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use queryport::session::Timing;
+/// use queryport::Timing;
 ///
 /// let timing = Timing::default().with_timeout(Duration::from_secs(2)).with_retries(0);
 /// assert_eq!(timing.timeout(), Duration::from_secs(2));
@@ -22,6 +22,7 @@ pub struct Timing {
     retries: u8,
     quiet: Duration,
     grace: Duration,
+    max_steps: u8,
 }
 
 impl Default for Timing {
@@ -32,12 +33,14 @@ impl Default for Timing {
             retries: 2,
             quiet: Duration::from_millis(300),
             grace: Duration::from_millis(100),
+            max_steps: 16,
         }
     }
 }
 
 impl Timing {
-    /// From the first request to the end of the query, whatever arrives: 10 ms–10 min, default 4 s.
+    /// From the first request to the end of the query, whatever arrives: 10 ms–10 min, default 4 s. Retries that fall
+    /// behind it are not sent, see [`Self::requests`].
     #[must_use]
     pub const fn timeout(&self) -> Duration {
         self.timeout
@@ -49,7 +52,7 @@ impl Timing {
         self.retry_after
     }
 
-    /// Requests that may be sent a second time during the whole query: 0–20, default 2.
+    /// Most requests that are sent again during the whole query: 0–20, default 2.
     #[must_use]
     pub const fn retries(&self) -> u8 {
         self.retries
@@ -65,6 +68,46 @@ impl Timing {
     #[must_use]
     pub const fn grace(&self) -> Duration {
         self.grace
+    }
+
+    /// Request/reply steps of one conversation, 1–64; default 16 (the longest real one has three, and starts again with
+    /// each retry).
+    #[must_use]
+    pub const fn max_steps(&self) -> u8 {
+        self.max_steps
+    }
+
+    /// How many requests a server that never answers is sent: the first, and the retries that fit into the timeout.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use queryport::Timing;
+    ///
+    /// let timing = Timing::default();
+    /// assert_eq!(timing.requests(), 3, "after 0, 1.2 and 3 s");
+    /// let short = timing.with_timeout(Duration::from_secs(2));
+    /// assert_eq!((short.retries(), short.requests()), (2, 2), "the second retry does not fit");
+    /// assert_eq!(short.fitted().requests(), 3);
+    /// ```
+    #[must_use]
+    pub fn requests(&self) -> u8 {
+        let mut sent_at = Duration::ZERO;
+        let fits = |retry: &u8| {
+            sent_at = sent_at.saturating_add(self.reply_wait(*retry));
+            sent_at < self.timeout
+        };
+        let retries = (0..self.retries).take_while(fits).count();
+        u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
+    }
+
+    /// The same with [`Self::retry_after`] as long as is needed to fit every retry, and the wait for the last reply, into
+    /// the timeout; never longer than it was. Below a second, DarkPlaces servers ignore the retry.
+    #[must_use]
+    pub fn fitted(self) -> Self {
+        // All waits together are this many times the first.
+        let waits = (0..=self.retries).fold((0.0, 1.0), |(sum, wait), _| (sum + wait, wait * 1.5)).0;
+        let fitting = self.timeout.div_f64(waits);
+        self.with_retry_after(fitting.min(self.retry_after))
     }
 
     /// Sets [`Self::timeout`], clamped to its range.
@@ -99,6 +142,13 @@ impl Timing {
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace.clamp(Duration::from_millis(1), Duration::from_secs(60));
+        self
+    }
+
+    /// Sets [`Self::max_steps`], clamped to its range.
+    #[must_use]
+    pub fn with_max_steps(mut self, steps: u8) -> Self {
+        self.max_steps = steps.clamp(1, 64);
         self
     }
 

@@ -10,13 +10,13 @@ use super::response::{Body, Response, UT2004_VERSION};
 use super::strings::FString;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing, ServerStatus};
+use crate::model::{Completeness, Missing, ServerStatus, ToStatus};
 
 /// The replies of one query: it owns the datagrams, the views borrow from it.
 ///
 /// ```
 /// use bytes::Bytes;
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 /// use queryport::ut2004::Answer;
 ///
 /// let packet = b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
@@ -24,7 +24,7 @@ use crate::model::{Completeness, Missing, ServerStatus};
 /// let player = answer.players().next().unwrap();
 /// assert_eq!((player.player_num, player.score, player.team()), (5, -3, Some(0)));
 /// assert!(!answer.completeness().is_complete(), "no info, no rules");
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -172,12 +172,6 @@ impl Answer {
         self.completeness
     }
 
-    /// The normalised model. Its rules and its longer texts share this answer's bytes.
-    #[must_use]
-    pub fn to_status(&self) -> ServerStatus {
-        super::mapping::to_status(self)
-    }
-
     pub(super) const fn info_bytes(&self) -> Option<&Bytes> {
         self.info.as_ref()
     }
@@ -188,6 +182,13 @@ impl Answer {
 
     pub(super) const fn player_datagrams(&self) -> &Datagrams {
         &self.players
+    }
+}
+
+impl ToStatus for Answer {
+    /// The normalised model. Its rules and its longer texts share this answer's bytes.
+    fn to_status(&self) -> ServerStatus {
+        super::mapping::to_status(self)
     }
 }
 
@@ -212,7 +213,7 @@ pub(super) fn missing(info: bool, count: Option<usize>, rules: &Progress, player
         rules: !rules.is_settled() && !unconfirmed(rules),
         players: (!players.is_settled() && !unconfirmed(players)) || !players.has_count(count),
         end: unconfirmed(rules) || unconfirmed(players),
-        ..Missing::default()
+        ..Missing::NOTHING
     }
 }
 

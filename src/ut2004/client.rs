@@ -9,8 +9,8 @@ use super::request::{Ask, Request};
 use super::response::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::Missing;
-use crate::session::{Conversation, Patience, Silence, Verdict, Wait};
+use crate::model::{Detail, Missing};
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict, Wait};
 
 /// Asks for everything: the info, then rules and players.
 ///
@@ -19,19 +19,19 @@ use crate::session::{Conversation, Patience, Silence, Verdict, Wait};
 /// in [`Answer::completeness`].
 ///
 /// ```
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 /// use queryport::session::{Conversation, Verdict};
 /// use queryport::ut2004::StatusQuery;
 ///
-/// let mut query = StatusQuery::new(Limits::default());
+/// let mut query = StatusQuery::new(0, Limits::default());
 /// let mut request = Vec::new();
-/// query.request(0, &mut request);
+/// query.request(&mut request);
 /// assert_eq!(request, [0x79, 0, 0, 0, 0]);
 ///
 /// let info = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
 ///              \x01\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0";
 /// assert!(matches!(query.receive(info), Verdict::Next));
-/// query.request(0, &mut request);
+/// query.request(&mut request);
 /// assert_eq!(request[5..], [0x79, 0, 0, 0, 3]);
 ///
 /// let rules = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0";
@@ -44,8 +44,9 @@ use crate::session::{Conversation, Patience, Silence, Verdict, Wait};
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
     limits: Limits,
-    route: Route,
-    wanted: u8,
+    dialect: Dialect,
+    detail: Detail,
+    readings: Readings,
     step: Step,
     info: Option<Bytes>,
     /// Players as the server counts them.
@@ -58,16 +59,39 @@ pub struct StatusQuery {
     recounted: bool,
 }
 
-/// How the lists are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// The habits of a server that a client must know before it asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
-pub enum Route {
-    /// Both with one request, type 3, as the game's own browser does. A server that does not answer it is asked
-    /// for each.
+pub enum Dialect {
+    /// Sends both lists for one request, type 3, as the game's own browser asks. A server that does not answer it is asked
+    /// for each list.
     #[default]
-    Together,
-    /// The rules, then the players, types 1 and 2.
-    Separate,
+    Standard,
+    /// Knows only the requests for one list each, types 1 and 2.
+    SeparateLists,
+}
+
+/// How many readings of a list must agree where nothing proves it whole: 1–4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Readings(u8);
+
+impl Default for Readings {
+    fn default() -> Self {
+        Self(3)
+    }
+}
+
+impl Readings {
+    /// The number, 1–4.
+    pub(crate) const fn number(self) -> u8 {
+        self.0
+    }
+}
+
+impl From<u8> for Readings {
+    fn from(readings: u8) -> Self {
+        Self(readings.clamp(1, 4))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,16 +103,15 @@ enum Step {
 }
 
 impl StatusQuery {
-    /// Readings of a list that must agree, unless [`Self::with_readings`] says otherwise.
-    pub const READINGS: u8 = 3;
-
-    /// The question with [`Route::Together`] and three agreeing readings where nothing is proof.
+    /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to its
+    /// request.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(_nonce: u64, limits: Limits) -> Self {
         Self {
             limits,
-            route: Route::default(),
-            wanted: Self::READINGS,
+            dialect: Dialect::default(),
+            detail: Detail::Full,
+            readings: Readings::default(),
             step: Step::Info,
             info: None,
             count: None,
@@ -99,10 +122,17 @@ impl StatusQuery {
         }
     }
 
-    /// Asks for the lists on another route.
+    /// Another dialect.
     #[must_use]
-    pub const fn with_route(mut self, route: Route) -> Self {
-        self.route = route;
+    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// How much to ask for: [`Detail::Short`] is the info alone.
+    #[must_use]
+    pub const fn with_detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
         self
     }
 
@@ -112,16 +142,16 @@ impl StatusQuery {
     /// is asked twice, and one datagram lost from the middle goes unnoticed: for scans that want counts.
     #[must_use]
     pub fn with_readings(mut self, readings: u8) -> Self {
-        self.wanted = readings.clamp(1, 4);
+        self.readings = readings.into();
         self
     }
 
     /// What the next request asks for.
     fn next_ask(&self) -> Option<Ask> {
         // Players that may be nobody are asked for with the rules: silence would tell nothing.
-        let fence = self.count == Some(0) && self.route == Route::Separate && self.rules.is_asked();
+        let fence = self.count == Some(0) && self.dialect == Dialect::SeparateLists && self.rules.is_asked();
         match (self.rules.is_open(), self.players.is_open()) {
-            (true, true) if self.route == Route::Together => Some(Ask::RulesAndPlayers),
+            (true, true) if self.dialect == Dialect::Standard => Some(Ask::RulesAndPlayers),
             (true, _) => Some(Ask::Rules),
             (false, true) if fence => Some(Ask::RulesAndPlayers),
             (false, true) => Some(Ask::Players),
@@ -138,6 +168,10 @@ impl StatusQuery {
 
     fn take_info(&mut self, datagram: &[u8], players: i32) -> Verdict<Answer> {
         self.info = Some(Bytes::copy_from_slice(datagram));
+        if self.detail == Detail::Short {
+            let lists = (Progress::new(Kind::Rules), Progress::new(Kind::Players));
+            return Verdict::Done(Answer::new(self.info.take(), lists, Missing::NOTHING, self.limits));
+        }
         self.count = usize::try_from(players).ok();
         self.step = Step::Lists;
         match self.judge() {
@@ -160,7 +194,7 @@ impl StatusQuery {
 
     /// What the lists are worth after another datagram.
     fn judge(&mut self) -> Verdict<Answer> {
-        let (count, wanted) = (self.count, self.wanted);
+        let (count, wanted) = (self.count, self.readings.0);
         let is_short = |list: &mut Progress| list.is_open() && !list.looks_whole(count);
         if self.asked_lists().any(is_short) {
             self.step = Step::Lists;
@@ -185,9 +219,9 @@ impl StatusQuery {
     }
 
     /// Nothing more comes for the latest request.
-    fn quiet(&mut self, patience: Patience) -> Silence<Answer> {
-        let (count, wanted) = (self.count, self.wanted);
-        // A list that looked whole needs no patience: reading it again is a step of its own.
+    fn quiet(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        let (count, wanted) = (self.count, self.readings.0);
+        // A list that looked whole needs no remaining: reading it again is a step of its own.
         let looked_whole = self.step == Step::Grace;
         self.step = Step::Lists;
         let heard = !self.rules.is_silent() || !self.players.is_silent();
@@ -195,25 +229,25 @@ impl StatusQuery {
             // Fewer are listed than the info counts: somebody may have left since.
             self.recounted = true;
             self.step = Step::Info;
-            return Silence::Next;
+            return OnTimeout::Next;
         }
         if !heard {
             // Some servers and filters know only the single lists.
-            self.route = Route::Separate;
+            self.dialect = Dialect::SeparateLists;
         } else {
             for list in self.asked_lists().filter(|list| list.is_open()) {
                 list.close(count, wanted);
             }
         }
-        if patience == Patience::Step && !looked_whole {
+        if remaining == Remaining::Step && !looked_whole {
             for list in self.asked_lists() {
                 list.give_up();
             }
         }
         match self.next_ask() {
-            Some(_) if looked_whole || patience == Patience::Step => Silence::Next,
-            Some(_) => Silence::Retry,
-            None => Silence::Done(self.answer()),
+            Some(_) if looked_whole || remaining == Remaining::Step => OnTimeout::Next,
+            Some(_) => OnTimeout::Retry,
+            None => OnTimeout::Done(self.answer()),
         }
     }
 
@@ -228,7 +262,7 @@ impl StatusQuery {
 impl Conversation for StatusQuery {
     type Answer = Answer;
 
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         if self.step == Step::Info {
             return Request::new(Ask::Info).encode(out);
         }
@@ -259,50 +293,11 @@ impl Conversation for StatusQuery {
         }
     }
 
-    fn silence(&mut self, patience: Patience) -> Silence<Answer> {
-        match (self.step, patience) {
-            (Step::Info, _) if self.info.is_none() => Silence::Retry,
-            (_, Patience::Over) => Silence::Done(self.answer()),
-            _ => self.quiet(patience),
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        match (self.step, remaining) {
+            (Step::Info, _) if self.info.is_none() => OnTimeout::Retry,
+            (_, Remaining::Nothing) => OnTimeout::Done(self.answer()),
+            _ => self.quiet(remaining),
         }
-    }
-}
-
-/// Asks for the info alone: name, map, counts. One datagram back.
-#[derive(Debug, Clone)]
-pub struct InfoQuery {
-    limits: Limits,
-}
-
-impl InfoQuery {
-    /// The question.
-    #[must_use]
-    pub const fn new(limits: Limits) -> Self {
-        Self { limits }
-    }
-}
-
-impl Conversation for InfoQuery {
-    type Answer = Answer;
-
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
-        Request::new(Ask::Info).encode(out);
-    }
-
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        match Response::parse_lenient(datagram, &self.limits).map(|response| response.body) {
-            Ok(Body::Info(_)) => Verdict::Done(Answer::new(
-                Some(Bytes::copy_from_slice(datagram)),
-                (Progress::new(Kind::Rules), Progress::new(Kind::Players)),
-                Missing::default(),
-                self.limits,
-            )),
-            Ok(_) => Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected("the info"), 4)),
-            Err(error) => Verdict::Rejected(error),
-        }
-    }
-
-    fn silence(&mut self, _patience: Patience) -> Silence<Answer> {
-        Silence::Retry
     }
 }

@@ -11,7 +11,7 @@ use super::strings::FString;
 use crate::model::{
     Charset, Colours, Completeness, Missing, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text,
 };
-use crate::wire::number;
+use crate::text::number;
 
 /// The info record's fields that the model has no name for stand behind the rules, under the record's own names.
 /// [`server`](super::server) takes them from there.
@@ -40,7 +40,7 @@ const PLAIN: Style = Style::new(Charset::Latin1, Colours::None);
 /// See [`Answer::to_status`].
 pub(super) fn to_status(answer: &Answer) -> ServerStatus {
     let missing = match answer.completeness() {
-        Completeness::Complete => Missing::default(),
+        Completeness::Complete => Missing::NOTHING,
         Completeness::Incomplete(missing) => missing,
     };
     let rules = rules(answer);

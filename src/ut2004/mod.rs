@@ -71,7 +71,7 @@
 //!
 //! # Reading a packet
 //! ```
-//! use queryport::limits::Limits;
+//! use queryport::Limits;
 //! use queryport::ut2004::{Body, Response};
 //!
 //! // From the UT2004 page among the documents this crate was made from, with its zero bytes put right.
@@ -80,7 +80,7 @@
 //! let Body::Info(info) = Response::parse(packet, &Limits::default())?.body else { panic!() };
 //! assert_eq!(info.server_name.text().plain(), "Grimms-Insta-Deathmatch");
 //! assert_eq!((info.port, info.current_players, info.max_players), (7788, 4, 10));
-//! # Ok::<(), queryport::error::ParseError>(())
+//! # Ok::<(), queryport::ParseError>(())
 //! ```
 
 mod answer;
@@ -96,7 +96,8 @@ pub mod server;
 mod strings;
 
 pub use answer::Answer;
-pub use client::{InfoQuery, Route, StatusQuery};
+pub(crate) use client::Readings;
+pub use client::{Dialect, StatusQuery};
 pub use info::{Info, Tail};
 pub use lists::{PlayerList, PlayerRecord, PlayerRecords, RuleList, RulePairs};
 pub use request::{Ask, REQUEST_VERSION, Request};

@@ -160,7 +160,7 @@ impl Reading {
         };
         if let Some(what) = exceeded {
             self.over_limits = true;
-            return Err(ParseError::new(ParseErrorKind::Limit(what), 0));
+            return Err(ParseError::limit(what, usize::MAX, 0));
         }
         self.cut |= list.is_cut();
         self.parts.push(Part { start: self.bytes.len(), end, entries: list.len() });

@@ -16,7 +16,7 @@ pub const REQUEST_VERSION: u32 = 0x79;
 /// Request::new(Ask::RulesAndPlayers).encode(&mut out);
 /// assert_eq!(out, [0x79, 0, 0, 0, 3]);
 /// assert_eq!(Request::parse(&[0x80, 0, 0, 0, 1])?.ask, Ask::Rules);
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

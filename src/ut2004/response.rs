@@ -15,7 +15,7 @@ const OLDEST_VERSION: u32 = 0x77;
 /// A reply, viewed without copying.
 ///
 /// ```
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 /// use queryport::ut2004::{Body, Response};
 ///
 /// let packet = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0\x0bAdminEmail\0\0";
@@ -23,7 +23,7 @@ const OLDEST_VERSION: u32 = 0x77;
 /// let Body::Rules(rules) = response.body else { panic!() };
 /// let pairs: Vec<_> = rules.iter().map(|(key, value)| (key.raw(), value.raw())).collect();
 /// assert_eq!(pairs, [(&b"ServerMode"[..], &b"dedicated"[..]), (b"AdminEmail", b"")]);
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -176,7 +176,7 @@ fn within<T: Copy>(
     most: usize,
     what: &'static str,
 ) -> Result<T, ParseError> {
-    if len(list) > most { Err(ParseError::new(ParseErrorKind::Limit(what), HEADER)) } else { Ok(list) }
+    if len(list) > most { Err(ParseError::limit(what, most, HEADER)) } else { Ok(list) }
 }
 
 fn is_named(info: &Info<'_>) -> bool {

@@ -12,8 +12,9 @@ use super::reading::FLUSH;
 use super::request::{Ask, Request};
 use super::response::{Body, Response, UT2004_VERSION, encode_head};
 use super::strings::FString;
+use crate::reply::{Replies, Requester};
 use crate::model::{Charset, Colours, ServerStatus, Text, TextRef};
-use crate::wire::number;
+use crate::text::number;
 
 /// Longest text that is written, in code units; longer ones are cut.
 const MAX_TEXT: usize = 400;
@@ -45,19 +46,30 @@ impl Default for Options {
 /// added from the status where the rules lack them.
 ///
 /// ```
-/// use queryport::model::{Player, ServerStatus};
+/// use std::time::Instant;
+/// use queryport::{Player, Requester, Secret, ServerStatus};
 /// use queryport::ut2004::{Ask, Request, server};
 ///
 /// let mut status = ServerStatus::default();
 /// status.rules.push("ServerMode", "dedicated");
 /// status.players = Some(vec![Player::new("Жx")]);
-/// let replies = server::answer(&Request::new(Ask::RulesAndPlayers), &status, &server::Options::default());
+/// # #[allow(clippy::disallowed_methods)]
+/// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let request = Request::new(Ask::RulesAndPlayers);
+/// let replies = server::answer(&request, &status, &server::Options::default(), &requester);
+/// let replies: Vec<_> = replies.into_iter().collect();
 /// assert_eq!(&replies[0][..], b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0");
 /// assert_eq!(replies[1][..12], [0x80, 0, 0, 0, 2, 1, 0, 0, 0, 0x83, 0x16, 0x04]);
+/// # Ok::<(), std::net::AddrParseError>(())
 /// ```
 #[must_use]
-pub fn answer(request: &Request, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
-    match request.ask {
+pub fn answer(
+    request: &Request,
+    status: &ServerStatus,
+    options: &Options,
+    _requester: &Requester,
+) -> Replies {
+    let replies = match request.ask {
         Ask::Info => vec![info(status, options)],
         Ask::Rules => rules(request, status, options),
         Ask::Players => players(status, options),
@@ -67,7 +79,8 @@ pub fn answer(request: &Request, status: &ServerStatus, options: &Options) -> Ve
             replies
         }
         Ask::SmallPing => vec![datagram(Body::SmallPing(b"P"), options)],
-    }
+    };
+    replies.into()
 }
 
 fn datagram(body: Body<'_>, options: &Options) -> Bytes {

@@ -123,7 +123,7 @@ fn short(input: &[u8]) -> Err<Error<&[u8]>> {
 /// assert_eq!(string.text().plain(), "Test");
 /// let (wide, _) = FString::parse(&[0x83, 0x16, 0x04, b'x', 0, 0, 0])?;
 /// assert_eq!((wide.is_wide(), wide.text().plain().as_ref()), (true, "Жx"));
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FString<'a> {

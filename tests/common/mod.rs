@@ -18,3 +18,29 @@ pub mod captures;
 pub mod link;
 pub mod pair;
 pub mod twist;
+/// What `examples/decode` prints: the wire view as JSON.
+#[path = "../../examples/decode/wire/mod.rs"]
+pub mod wire;
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use queryport::session::Conversation;
+use queryport::{Requester, Secret};
+
+/// The address that this text is.
+pub fn at(address: &str) -> SocketAddr {
+    address.parse().unwrap()
+}
+
+/// A requester at this address whose tokens follow from a fixed secret.
+pub fn requester(address: &str) -> Requester {
+    Requester::new(at(address), Instant::now(), Secret::new([7; 16]))
+}
+
+/// The request of a conversation's current step.
+pub fn request(conversation: &mut impl Conversation) -> Vec<u8> {
+    let mut out = Vec::new();
+    conversation.request(&mut out);
+    out
+}

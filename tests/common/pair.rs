@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::error::QueryError;
-use queryport::limits::Limits;
-use queryport::session::{Conversation, Outcome, Session, Timing};
+use queryport::QueryError;
+use queryport::session::{Conversation, Session};
+use queryport::{Outcome, Timing};
 
 use super::link::{Conditions, Datagram, Link};
 
@@ -32,7 +32,7 @@ pub fn play<C: Conversation>(
     let start = Instant::now();
     let mut now = start;
     let mut link = Link::new(conditions, seed);
-    let mut session = Session::new(conversation, server_at, timing, &Limits::default(), now);
+    let mut session = Session::new(conversation, server_at, timing, now);
     loop {
         let mut out = Vec::new();
         while let Some(transmit) = session.poll_transmit(now, &mut out) {

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::error::QueryError;
+use queryport::QueryError;
 use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
 use queryport::gamespy4::{Answer, Command, Dialect, InfoQuery, Request, StatusQuery};
-use queryport::limits::Limits;
-use queryport::model::{Player, ServerStatus};
-use queryport::secret::Secret;
-use queryport::session::{Outcome, Timing};
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
+use queryport::Secret;
+use queryport::{Outcome, Timing};
 
 use crate::common::link::Conditions;
 use crate::common::pair::{Played, play};
@@ -116,7 +116,7 @@ fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
                 partial += 1;
                 assert!(outcome.answer.reply().players().len() <= PLAYERS);
             }
-            Err(QueryError::Silent { .. }) => silent += 1,
+            Err(QueryError::NoAnswer { .. }) => silent += 1,
             Err(error) => panic!("seed {seed}: {error}"),
         }
         assert!(played.elapsed <= Duration::from_secs(4));
@@ -163,7 +163,7 @@ fn an_empty_reply_is_no_answer() {
         Command::Challenge => vec![challenge(request, "0")],
         _ => vec![[b"\0", &request.id.bytes()[..]].concat()],
     });
-    assert!(matches!(played.result.unwrap_err(), QueryError::Nonsense { .. }));
+    assert!(matches!(played.result.unwrap_err(), QueryError::NoUsableAnswer { .. }));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn where_no_challenge_is_known_the_data_is_asked_for_without() {
     assert!(is_whole(&played));
     let (steps, played) = ask(query(), |_, _, _| Vec::new());
     assert_eq!(steps, "cc0", "once, within four seconds");
-    assert!(matches!(played.result, Err(QueryError::Silent { requests: 3, .. })));
+    assert!(matches!(played.result, Err(QueryError::NoAnswer { requests: 3, .. })));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use queryport::gamespy4::{Answer, Table};
-use queryport::limits::Limits;
+use queryport::Limits;
 
 use crate::sender::{Columns, Held, MOST, send};
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use queryport::gamespy4::minecraft::{Basic, Full};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
-use queryport::limits::Limits;
+use queryport::Limits;
 use queryport::session::{Conversation, Verdict};
 
 use crate::common::captures::cases;

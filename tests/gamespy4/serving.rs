@@ -7,9 +7,9 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::gamespy4::server::{self, Flavour, Options, Tokens, WINDOW};
 use queryport::gamespy4::{Command, FULL_DATAGRAM, Request, RequestId, Response, Selection};
-use queryport::model::{Player, ServerStatus, Team};
-use queryport::protocol::Protocol;
-use queryport::secret::Secret;
+use queryport::{Player, ServerStatus, Team};
+use queryport::Protocol;
+use queryport::Secret;
 use queryport::serve::{Responder, Service};
 
 use crate::common::link::Random;

@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::error::{ParseErrorKind, QueryError};
+use queryport::{ParseErrorKind, QueryError};
 use queryport::gamespy4::{Answer, StatusQuery};
-use queryport::limits::Limits;
-use queryport::session::{Session, Timing};
+use queryport::Limits;
+use queryport::session::Session;
+use queryport::Timing;
 
 use crate::common::pair::SERVER;
 use crate::decode;
@@ -86,7 +87,7 @@ fn a_wrong_request_id_is_rejected() {
     rig.hear(SERVER, challenge);
     assert_eq!(rig.session.stats().rejected, 2);
     match rig.end().0 {
-        Err(QueryError::Nonsense { last, .. }) => {
+        Err(QueryError::NoUsableAnswer { last, .. }) => {
             assert_eq!((last.kind, last.offset), (ParseErrorKind::Mismatch("request id"), 1));
         }
         other => panic!("{other:?}"),

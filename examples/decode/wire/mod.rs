@@ -5,7 +5,7 @@ mod gamespy4;
 mod quake3;
 mod ut2004;
 
-use queryport::protocol::Answer;
+use queryport::Answer;
 use serde_json::{Map, Value, json};
 
 /// Adds what an answer holds to the output line.

@@ -1,6 +1,6 @@
 //! UT99.
 
-use queryport::model::{ServerStatus, Text};
+use queryport::{ServerStatus, Text};
 
 use super::player;
 

@@ -2,8 +2,8 @@
 
 use queryport::gamespy4::minecraft;
 use queryport::gamespy4::server::{Flavour, Options};
-use queryport::model::{Player, ServerStatus, Team, Text};
-use queryport::protocol::Protocol;
+use queryport::{Player, ServerStatus, Team, Text};
+use queryport::Protocol;
 use queryport::serve::Service;
 
 use super::{World, player};

@@ -8,9 +8,9 @@ mod ut2004;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use queryport::model::{Player, ServerStatus, Text};
+use queryport::{Player, ServerStatus, Text};
 use queryport::net::serve;
-use queryport::protocol::Protocol;
+use queryport::Protocol;
 use queryport::serve::{Responder, Service};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;

@@ -1,6 +1,7 @@
 //! Quake 3.
 
-use queryport::model::{Charset, Colours, ServerStatus, Style, Text};
+use queryport::{ServerStatus, Text};
+use queryport::model::{Charset, Colours, Style};
 
 use super::player;
 

@@ -1,6 +1,7 @@
 //! UT2004 and Killing Floor.
 
-use queryport::model::{Charset, Colours, Player, ServerStatus, Style, Text};
+use queryport::{Player, ServerStatus, Text};
+use queryport::model::{Charset, Colours, Style};
 
 use super::player;
 

@@ -9,7 +9,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::request::{DATA, RequestId, id};
 use crate::gamespy4::response::text;
 use crate::model::TextRef;
-use crate::wire::number;
+use crate::text::number;
 
 /// The short answer, borrowed from its datagram.
 ///
@@ -20,7 +20,7 @@ use crate::wire::number;
 /// let basic = Basic::parse(datagram)?;
 /// assert_eq!(basic.title().plain(), "A Minecraft Server");
 /// assert_eq!((basic.players(), basic.max_players(), basic.host_port()), (Some(2), Some(20), 25565));
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Basic<'a> {

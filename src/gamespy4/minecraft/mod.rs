@@ -19,7 +19,7 @@ use memchr::memmem;
 use super::answer::{Answer, Form};
 use super::tables::Reply;
 use crate::model::{Charset, Colours, Style, TextRef};
-use crate::wire::number;
+use crate::text::number;
 
 pub(super) use long::{is_minecraft, read};
 

@@ -35,7 +35,7 @@ pub use mutators::{MutatorTable, Mutators};
 
 use super::answer::Answer;
 use crate::model::{Charset, Colours, Rules, Style, TextRef};
-use crate::wire::number;
+use crate::text::number;
 
 /// How its texts are read.
 const STYLE: Style = Style::new(Charset::Utf8OrWindows1252, Colours::None);

@@ -1,6 +1,6 @@
-//! Many datagrams a system call, and what the kernel tells beside them.
+//! Many datagrams per system call, with the kernel's drop counter and error queue.
 //!
-//! `recvmmsg` and the control messages come from nix, `sendmmsg` from rustix: nix's tells the number of datagrams
+//! `recvmmsg` and the control messages come from nix, `sendmmsg` from rustix: nix's reports the number of datagrams
 //! sent only through addresses that were never received.
 
 use std::io::{self, IoSlice, IoSliceMut};
@@ -15,7 +15,7 @@ use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 use tokio::net::UdpSocket;
 
-use super::lane::{BATCH, Outgoing};
+use super::family_socket::{BATCH, Outgoing};
 
 /// Between the starts of two receive buffers: no datagram is longer, and an odd number of cache lines, so that the
 /// starts of the buffers do not fall into the same sets of the caches.
@@ -65,8 +65,8 @@ impl Batch {
             let mut slices = [IoSliceMut::new(&mut self.buffers)];
             let control = Some(self.control.as_mut_slice());
             let message = recvmsg::<SockaddrStorage>(fd, &mut slices, control, MsgFlags::empty())?;
-            for told in message.cmsgs().into_iter().flatten() {
-                if let ControlMessageOwned::RxqOvfl(drops) = told {
+            for control in message.cmsgs().into_iter().flatten() {
+                if let ControlMessageOwned::RxqOvfl(drops) = control {
                     self.drops = drops;
                 }
             }
@@ -102,7 +102,7 @@ impl Batch {
                 count = count.saturating_add(1);
                 (SocketAddrAny::from(to), [IoSlice::new(bytes)])
             }
-            None => (SocketAddrAny::from(NOBODY), [IoSlice::new(&[])]),
+            None => (SocketAddrAny::from(UNUSED), [IoSlice::new(&[])]),
         });
         let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
             std::array::from_fn(|_| SendAncillaryBuffer::default());
@@ -113,7 +113,7 @@ impl Batch {
         });
         let headers = headers.get_mut(..count).unwrap_or_default();
         match sendmmsg(socket.as_fd(), headers, SendFlags::empty()) {
-            // Some conversation writes more than the way takes in one piece.
+            // A request exceeds the path MTU.
             Err(Errno::MSGSIZE) => {
                 set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT)?;
                 Ok(sendmmsg(socket.as_fd(), headers, SendFlags::empty())?)
@@ -140,9 +140,9 @@ impl Batch {
             };
             count = count.saturating_add(1);
             let Some(asked) = message.address.as_ref().and_then(address) else { continue };
-            for told in message.cmsgs().into_iter().flatten() {
+            for control in message.cmsgs().into_iter().flatten() {
                 if let ControlMessageOwned::Ipv4RecvErr(error, _) | ControlMessageOwned::Ipv6RecvErr(error, _) =
-                    told
+                    control
                     && let Ok(code) = i32::try_from(error.ee_errno)
                 {
                     each(asked, &io::Error::from_raw_os_error(code));
@@ -158,8 +158,8 @@ impl Batch {
     }
 }
 
-/// Stands in unused places of a batch.
-const NOBODY: SocketAddr = SocketAddr::V4(SocketAddrV4::new(std::net::Ipv4Addr::UNSPECIFIED, 0));
+/// Fills the unused slots of a batch.
+const UNUSED: SocketAddr = SocketAddr::V4(SocketAddrV4::new(std::net::Ipv4Addr::UNSPECIFIED, 0));
 
 fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     match storage.as_sockaddr_in() {

@@ -1,11 +1,11 @@
-//! How wide the window may be: what the receive buffer holds is safe, more is tried with care.
+//! How wide the window may be: what the receive buffer holds is safe, more is probed with care.
 
 /// What a full datagram takes in the kernel's receive buffer. Linux charges about 1,400 bytes of payload as 2,304, and
 /// gives back what was read only when it comes to a quarter of the buffer.
 pub(super) const DATAGRAM: usize = 2304 * 4 / 3;
 /// Datagrams of one query that may be on their way at once, before the answers tell: most servers send fewer.
 pub(super) const DATAGRAMS_A_QUERY: usize = 12;
-/// Growth by doubling ends here at the latest: a wider window than the buffer holds is felt for.
+/// Growth by doubling ends here at the latest: a window wider than the buffer is probed for.
 const CAREFUL: usize = 512;
 /// Never narrower.
 const LEAST: usize = 16;
@@ -27,28 +27,28 @@ pub(super) struct Window {
     /// Datagrams since the window last grew.
     received: usize,
     /// Datagrams until the next drop may shrink it again.
-    deaf: usize,
+    drops_ignored_for: usize,
     drops: u32,
-    /// Whether the kernel tells of drops: what cannot shrink must not grow.
-    tells: bool,
+    /// Whether the kernel counts_drops of drops: what cannot shrink must not grow.
+    counts_drops: bool,
 }
 
 impl Window {
     /// `receive_buffer`: bytes the kernel holds. `most`: what was asked for.
-    pub(super) fn new(receive_buffer: usize, most: usize, tells: bool) -> Self {
+    pub(super) fn new(receive_buffer: usize, most: usize, counts_drops: bool) -> Self {
         let room = receive_buffer.checked_div(DATAGRAM).unwrap_or_default();
         let each = DATAGRAMS_A_QUERY;
         let size = room.checked_div(each).unwrap_or_default().max(LEAST).min(most);
         let threshold = size.max(CAREFUL).min(most);
-        Self { size, most, room, each, threshold, received: 0, deaf: 0, drops: 0, tells }
+        Self { size, most, room, each, threshold, received: 0, drops_ignored_for: 0, drops: 0, counts_drops }
     }
 
     pub(super) const fn size(&self) -> usize {
         self.size
     }
 
-    /// A request brings `each` datagrams, as far as it can be told: what is safe with that.
-    pub(super) fn learned(&mut self, each: usize) {
+    /// A request brings `each` datagrams by what the answers show: resizes to what is safe with that.
+    pub(super) fn set_datagrams_per_request(&mut self, each: usize) {
         let each = each.max(1);
         let safe = self.room.checked_div(each).unwrap_or_default().max(LEAST).min(self.most);
         if each > self.each {
@@ -59,10 +59,10 @@ impl Window {
         self.each = each;
     }
 
-    /// `count` datagrams came; `few`: so few that nothing was waiting for us.
+    /// `count` datagrams were received; `few`: so few that no backlog was waiting.
     pub(super) fn received(&mut self, count: usize, few: bool) {
-        self.deaf = self.deaf.saturating_sub(count);
-        if !self.tells || self.size >= self.most || !few {
+        self.drops_ignored_for = self.drops_ignored_for.saturating_sub(count);
+        if !self.counts_drops || self.size >= self.most || !few {
             return;
         }
         self.received = self.received.saturating_add(count);
@@ -77,10 +77,10 @@ impl Window {
 
     /// The kernel's count of drops.
     pub(super) fn dropped(&mut self, drops: u32) {
-        if drops != self.drops && self.deaf == 0 {
+        if drops != self.drops && self.drops_ignored_for == 0 {
             self.size = (self.size / 2).max(LEAST).min(self.most);
             self.threshold = self.size;
-            (self.received, self.deaf) = (0, self.size);
+            (self.received, self.drops_ignored_for) = (0, self.size);
         }
         self.drops = drops;
     }
@@ -129,11 +129,11 @@ mod tests {
         let mut window = Window::new(425_984, 8192, false);
         window.received(100_000, true);
         assert_eq!(window.size(), 16);
-        window.learned(12);
+        window.set_datagrams_per_request(12);
         assert_eq!(window.size(), 16);
-        window.learned(1);
+        window.set_datagrams_per_request(1);
         assert_eq!(window.size(), 138, "all of them fit, whatever happens");
-        window.learned(3);
+        window.set_datagrams_per_request(3);
         assert_eq!(window.size(), 46, "the answers have become longer");
         assert_eq!(Window::new(0, 8192, false).size(), 16);
         assert_eq!(Window::new(1 << 24, 100, true).size(), 100);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::EncodeError;
 use crate::quake3::request::{Command, Request};
-use crate::session::Transmit;
+use crate::session::{Machine, Transmit};
 
 /// Time between two heartbeats caused by changes, to one master.
 const LEAST: Duration = Duration::from_secs(10);
@@ -97,6 +97,20 @@ impl Announcer {
     pub fn poll_timeout(&self) -> Option<Instant> {
         (!self.closing && !self.masters.is_empty()).then_some(self.next)
     }
+}
+
+impl Machine for Announcer {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        Self::poll_transmit(self, now, out)
+    }
+
+    fn handle_datagram(&mut self, _now: Instant, _from: SocketAddr, _datagram: &[u8]) {}
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        Self::poll_timeout(self)
+    }
+
+    fn handle_timeout(&mut self, _now: Instant) {}
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::quake3::request::MARK;
 /// let servers: Vec<String> = part.iter().map(|address| address.to_string()).collect();
 /// assert_eq!(servers, ["1.2.3.4:27960", "92.92.92.92:23644", "69.79.84.5:27961"]);
 /// assert!(part.has_end() && part.is_whole());
-/// # Ok::<(), queryport::error::ParseError>(())
+/// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListPart<'a> {

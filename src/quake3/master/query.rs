@@ -11,7 +11,7 @@ use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Missing;
 use crate::quake3::request::{Command, Request};
-use crate::session::{Conversation, Patience, Silence, Verdict, Wait, canonical};
+use crate::session::{Conversation, Remaining, OnTimeout, Verdict, Wait, canonical};
 
 /// Asks a master for its list and collects its datagrams, in whatever order they come.
 ///
@@ -19,9 +19,9 @@ use crate::session::{Conversation, Patience, Silence, Verdict, Wait, canonical};
 /// several times does: see [`Self::with_passes`].
 ///
 /// ```
-/// use queryport::limits::Limits;
+/// use queryport::Limits;
 /// use queryport::quake3::master::{ListQuery, ListRequest, list};
-/// use queryport::session::{Conversation, Patience, Silence};
+/// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
 /// let mut query = ListQuery::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default())?
 ///     .with_passes(1);
@@ -31,7 +31,7 @@ use crate::session::{Conversation, Patience, Silence, Verdict, Wait, canonical};
 ///         println!("{server}, as it comes");
 ///     }
 /// }
-/// let Silence::Done(answer) = query.silence(Patience::Retry) else { panic!() };
+/// let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) else { panic!() };
 /// assert_eq!(answer.servers().len(), 2);
 /// assert!(answer.completeness().is_complete());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -187,7 +187,7 @@ impl ListQuery {
             refused: self.refused,
             datagrams: self.done.parts,
             passes: self.done.count,
-            completeness: Missing { end, fragments, ..Missing::default() }.completeness(),
+            completeness: Missing { end, fragments, ..Missing::NOTHING }.completeness(),
         }
     }
 }
@@ -195,7 +195,7 @@ impl ListQuery {
 impl Conversation for ListQuery {
     type Answer = ServerList;
 
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.request);
     }
 
@@ -223,17 +223,17 @@ impl Conversation for ListQuery {
         Verdict::Partial(if self.pass.ended { Wait::Grace } else { Wait::Quiet })
     }
 
-    fn silence(&mut self, patience: Patience) -> Silence<ServerList> {
-        if self.pass.parts == 0 && (self.done.count == 0 || patience == Patience::Retry) {
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<ServerList> {
+        if self.pass.parts == 0 && (self.done.count == 0 || remaining == Remaining::Retry) {
             // Nobody has answered this question yet.
-            return Silence::Retry;
+            return OnTimeout::Retry;
         }
         let pass = self.end_pass();
         let settled = pass.ended && !pass.damaged && pass.new == 0 && self.lost_by_all() <= TOLERANCE;
-        if patience != Patience::Over && self.done.count < self.passes && !settled && pass.parts > 0 {
-            return Silence::Next;
+        if remaining != Remaining::Nothing && self.done.count < self.passes && !settled && pass.parts > 0 {
+            return OnTimeout::Next;
         }
-        Silence::Done(self.answer(pass))
+        OnTimeout::Done(self.answer(pass))
     }
 }
 
@@ -250,8 +250,8 @@ mod tests {
         (1..=count).map(|port| SocketAddr::from(([192, 0, 2, 1], port)))
     }
 
-    fn done(silence: Silence<ServerList>) -> ServerList {
-        let Silence::Done(answer) = silence else { panic!("{silence:?}") };
+    fn done(silence: OnTimeout<ServerList>) -> ServerList {
+        let OnTimeout::Done(answer) = silence else { panic!("{silence:?}") };
         answer
     }
 
@@ -262,7 +262,7 @@ mod tests {
         for part in parts.iter().rev().chain(&parts) {
             assert!(matches!(query.receive(part), Verdict::Partial(Wait::Grace)), "the end came first");
         }
-        let answer = done(query.silence(Patience::Step));
+        let answer = done(query.timeout(Remaining::Step));
         assert_eq!(answer.servers().len(), 1000);
         assert_eq!(answer.to_set(), servers(1000).collect());
         assert!(answer.completeness().is_complete());
@@ -273,8 +273,8 @@ mod tests {
         let parts = list(servers(1000), true);
         let mut query = query(1);
         assert_eq!(query.receive(&parts[0]), Verdict::Partial(Wait::Quiet));
-        let answer = done(query.silence(Patience::Retry));
-        assert_eq!(answer.completeness(), Missing { end: true, ..Missing::default() }.completeness());
+        let answer = done(query.timeout(Remaining::Retry));
+        assert_eq!(answer.completeness(), Missing { end: true, ..Missing::NOTHING }.completeness());
     }
 
     #[test]
@@ -286,10 +286,10 @@ mod tests {
                 query.receive(part);
             }
             if pass < 2 {
-                assert_eq!(query.silence(Patience::Step), Silence::Next, "pass {pass}");
+                assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next, "pass {pass}");
             }
         }
-        let answer = done(query.silence(Patience::Step));
+        let answer = done(query.timeout(Remaining::Step));
         assert_eq!((answer.servers().len(), answer.passes()), (1000, 3));
         assert!(answer.completeness().is_complete(), "the third brought nothing new and lost nothing");
     }
@@ -299,9 +299,9 @@ mod tests {
         let parts = list(servers(1000), true);
         let mut query = query(2);
         parts.iter().skip(1).for_each(|part| drop(query.receive(part)));
-        assert_eq!(query.silence(Patience::Step), Silence::Next);
+        assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
         parts.iter().for_each(|part| drop(query.receive(part)));
-        assert!(!done(query.silence(Patience::Step)).completeness().is_complete());
+        assert!(!done(query.timeout(Remaining::Step)).completeness().is_complete());
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
         for (scope, kept, refused) in [(Scope::Public, 1, 5), (Scope::Lan, 2, 4), (Scope::Any, 3, 3)] {
             let mut query = query(1).with_scope(scope);
             query.receive(&parts[0]);
-            let answer = done(query.silence(Patience::Step));
+            let answer = done(query.timeout(Remaining::Step));
             assert_eq!((answer.servers().len(), answer.refused()), (kept, refused), "{scope:?}");
         }
     }
@@ -330,11 +330,11 @@ mod tests {
 
     #[test]
     fn silence_is_no_empty_list() {
-        assert_eq!(query(1).silence(Patience::Over), Silence::Retry);
+        assert_eq!(query(1).timeout(Remaining::Nothing), OnTimeout::Retry);
         let mut query = query(1);
         assert!(matches!(query.receive(&list([], false)[0]), Verdict::Rejected(_)), "not the kind asked for");
         query.receive(&list([], true)[0]);
-        let answer = done(query.silence(Patience::Step));
+        let answer = done(query.timeout(Remaining::Step));
         assert!(answer.servers().is_empty() && answer.completeness().is_complete());
     }
 }

@@ -4,7 +4,7 @@ use bytes::BufMut;
 
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::quake3::request::{check_word, next_word};
-use crate::wire::number;
+use crate::text::number;
 
 /// What stands after `getservers` or `getserversExt`: which game, which protocol, which servers.
 ///

@@ -17,8 +17,8 @@ use crate::quake3::infostring::InfoString;
 use crate::quake3::request::{Command, Request};
 use crate::quake3::response::{Kind, Response};
 use crate::secret::Secret;
-use crate::session::{Transmit, canonical};
-use crate::wire::number;
+use crate::session::{Machine, Transmit, canonical};
+use crate::text::number;
 
 /// A challenge is good for one to two of these.
 const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);
@@ -42,7 +42,7 @@ const MAX_VALUE: usize = 255;
 /// ```
 /// use std::time::Instant;
 /// use queryport::quake3::master::{Event, Master, Options};
-/// use queryport::secret::Secret;
+/// use queryport::Secret;
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
@@ -279,6 +279,24 @@ impl Master {
             .as_secs()
             .checked_div(CHALLENGE_WINDOW.as_secs())
             .unwrap_or_default()
+    }
+}
+
+impl Machine for Master {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        Self::poll_transmit(self, now, out)
+    }
+
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+        Self::handle_datagram(self, now, from, datagram);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        Self::poll_timeout(self)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        Self::handle_timeout(self, now);
     }
 }
 

@@ -1,0 +1,236 @@
+//! Whether an answer is whole, and what tied it to its request.
+
+use std::fmt;
+
+/// Whether an answer is whole.
+///
+/// `Display` is a sentence for people:
+///
+/// ```
+/// use queryport::{Completeness, Part};
+///
+/// let whole = Completeness::Complete;
+/// assert!(whole.is_complete());
+/// assert_eq!(whole.to_string(), "complete");
+///
+/// let partial = whole.without(Part::Players).without_fragments(2);
+/// assert_eq!(partial.to_string(), "incomplete: players and 2 datagrams are missing");
+/// let Completeness::Incomplete(missing) = partial else { panic!() };
+/// assert!(missing.contains(Part::Players) && !missing.contains(Part::Rules));
+/// assert_eq!(missing.fragments(), 2);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Completeness {
+    /// Everything the server sends for this request has arrived, as far as the protocol can tell.
+    #[default]
+    Complete,
+    /// Something is missing; the answer holds what did arrive.
+    Incomplete(Missing),
+}
+
+impl Completeness {
+    /// Whether nothing is missing.
+    #[must_use]
+    pub const fn is_complete(self) -> bool {
+        matches!(self, Self::Complete)
+    }
+
+    /// The same with this part missing as well.
+    #[must_use]
+    pub fn without(self, part: Part) -> Self {
+        let mut missing = self.missing();
+        *missing.part_mut(part) = true;
+        Self::Incomplete(missing)
+    }
+
+    /// The same with so many more datagrams missing; 0 changes nothing.
+    #[must_use]
+    pub fn without_fragments(self, count: u16) -> Self {
+        let mut missing = self.missing();
+        missing.fragments = missing.fragments.saturating_add(count);
+        missing.completeness()
+    }
+
+    const fn missing(self) -> Missing {
+        match self {
+            Self::Complete => Missing::NOTHING,
+            Self::Incomplete(missing) => missing,
+        }
+    }
+}
+
+impl fmt::Display for Completeness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Complete => f.pad("complete"),
+            Self::Incomplete(missing) => write!(f, "incomplete: {missing} missing"),
+        }
+    }
+}
+
+/// A part of an answer that can be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// The server's description (name, map, counts).
+    Info,
+    /// The rules, or some of them.
+    Rules,
+    /// The players, or some of them.
+    Players,
+    /// The teams, or some of them.
+    Teams,
+    /// The mark that ends the reply: how much followed is unknown.
+    End,
+}
+
+/// What is known to be missing from an answer: at least one [`Part`] or datagram. See [`Completeness::without`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Fields"))]
+pub struct Missing {
+    pub(crate) info: bool,
+    pub(crate) rules: bool,
+    pub(crate) players: bool,
+    pub(crate) teams: bool,
+    pub(crate) end: bool,
+    pub(crate) fragments: u16,
+}
+
+impl Missing {
+    /// The start for collecting what is missing. It never leaves the crate: [`Self::completeness`] turns it into
+    /// `Complete`.
+    pub(crate) const NOTHING: Self =
+        Self { info: false, rules: false, players: false, teams: false, end: false, fragments: 0 };
+
+    /// Whether this part is missing.
+    #[must_use]
+    pub const fn contains(self, part: Part) -> bool {
+        match part {
+            Part::Info => self.info,
+            Part::Rules => self.rules,
+            Part::Players => self.players,
+            Part::Teams => self.teams,
+            Part::End => self.end,
+        }
+    }
+
+    /// Datagrams that are known to exist and did not arrive.
+    #[must_use]
+    pub const fn fragments(self) -> u16 {
+        self.fragments
+    }
+
+    /// [`Completeness`] of an answer that lacks these: complete when there are none.
+    pub(crate) fn completeness(self) -> Completeness {
+        if self == Self::NOTHING { Completeness::Complete } else { Completeness::Incomplete(self) }
+    }
+
+    const fn part_mut(&mut self, part: Part) -> &mut bool {
+        match part {
+            Part::Info => &mut self.info,
+            Part::Rules => &mut self.rules,
+            Part::Players => &mut self.players,
+            Part::Teams => &mut self.teams,
+            Part::End => &mut self.end,
+        }
+    }
+}
+
+/// The parts as a list in words, with the verb: `rules and players are`.
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            (self.info, "the description"),
+            (self.rules, "rules"),
+            (self.players, "players"),
+            (self.teams, "teams"),
+            (self.end, "the end mark"),
+        ];
+        let datagrams = match self.fragments {
+            0 => None,
+            1 => Some("1 datagram".to_owned()),
+            count => Some(format!("{count} datagrams")),
+        };
+        let mut words: Vec<&str> = parts.iter().filter_map(|(missing, word)| missing.then_some(*word)).collect();
+        words.extend(datagrams.as_deref());
+        let one = words.len() == 1 && (self.info || self.end || self.fragments == 1);
+        let verb = if one { "is" } else { "are" };
+        match words.split_last() {
+            Some((last, [])) => write!(f, "{last} {verb}"),
+            Some((last, rest)) => write!(f, "{} and {last} {verb}", rest.join(", ")),
+            None => f.write_str("nothing is"),
+        }
+    }
+}
+
+/// [`Missing`] as it stands in JSON, before the check that something is missing.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(default)]
+struct Fields {
+    info: bool,
+    rules: bool,
+    players: bool,
+    teams: bool,
+    end: bool,
+    fragments: u16,
+}
+
+#[cfg(feature = "serde")]
+impl Default for Fields {
+    fn default() -> Self {
+        Self { info: false, rules: false, players: false, teams: false, end: false, fragments: 0 }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Fields> for Missing {
+    type Error = &'static str;
+
+    fn try_from(fields: Fields) -> Result<Self, Self::Error> {
+        let Fields { info, rules, players, teams, end, fragments } = fields;
+        let missing = Self { info, rules, players, teams, end, fragments };
+        if missing == Self::NOTHING { Err("an incomplete answer lacks at least one part") } else { Ok(missing) }
+    }
+}
+
+/// Whether a reply proved that it answers the request that was sent.
+///
+/// Anybody who knows the port of a query can forge a reply. One that quotes an unguessable number of the request comes
+/// from somebody who saw the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Verification {
+    /// The protocol has nothing to quote, or no request is known: the sender's address is the only check.
+    #[default]
+    Unavailable,
+    /// The request held a number that servers quote, and the reply holds none: an old server, or a forgery.
+    Unverified,
+    /// The reply quotes the number of the request.
+    Verified,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_for_people() {
+        let shown = |completeness: Completeness| completeness.to_string();
+        let whole = Completeness::Complete;
+        assert_eq!(shown(whole.without(Part::End)), "incomplete: the end mark is missing");
+        assert_eq!(shown(whole.without_fragments(1)), "incomplete: 1 datagram is missing");
+        assert_eq!(shown(whole.without(Part::Rules)), "incomplete: rules are missing");
+        assert_eq!(
+            shown(whole.without(Part::Info).without(Part::Rules).without(Part::Players)),
+            "incomplete: the description, rules and players are missing"
+        );
+        assert_eq!(whole.without_fragments(0), Completeness::Complete);
+    }
+}

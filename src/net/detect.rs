@@ -1,0 +1,120 @@
+//! Which protocol does a host speak?
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::client::Client;
+use super::error::Error;
+use super::resolve::split;
+use crate::model::{ServerStatus, ToStatus};
+use crate::protocol::{Protocol, StatusQuery};
+use crate::session::Outcome;
+
+/// A protocol that a host answered in, see [`Client::detect`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Detected {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The answer, with the address and query port it came from.
+    pub outcome: Outcome<ServerStatus>,
+}
+
+/// Between two requests to one host: few packet filters count so few as a flood.
+const GAP: Duration = Duration::from_millis(20);
+/// How long others may still answer after the first has.
+const AFTER_FIRST: Duration = Duration::from_millis(500);
+
+/// Query ports of well-known games, the commonest first.
+const PORTS: [(Protocol, &[u16]); 4] = [
+    // Quake III Arena and most of its family; Call of Duty; Nexuiz and Xonotic; Jedi Academy; Enemy Territory runs on
+    // the first.
+    (Protocol::Quake3, &[27960, 28960, 26000, 29070]),
+    // Unreal Tournament; Battlefield 1942; Medal of Honor; UT2004's side port.
+    (Protocol::GameSpy1, &[7778, 23000, 12300, 7787]),
+    // Unreal Tournament 3; Minecraft; Battlefield 2.
+    (Protocol::GameSpy4, &[6500, 25565, 29900]),
+    // UT2004; Killing Floor.
+    (Protocol::Ut2004, &[7778, 7708]),
+];
+
+impl Client {
+    /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first.
+    /// With `:port`, that port is tried, and for GameSpy v1 and UT2004 the ones behind it: their query port is the game port
+    /// plus 1 or plus 10.
+    ///
+    /// Each port gets one request per protocol, 20 ms apart, and no retry before a second has passed. It ends half a second
+    /// after the first answer, or with the client's deadline.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), queryport::Error> {
+    /// for detected in queryport::Client::new()?.detect("example.org").await? {
+    ///     println!("{} at {}", detected.protocol, detected.outcome.peer);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the host has no address. A host that does not answer gives an empty list.
+    pub async fn detect(&self, host: &str) -> Result<Vec<Detected>, Error> {
+        let deadline = self.deadline();
+        let given = split(host, 0).ok().map(|(_, port)| port).filter(|&port| port != 0);
+        let addresses = self.resolve(host, 1, deadline).await?;
+        let Some(address) = addresses.first() else { return Ok(Vec::new()) };
+        let mut queries = JoinSet::new();
+        for (number, (protocol, port)) in candidates(given).into_iter().enumerate() {
+            let (client, address) = (self.clone(), SocketAddr::new(address.ip(), port));
+            queries.spawn(async move {
+                sleep(GAP.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))).await;
+                let query = StatusQuery::new(protocol, client.nonce(address), &client.options);
+                let outcome = client.ask(query, address).await.ok()?;
+                Some(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
+            });
+        }
+        let (mut detected, mut until) = (Vec::new(), deadline);
+        while let Ok(Some(ended)) = timeout_at(until, queries.join_next()).await {
+            if let Ok(Some(answer)) = ended {
+                detected.push(answer);
+                let soon = Instant::now().checked_add(AFTER_FIRST).unwrap_or(deadline);
+                until = until.min(soon);
+            }
+        }
+        Ok(detected)
+    }
+}
+
+/// What to try, in order.
+fn candidates(given: Option<u16>) -> Vec<(Protocol, u16)> {
+    let Some(port) = given else {
+        let widest = PORTS.iter().map(|(_, ports)| ports.len()).max().unwrap_or_default();
+        let nth = |n: usize| PORTS.iter().filter_map(move |(protocol, ports)| Some((*protocol, *ports.get(n)?)));
+        return (0..widest).flat_map(nth).collect();
+    };
+    let behind = |protocol, offset| port.checked_add(offset).map(|port| (protocol, port));
+    let mut candidates: Vec<(Protocol, u16)> = Protocol::ALL.map(|protocol| (protocol, port)).into();
+    for offset in [1, 10] {
+        candidates.extend(behind(Protocol::GameSpy1, offset));
+        candidates.extend(behind(Protocol::Ut2004, offset));
+    }
+    candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_protocol_is_tried_at_its_commonest_port_first() {
+        let all = candidates(None);
+        assert_eq!(all.len(), PORTS.iter().map(|(_, ports)| ports.len()).sum::<usize>());
+        for (protocol, port) in &all[..4] {
+            assert_eq!(*port, protocol.default_query_port());
+        }
+        assert!(candidates(Some(7777)).contains(&(Protocol::Ut2004, 7778)));
+        assert_eq!(candidates(Some(u16::MAX)).len(), 4, "no port behind the last");
+    }
+}

@@ -1,0 +1,375 @@
+//! One socket of a scan, with the datagrams that wait to be sent on it.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use socket2::SockRef;
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+
+#[cfg(target_os = "linux")]
+use super::batch::Batch;
+use crate::net::error::Error;
+use crate::net::exchange::{MAX_DATAGRAM, is_unreachable};
+
+/// Datagrams a system call, where the system takes many.
+pub(super) const BATCH: usize = 64;
+/// Failures in a row after which a server without a route is reported as unreachable. The pauses between them add up to
+/// 0.3 s.
+const MAX_FAILURES: u32 = 5;
+/// The first pause after a failure to send; each next one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A socket of one address family.
+pub(super) struct FamilySocket {
+    socket: Arc<UdpSocket>,
+    calls: Calls,
+    /// Becomes ready when the error queue holds something, where there is one.
+    error_ready: Option<ErrorReady>,
+    outgoing: Outgoing,
+    /// Failures to send in a row.
+    failures: u32,
+    /// Failures to send in all.
+    pub(super) send_errors: u64,
+    paused_until: Option<Instant>,
+    /// Size of the receive buffer, in bytes as the system counts them.
+    pub(super) receive_buffer: usize,
+}
+
+type ErrorReady = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+enum Calls {
+    #[cfg(target_os = "linux")]
+    Batched(Box<Batch>),
+    Plain(Vec<u8>),
+}
+
+/// What arrived from the network.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Incoming<'a> {
+    /// A datagram came from the address.
+    Datagram(&'a [u8]),
+    /// An ICMP error: the address is unreachable.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "other systems do not say which address an ICMP error is about")
+    )]
+    Unreachable,
+}
+
+/// How far sending got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SendProgress {
+    /// Everything was sent.
+    All,
+    /// The socket is full; the task is woken when it is not.
+    Full,
+    /// The system refused; try again at this time.
+    Paused(Instant),
+    /// The system has no route to this server, and had none for a while.
+    NoRoute(SocketAddr),
+}
+
+impl FamilySocket {
+    /// Binds a socket and asks for a receive buffer of this size; the system may give less.
+    pub(super) fn open(local: SocketAddr, receive_buffer: usize) -> Result<Self, Error> {
+        let failed = |source| Error::Io { doing: "open a UDP socket", source };
+        let socket = std::net::UdpSocket::bind(local).map_err(failed)?;
+        socket.set_nonblocking(true).map_err(failed)?;
+        let options = SockRef::from(&socket);
+        // Never less than the system's default. Linux counts its own overhead into twice the size.
+        let given = options.recv_buffer_size().unwrap_or(0);
+        if given < receive_buffer {
+            let half = if cfg!(any(target_os = "linux", target_os = "android")) { 2 } else { 1 };
+            let _ = options.set_recv_buffer_size(receive_buffer.div_ceil(half));
+        }
+        let receive_buffer = options.recv_buffer_size().unwrap_or(given);
+        let socket = Arc::new(UdpSocket::from_std(socket).map_err(failed)?);
+        let calls = Calls::new(&socket);
+        let error_ready = (!matches!(calls, Calls::Plain(_))).then(|| error_ready(&socket));
+        let outgoing = Outgoing::default();
+        Ok(Self {
+            socket,
+            calls,
+            error_ready,
+            outgoing,
+            failures: 0,
+            send_errors: 0,
+            paused_until: None,
+            receive_buffer,
+        })
+    }
+
+    /// Uses one system call per datagram from now on.
+    pub(super) fn unbatch(&mut self) {
+        self.calls = Calls::Plain(vec![0; MAX_DATAGRAM]);
+        self.error_ready = None;
+    }
+
+    /// Every address of the machine, any port.
+    pub(super) fn any_address(ipv4: bool) -> SocketAddr {
+        if ipv4 { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() }
+    }
+
+    pub(super) const fn is_batched(&self) -> bool {
+        !matches!(self.calls, Calls::Plain(_))
+    }
+
+    /// Datagrams that the kernel dropped, where it counts them.
+    pub(super) fn drops(&self) -> Option<u32> {
+        match &self.calls {
+            #[cfg(target_os = "linux")]
+            Calls::Batched(batch) => Some(batch.drops()),
+            Calls::Plain(_) => None,
+        }
+    }
+
+    /// Whether another datagram may be queued.
+    pub(super) fn has_room(&self) -> bool {
+        self.outgoing.len() < BATCH
+    }
+
+    pub(super) fn queue(&mut self, to: SocketAddr, datagram: &[u8]) {
+        self.outgoing.push(to, datagram);
+    }
+
+    /// Takes datagrams and ICMP errors that have arrived, a batch at most. Pending: none, and the task will be woken.
+    pub(super) fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut each: impl FnMut(SocketAddr, Incoming<'_>),
+    ) -> Poll<usize> {
+        let mut failures = 0_usize;
+        loop {
+            match self.socket.poll_recv_ready(cx) {
+                Poll::Ready(Ok(())) => {}
+                // The runtime is going down.
+                Poll::Ready(Err(_)) => return Poll::Pending,
+                Poll::Pending
+                    if self.error_ready.as_mut().is_some_and(|ready| ready.as_mut().poll(cx).is_ready()) =>
+                {
+                    // Clears the readiness, so that the next error sets it anew.
+                    let _ = self
+                        .socket
+                        .try_io(Interest::ERROR, || io::Result::<()>::Err(io::ErrorKind::WouldBlock.into()));
+                    self.error_ready = Some(error_ready(&self.socket));
+                    self.calls.errors(&self.socket, &mut each);
+                    return Poll::Ready(0);
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+            match self.calls.receive(&self.socket, &mut each) {
+                Ok(count) => return Poll::Ready(count),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // An ICMP error about one of the servers; which one is in the error queue, where there is one.
+                Err(_) => {
+                    self.calls.errors(&self.socket, &mut each);
+                    failures = failures.saturating_add(1);
+                    if failures > BATCH {
+                        cx.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends what is queued. ICMP errors that come up on the way go to `each`.
+    pub(super) fn poll_send(
+        &mut self,
+        now: Instant,
+        cx: &mut Context<'_>,
+        mut each: impl FnMut(SocketAddr, Incoming<'_>),
+    ) -> SendProgress {
+        if let Some(until) = self.paused_until.filter(|&until| until > now) {
+            return SendProgress::Paused(until);
+        }
+        while let Some((to, _)) = self.outgoing.first() {
+            let error = match self.calls.send(&self.socket, &self.outgoing) {
+                Ok(count) => {
+                    self.outgoing.sent(count.max(1));
+                    (self.failures, self.paused_until) = (0, None);
+                    // A call that stopped short has met an error and does not say which.
+                    if self.outgoing.first().is_some() {
+                        self.calls.errors(&self.socket, &mut each);
+                    }
+                    continue;
+                }
+                Err(error) => error,
+            };
+            if error.kind() == io::ErrorKind::WouldBlock {
+                match self.socket.poll_send_ready(cx) {
+                    Poll::Ready(_) => continue,
+                    Poll::Pending => return SendProgress::Full,
+                }
+            }
+            // An earlier datagram's ICMP error is reported in place of sending: that is not this one's failure.
+            if self.calls.errors(&self.socket, &mut each) > 0 {
+                continue;
+            }
+            self.send_errors = self.send_errors.saturating_add(1);
+            self.failures = self.failures.saturating_add(1);
+            if self.failures > MAX_FAILURES && is_about_the_address(&error) {
+                self.outgoing.sent(1);
+                return SendProgress::NoRoute(to);
+            }
+            let doubled = 1_u32.checked_shl(self.failures.saturating_sub(1)).unwrap_or(u32::MAX);
+            let pause = FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE);
+            let until = now.checked_add(pause).unwrap_or(now);
+            self.paused_until = Some(until);
+            return SendProgress::Paused(until);
+        }
+        SendProgress::All
+    }
+}
+
+/// Waits for an ICMP error; tokio has no method to poll for one.
+fn error_ready(socket: &Arc<UdpSocket>) -> ErrorReady {
+    let socket = Arc::clone(socket);
+    Box::pin(async move { drop(socket.ready(Interest::ERROR).await) })
+}
+
+/// Errors that other servers may not cause. A lost interface looks the same, hence the remaining before.
+fn is_about_the_address(error: &io::Error) -> bool {
+    is_unreachable(error)
+        || matches!(
+            error.kind(),
+            io::ErrorKind::AddrNotAvailable | io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
+        )
+}
+
+impl Calls {
+    fn new(socket: &UdpSocket) -> Self {
+        #[cfg(target_os = "linux")]
+        if let Ok(batch) = Batch::new(socket) {
+            return Self::Batched(Box::new(batch));
+        }
+        let _ = socket;
+        Self::Plain(vec![0; MAX_DATAGRAM])
+    }
+
+    /// Takes up to a batch of datagrams.
+    fn receive(
+        &mut self,
+        socket: &UdpSocket,
+        mut each: impl FnMut(SocketAddr, Incoming<'_>),
+    ) -> io::Result<usize> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Batched(batch) => socket.try_io(Interest::READABLE, || {
+                batch.receive(socket, |from, bytes| each(from, Incoming::Datagram(bytes)))
+            }),
+            Self::Plain(buffer) => {
+                let mut count = 0_usize;
+                while count < BATCH {
+                    match socket.try_recv_from(buffer) {
+                        Ok((length, from)) => {
+                            count = count.saturating_add(1);
+                            each(from, Incoming::Datagram(buffer.get(..length).unwrap_or_default()));
+                        }
+                        Err(error) if count == 0 => return Err(error),
+                        // The next call meets it again.
+                        Err(_) => break,
+                    }
+                }
+                Ok(count)
+            }
+        }
+    }
+
+    /// Sends from the front of the queue and returns how many datagrams went out.
+    fn send(&self, socket: &UdpSocket, outgoing: &Outgoing) -> io::Result<usize> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Batched(batch) => socket.try_io(Interest::WRITABLE, || batch.send(socket, outgoing)),
+            Self::Plain(_) => {
+                let Some((to, bytes)) = outgoing.first() else { return Ok(0) };
+                socket.try_send_to(bytes, to).map(|_| 1)
+            }
+        }
+    }
+
+    /// Takes the ICMP errors that have come and returns how many there were.
+    fn errors(&mut self, socket: &UdpSocket, mut each: impl FnMut(SocketAddr, Incoming<'_>)) -> usize {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Batched(batch) => batch.errors(socket, |asked, error| {
+                if is_unreachable(error) {
+                    each(asked, Incoming::Unreachable);
+                }
+            }),
+            Self::Plain(_) => {
+                let _ = (socket, &mut each);
+                0
+            }
+        }
+    }
+}
+
+/// Datagrams that wait to be sent, back to back in one buffer.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    bytes: Vec<u8>,
+    datagrams: Vec<(SocketAddr, Range<usize>)>,
+    /// How many of them went out.
+    sent: usize,
+}
+
+impl Outgoing {
+    fn push(&mut self, to: SocketAddr, datagram: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(datagram);
+        self.datagrams.push((to, start..self.bytes.len()));
+    }
+
+    /// What still waits, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (SocketAddr, &[u8])> {
+        let waiting = self.datagrams.get(self.sent..).unwrap_or_default();
+        waiting.iter().map(|(to, range)| (*to, self.bytes.get(range.clone()).unwrap_or_default()))
+    }
+
+    fn first(&self) -> Option<(SocketAddr, &[u8])> {
+        self.iter().next()
+    }
+
+    fn sent(&mut self, count: usize) {
+        self.sent = self.sent.saturating_add(count);
+        if self.sent >= self.datagrams.len() {
+            self.bytes.clear();
+            self.datagrams.clear();
+            self.sent = 0;
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.datagrams.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsent_datagrams_stay_in_order() {
+        let at = |port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let mut outgoing = Outgoing::default();
+        for port in 1..=3 {
+            outgoing.push(at(port), format!("datagram {port}").as_bytes());
+        }
+        outgoing.sent(1);
+        assert_eq!(outgoing.first(), Some((at(2), &b"datagram 2"[..])));
+        outgoing.push(at(4), b"");
+        outgoing.sent(2);
+        assert_eq!(outgoing.iter().collect::<Vec<_>>(), [(at(4), &b""[..])]);
+        outgoing.sent(1);
+        assert_eq!((outgoing.len(), outgoing.bytes.len(), outgoing.first()), (0, 0, None));
+    }
+}

@@ -1,0 +1,368 @@
+//! The pump of a scan: one socket per address family, as many datagrams per system call as there are.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use futures_core::Stream;
+use tokio::runtime::Handle;
+use tokio::time::Sleep;
+
+use super::family_socket::{BATCH, FamilySocket, Incoming, SendProgress};
+use super::target::{Pulled, ScanTarget, Targets};
+use super::window::{DATAGRAM, DATAGRAMS_A_QUERY, Window};
+use crate::net::client::Client;
+use crate::net::error::Error;
+use crate::net::exchange::now;
+use crate::protocol::StatusQuery;
+use crate::scan::{ScanOptions, ScanStats, Scanned, Scanner};
+use crate::session::{Conversation, Timing};
+
+/// The largest receive buffer that is asked for, in bytes.
+const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
+
+/// A scan over the network: queries each server of a list and gives the results as they come.
+///
+/// Pull it with [`Self::next`], or as a [`Stream`]. Nothing happens between two pulls, and results that are not pulled
+/// count as under way: a slow caller slows the scan down. All state is in here, so a future of `next` may be dropped at any
+/// point and the scan goes on with the next one.
+///
+/// There is one socket for IPv4 and one for IPv6. On Linux many datagrams cross with one system call, the
+/// kernel's drop counter steers the window, and ICMP errors end the query they belong to. Elsewhere, and with
+/// [`Self::unbatched`], datagrams cross one by one, the window is what the receive buffer holds, and a server that does
+/// not exist times out: an unconnected socket does not say which address an ICMP error is about.
+///
+/// The window begins with what the receive buffer holds of answers of twelve datagrams, and follows the number of datagrams
+/// per request as soon as the answers show it. Queries that have all they asked for and wait for late datagrams, as UT2004's
+/// do, are not counted: no datagrams are on their way to them.
+///
+/// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to
+/// send, the scan pauses, from 10 ms doubling up to a second, and then sends the same datagram again.
+///
+/// ```no_run
+/// use queryport::{Client, Protocol, ScanOptions, ToStatus};
+///
+/// # async fn example() -> Result<(), queryport::Error> {
+/// let targets = ["192.0.2.1:27960", "example.org"].map(|server| (Protocol::Quake3, server));
+/// let mut scan = Client::new()?.scan(targets, ScanOptions::default())?;
+/// while let Some(scanned) = scan.next().await {
+///     match scanned.result {
+///         Ok(outcome) => println!("{} {:?}", outcome.peer, outcome.answer.to_status().player_count),
+///         Err(error) => println!("target {}: {error}", scanned.index),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Scan<C: Conversation = StatusQuery> {
+    scanner: Scanner<C>,
+    /// Where pushed targets come from, while there are more.
+    targets: Option<Targets<C>>,
+    /// A target that failed before it could be queried.
+    failed: Option<(u64, Error)>,
+    /// For IPv4 and IPv6.
+    sockets: [Option<FamilySocket>; 2],
+    window: Window,
+    receive_buffer: usize,
+    /// One request on its way to its socket.
+    request: Vec<u8>,
+    sleep: Pin<Box<Sleep>>,
+    sleeps_until: Option<Instant>,
+}
+
+/// Counters of the sockets of a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ScanIo {
+    /// Whether many datagrams cross with one system call.
+    pub batched: bool,
+    /// Bytes of the smaller receive buffer, as the system counts them.
+    pub receive_buffer: usize,
+    /// Queries that may expect datagrams now, see [`Scanner::set_window`].
+    pub window: usize,
+    /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does not count them.
+    pub drops: Option<u64>,
+    /// Failures to send.
+    pub send_errors: u64,
+}
+
+impl<C: Conversation> Scan<C> {
+    /// A scan that runs these conversations; [`Client::scan`] makes them for the usual query.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when there is no socket to be had, or no tokio runtime with its drivers around.
+    pub fn new<T>(targets: T, timing: Timing, options: ScanOptions) -> Result<Self, Error>
+    where
+        T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
+    {
+        Self::open(Scanner::new(targets, timing, options, now()), None, None, options)
+    }
+
+    fn open(
+        scanner: Scanner<C>,
+        targets: Option<Targets<C>>,
+        local: Option<SocketAddr>,
+        options: ScanOptions,
+    ) -> Result<Self, Error> {
+        Handle::try_current()
+            .map_err(|error| Error::Io { doing: "start a scan", source: std::io::Error::other(error) })?;
+        let datagrams = options.window().saturating_mul(DATAGRAMS_A_QUERY);
+        let wanted = datagrams.saturating_mul(DATAGRAM).min(MOST_RECEIVE_BUFFER);
+        // A machine may have one of the families only.
+        let sockets = [true, false].map(|ipv4| {
+            let local = local.filter(|local| local.is_ipv4() == ipv4);
+            FamilySocket::open(local.unwrap_or_else(|| FamilySocket::any_address(ipv4)), wanted)
+        });
+        let sockets = match sockets {
+            [Err(error), Err(_)] => return Err(error),
+            sockets => sockets.map(Result::ok),
+        };
+        let receive_buffer = sockets.iter().flatten().map(|socket| socket.receive_buffer).min().unwrap_or_default();
+        let sleep = Box::pin(tokio::time::sleep_until(now().into()));
+        let mut scan = Self {
+            scanner,
+            targets,
+            failed: None,
+            window: Window::new(receive_buffer, options.window(), false),
+            sockets,
+            receive_buffer,
+            request: Vec::new(),
+            sleep,
+            sleeps_until: None,
+        };
+        scan.reset_window(options);
+        Ok(scan)
+    }
+
+    /// The same with one datagram per system call, as on systems without batched calls.
+    #[must_use]
+    pub fn unbatched(mut self) -> Self {
+        for socket in self.sockets.iter_mut().flatten() {
+            socket.unbatch();
+        }
+        let options = *self.scanner.options();
+        self.reset_window(options);
+        self
+    }
+
+    fn reset_window(&mut self, options: ScanOptions) {
+        let counts_drops = self.sockets.iter().flatten().all(|socket| socket.drops().is_some());
+        self.window = Window::new(self.receive_buffer, options.window(), counts_drops);
+        self.scanner.set_window(self.window.size());
+    }
+
+    /// The next result; `None` when every target has had its own. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Scanned<C::Answer, Error>> {
+        poll_fn(|cx| self.poll_answer(cx)).await
+    }
+
+    /// Counters of the queries.
+    #[must_use]
+    pub const fn stats(&self) -> &ScanStats {
+        self.scanner.stats()
+    }
+
+    /// Counters of the sockets.
+    #[must_use]
+    pub fn io(&self) -> ScanIo {
+        let sockets = || self.sockets.iter().flatten();
+        ScanIo {
+            batched: sockets().all(FamilySocket::is_batched),
+            receive_buffer: self.receive_buffer,
+            window: self.scanner.window(),
+            drops: sockets()
+                .map(FamilySocket::drops)
+                .try_fold(0_u64, |sum, drops| Some(sum.saturating_add(drops?.into()))),
+            send_errors: sockets().map(|socket| socket.send_errors).fold(0, u64::saturating_add),
+        }
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Scanned<C::Answer, Error>>> {
+        loop {
+            if let Some(scanned) = self.scanner.poll_answer() {
+                return Poll::Ready(Some(scanned.map_err(Error::from_scan)));
+            }
+            if let Some((index, error)) = self.failed.take() {
+                return Poll::Ready(Some(Scanned { index, peer: None, result: Err(error) }));
+            }
+            if self.scanner.is_finished() {
+                return Poll::Ready(None);
+            }
+            let now = now();
+            self.scanner.handle_timeout(now);
+            self.pull(cx);
+            let received = self.receive(now, cx);
+            let next = self.send(now, cx);
+            // Sending may have ended queries, or found the list at its end: look before sleeping.
+            if received || self.failed.is_some() || self.scanner.has_answer() || self.scanner.is_finished() {
+                continue;
+            }
+            match next {
+                Next::Woken => return Poll::Pending,
+                Next::At(at) if self.sleep(at, cx) => return Poll::Pending,
+                Next::At(_) | Next::Now => {}
+            }
+        }
+    }
+
+    /// Pushes one target into the scanner, if it wants one and one is here.
+    fn pull(&mut self, cx: &mut Context<'_>) {
+        let Some(targets) = &mut self.targets else { return };
+        while self.failed.is_none() && self.scanner.wants_target() {
+            match targets.poll_next(cx) {
+                Poll::Ready(Some(Pulled { index, target: Ok((peer, conversation)) })) => {
+                    self.scanner.push(index, peer, conversation);
+                }
+                Poll::Ready(Some(Pulled { index, target: Err(error) })) => self.failed = Some((index, error)),
+                Poll::Ready(None) => {
+                    self.scanner.close();
+                    self.targets = None;
+                    return;
+                }
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    /// Takes what has arrived, a batch per socket; whether anything had.
+    fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
+        let Self { scanner, sockets, window, .. } = self;
+        let mut received = false;
+        for socket in sockets.iter_mut().flatten() {
+            if let Poll::Ready(count) = socket.poll_receive(cx, |from, incoming| handle(scanner, now, from, incoming)) {
+                received = true;
+                window.received(count, count < BATCH / 4);
+            }
+        }
+        let drops = sockets.iter().flatten().filter_map(FamilySocket::drops).fold(0, u32::wrapping_add);
+        window.dropped(drops);
+        if let Some(each) = scanner.datagrams_per_request() {
+            window.set_datagrams_per_request(each);
+        }
+        scanner.set_window(window.size());
+        received
+    }
+
+    /// Sends what may be sent, a batch per socket: replies must be taken in between, or the receive buffer fills up.
+    fn send(&mut self, now: Instant, cx: &mut Context<'_>) -> Next {
+        let has_room = |sockets: &[Option<FamilySocket>; 2]| sockets.iter().flatten().all(FamilySocket::has_room);
+        while has_room(&self.sockets) {
+            self.pull(cx);
+            self.request.clear();
+            let Some(transmit) = self.scanner.poll_transmit(now, &mut self.request) else { break };
+            let Self { scanner, sockets, request, .. } = self;
+            let [v4, v6] = sockets;
+            let socket = if transmit.to.is_ipv4() { v4 } else { v6 };
+            match socket {
+                Some(socket) => socket.queue(transmit.to, request),
+                None => scanner.handle_unreachable(now, transmit.to),
+            }
+        }
+        let Self { scanner, sockets, .. } = self;
+        let filled = !has_room(sockets);
+        let mut wake_at = None;
+        for socket in sockets.iter_mut().flatten() {
+            loop {
+                match socket.poll_send(now, cx, |from, incoming| handle(scanner, now, from, incoming)) {
+                    SendProgress::All | SendProgress::Full => break,
+                    SendProgress::NoRoute(to) => scanner.handle_unreachable(now, to),
+                    SendProgress::Paused(until) => {
+                        wake_at = earlier(wake_at, Some(until));
+                        break;
+                    }
+                }
+            }
+        }
+        if filled && has_room(sockets) {
+            return Next::Now;
+        }
+        // What waits for room on a socket waits for that socket.
+        let due = if has_room(sockets) { scanner.poll_timeout() } else { scanner.next_timer() };
+        match earlier(wake_at, due) {
+            Some(at) => Next::At(at),
+            None => Next::Woken,
+        }
+    }
+
+    /// Sleeps until this time; `false` when it has passed already.
+    fn sleep(&mut self, at: Instant, cx: &mut Context<'_>) -> bool {
+        // A timer that expires early costs one poll; resetting it with every answer would cost more.
+        if self.sleeps_until.is_none_or(|until| at < until) {
+            self.sleep.as_mut().reset(at.into());
+            self.sleeps_until = Some(at);
+        }
+        let pending = self.sleep.as_mut().poll(cx).is_pending();
+        if !pending {
+            self.sleeps_until = None;
+        }
+        pending
+    }
+}
+
+/// When the pump goes on.
+enum Next {
+    /// There is more to send.
+    Now,
+    /// At this time, or when a socket wakes the task.
+    At(Instant),
+    /// When a socket wakes the task.
+    Woken,
+}
+
+fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    a.into_iter().chain(b).min()
+}
+
+fn handle<C: Conversation>(scanner: &mut Scanner<C>, now: Instant, from: SocketAddr, incoming: Incoming<'_>) {
+    match incoming {
+        Incoming::Datagram(bytes) => scanner.handle_datagram(now, from, bytes),
+        Incoming::Unreachable => scanner.handle_unreachable(now, from),
+    }
+}
+
+impl Client {
+    /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol with an
+    /// address or host name, see [`ScanTarget`]. Names are looked up while the scan runs.
+    ///
+    /// # Errors
+    /// See [`Scan::new`].
+    pub fn scan<T>(&self, targets: T, options: ScanOptions) -> Result<Scan, Error>
+    where
+        T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
+    {
+        let targets = Targets::from_list(self.clone(), targets.into_iter().map(Into::into));
+        Scan::open(Scanner::pushed(self.timing, options, now()), Some(targets), self.local, options)
+    }
+
+    /// The same with targets that arrive while the scan runs.
+    ///
+    /// # Errors
+    /// See [`Scan::new`].
+    pub fn scan_stream<S>(&self, targets: S, options: ScanOptions) -> Result<Scan, Error>
+    where
+        S: Stream<Item = ScanTarget> + Send + 'static,
+    {
+        let targets = Targets::from_stream(self.clone(), Box::pin(targets));
+        Scan::open(Scanner::pushed(self.timing, options, now()), Some(targets), self.local, options)
+    }
+}
+
+// Nothing in it is borrowed by its own fields.
+impl<C: Conversation> Unpin for Scan<C> {}
+
+impl<C: Conversation> Stream for Scan<C> {
+    type Item = Scanned<C::Answer, Error>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_answer(cx)
+    }
+}
+
+impl<C: Conversation> fmt::Debug for Scan<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scan").field("scanner", &self.scanner).field("io", &self.io()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,102 @@
+//! What every protocol's server side takes and gives: who sent a request, and the datagrams to send back.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use crate::secret::Secret;
+use crate::token::TokenIssuer;
+
+/// Who sent a request, and what a server remembers across requests. Each protocol uses what its wire needs.
+///
+/// ```
+/// use std::time::Instant;
+/// use queryport::quake3::{Command, Request, server};
+/// use queryport::{Requester, Secret, ServerStatus};
+///
+/// # #[allow(clippy::disallowed_methods)]
+/// let requester = Requester::new("192.0.2.1:27961".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let request = Request::new(Command::GetInfo { challenge: None });
+/// let replies = server::answer(&request, &ServerStatus::default(), &server::Options::default(), &requester);
+/// assert_eq!(replies.len(), 1);
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Requester {
+    /// The sender's address.
+    pub address: SocketAddr,
+    /// When the request arrived.
+    pub now: Instant,
+    /// The number of this reply, for protocols that number their replies (GameSpy v1's `queryid`).
+    pub number: u64,
+    /// Issues and recognises what proves the sender's address (GameSpy v4's challenge, Quake 3's `getchallenge`).
+    pub tokens: TokenIssuer,
+}
+
+impl Requester {
+    /// The first request from this address: tokens follow from `secret`, and replies are numbered from 1.
+    #[must_use]
+    pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
+        Self { address, now, number: 1, tokens: TokenIssuer::new(secret, crate::token::WINDOW, now) }
+    }
+}
+
+/// The datagrams of a reply, in the order in which they are to be sent; none for a request that is not answered.
+///
+/// Several are slices of one buffer where the protocol allows it: cloning one copies nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Replies(Vec<Bytes>);
+
+impl Replies {
+    /// No reply.
+    pub(crate) const NONE: Self = Self(Vec::new());
+
+    /// How many datagrams there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether the request is not answered.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The datagrams.
+    pub fn iter(&self) -> std::slice::Iter<'_, Bytes> {
+        self.0.iter()
+    }
+}
+
+impl From<Bytes> for Replies {
+    fn from(datagram: Bytes) -> Self {
+        Self(vec![datagram])
+    }
+}
+
+impl From<Vec<Bytes>> for Replies {
+    fn from(datagrams: Vec<Bytes>) -> Self {
+        Self(datagrams)
+    }
+}
+
+impl IntoIterator for Replies {
+    type Item = Bytes;
+    type IntoIter = std::vec::IntoIter<Bytes>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Replies {
+    type Item = &'a Bytes;
+    type IntoIter = std::slice::Iter<'a, Bytes>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}

@@ -1,0 +1,137 @@
+//! How many queries run against one host at once.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+use crate::address::network;
+
+/// A target that waits for its host or is about to be queried.
+#[derive(Debug)]
+pub(super) struct Target<C> {
+    pub(super) index: u64,
+    pub(super) peer: SocketAddr,
+    pub(super) conversation: C,
+}
+
+/// Counts the queries under way to each host, and queues targets of busy hosts. Both are bounded by the scan's window.
+#[derive(Debug)]
+pub(super) struct HostLimiter<C> {
+    per_host: Option<u16>,
+    prefix: (u8, u8),
+    busy: HashMap<IpAddr, Host<C>>,
+    /// Targets that wait for their host, over all hosts.
+    waiting: usize,
+    /// Targets that may be queried now; their host already counts them.
+    ready: VecDeque<Target<C>>,
+}
+
+#[derive(Debug)]
+struct Host<C> {
+    under_way: u16,
+    waiting: VecDeque<Target<C>>,
+}
+
+impl<C> HostLimiter<C> {
+    pub(super) fn new(per_host: Option<u16>, prefix: (u8, u8), window: usize) -> Self {
+        // Twice the room, as for the addresses: below half full, the map does not grow.
+        let busy = HashMap::with_capacity(if per_host.is_some() { window.saturating_mul(2) } else { 0 });
+        Self { per_host, prefix, busy, waiting: 0, ready: VecDeque::new() }
+    }
+
+    /// Returns the target when it may be queried now, queues it otherwise.
+    pub(super) fn admit(&mut self, target: Target<C>) -> Option<Target<C>> {
+        let Some(most) = self.bound(target.peer) else { return Some(target) };
+        let key = self.key(target.peer);
+        let host = self.busy.entry(key).or_insert_with(|| Host { under_way: 0, waiting: VecDeque::new() });
+        if host.under_way < most {
+            host.under_way = host.under_way.saturating_add(1);
+            return Some(target);
+        }
+        host.waiting.push_back(target);
+        self.waiting = self.waiting.saturating_add(1);
+        None
+    }
+
+    /// A query to this address has ended: the next target of its host becomes available to [`Self::next`].
+    pub(super) fn ended(&mut self, peer: SocketAddr) {
+        if self.bound(peer).is_none() {
+            return;
+        }
+        let key = self.key(peer);
+        let Some(host) = self.busy.get_mut(&key) else { return };
+        if let Some(next) = host.waiting.pop_front() {
+            self.ready.push_back(next);
+        } else {
+            host.under_way = host.under_way.saturating_sub(1);
+            if host.under_way == 0 {
+                self.busy.remove(&key);
+            }
+        }
+    }
+
+    /// A target that may be queried now.
+    pub(super) fn next(&mut self) -> Option<Target<C>> {
+        let next = self.ready.pop_front()?;
+        self.waiting = self.waiting.saturating_sub(1);
+        Some(next)
+    }
+
+    pub(super) fn has_next(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Targets queued here.
+    pub(super) const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    fn bound(&self, peer: SocketAddr) -> Option<u16> {
+        self.per_host.filter(|_| !peer.ip().is_loopback())
+    }
+
+    fn key(&self, peer: SocketAddr) -> IpAddr {
+        network(peer.ip(), self.prefix.0, self.prefix.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(peer: &str) -> Target<()> {
+        Target { index: 0, peer: peer.parse().unwrap(), conversation: () }
+    }
+
+    #[test]
+    fn targets_of_a_busy_host_wait_and_nothing_is_left_behind() {
+        let mut hosts = HostLimiter::new(Some(2), (32, 64), 8);
+        assert!(hosts.admit(target("192.0.2.1:1")).is_some());
+        assert!(hosts.admit(target("192.0.2.1:2")).is_some());
+        assert!(hosts.admit(target("192.0.2.1:3")).is_none());
+        assert!(hosts.admit(target("192.0.2.2:1")).is_some(), "another host");
+        assert!(!hosts.has_next());
+        hosts.ended("192.0.2.1:1".parse().unwrap());
+        assert_eq!(hosts.next().unwrap().peer.port(), 3);
+        assert_eq!(hosts.waiting(), 0);
+        for peer in ["192.0.2.1:2", "192.0.2.1:3", "192.0.2.2:1"] {
+            hosts.ended(peer.parse().unwrap());
+        }
+        assert!(hosts.busy.is_empty());
+    }
+
+    #[test]
+    fn prefixes_make_hosts_and_loopback_is_not_limited() {
+        let mut hosts = HostLimiter::new(Some(1), (24, 64), 8);
+        assert!(hosts.admit(target("192.0.2.1:1")).is_some());
+        assert!(hosts.admit(target("192.0.2.200:1")).is_none());
+        assert!(hosts.admit(target("[2001:db8::1]:1")).is_some());
+        assert!(hosts.admit(target("[2001:db8::ffff:1]:1")).is_none());
+        assert!(hosts.admit(target("[2001:db8:0:1::1]:1")).is_some());
+        for port in 1..100 {
+            assert!(hosts.admit(target(&format!("127.0.0.1:{port}"))).is_some());
+            assert!(hosts.admit(target(&format!("[::1]:{port}"))).is_some());
+        }
+        let mut unlimited = HostLimiter::new(None, (32, 64), 8);
+        assert!((0..100).all(|_| unlimited.admit(target("192.0.2.1:1")).is_some()));
+    }
+}

@@ -1,0 +1,18 @@
+//! Thousands of conversations over one socket: [`Scanner`], without socket or clock.
+//!
+//! `net::Scan` drives one over real sockets. What a scan costs and how it is bounded is in the docs of [`Scanner`] and
+//! [`ScanOptions`].
+
+mod host_limiter;
+mod options;
+mod result;
+mod rtt_estimator;
+mod scanner;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod timer_queue;
+
+pub use options::ScanOptions;
+pub use result::{NotAsked, ScanError, ScanStats, Scanned};
+pub use scanner::Scanner;

@@ -1,0 +1,104 @@
+//! What a scan reports.
+
+use std::net::SocketAddr;
+
+use thiserror::Error;
+
+use crate::error::{ErrorKind, QueryError};
+use crate::session::{Outcome, QueryStats};
+
+/// The result for one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Scanned<A, E = ScanError> {
+    /// Which target of the list, counted from 0.
+    pub index: u64,
+    /// Its address, in canonical form; `None` for a host name without an address.
+    pub peer: Option<SocketAddr>,
+    /// The answer, or why there is none.
+    pub result: Result<Outcome<A>, E>,
+}
+
+impl<A, E> Scanned<A, E> {
+    /// The same with another type of error, made from the address and the error.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn map_err<F>(self, convert: impl FnOnce(SocketAddr, E) -> F) -> Scanned<A, F> {
+        let peer = self.peer.unwrap_or_else(|| ([0, 0, 0, 0], 0).into());
+        Scanned { index: self.index, peer: self.peer, result: self.result.map_err(|error| convert(peer, error)) }
+    }
+}
+
+/// Why a target has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ScanError {
+    /// The query failed.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// It was not queried.
+    #[error("not asked: {0}")]
+    NotAsked(#[from] NotAsked),
+}
+
+/// Why a target was not queried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum NotAsked {
+    /// A query to the same address is under way or waiting: their datagrams could not be told apart. Queries that have
+    /// ended do not count.
+    #[error("the same address is being queried already")]
+    Duplicate,
+    /// Port 0, or an address that is unspecified, multicast or broadcast.
+    #[error("port 0, or an unspecified, multicast or broadcast address")]
+    NotOneServer,
+}
+
+impl ScanError {
+    /// What kind of failure it is.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Query(error) => error.kind(),
+            Self::NotAsked(_) => ErrorKind::BadAddress,
+        }
+    }
+}
+
+/// Counters of a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ScanStats {
+    /// Queries that were started.
+    pub started: u64,
+    /// Results taken that are answers, incomplete ones among them.
+    pub answered: u64,
+    /// Results taken that are failures.
+    pub failed: u64,
+    /// Targets that were not queried, see [`NotAsked`].
+    pub not_asked: u64,
+    /// Datagrams sent.
+    pub requests: u64,
+    /// Requests that were sent again, over the results taken.
+    pub retries: u64,
+    /// Datagrams received, all kinds together.
+    pub datagrams: u64,
+    /// Datagrams from servers under query that did not answer the request, over the results taken.
+    pub rejected: u64,
+    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. As many ended queries are
+    /// remembered as the window is wide.
+    pub late: u64,
+    /// Datagrams from addresses that were not queried, or too long ago.
+    pub foreign: u64,
+}
+
+impl ScanStats {
+    /// Adds the counters of one query.
+    pub(super) fn add(&mut self, stats: &QueryStats, answered: bool) {
+        let counter = if answered { &mut self.answered } else { &mut self.failed };
+        *counter = counter.saturating_add(1);
+        self.retries = self.retries.saturating_add(u64::from(stats.retries));
+        self.rejected = self.rejected.saturating_add(u64::from(stats.rejected));
+        self.late = self.late.saturating_add(u64::from(stats.late));
+    }
+}

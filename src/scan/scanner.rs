@@ -1,0 +1,474 @@
+//! Many conversations over one address space.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use super::host_limiter::{HostLimiter, Target};
+use super::options::ScanOptions;
+use super::result::{NotAsked, ScanError, ScanStats, Scanned};
+use super::rtt_estimator::RttEstimator;
+use super::slots::{Known, Slot, Slots};
+use super::timer_queue::TimerQueue;
+use crate::address::{canonical, is_one_host};
+use crate::bucket::{LeakyBucket, Rate};
+use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
+
+/// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address space, with the
+/// same five verbs.
+///
+/// Targets are pulled from an iterator when there is room for them, so the list may be longer than memory. The caller
+/// pulls results with [`Self::poll_answer`]; those not taken yet count as under way, so a slow caller slows the scan and
+/// no queue grows.
+///
+/// # Cost
+/// Memory follows [`ScanOptions::window`], not the list. A query under way takes its session (640 bytes for
+/// the protocols of this crate, room for the answer included), one timer, and two entries of an
+/// address table, of which one stays for a while to tell late datagrams from foreign ones. All of it is below 2,048 bytes,
+/// whatever the protocol, beside the datagrams that the conversation keeps; `tests/scan/memory.rs` checks that. A
+/// datagram allocates nothing here.
+///
+/// # Load on servers
+/// At most [`ScanOptions::per_host`] queries are under way to one host. Targets that wait for their host are passed
+/// over, and at most a window of them is queued. [`ScanOptions::rate`] bounds all datagrams together. With
+/// [`ScanOptions::adaptive_wait`] unanswered queries end sooner.
+///
+/// ```
+/// use std::time::Instant;
+/// use queryport::quake3::StatusQuery;
+/// use queryport::scan::Scanner;
+/// use queryport::{Limits, ScanOptions, Timing};
+///
+/// # #[allow(clippy::disallowed_methods)]
+/// let now = Instant::now();
+/// let servers = ["192.0.2.1:27960", "192.0.2.2:27960"];
+/// let targets = servers.map(|at| (at.parse().unwrap(), StatusQuery::new(42, Limits::default())));
+/// let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default(), now);
+///
+/// let mut out = Vec::new();
+/// assert_eq!(scanner.poll_transmit(now, &mut out).unwrap().to, servers[0].parse().unwrap());
+/// assert_eq!(scanner.poll_transmit(now, &mut out).unwrap().to, servers[1].parse().unwrap());
+/// assert!(scanner.poll_transmit(now, &mut out).is_none());
+///
+/// scanner.handle_unreachable(now, servers[1].parse().unwrap());
+/// let scanned = scanner.poll_answer().unwrap();
+/// assert_eq!((scanned.index, scanned.result.is_err()), (1, true));
+/// ```
+pub struct Scanner<C: Conversation> {
+    targets: Source<C>,
+    /// How many targets were pulled.
+    pulled: u64,
+    timing: Timing,
+    options: ScanOptions,
+    window: usize,
+    /// Sessions that expect datagrams: what the window bounds.
+    expecting: usize,
+    /// The rate of sending, where there is one.
+    rate: Option<Rate>,
+    sent: LeakyBucket,
+    /// The time of the latest call, for what is due at once.
+    now: Instant,
+    hosts: HostLimiter<C>,
+    slots: Slots<C>,
+    timers: TimerQueue,
+    estimator: RttEstimator,
+    /// Sessions with a retry or a next step to send.
+    to_send: VecDeque<u32>,
+    done: VecDeque<Done>,
+    /// Targets among them that were not queried, which hold no slot.
+    not_asked: usize,
+    stats: ScanStats,
+}
+
+/// Where targets come from.
+enum Source<C> {
+    List(Box<dyn Iterator<Item = (SocketAddr, C)> + Send>),
+    /// Targets that the caller pushes, numbered by him.
+    Queue { waiting: VecDeque<Target<C>>, is_closed: bool },
+    Ended,
+}
+
+/// What waits for [`Scanner::poll_answer`].
+#[derive(Debug)]
+enum Done {
+    Slot(u32),
+    NotAsked { index: u64, peer: SocketAddr, why: NotAsked },
+}
+
+impl<C: Conversation> Scanner<C> {
+    /// A scan of these targets. The conversations are made when the iterator is pulled.
+    pub fn new<T>(targets: T, timing: Timing, options: ScanOptions, now: Instant) -> Self
+    where
+        T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
+    {
+        Self::with_source(Source::List(Box::new(targets.into_iter())), timing, options, now)
+    }
+
+    /// A scan whose targets are pushed while it runs.
+    pub(crate) fn pushed(timing: Timing, options: ScanOptions, now: Instant) -> Self {
+        let source = Source::Queue { waiting: VecDeque::new(), is_closed: false };
+        Self::with_source(source, timing, options, now)
+    }
+
+    fn with_source(targets: Source<C>, timing: Timing, options: ScanOptions, now: Instant) -> Self {
+        let rate = options.rate().map(|rate| Rate::per_second(rate.into(), options.burst().into()));
+        Self {
+            targets,
+            pulled: 0,
+            timing,
+            options,
+            window: options.window(),
+            expecting: 0,
+            rate,
+            sent: LeakyBucket::default(),
+            now,
+            hosts: HostLimiter::new(options.per_host(), options.host_prefix(), options.window()),
+            slots: Slots::new(options.window()),
+            timers: TimerQueue::default(),
+            estimator: RttEstimator::new(options.adaptive_wait()),
+            to_send: VecDeque::new(),
+            done: VecDeque::new(),
+            not_asked: 0,
+            stats: ScanStats::default(),
+        }
+    }
+
+    /// Whether a pushed target would be queried at once.
+    pub(crate) fn wants_target(&self) -> bool {
+        let is_drained = matches!(&self.targets, Source::Queue { waiting, is_closed: false } if waiting.is_empty());
+        is_drained && self.has_room() && !self.hosts.has_next() && self.hosts.waiting() < self.window
+    }
+
+    /// Adds a target; `index` is what its result carries.
+    pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
+        if let Source::Queue { waiting, .. } = &mut self.targets {
+            waiting.push_back(Target { index, peer: canonical(peer), conversation });
+        }
+    }
+
+    /// No more targets will be pushed.
+    pub(crate) fn close(&mut self) {
+        if let Source::Queue { is_closed, .. } = &mut self.targets {
+            *is_closed = true;
+        }
+    }
+
+    /// Appends the next datagram to `out` and says where it goes; `None` when nothing may be sent now. Retries and
+    /// next steps go before new targets.
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        self.now = now;
+        if self.blocked_until(now).is_some() {
+            return None;
+        }
+        while let Some(slot_index) = self.to_send.pop_front() {
+            let Some(slot) = self.slots.get_mut(slot_index) else { continue };
+            if !slot.expects && self.expecting >= self.window {
+                self.to_send.push_front(slot_index);
+                return None;
+            }
+            slot.queued = false;
+            slot.datagrams.0 = 0;
+            if let Some(transmit) = slot.session.poll_transmit(now, out) {
+                return Some(self.sent(now, slot_index, transmit));
+            }
+            self.settle(slot_index);
+        }
+        while let Some(target) = self.next_target() {
+            let mut session = Session::new(target.conversation, target.peer, self.timing, now);
+            if let Some(wait) = self.estimator.wait() {
+                session.set_last_wait(wait);
+            }
+            let slot = Slot { session, index: target.index, queued: false, datagrams: (0, 0), expects: false };
+            let slot_index = self.slots.insert(slot);
+            self.stats.started = self.stats.started.saturating_add(1);
+            if let Some(transmit) = self.slots.get_mut(slot_index)?.session.poll_transmit(now, out) {
+                return Some(self.sent(now, slot_index, transmit));
+            }
+            self.done.push_back(Done::Slot(slot_index));
+        }
+        None
+    }
+
+    /// Takes a datagram from anywhere.
+    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+        self.now = now;
+        self.stats.datagrams = self.stats.datagrams.saturating_add(1);
+        let from = canonical(from);
+        match self.slots.known(from) {
+            Some(Known::Slot(slot_index)) => {
+                if let Some(slot) = self.slots.get_mut(slot_index) {
+                    let (count, most) = &mut slot.datagrams;
+                    *count = count.saturating_add(1);
+                    *most = *count.max(most);
+                    slot.session.handle_datagram(now, from, datagram);
+                    self.settle(slot_index);
+                }
+            }
+            Some(Known::Ended(_)) => self.stats.late = self.stats.late.saturating_add(1),
+            Some(Known::Waiting) | None => self.stats.foreign = self.stats.foreign.saturating_add(1),
+        }
+    }
+
+    /// When to call the scan again if no datagram arrives: in the past while a result waits to be taken or a datagram may
+    /// be sent at once, `None` when nothing is under way.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if !self.done.is_empty() {
+            return Some(self.now);
+        }
+        let timer = self.timers.first().map(|(at, _)| at);
+        if self.may_send_now() {
+            let due = self.blocked_until(self.now).unwrap_or(self.now);
+            return Some(timer.map_or(due, |timer| timer.min(due)));
+        }
+        timer
+    }
+
+    /// When the next timer of a query expires.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        self.timers.first().map(|(at, _)| at)
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) const fn options(&self) -> &ScanOptions {
+        &self.options
+    }
+
+    /// Lets time pass. Early or repeated calls are harmless.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.now = now;
+        while let Some((at, slot_index)) = self.timers.first()
+            && at <= now
+        {
+            match self.slots.get_mut(slot_index) {
+                Some(slot) => slot.session.handle_timeout(now),
+                None => drop(self.timers.clear(slot_index)),
+            }
+            self.settle(slot_index);
+        }
+    }
+
+    /// The network reported this address as unreachable (ICMP): ends its query. Nothing else is touched.
+    pub fn handle_unreachable(&mut self, now: Instant, peer: SocketAddr) {
+        if let Some(Known::Slot(slot_index)) = self.slots.known(canonical(peer))
+            && let Some(slot) = self.slots.get_mut(slot_index)
+        {
+            slot.session.handle_unreachable(now);
+            self.settle(slot_index);
+        }
+    }
+
+    /// A result, in the order of their ends; `None` when there is none now.
+    pub fn poll_answer(&mut self) -> Option<Scanned<C::Answer>> {
+        loop {
+            match self.done.pop_front()? {
+                Done::NotAsked { index, peer, why } => {
+                    self.not_asked = self.not_asked.saturating_sub(1);
+                    return Some(Scanned { index, peer: Some(peer), result: Err(ScanError::NotAsked(why)) });
+                }
+                Done::Slot(slot_index) => {
+                    let Some(slot) = self.slots.get_mut(slot_index) else { continue };
+                    let (index, peer, stats) = (slot.index, slot.session.peer(), slot.session.stats());
+                    let (most_datagrams, result) = (slot.datagrams.1, slot.session.poll_answer());
+                    self.slots.free(slot_index);
+                    self.hosts.ended(peer);
+                    let Some(result) = result else { continue };
+                    self.stats.add(&stats, result.is_ok());
+                    if let Ok(outcome) = &result {
+                        self.record(outcome, most_datagrams);
+                    }
+                    let result = result.map_err(ScanError::Query);
+                    return Some(Scanned { index, peer: Some(peer), result });
+                }
+            }
+        }
+    }
+
+    /// Whether [`Self::poll_answer`] has a result.
+    pub(crate) fn has_answer(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// Whether every target was pulled and every result taken.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        let is_drained = self.done.is_empty() && self.under_way() == 0 && self.hosts.waiting() == 0;
+        is_drained && !self.targets.may_have_more()
+    }
+
+    /// Queries under way, results that were not taken yet among them.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// How many queries may expect datagrams now.
+    pub(crate) const fn window(&self) -> usize {
+        self.window
+    }
+
+    /// Changes how many queries may expect datagrams at a time, between 1 and [`ScanOptions::window`]: what a receive
+    /// buffer must have room for. Queries that have all they asked for and wait for late datagrams are not among them, nor
+    /// are results. Those above a smaller window end in their time.
+    pub fn set_window(&mut self, window: usize) {
+        self.window = window.clamp(1, self.options.window());
+    }
+
+    /// Counters so far.
+    #[must_use]
+    pub const fn stats(&self) -> &ScanStats {
+        &self.stats
+    }
+
+    /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
+    /// them to tell. With the size of a receive buffer it says which window is safe, see [`Self::set_window`].
+    #[must_use]
+    pub fn datagrams_per_request(&self) -> Option<usize> {
+        self.estimator.datagrams_per_request(self.expecting)
+    }
+
+    /// Records an answer; the queries under way wait accordingly.
+    fn record<A>(&mut self, outcome: &Outcome<A>, most_datagrams: u32) {
+        let Some(wait) = self.estimator.record(outcome.rtt, most_datagrams) else { return };
+        for slot_index in self.slots.indexes() {
+            if let Some(slot) = self.slots.get_mut(slot_index) {
+                slot.session.set_last_wait(wait);
+                self.settle(slot_index);
+            }
+        }
+    }
+
+    /// Whether the rate forbids a datagram now, and until when.
+    fn blocked_until(&self, now: Instant) -> Option<Instant> {
+        let ready = self.sent.ready_at(now, self.rate.as_ref()?, 1);
+        (ready > now).then_some(ready)
+    }
+
+    /// Whether [`Self::poll_transmit`] has something to send, but for the rate.
+    fn may_send_now(&self) -> bool {
+        let resend = self.to_send.front().is_some_and(|&slot_index| {
+            self.expecting < self.window || self.slots.get(slot_index).is_none_or(|slot| slot.expects)
+        });
+        resend || self.may_start()
+    }
+
+    /// Whether there is room for another query.
+    fn has_room(&self) -> bool {
+        let taken = self.slots.len().saturating_add(self.not_asked);
+        taken < self.options.window() && self.expecting < self.window
+    }
+
+    /// Whether there is room for another target, and maybe one.
+    fn may_start(&self) -> bool {
+        let more = self.targets.has_next() && self.hosts.waiting() < self.window;
+        self.has_room() && (self.hosts.has_next() || more)
+    }
+
+    /// The next target that may be queried now. Targets of busy hosts are queued, those that must not be queried reported.
+    fn next_target(&mut self) -> Option<Target<C>> {
+        while self.may_start() {
+            if let Some(target) = self.hosts.next() {
+                return Some(target);
+            }
+            let Some(target) = self.targets.next(self.pulled) else { return None };
+            self.pulled = self.pulled.saturating_add(1);
+            let (index, peer) = (target.index, target.peer);
+            if let Some(why) = self.why_not(peer) {
+                self.not_asked = self.not_asked.saturating_add(1);
+                self.stats.not_asked = self.stats.not_asked.saturating_add(1);
+                self.done.push_back(Done::NotAsked { index, peer, why });
+                continue;
+            }
+            match self.hosts.admit(target) {
+                Some(target) => return Some(target),
+                None => self.slots.wait(peer),
+            }
+        }
+        None
+    }
+
+    fn why_not(&self, peer: SocketAddr) -> Option<NotAsked> {
+        if is_one_host(peer) {
+            self.slots.is_busy(peer).then_some(NotAsked::Duplicate)
+        } else {
+            Some(NotAsked::NotOneServer)
+        }
+    }
+
+    /// Accounts for a datagram of this slot that is being sent.
+    fn sent(&mut self, now: Instant, slot_index: u32, transmit: Transmit) -> Transmit {
+        if let Some(rate) = &self.rate {
+            self.sent.add(now, rate, 1);
+        }
+        self.stats.requests = self.stats.requests.saturating_add(1);
+        self.settle(slot_index);
+        transmit
+    }
+
+    /// Updates timer and queues after something happened to a session.
+    fn settle(&mut self, slot_index: u32) {
+        let Some(slot) = self.slots.get_mut(slot_index) else { return };
+        let expects = slot.session.expects_datagrams();
+        if std::mem::replace(&mut slot.expects, expects) != expects {
+            let moved = if expects { self.expecting.checked_add(1) } else { self.expecting.checked_sub(1) };
+            self.expecting = moved.unwrap_or_default();
+        }
+        if slot.session.is_running() {
+            if slot.session.has_request() && !slot.queued {
+                slot.queued = true;
+                self.to_send.push_back(slot_index);
+            }
+            self.timers.set(slot_index, slot.session.timer());
+        } else if self.timers.clear(slot_index) {
+            // A session that has ended is reported once: with its timer.
+            self.done.push_back(Done::Slot(slot_index));
+        }
+    }
+}
+
+impl<C> Source<C> {
+    fn next(&mut self, pulled: u64) -> Option<Target<C>> {
+        match self {
+            Self::List(targets) => match targets.next() {
+                Some((peer, conversation)) => {
+                    return Some(Target { index: pulled, peer: canonical(peer), conversation });
+                }
+                None => *self = Self::Ended,
+            },
+            Self::Queue { waiting, .. } => return waiting.pop_front(),
+            Self::Ended => {}
+        }
+        None
+    }
+
+    /// Whether [`Self::next`] may have a target now.
+    fn has_next(&self) -> bool {
+        match self {
+            Self::List(_) => true,
+            Self::Queue { waiting, .. } => !waiting.is_empty(),
+            Self::Ended => false,
+        }
+    }
+
+    /// Whether a target may still come, now or later.
+    fn may_have_more(&self) -> bool {
+        match self {
+            Self::List(_) => true,
+            Self::Queue { waiting, is_closed } => !waiting.is_empty() || !is_closed,
+            Self::Ended => false,
+        }
+    }
+}
+
+impl<C: Conversation> fmt::Debug for Scanner<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scanner")
+            .field("pulled", &self.pulled)
+            .field("under_way", &self.under_way())
+            .field("window", &self.window)
+            .field("stats", &self.stats)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,353 @@
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "virtual time in tests; an Instant has to come from somewhere"
+)]
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use super::*;
+use crate::error::{ParseError, ParseErrorKind, QueryError};
+use crate::session::{Patience, Silence, Timing, Verdict, Wait};
+
+/// Understands one-letter datagrams: `d`one, `n`ext, `p`artial, `g`race; anything else is rejected. After the grace it
+/// asks on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Script {
+    in_grace: bool,
+}
+
+impl Conversation for Script {
+    type Answer = u8;
+
+    fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
+        out.push(b'0' + retry);
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<u8> {
+        self.in_grace = datagram == b"g";
+        match datagram {
+            [b'd', answer, ..] => Verdict::Done(*answer),
+            b"n" => Verdict::Next,
+            b"p" => Verdict::Partial(Wait::Reply),
+            b"g" => Verdict::Partial(Wait::Grace),
+            _ => Verdict::Rejected(ParseError::new(ParseErrorKind::NotThisProtocol("a letter"), 0)),
+        }
+    }
+
+    fn silence(&mut self, _patience: Patience) -> Silence<u8> {
+        if self.in_grace { Silence::Next } else { Silence::Retry }
+    }
+}
+
+fn at(number: u32) -> SocketAddr {
+    (Ipv4Addr::from_bits(0x0A00_0000 + number), 27960).into()
+}
+
+fn targets(count: u32) -> impl Iterator<Item = (SocketAddr, Script)> + Send + 'static {
+    (0..count).map(|number| (at(number), Script::default()))
+}
+
+fn options() -> ScanOptions {
+    let timing =
+        Timing::default().with_timeout(Duration::from_secs(1)).with_retry_after(Duration::from_secs(1));
+    ScanOptions::default().with_timing(timing.with_retries(0))
+}
+
+fn drain(scanner: &mut Scanner<Script>, now: Instant) -> Vec<SocketAddr> {
+    let mut out = Vec::new();
+    std::iter::from_fn(|| scanner.poll_transmit(now, &mut out)).map(|transmit| transmit.to).collect()
+}
+
+/// Leads a scan in virtual time. `reply` says what a server sends back to a request, and after how long.
+/// Returns the results by index, and the time it took.
+fn run(
+    mut scanner: Scanner<Script>,
+    reply: impl Fn(SocketAddr) -> Vec<(Duration, &'static [u8])>,
+) -> (BTreeMap<u64, Result<u8, ScanError>>, Duration, Scanner<Script>) {
+    let start = Instant::now();
+    let mut now = start;
+    let mut flying: BTreeMap<(Instant, u64), (SocketAddr, &'static [u8])> = BTreeMap::new();
+    let mut results = BTreeMap::new();
+    let mut sent = 0;
+    loop {
+        for to in drain(&mut scanner, now) {
+            for (delay, datagram) in reply(to) {
+                sent += 1;
+                flying.insert((now + delay, sent), (to, datagram));
+            }
+        }
+        let mut taken = false;
+        while let Some(scanned) = scanner.poll_answer() {
+            taken = true;
+            let result = scanned.result.map(|outcome| outcome.answer);
+            assert!(results.insert(scanned.index, result).is_none(), "one result a target");
+        }
+        if scanner.is_finished() {
+            return (results, now - start, scanner);
+        }
+        if taken {
+            continue;
+        }
+        let arrival = flying.keys().next().map(|(at, _)| *at);
+        now = arrival
+            .into_iter()
+            .chain(scanner.poll_timeout())
+            .min()
+            .expect("a running scan waits for something");
+        while let Some(entry) = flying.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (from, datagram) = entry.remove();
+            scanner.handle_datagram(now, from, datagram);
+        }
+        scanner.handle_timeout(now);
+    }
+}
+
+#[test]
+fn the_window_bounds_what_is_under_way_and_results_hold_their_place() {
+    let mut scanner = Scanner::new(targets(10), options().with_window(3));
+    let now = Instant::now();
+    assert_eq!(drain(&mut scanner, now), [at(0), at(1), at(2)]);
+    scanner.handle_datagram(now, at(1), b"d1");
+    assert_eq!(drain(&mut scanner, now), [], "the result was not taken yet");
+    let scanned = scanner.poll_answer().unwrap();
+    assert_eq!((scanned.index, scanned.peer, scanned.result.unwrap().answer), (1, at(1), b'1'));
+    assert_eq!(drain(&mut scanner, now), [at(3)]);
+    scanner.set_window(1);
+    scanner.handle_datagram(now, at(0), b"d0");
+    scanner.poll_answer().unwrap();
+    assert_eq!(drain(&mut scanner, now), [], "a smaller window drains first");
+    scanner.set_window(100);
+    assert_eq!((scanner.window(), drain(&mut scanner, now).len()), (3, 1));
+}
+
+/// Queries that wait for latecomers only leave their place to others, and wait for a place before they ask on.
+#[test]
+fn the_window_that_a_receive_buffer_sets_is_about_expected_datagrams() {
+    let mut scanner = Scanner::new(targets(10), options().with_window(4));
+    let start = Instant::now();
+    scanner.set_window(2);
+    assert_eq!(drain(&mut scanner, start), [at(0), at(1)]);
+    scanner.handle_datagram(start, at(0), b"g");
+    scanner.handle_datagram(start, at(1), b"g");
+    assert_eq!(drain(&mut scanner, start), [at(2), at(3)], "up to the window of the options");
+    scanner.handle_datagram(start, at(2), b"g");
+    assert_eq!(drain(&mut scanner, start), [], "four are under way");
+    let now = scanner.poll_timeout().unwrap();
+    scanner.handle_timeout(now);
+    let [first] = drain(&mut scanner, now)[..] else { panic!("one place") };
+    assert!([at(0), at(1), at(2)].contains(&first), "asks on after the grace");
+    scanner.handle_datagram(now, at(3), b"d3");
+    assert_eq!(drain(&mut scanner, now).len(), 1, "another one has its turn");
+    assert_eq!(scanner.poll_answer().unwrap().peer, at(3));
+    scanner.handle_datagram(now, first, b"d0");
+    assert_eq!(drain(&mut scanner, now).len(), 1, "and the last one of them");
+}
+
+/// Trap: a duplicate target was swallowed.
+#[test]
+fn duplicates_and_impossible_targets_are_refused_visibly() {
+    let list =
+        ["192.0.2.1:1", "[::ffff:192.0.2.1]:1", "192.0.2.1:0", "224.0.0.1:1", "192.0.2.1:2", "192.0.2.1:2"];
+    let list = list.map(|at| (at.parse().unwrap(), Script::default()));
+    let mut scanner = Scanner::new(list, options().with_per_host(Some(1)));
+    let now = Instant::now();
+    assert_eq!(drain(&mut scanner, now), ["192.0.2.1:1".parse().unwrap()]);
+    let refused: Vec<_> = std::iter::from_fn(|| scanner.poll_answer())
+        .map(|scanned| (scanned.index, scanned.result.unwrap_err()))
+        .collect();
+    let of = |why| ScanError::Refused(why);
+    assert_eq!(
+        refused,
+        [
+            (1, of(Refusal::Duplicate)),
+            (2, of(Refusal::NotOneServer)),
+            (3, of(Refusal::NotOneServer)),
+            (5, of(Refusal::Duplicate)),
+        ],
+        "the last is a duplicate of one that waits for its host"
+    );
+    scanner.handle_datagram(now, "192.0.2.1:1".parse().unwrap(), b"d1");
+    assert_eq!(scanner.poll_answer().unwrap().index, 0);
+    assert_eq!(drain(&mut scanner, now), ["192.0.2.1:2".parse().unwrap()], "the host's next");
+    assert_eq!(scanner.stats().refused, 4);
+}
+
+#[test]
+fn an_address_may_be_asked_again_once_its_query_has_ended() {
+    let list = [(at(1), Script::default()), (at(2), Script::default()), (at(1), Script::default())];
+    let mut scanner = Scanner::new(list, options().with_window(2));
+    let now = Instant::now();
+    assert_eq!(drain(&mut scanner, now), [at(1), at(2)]);
+    scanner.handle_datagram(now, at(1), b"d1");
+    assert_eq!(scanner.poll_answer().unwrap().index, 0);
+    assert_eq!(drain(&mut scanner, now), [at(1)]);
+    scanner.handle_datagram(now, at(1), b"d9");
+    let again = scanner.poll_answer().unwrap();
+    assert_eq!((again.index, again.result.unwrap().answer), (2, b'9'));
+}
+
+#[test]
+fn stragglers_strangers_and_nonsense_are_counted_and_harm_nobody() {
+    let mut scanner = Scanner::new(targets(2), options());
+    let now = Instant::now();
+    drain(&mut scanner, now);
+    scanner.handle_datagram(now, at(0), b"?");
+    scanner.handle_datagram(now, at(77), b"d7");
+    let other_port = SocketAddr::new(at(0).ip(), 1);
+    scanner.handle_datagram(now, other_port, b"d7");
+    scanner.handle_unreachable(now, at(77));
+    let mapped = format!("[::ffff:{}]:27960", at(0).ip()).parse().unwrap();
+    scanner.handle_datagram(now, mapped, b"d0");
+    scanner.handle_datagram(now, at(0), b"d0");
+    assert_eq!(scanner.poll_answer().unwrap().result.unwrap().answer, b'0');
+    scanner.handle_datagram(now, at(0), b"d0");
+    assert!(scanner.poll_answer().is_none());
+    let stats = scanner.stats();
+    assert_eq!((stats.rejected, stats.late, stats.foreign, stats.datagrams), (1, 2, 2, 6));
+}
+
+/// Trap: a receive error of one target ended the scan.
+#[test]
+fn an_unreachable_server_ends_its_own_query_only() {
+    let mut scanner = Scanner::new(targets(3), options());
+    let now = Instant::now();
+    drain(&mut scanner, now);
+    scanner.handle_unreachable(now, at(1));
+    let scanned = scanner.poll_answer().unwrap();
+    assert_eq!((scanned.index, scanned.result), (1, Err(ScanError::Query(QueryError::Unreachable))));
+    assert_eq!((scanner.poll_answer(), scanner.under_way()), (None, 2));
+}
+
+#[test]
+fn one_host_is_never_asked_more_than_its_share() {
+    // 50 servers on one host, then 10 hosts with one each.
+    let crowd = (0..50).map(|port| (SocketAddr::new(at(1).ip(), 1000 + port), Script::default()));
+    let list: Vec<_> = crowd.chain((10..20).map(|number| (at(number), Script::default()))).collect();
+    let mut scanner = Scanner::new(list, options().with_per_host(Some(4)));
+    let now = Instant::now();
+    let first = drain(&mut scanner, now);
+    assert_eq!(first.len(), 14, "four of the crowd, and the others are not held up");
+    let mut answered = 0;
+    let mut open: VecDeque<SocketAddr> = first.into();
+    while let Some(from) = open.pop_front() {
+        scanner.handle_datagram(now, from, b"d0");
+        answered += usize::from(scanner.poll_answer().unwrap().result.is_ok());
+        open.extend(drain(&mut scanner, now));
+        assert!(open.iter().filter(|peer| peer.ip() == at(1).ip()).count() <= 4);
+    }
+    assert!(answered == 60 && scanner.is_finished());
+}
+
+#[test]
+fn the_pace_holds_for_first_tries_and_retries() {
+    let timing = options().timing().with_retry_after(Duration::from_millis(100)).with_retries(2);
+    let options = options().with_timing(timing).with_rate(Some(100)).with_burst(10);
+    let scanner = Scanner::new(targets(40), options);
+    let (results, took, scanner) = run(scanner, |_| Vec::new());
+    assert!(results.values().all(Result::is_err));
+    let stats = scanner.stats();
+    assert_eq!(stats.requests, stats.started + stats.retries);
+    let most = 10.0 + took.as_secs_f64() * 100.0 + 1.0;
+    assert!((stats.requests as f64) <= most, "{} datagrams in {took:?}", stats.requests);
+}
+
+/// The bars of a scan with dead servers and of one with distant servers, in virtual time.
+#[test]
+fn ten_thousand_servers_some_dead() {
+    for dead_percent in [1, 10] {
+        let scanner = Scanner::new(targets(10_000), options().with_window(2048));
+        let (results, took, scanner) = run(scanner, |to| {
+            let SocketAddr::V4(v4) = to else { panic!() };
+            let dead = v4.ip().to_bits() % 100 < dead_percent;
+            if dead { vec![] } else { vec![(Duration::from_millis(1), b"d0")] }
+        });
+        let silent = results.values().filter(|result| result.is_err()).count();
+        assert_eq!((results.len(), silent), (10_000, dead_percent as usize * 100));
+        assert!(took <= Duration::from_millis(1300), "{dead_percent} % dead: {took:?}");
+        assert_eq!(scanner.stats().answered, 10_000 - silent as u64);
+    }
+}
+
+#[test]
+fn ten_thousand_servers_fifty_milliseconds_away() {
+    let scanner = Scanner::new(targets(10_000), options().with_window(8192).with_rate(Some(200_000)));
+    let (results, took, _) = run(scanner, |_| vec![(Duration::from_millis(50), b"d0")]);
+    assert!(results.len() == 10_000 && results.values().all(Result::is_ok));
+    assert!(took <= Duration::from_millis(500), "{took:?}");
+}
+
+/// Every datagram twice, steps and parts in between: one result each, and nothing is left behind.
+#[test]
+fn nothing_is_left_behind() {
+    let scanner = Scanner::new(targets(5000), options().with_window(100));
+    let ms = Duration::from_millis;
+    let (results, _, scanner) = run(scanner, |to| {
+        let SocketAddr::V4(v4) = to else { panic!() };
+        match v4.ip().to_bits() % 7 {
+            0 => vec![],
+            1 => vec![(ms(2), b"p"), (ms(3), b"p"), (ms(5), b"d1"), (ms(5), b"d1")],
+            2 => vec![(ms(1), b"n"), (ms(4), b"d2"), (ms(4), b"d2")],
+            3 => vec![(ms(1), b"?"), (ms(999), b"d3")],
+            4 => vec![(ms(1001), b"d4")],
+            _ => vec![(ms(20), b"d5"), (ms(20), b"d5")],
+        }
+    });
+    assert_eq!(results.len(), 5000);
+    for (index, result) in results {
+        let expected = match (0x0A00_0000 + index) % 7 {
+            0 | 4 => None,
+            1 => Some(b'1'),
+            2 => Some(b'2'),
+            3 => Some(b'3'),
+            _ => Some(b'5'),
+        };
+        assert_eq!(result.ok(), expected, "{index}");
+    }
+    assert_eq!((scanner.alarms.first(), scanner.to_send.len(), scanner.done.len()), (None, 0, 0));
+    assert!(scanner.table.footprint() <= (100, 300), "{:?}", scanner.table.footprint());
+}
+
+/// Trap: every accepted fragment pushed a timer entry. Here a query is one entry, whatever arrives.
+#[test]
+fn memory_follows_the_window_and_not_the_datagrams() {
+    let mut scanner = Scanner::new(targets(10), options());
+    let now = Instant::now();
+    drain(&mut scanner, now);
+    for _ in 0..100_000 {
+        scanner.handle_datagram(now, at(3), b"p");
+        scanner.handle_datagram(now, at(4), b"?");
+        scanner.handle_datagram(now, at(99), b"?");
+    }
+    assert_eq!((scanner.alarms.len(), scanner.to_send.len(), scanner.table.footprint()), (10, 0, (10, 10)));
+}
+
+/// A tenth of the list is dead: nobody waits a second for them, and nobody who answers is lost.
+#[test]
+fn the_silent_are_given_up_by_what_the_others_show() {
+    let reply = |server: SocketAddr| {
+        let number = (0..1000).find(|number| at(*number) == server).unwrap();
+        if number % 10 == 3 {
+            Vec::new()
+        } else {
+            vec![(Duration::from_millis(20 + u64::from(number) % 20), &b"d1"[..])]
+        }
+    };
+    let run_with = |least: Option<Duration>, retries: u8| {
+        let timing = options().timing().with_retries(retries);
+        let options = options().with_window(500).with_timing(timing).with_adaptive_wait(least);
+        let (results, took, scanner) = run(Scanner::new(targets(1000), options), reply);
+        assert_eq!((results.len(), scanner.stats().answered), (1000, 900));
+        let silent = |error: &ScanError| matches!(error, ScanError::Query(QueryError::NoAnswer { .. }));
+        assert!(results.values().filter_map(|result| result.as_ref().err()).all(silent));
+        took.as_millis()
+    };
+    assert!(run_with(None, 0) >= 1000);
+    let least = Some(Duration::from_millis(100));
+    let adaptive = run_with(least, 0);
+    assert!((100..400).contains(&adaptive), "{adaptive} ms");
+    // Here the deadline of a second comes before the first retry.
+    assert!(run_with(least, 1) >= 1000, "a wait before a retry stays");
+}

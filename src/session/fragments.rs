@@ -1,0 +1,121 @@
+//! Numbered fragments of one reply, collected in any order.
+
+use bytes::Bytes;
+
+use crate::error::ParseError;
+use crate::limits::Limits;
+
+/// The fragments of a reply, sorted by the number they carry. The first copy of a number wins.
+#[derive(Debug, Clone)]
+pub(crate) struct Fragments {
+    parts: Vec<(u32, Bytes)>,
+    bytes: usize,
+    last: Option<u32>,
+    max_fragments: usize,
+    max_bytes: usize,
+}
+
+impl Fragments {
+    /// An empty collection that holds no more than these limits.
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            parts: Vec::new(),
+            bytes: 0,
+            last: None,
+            max_fragments: limits.max_fragments(),
+            max_bytes: limits.max_answer_bytes(),
+        }
+    }
+
+    /// Takes a fragment. `last`: it carries the mark of the reply's end. `Ok(false)`: its number was there.
+    ///
+    /// A fragment that would exceed the limits is an error, and nothing of it is kept.
+    pub(crate) fn insert(&mut self, number: u32, body: Bytes, last: bool) -> Result<bool, ParseError> {
+        let Err(place) = self.parts.binary_search_by_key(&number, |(number, _)| *number) else {
+            return Ok(false);
+        };
+        let bytes = self.bytes.saturating_add(body.len());
+        if self.parts.len() >= self.max_fragments {
+            return Err(ParseError::limit("fragments", self.max_fragments, 0));
+        }
+        if bytes > self.max_bytes {
+            return Err(ParseError::limit("bytes of one answer", self.max_bytes, 0));
+        }
+        self.parts.insert(place, (number, body));
+        self.bytes = bytes;
+        if last {
+            // Two fragments that both claim the end: the reply reaches to the higher one.
+            self.last = self.last.max(Some(number));
+        }
+        Ok(true)
+    }
+
+    /// Whether the last fragment is here and every number from `base` up to it.
+    pub(crate) fn is_complete(&self, base: u32) -> bool {
+        self.last.is_some() && self.missing(base) == 0
+    }
+
+    /// How many fragments are known to exist and are not here: gaps from `base` up to the highest number.
+    pub(crate) fn missing(&self, base: u32) -> u32 {
+        let Some(&(highest, _)) = self.parts.last() else { return 0 };
+        let expected = highest.saturating_sub(base).saturating_add(1);
+        let held = self.parts.iter().filter(|(number, _)| *number >= base).count();
+        expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
+    }
+
+    /// The number of the fragment that carries the end mark, once it is here.
+    pub(crate) const fn last(&self) -> Option<u32> {
+        self.last
+    }
+
+    /// The fragments by rising number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Bytes)> {
+        self.parts.iter().map(|(number, body)| (*number, body))
+    }
+
+    /// How many fragments are held.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether none is held.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(text: &'static str) -> Bytes {
+        Bytes::from_static(text.as_bytes())
+    }
+
+    #[test]
+    fn gaps_are_counted_and_copies_dropped() {
+        let mut fragments = Fragments::new(&Limits::default());
+        assert!(fragments.insert(4, body("d"), true).unwrap());
+        assert!(fragments.insert(2, body("b"), false).unwrap());
+        assert!(!fragments.insert(2, body("other"), false).unwrap());
+        assert_eq!((fragments.missing(1), fragments.missing(2), fragments.last()), (2, 1, Some(4)));
+        assert!(!fragments.is_complete(1));
+        fragments.insert(3, body("c"), false).unwrap();
+        fragments.insert(1, body("a"), false).unwrap();
+        assert!(fragments.is_complete(1));
+        let joined: Vec<u8> = fragments.iter().flat_map(|(_, body)| body.to_vec()).collect();
+        assert_eq!(joined, b"abcd");
+    }
+
+    #[test]
+    fn limits_hold() {
+        let mut fragments = Fragments::new(&Limits::default().with_max_fragments(1));
+        fragments.insert(u32::MAX, body("a"), false).unwrap();
+        assert!(fragments.insert(2, body("b"), true).is_err());
+        let mut fragments = Fragments::new(&Limits::default().with_max_answer_bytes(2048));
+        fragments.insert(1, Bytes::from(vec![0; 2000]), false).unwrap();
+        assert!(fragments.insert(2, Bytes::from(vec![0; 49]), true).is_err());
+        assert!(!fragments.is_complete(1), "a refused fragment leaves no trace");
+        assert_eq!(fragments.len(), 1);
+    }
+}

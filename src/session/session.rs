@@ -1,0 +1,337 @@
+//! One conversation with one server: retries, deadline, sender check, counters.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use super::conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
+use super::outcome::{Outcome, QueryStats};
+use super::timing::Timing;
+use super::trace::QuerySpan;
+use crate::address::canonical;
+use crate::error::{ParseError, QueryError};
+
+/// A datagram that `poll_transmit` wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "a datagram is an address and some bytes")]
+pub struct Transmit {
+    /// Where it goes.
+    pub to: SocketAddr,
+    /// How many bytes were appended to the caller's buffer.
+    pub len: usize,
+}
+
+/// One conversation with one server. See the [module](super) for the verbs and their order.
+///
+/// ```
+/// use std::time::Instant;
+/// use queryport::session::Session;
+/// use queryport::{Limits, Timing, quake3};
+///
+/// # #[allow(clippy::disallowed_methods)]
+/// let now = Instant::now();
+/// let server = "192.0.2.1:27960".parse()?;
+/// let query = quake3::StatusQuery::new(42, Limits::default());
+/// let mut session = Session::new(query, server, Timing::default(), now);
+///
+/// let mut out = Vec::new();
+/// assert_eq!(session.poll_transmit(now, &mut out).unwrap().to, server);
+/// session.handle_datagram(now, server, b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n");
+/// assert!(session.poll_answer().unwrap().is_ok());
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+#[derive(Debug)]
+pub struct Session<C: Conversation> {
+    conversation: C,
+    peer: SocketAddr,
+    timing: Timing,
+    started: Instant,
+    deadline: Instant,
+    /// The one timer of this session beside its deadline: overwritten, never queued.
+    timer: Option<(Timer, Instant)>,
+    to_send: bool,
+    sent_at: Instant,
+    /// How often the request of this step was sent.
+    sends: u8,
+    /// Upper bound of the wait for a reply after which nothing is sent again.
+    last_wait: Duration,
+    rtt: Option<Duration>,
+    steps: u8,
+    stats: QueryStats,
+    last_rejection: Option<ParseError>,
+    state: State<C::Answer>,
+    span: QuerySpan,
+}
+
+/// What a session waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timer {
+    /// The reply to the latest request.
+    Reply,
+    /// The rest of a reply that has begun.
+    Rest,
+    /// Quiet, which ends a reply without an end mark.
+    Quiet,
+    /// A late datagram behind a reply that looks whole.
+    Grace,
+}
+
+/// The shortest wait for a late datagram, where [`Timing::grace`] allows it: on a fast link jitter exceeds the round trip.
+const LEAST_GRACE: Duration = Duration::from_millis(20);
+
+/// Most bytes of a UDP datagram over IPv4.
+const MAX_REQUEST: usize = 65_507;
+
+#[derive(Debug)]
+enum State<A> {
+    Running,
+    Ready(Result<Outcome<A>, QueryError>),
+    Taken,
+}
+
+impl<C: Conversation> Session<C> {
+    /// Starts a query. Its deadline is `now` plus [`Timing::timeout`], whatever happens. The first request waits
+    /// in [`Self::poll_transmit`].
+    pub fn new(conversation: C, peer: SocketAddr, timing: Timing, now: Instant) -> Self {
+        Self {
+            conversation,
+            peer,
+            timing,
+            started: now,
+            deadline: after(now, timing.timeout()),
+            timer: None,
+            to_send: true,
+            sent_at: now,
+            sends: 0,
+            last_wait: Duration::MAX,
+            rtt: None,
+            steps: 1,
+            stats: QueryStats::default(),
+            last_rejection: None,
+            state: State::Running,
+            span: QuerySpan::new(peer),
+        }
+    }
+
+    /// Appends the next datagram to `out` and says where it goes; `None` when there is nothing to send.
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if !self.is_running() || !std::mem::take(&mut self.to_send) {
+            return None;
+        }
+        let before = out.len();
+        self.conversation.request(out);
+        let len = out.len().saturating_sub(before);
+        if len > MAX_REQUEST {
+            out.truncate(before);
+            self.state = State::Ready(Err(QueryError::RequestTooLong(len)));
+            return None;
+        }
+        self.stats.requests = self.stats.requests.saturating_add(1);
+        self.sends = self.sends.saturating_add(1);
+        self.sent_at = now;
+        self.start(Timer::Reply, now);
+        Some(Transmit { to: self.peer, len })
+    }
+
+    /// Takes a datagram. Those from other addresses are counted and ignored.
+    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+        if canonical(from) != canonical(self.peer) {
+            self.stats.foreign = self.stats.foreign.saturating_add(1);
+            return;
+        }
+        // A server that keeps talking must not keep the query alive.
+        if now >= self.deadline {
+            self.handle_timeout(now);
+        }
+        if !self.is_running() {
+            self.stats.late = self.stats.late.saturating_add(1);
+            self.span.late(datagram.len());
+            return;
+        }
+        let verdict = self.conversation.receive(datagram);
+        if let Verdict::Rejected(error) = verdict {
+            self.stats.rejected = self.stats.rejected.saturating_add(1);
+            self.last_rejection = Some(error);
+            self.span.rejected(&error);
+            return;
+        }
+        // Karn's rule: which copy of a repeated request was answered cannot be known.
+        if self.rtt.is_none() && self.sends == 1 {
+            self.rtt = Some(now.saturating_duration_since(self.sent_at));
+        }
+        match verdict {
+            Verdict::Rejected(_) => {}
+            Verdict::Partial(Wait::Reply) => self.start(Timer::Rest, now),
+            Verdict::Partial(Wait::Quiet) => self.start(Timer::Quiet, now),
+            Verdict::Partial(Wait::Grace) => self.start(Timer::Grace, now),
+            Verdict::Next => self.step(now),
+            Verdict::Done(answer) => self.finish(now, answer),
+        }
+    }
+
+    /// When to call the session again if no datagram arrives: in the past while a request or the outcome waits to be
+    /// taken, `None` once the outcome was taken.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        match self.state {
+            State::Running if self.to_send => Some(self.started),
+            State::Running => Some(self.timer()),
+            State::Ready(_) => Some(self.started),
+            State::Taken => None,
+        }
+    }
+
+    /// Lets time pass. Early or repeated calls are harmless.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if !self.is_running() {
+            return;
+        }
+        if now >= self.deadline {
+            self.span.timeout("deadline");
+            self.give_up(now, None);
+        } else if let Some((timer, _)) = self.timer.filter(|(_, at)| now >= *at) {
+            self.timer = None;
+            let may_retry = self.stats.retries < self.timing.retries();
+            let remaining = if may_retry { Remaining::Retry } else { Remaining::Step };
+            match self.conversation.timeout(remaining) {
+                OnTimeout::Retry if may_retry => {
+                    self.stats.retries = self.stats.retries.saturating_add(1);
+                    self.span.retry(self.stats.retries);
+                    self.to_send = true;
+                }
+                OnTimeout::Retry => {
+                    self.span.timeout(timer.name());
+                    self.give_up(now, None);
+                }
+                OnTimeout::Next => self.step(now),
+                OnTimeout::Done(answer) => self.finish(now, answer),
+            }
+        }
+    }
+
+    /// The network reported the server's address as unreachable (ICMP): ends the query, with what has arrived
+    /// where that is an answer.
+    pub fn handle_unreachable(&mut self, now: Instant) {
+        if self.is_running() {
+            self.give_up(now, Some(QueryError::Unreachable));
+        }
+    }
+
+    /// The outcome, once; `None` while the query runs and after it was taken.
+    pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
+        match std::mem::replace(&mut self.state, State::Taken) {
+            State::Ready(result) => Some(result),
+            other => {
+                self.state = other;
+                None
+            }
+        }
+    }
+
+    /// The conversation, for one that has something to give before its end.
+    pub const fn conversation_mut(&mut self) -> &mut C {
+        &mut self.conversation
+    }
+
+    /// The server's address.
+    #[must_use]
+    pub const fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// Counters so far.
+    #[must_use]
+    pub const fn stats(&self) -> QueryStats {
+        self.stats
+    }
+
+    /// Whether [`Self::poll_transmit`] has a datagram.
+    pub(crate) const fn has_request(&self) -> bool {
+        self.to_send && self.is_running()
+    }
+
+    /// When the next timer expires, the deadline included.
+    pub(crate) fn timer(&self) -> Instant {
+        self.timer.map_or(self.deadline, |(_, at)| at.min(self.deadline))
+    }
+
+    /// Bounds the wait for a reply after which nothing is sent again; a wait that has begun changes with it.
+    pub(crate) fn set_last_wait(&mut self, last_wait: Duration) {
+        self.last_wait = last_wait;
+        if let Some((Timer::Reply, _)) = self.timer {
+            self.start(Timer::Reply, self.sent_at);
+        }
+    }
+
+    /// Whether datagrams of an answer may be on their way here.
+    pub(crate) const fn expects_datagrams(&self) -> bool {
+        self.is_running() && !matches!(self.timer, Some((Timer::Grace, _)))
+    }
+
+    /// Whether the query has not ended.
+    pub(crate) const fn is_running(&self) -> bool {
+        matches!(self.state, State::Running)
+    }
+
+    fn start(&mut self, timer: Timer, now: Instant) {
+        let wait = match timer {
+            Timer::Reply | Timer::Rest => {
+                let wait = self.timing.reply_wait(self.stats.retries);
+                if self.stats.retries < self.timing.retries() { wait } else { wait.min(self.last_wait) }
+            }
+            Timer::Quiet => self.timing.quiet(),
+            Timer::Grace => {
+                self.rtt.map_or(Duration::MAX, |rtt| rtt.max(LEAST_GRACE)).min(self.timing.grace())
+            }
+        };
+        self.timer = Some((timer, after(now, wait)));
+    }
+
+    fn step(&mut self, now: Instant) {
+        let most = self.timing.max_steps();
+        if self.steps >= most {
+            return self.give_up(now, Some(QueryError::TooManySteps(most)));
+        }
+        self.steps = self.steps.saturating_add(1);
+        self.sends = 0;
+        self.timer = None;
+        self.to_send = true;
+    }
+
+    fn finish(&mut self, now: Instant, answer: C::Answer) {
+        let elapsed = now.saturating_duration_since(self.started);
+        let outcome = Outcome { answer, peer: self.peer, rtt: self.rtt, elapsed, stats: self.stats };
+        self.state = State::Ready(Ok(outcome));
+    }
+
+    /// Ends the query with what has arrived, or with an error.
+    fn give_up(&mut self, now: Instant, because: Option<QueryError>) {
+        if let OnTimeout::Done(answer) = self.conversation.timeout(Remaining::Nothing) {
+            return self.finish(now, answer);
+        }
+        let waited = now.saturating_duration_since(self.started);
+        let requests = self.stats.requests;
+        let failure = match self.last_rejection {
+            Some(last) => {
+                QueryError::NoUsableAnswer { requests, waited, rejected: self.stats.rejected, last }
+            }
+            None => QueryError::NoAnswer { requests, waited },
+        };
+        self.state = State::Ready(Err(because.unwrap_or(failure)));
+    }
+}
+
+impl Timer {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Reply => "reply",
+            Self::Rest => "rest",
+            Self::Quiet => "quiet",
+            Self::Grace => "grace",
+        }
+    }
+}
+
+/// `now` plus a wait; the waits are clamped far below what an `Instant` cannot hold.
+fn after(now: Instant, wait: Duration) -> Instant {
+    now.checked_add(wait).unwrap_or(now)
+}

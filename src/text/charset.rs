@@ -1,0 +1,113 @@
+//! From wire bytes to text. No decoder here fails: what a game sent is shown as well as it can be.
+
+use std::borrow::Cow;
+
+/// How the bytes of a text are to be read. The wire never says; the protocol and the game do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Charset {
+    /// UTF-8 where the bytes are valid UTF-8, else Windows-1252: right for nearly every server alive.
+    #[default]
+    Utf8OrWindows1252,
+    /// UTF-8 where the bytes are valid UTF-8, else Latin-1: Minecraft, whose own server writes the low byte of each
+    /// character and whose relatives write UTF-8.
+    Utf8OrLatin1,
+    /// One byte a character, with the printable characters of Windows-1252 in 0x80–0x9F.
+    Windows1252,
+    /// One byte a character, byte = code point.
+    Latin1,
+    /// Two bytes a code unit, little-endian; a lone surrogate or an odd last byte becomes U+FFFD.
+    Utf16Le,
+}
+
+/// Windows-1252's own characters in 0x80..=0x9F. The five holes keep their C1 code points, as browsers do.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// The character of one Windows-1252 byte.
+fn windows_1252(byte: u8) -> char {
+    let high = usize::from(byte).checked_sub(0x80).and_then(|index| WINDOWS_1252.get(index));
+    high.copied().unwrap_or_else(|| char::from(byte))
+}
+
+impl Charset {
+    /// Decodes; borrows where the bytes already are the UTF-8 of the result.
+    pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, str> {
+        let utf8 = match self {
+            Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => std::str::from_utf8(raw).ok(),
+            Self::Windows1252 | Self::Latin1 if raw.is_ascii() => std::str::from_utf8(raw).ok(),
+            _ => None,
+        };
+        match (utf8, self) {
+            (Some(text), _) => Cow::Borrowed(text),
+            (None, Self::Latin1 | Self::Utf8OrLatin1) => {
+                Cow::Owned(raw.iter().map(|&byte| char::from(byte)).collect())
+            }
+            (None, Self::Utf16Le) => {
+                let (pairs, rest) = raw.as_chunks::<2>();
+                let units = pairs.iter().map(|&pair| u16::from_le_bytes(pair));
+                let mut text: String = char::decode_utf16(units)
+                    .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+                    .collect();
+                if !rest.is_empty() {
+                    text.push(char::REPLACEMENT_CHARACTER);
+                }
+                Cow::Owned(text)
+            }
+            (None, Self::Utf8OrWindows1252 | Self::Windows1252) => {
+                Cow::Owned(raw.iter().map(|&byte| windows_1252(byte)).collect())
+            }
+        }
+    }
+
+    /// Encodes for the wire; characters the set lacks become `?`.
+    pub(crate) fn encode(self, text: &str) -> Vec<u8> {
+        match self {
+            Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => text.as_bytes().to_vec(),
+            Self::Latin1 => text.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect(),
+            Self::Windows1252 => text.chars().map(to_windows_1252).collect(),
+            Self::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        }
+    }
+}
+
+/// The Windows-1252 byte of a character, or `?`.
+fn to_windows_1252(c: char) -> u8 {
+    let high = WINDOWS_1252.iter().position(|&known| known == c).and_then(|index| u8::try_from(index).ok());
+    match (high, u8::try_from(u32::from(c))) {
+        (Some(index), _) => index | 0x80,
+        (None, Ok(byte)) if !(0x80..0xA0).contains(&byte) => byte,
+        _ => b'?',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_windows_1252_goes_both_ways() {
+        for byte in 0..=255_u8 {
+            let text = Charset::Windows1252.decode(&[byte]).into_owned();
+            assert_eq!(Charset::Windows1252.encode(&text), [byte], "{byte:#x} = {text:?}");
+        }
+    }
+
+    #[test]
+    fn utf8_is_preferred_and_borrowed() {
+        assert!(matches!(Charset::default().decode("Grün".as_bytes()), Cow::Borrowed("Grün")));
+        assert_eq!(Charset::default().decode(b"Gr\xfcn \x80"), "Grün €");
+        assert_eq!(Charset::Latin1.decode(b"\x80\xff"), "\u{80}ÿ");
+    }
+
+    #[test]
+    fn utf16_survives_what_is_broken() {
+        assert_eq!(Charset::Utf16Le.decode(&[0x16, 0x04, b'x', 0]), "Жx");
+        assert_eq!(Charset::Utf16Le.decode(&[0x00, 0xD8, b'x', 0, 7]), "\u{FFFD}x\u{FFFD}");
+        assert_eq!(Charset::Utf16Le.encode("Ж"), [0x16, 0x04]);
+    }
+}

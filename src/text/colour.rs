@@ -1,0 +1,253 @@
+//! Colour codes of the games, found on the wire bytes, before any decoding: a code may hold bytes that are no
+//! text at all.
+
+/// Which colour codes a text may hold. Stripping with the wrong dialect eats text, so the protocol's mapping
+/// chooses it by what the server says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Colours {
+    /// None: every byte is text.
+    #[default]
+    None,
+    /// id Software's rule: `^` and any one character that is not `^`.
+    Caret,
+    /// DarkPlaces (Nexuiz, Xonotic): `^0`–`^9`, `^xRGB` in hexadecimal, `^^` for a caret.
+    DarkPlaces,
+    /// Call of Duty and Warsow: `^0`–`^9`, `^:` and `^;`.
+    CaretDigit,
+    /// Unreal Engine 2: ESC and three code units, red, green and blue; cut short at the end of a text.
+    UnrealEscape,
+    /// Minecraft: `§` and one of `0-9a-fk-or`, either case.
+    SectionSign,
+    /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their ends `[\c]`…, either case.
+    Swat4,
+    /// Serious Sam: `^cRRGGBB`, `^b`, `^i`, `^r`, `^f` with one digit, `^a` with two.
+    SeriousSam,
+}
+
+/// A colour as a game names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Colour {
+    /// An entry of the game's own palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and white in
+    /// every Quake 3 descendant; 0–15 are Minecraft's own in a [`Colours::SectionSign`] text.
+    Palette(u8),
+    /// Red, green and blue.
+    Rgb(u8, u8, u8),
+    /// Back to what the game shows without codes.
+    Reset,
+}
+
+/// A code at the start of some bytes: its length, the text it stands for (`^^`), the colour it switches to.
+struct Code {
+    bytes: usize,
+    literal: usize,
+    colour: Option<Colour>,
+}
+
+impl Code {
+    const fn plain(bytes: usize) -> Self {
+        Self { bytes, literal: 0, colour: None }
+    }
+
+    const fn to(bytes: usize, colour: Colour) -> Self {
+        Self { bytes, literal: 0, colour: Some(colour) }
+    }
+}
+
+/// Cuts wire bytes into stretches of text without codes, each with the colour in force.
+#[derive(Debug, Clone)]
+pub(crate) struct Segments<'a> {
+    rest: &'a [u8],
+    colours: Colours,
+    unit: usize,
+    colour: Option<Colour>,
+}
+
+impl<'a> Segments<'a> {
+    /// `wide`: two bytes a code unit, little-endian.
+    pub(crate) fn new(raw: &'a [u8], colours: Colours, wide: bool) -> Self {
+        Self { rest: raw, colours, unit: if wide { 2 } else { 1 }, colour: None }
+    }
+
+    /// The code unit at this position, in units; a cut last unit is none.
+    fn unit(bytes: &[u8], size: usize, index: usize) -> Option<u16> {
+        let start = index.checked_mul(size)?;
+        let low = u16::from(*bytes.get(start)?);
+        if size == 1 {
+            return Some(low);
+        }
+        Some(low | u16::from(*bytes.get(start.checked_add(1)?)?) << 8)
+    }
+
+    /// The code that begins exactly at `bytes`, lengths in bytes.
+    fn code(&self, bytes: &[u8]) -> Option<Code> {
+        let at = |index| Self::unit(bytes, self.unit, index);
+        let ascii = |index| at(index).and_then(|unit| u8::try_from(unit).ok());
+        let mut code = match self.colours {
+            Colours::None => None,
+            Colours::Caret => caret(ascii(0)?, ascii(1)?, |c| c != b'^' && c != 0),
+            Colours::CaretDigit => caret(ascii(0)?, ascii(1)?, |c| matches!(c, b'0'..=b';')),
+            Colours::DarkPlaces => dark_places(&ascii),
+            Colours::UnrealEscape => unreal_escape(&at),
+            Colours::SectionSign => section_sign(bytes),
+            Colours::Swat4 => swat4(bytes),
+            Colours::SeriousSam => serious_sam(&ascii),
+        }?;
+        code.bytes = code.bytes.checked_mul(self.unit)?.min(bytes.len());
+        code.literal = code.literal.checked_mul(self.unit)?;
+        Some(code)
+    }
+}
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = (Option<Colour>, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut length = 0_usize;
+        while let Some(here) = self.rest.get(length..).filter(|here| !here.is_empty()) {
+            let Some(code) = self.code(here) else {
+                length = length.saturating_add(self.unit).min(self.rest.len());
+                continue;
+            };
+            let colour = self.colour;
+            let text = self.rest.get(..length.saturating_add(code.literal)).unwrap_or_default();
+            self.rest = self.rest.get(length.saturating_add(code.bytes)..).unwrap_or_default();
+            self.colour = match code.colour {
+                Some(Colour::Reset) => None,
+                Some(new) => Some(new),
+                None => colour,
+            };
+            length = 0;
+            if !text.is_empty() {
+                return Some((colour, text));
+            }
+        }
+        let text = std::mem::take(&mut self.rest);
+        (!text.is_empty()).then_some((self.colour, text))
+    }
+}
+
+fn hex(c: u8) -> Option<u8> {
+    char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+fn hex_pair(high: u8, low: u8) -> Option<u8> {
+    Some(hex(high)? << 4 | hex(low)?)
+}
+
+/// `^` and one character. The palette index is ioquake3's: distance from `0`, modulo eight.
+fn caret(first: u8, second: u8, may_follow: impl Fn(u8) -> bool) -> Option<Code> {
+    (first == b'^' && may_follow(second)).then(|| Code::to(2, Colour::Palette(second.wrapping_sub(b'0') & 7)))
+}
+
+fn dark_places(ascii: &impl Fn(usize) -> Option<u8>) -> Option<Code> {
+    if ascii(0)? != b'^' {
+        return None;
+    }
+    match ascii(1)? {
+        b'^' => Some(Code { bytes: 2, literal: 1, colour: None }),
+        digit @ b'0'..=b'9' => Some(Code::to(2, Colour::Palette(digit.wrapping_sub(b'0')))),
+        b'x' => {
+            // One digit a component: 0xF stands for 0xFF.
+            let nibble = |index| ascii(index).and_then(hex).map(|digit| digit << 4 | digit);
+            Some(Code::to(5, Colour::Rgb(nibble(2)?, nibble(3)?, nibble(4)?)))
+        }
+        _ => None,
+    }
+}
+
+fn unreal_escape(at: &impl Fn(usize) -> Option<u16>) -> Option<Code> {
+    if at(0)? != 0x1B {
+        return None;
+    }
+    let part = |index| at(index).and_then(|unit| u8::try_from(unit).ok());
+    let colour = match (part(1), part(2), part(3)) {
+        (Some(red), Some(green), Some(blue)) => Some(Colour::Rgb(red, green, blue)),
+        _ => None,
+    };
+    Some(Code { bytes: 4, literal: 0, colour })
+}
+
+fn section_sign(bytes: &[u8]) -> Option<Code> {
+    let (sign, code) = match bytes {
+        [0xC2, 0xA7, code, ..] => (2_usize, *code),
+        [0xA7, code, ..] => (1, *code),
+        _ => return None,
+    };
+    let length = sign.saturating_add(1);
+    match code.to_ascii_lowercase() {
+        b'r' => Some(Code::to(length, Colour::Reset)),
+        b'k'..=b'o' => Some(Code::plain(length)),
+        other => hex(other).map(|index| Code::to(length, Colour::Palette(index))),
+    }
+}
+
+fn swat4(bytes: &[u8]) -> Option<Code> {
+    match bytes {
+        [b'[', b'c' | b'C', b'=', r1, r2, g1, g2, b1, b2, b']', ..] => {
+            let rgb = Colour::Rgb(hex_pair(*r1, *r2)?, hex_pair(*g1, *g2)?, hex_pair(*b1, *b2)?);
+            Some(Code::to(10, rgb))
+        }
+        [b'[', b'\\', b'c' | b'C', b']', ..] => Some(Code::to(4, Colour::Reset)),
+        [b'[', b'\\', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..] => Some(Code::plain(4)),
+        [b'[', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..] => Some(Code::plain(3)),
+        _ => None,
+    }
+}
+
+fn serious_sam(ascii: &impl Fn(usize) -> Option<u8>) -> Option<Code> {
+    if ascii(0)? != b'^' {
+        return None;
+    }
+    let pair = |index: usize| hex_pair(ascii(index)?, ascii(index.checked_add(1)?)?);
+    match ascii(1)? {
+        b'c' => Some(Code::to(8, Colour::Rgb(pair(2)?, pair(4)?, pair(6)?))),
+        b'a' => pair(2).map(|_| Code::plain(4)),
+        b'f' => ascii(2).filter(u8::is_ascii_digit).map(|_| Code::plain(3)),
+        b'r' => Some(Code::to(2, Colour::Reset)),
+        b'b' | b'i' | b'C' | b'A' | b'F' | b'B' | b'I' => Some(Code::plain(2)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strip(raw: &[u8], colours: Colours) -> Vec<u8> {
+        Segments::new(raw, colours, false).flat_map(|(_, text)| text.to_vec()).collect()
+    }
+
+    #[test]
+    fn each_dialect_strips_its_own_codes_only() {
+        assert_eq!(strip(b"^1Red^7 ^^wx ^", Colours::Caret), b"Red ^x ^");
+        assert_eq!(strip(b"^1Red ^xF00x^^ ^xG00 ^a", Colours::DarkPlaces), b"Red x^ ^xG00 ^a");
+        assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::CaretDigit), b"{RA}^a");
+        assert_eq!(strip(b"Test \x1b\xff\x01\x0aRed\x1b\x01", Colours::UnrealEscape), b"Test Red");
+        assert_eq!(strip(b"\xA7aA \xA7lB\xC2\xA7rC\xA7z", Colours::SectionSign), b"A BC\xA7z");
+        assert_eq!(strip(b"[c=FF0000]A[\\c][b]B[\\B][x][c=12]", Colours::Swat4), b"AB[x][c=12]");
+        assert_eq!(strip(b"^cff0000A^rB^a80C^z", Colours::SeriousSam), b"ABC^z");
+        assert_eq!(strip(b"^1[b]\xA7a", Colours::None), b"^1[b]\xA7a");
+    }
+
+    #[test]
+    fn colours_are_carried_along() {
+        let spans: Vec<_> = Segments::new(b"a^1b^xF08c", Colours::DarkPlaces, false).collect();
+        let expected: [(Option<Colour>, &[u8]); 3] =
+            [(None, b"a"), (Some(Colour::Palette(1)), b"b"), (Some(Colour::Rgb(0xFF, 0, 0x88)), b"c")];
+        assert_eq!(spans, expected);
+    }
+
+    #[test]
+    fn sixteen_bit_units_are_seen_whole() {
+        let raw: Vec<u8> = "A\u{1b}\u{ff}\u{1}\u{1}B".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let text: Vec<u8> =
+            Segments::new(&raw, Colours::UnrealEscape, true).flat_map(|(_, text)| text.to_vec()).collect();
+        assert_eq!(text, [b'A', 0, b'B', 0]);
+    }
+}

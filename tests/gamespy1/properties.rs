@@ -1,0 +1,261 @@
+//! GameSpy v1 for all replies there can be: written in any dialect, cut anywhere the dialect cuts, in any order.
+use bytes::Bytes;
+use crate::common::link::Random;
+use proptest::prelude::*;
+use queryport::gamespy1::{Answer, Command, Request, server};
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
+
+type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// How a reply is numbered and cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Dialect {
+    /// `\queryid\N.M\final\`, cut between pairs.
+    Unreal,
+    /// `\final\\queryid\N.M`, cut between pairs.
+    Qr1,
+    /// `\queryid\M\final\`, cut between pairs.
+    Integer,
+    /// `\statusresponse\K…\eof\`, cut between any two tokens.
+    AdminMod,
+    /// `\statusresponse\K…\queryid\K\final\`, cut between any two tokens.
+    ExtendedAdminMod,
+}
+
+fn dialect() -> impl Strategy<Value = Dialect> {
+    use Dialect::*;
+    prop::sample::select(vec![Unreal, Qr1, Integer, AdminMod, ExtendedAdminMod])
+}
+
+/// Any byte but the separator.
+fn value() -> impl Strategy<Value = Vec<u8>> {
+    let words =
+        ["final", "queryid", "eof", "statusresponse", "7.1", "AMv1"].map(|word| word.as_bytes().to_vec());
+    let byte = any::<u8>().prop_map(|b| if b == b'\\' { b'/' } else { b });
+    prop_oneof![4 => prop::collection::vec(byte, 0..20), 1 => prop::sample::select(words.to_vec())]
+}
+
+fn pairs() -> impl Strategy<Value = Pairs> {
+    let key = prop_oneof![
+        3 => "[a-z]{1,8}",
+        2 => "(player|frags|ping|team|skin)_[0-9]{1,2}",
+        1 => "teamname_[0-3]",
+        1 => "score_t[0-3]",
+    ];
+    // `final` and `queryid` as keys belong to the trailer.
+    let key = key.prop_filter("no control key", |key| !["final", "queryid", "eof"].contains(&key.as_str()));
+    prop::collection::vec((key.prop_map(String::into_bytes), value()), 1..60)
+}
+
+/// The datagrams of a reply, cut at `cuts` (positions in tokens, modulo their number).
+fn write(pairs: &Pairs, dialect: Dialect, cuts: &[usize]) -> Vec<Bytes> {
+    let tokens: Vec<&[u8]> = pairs.iter().flat_map(|(key, value)| [&key[..], &value[..]]).collect();
+    let anywhere = matches!(dialect, Dialect::AdminMod | Dialect::ExtendedAdminMod);
+    let mut ends: Vec<usize> = cuts
+        .iter()
+        .map(|cut| if anywhere { cut % tokens.len() } else { cut % pairs.len() * 2 })
+        .filter(|end| *end > 0)
+        .collect();
+    ends.push(tokens.len());
+    ends.sort_unstable();
+    ends.dedup();
+    let mut start = 0;
+    let last = ends.len();
+    let mut datagrams = Vec::new();
+    for (number, end) in (1..).zip(ends) {
+        let body: Vec<u8> = tokens[start..end].iter().flat_map(|token| [b"\\", *token].concat()).collect();
+        start = end;
+        let index = number - 1;
+        let (head, tail) = match (dialect, number == last) {
+            (Dialect::Unreal, false) | (Dialect::Qr1, false) => {
+                (String::new(), format!("\\queryid\\77.{number}"))
+            }
+            (Dialect::Unreal, true) => (String::new(), format!("\\queryid\\77.{number}\\final\\")),
+            (Dialect::Qr1, true) => (String::new(), format!("\\final\\\\queryid\\77.{number}")),
+            (Dialect::Integer, false) => (String::new(), format!("\\queryid\\{number}")),
+            (Dialect::Integer, true) => (String::new(), format!("\\queryid\\{number}\\final\\")),
+            (Dialect::AdminMod, false) => (format!("\\statusresponse\\{index}"), "\\eof\\".to_owned()),
+            (Dialect::AdminMod, true) => {
+                (format!("\\statusresponse\\{index}"), "\\queryid\\AMv1\\final\\\\eof\\".to_owned())
+            }
+            (Dialect::ExtendedAdminMod, last) => {
+                let end = if last { "\\final\\" } else { "" };
+                (format!("\\statusresponse\\{index}"), format!("\\queryid\\{index}{end}"))
+            }
+        };
+        datagrams.push(Bytes::from([head.as_bytes(), &body, tail.as_bytes()].concat()));
+    }
+    datagrams
+}
+
+fn shuffled(mut packets: Vec<Bytes>, seed: u64) -> Vec<Bytes> {
+    let mut random = Random(seed);
+    for _ in 0..random.below(4) {
+        let copy = packets[random.below(packets.len() as u64) as usize].clone();
+        packets.push(copy);
+    }
+    for place in (1..packets.len()).rev() {
+        packets.swap(place, random.below(place as u64 + 1) as usize);
+    }
+    packets
+}
+
+fn read(packets: Vec<Bytes>) -> Option<Answer> {
+    Answer::from_datagrams(packets, &Limits::default()).ok()
+}
+
+fn owned(answer: &Answer) -> Pairs {
+    answer.fields().iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    /// Whatever the dialect and the cuts, in any order and with copies: every pair comes back, in order.
+    #[test]
+    fn what_is_written_is_read_back(
+        pairs in pairs(),
+        dialect in dialect(),
+        cuts in prop::collection::vec(any::<usize>(), 0..12),
+        seed in any::<u64>(),
+    ) {
+        let answer = read(shuffled(write(&pairs, dialect, &cuts), seed)).unwrap();
+        prop_assert_eq!(owned(&answer), pairs);
+        prop_assert!(answer.completeness().is_complete());
+        prop_assert_eq!(answer.fields().odd_key(), None);
+    }
+
+    /// The heart of it: any fragment missing, any number of them, any order, and nothing says complete. What is
+    /// there is a part of the whole.
+    #[test]
+    fn a_part_is_never_complete(
+        pairs in pairs(),
+        dialect in dialect(),
+        cuts in prop::collection::vec(any::<usize>(), 1..12),
+        lost in any::<u64>(),
+        seed in any::<u64>(),
+    ) {
+        let whole = write(&pairs, dialect, &cuts);
+        let kept: Vec<Bytes> =
+            (0..).zip(&whole).filter(|(place, _)| lost & (1 << place) == 0).map(|(_, part)| part.clone()).collect();
+        prop_assume!(kept.len() < whole.len() && !kept.is_empty());
+        let Some(answer) = read(shuffled(kept, seed)) else { return Ok(()) };
+        prop_assert!(!answer.completeness().is_complete());
+        prop_assert!(!answer.to_status().completeness.is_complete());
+        // Where cuts fall between key and value, the first key behind a gap is a guess.
+        if !matches!(dialect, Dialect::AdminMod | Dialect::ExtendedAdminMod) {
+            let mut known = pairs.iter();
+            for pair in owned(&answer) {
+                prop_assert!(known.any(|whole| *whole == pair), "invented {pair:?}");
+            }
+        }
+    }
+
+    /// Fragments of two replies in one stream are never merged.
+    #[test]
+    fn two_replies_are_kept_apart(
+        first in pairs(),
+        second in pairs(),
+        order in any::<bool>(),
+        cuts in prop::collection::vec(any::<usize>(), 0..6),
+        seed in any::<u64>(),
+    ) {
+        let dialect = if order { Dialect::Unreal } else { Dialect::Qr1 };
+        let mine = write(&first, dialect, &cuts);
+        let renumbered = write(&second, dialect, &cuts).into_iter().map(|datagram| {
+            let text: String = datagram.iter().map(|&byte| char::from(byte)).collect();
+            let (body, number) = text.rsplit_once("\\77.").unwrap();
+            Bytes::from(format!("{body}\\78.{number}").chars().map(|c| c as u8).collect::<Vec<_>>())
+        });
+        let mut all = vec![mine[0].clone()];
+        all.extend(shuffled(mine.into_iter().chain(renumbered).collect(), seed));
+        prop_assert_eq!(owned(&read(all).unwrap()), first);
+    }
+
+    /// Bytes of whatever kind: no panic, and the model says what the view says.
+    #[test]
+    fn noise_never_panics(
+        parts in prop::collection::vec(prop::collection::vec(prop_oneof![3 => any::<u8>(), 1 => Just(b'\\'), 1 => Just(b'0')], 0..200), 1..5),
+        tails in prop::collection::vec(0..6_usize, 5),
+    ) {
+        const TAILS: [&[u8]; 6] =
+            [b"", br"\queryid\1.1", br"\queryid\1.2\final\", br"\final\\queryid\1.2", br"\final\", br"\eof\"];
+        let packets = parts.iter().zip(tails).map(|(part, tail)| Bytes::from([b"\\", &part[..], TAILS[tail]].concat()));
+        if let Some(answer) = read(packets.collect()) {
+            let status = answer.to_status();
+            let named = answer.rows().players().filter(|row| row.player_name().is_some()).count();
+            prop_assert!(status.listed_players().len() <= named);
+            prop_assert_eq!(status.completeness, answer.completeness());
+            let fields: usize = status.rules.len()
+                + status.listed_players().iter().map(|player| player.extra.len()).sum::<usize>()
+                + status.teams.iter().map(|team| team.extra.len()).sum::<usize>();
+            prop_assert!(fields <= answer.fields().iter().count() + 1);
+        }
+    }
+
+    #[test]
+    fn requests_come_back(commands in prop::collection::vec((0..13_usize, "[!-\\[\\]-~][ -\\[\\]-~]{0,7}"), 1..8)) {
+        let commands: Vec<Command<'_>> = commands
+            .iter()
+            .map(|(kind, text)| {
+                let text = text.as_bytes();
+                match kind {
+                    0 => Command::Basic,
+                    1 => Command::Info,
+                    2 => Command::Rules,
+                    3 => Command::Players,
+                    4 => Command::Status,
+                    5 => Command::Packets,
+                    6 => Command::Teams,
+                    7 => Command::Echo(text),
+                    8 => Command::LevelProperty(text),
+                    9 => Command::GameProperty(text),
+                    10 => Command::PlayerProperty(text),
+                    11 => Command::Secure(text),
+                    _ => Command::XSERVERQUERY,
+                }
+            })
+            .collect();
+        let mut datagram = Vec::new();
+        Request::encode(&commands, &mut datagram).unwrap();
+        let request = Request::parse(&datagram);
+        // Values that would make a reply of it are rare, and refused by every server.
+        if let Ok(request) = request {
+            prop_assert!(request.commands().eq(commands));
+        }
+    }
+
+    /// Our server: datagrams within bounds, and every player and rule in them.
+    #[test]
+    fn what_a_server_tells_is_heard(
+        names in prop::collection::vec("[^\\\\\\p{Cc}]{0,24}", 0..70),
+        rules in prop::collection::vec(("[a-z]{9,12}", "[^\\\\\\p{Cc}]{0,30}"), 0..60),
+        qr1 in any::<bool>(),
+        count in any::<u64>(),
+    ) {
+        let mut status = ServerStatus::default();
+        status.name = Some("Srv".into());
+        status.players = Some(names.iter().map(|name| Player::new(name.as_str())).collect());
+        status.rules = rules.iter().map(|(key, value)| (key, value)).collect();
+        let mut options = server::Options::default();
+        if qr1 {
+            options.dialect = server::Dialect::Qr1;
+        }
+        let request = Request::parse(br"\status\").unwrap();
+        let replies = server::answer(&request, &status, &options, count);
+        for reply in &replies {
+            prop_assert!(reply.len() <= options.dialect.max_datagram());
+            prop_assert!(Request::parse(reply).is_err(), "a reply is never a request");
+        }
+        let answer = read(shuffled(replies, count)).unwrap();
+        prop_assert!(answer.completeness().is_complete());
+        let read = answer.to_status();
+        let read_names: Vec<String> = read.listed_players().iter().map(|p| p.name.decoded().into_owned()).collect();
+        prop_assert_eq!(read_names, names);
+        for (key, value) in &rules {
+            let said = read.rules.get_all(key).any(|found| found.decoded() == *value);
+            prop_assert!(said, "{} = {:?}", key, value);
+        }
+    }
+}

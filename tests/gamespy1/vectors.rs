@@ -1,0 +1,389 @@
+//! GameSpy v1 against recorded servers, third-party captures, and what networks and strangers do to packets.
+use bytes::Bytes;
+use crate::common::captures::{Case, cases, check, latin1};
+use crate::common::link::Random;
+use crate::common::twist::{cuts, flips};
+use queryport::gamespy1::{Answer, Response, Row};
+use queryport::Limits;
+use serde_json::{Map, Value, json};
+
+fn limits() -> Limits {
+    Limits::default()
+}
+
+/// The decode example's shape, made from the view.
+fn describe(answer: &Answer) -> Value {
+    let row = |row: Row<'_, '_>| {
+        let mut object = Map::new();
+        for field in row.fields() {
+            object.entry(latin1(field.name)).or_insert(json!(latin1(field.value)));
+        }
+        Value::Object(object)
+    };
+    let rows = answer.rows();
+    json!({
+        "complete": answer.completeness().is_complete(),
+        "rules": answer.fields().rules().map(|(k, v)| json!([latin1(k), latin1(v)])).collect::<Vec<_>>(),
+        "players": rows.players().map(row).collect::<Vec<_>>(),
+        "players_index": rows.players().map(|row| row.index()).collect::<Vec<_>>(),
+        "teams": rows.teams().map(row).collect::<Vec<_>>(),
+        "teams_index": rows.teams().map(|row| row.index()).collect::<Vec<_>>(),
+    })
+}
+
+fn answer(packets: impl IntoIterator<Item = Bytes>) -> Option<Answer> {
+    Answer::from_datagrams(packets, &limits()).ok()
+}
+
+fn decode(case: &Case) -> Answer {
+    answer(case.packets.clone()).unwrap_or_else(|| panic!("{}: no reply", case.name))
+}
+
+fn named_players(answer: &Answer) -> usize {
+    answer.rows().players().filter(|row| row.player_name().is_some()).count()
+}
+
+/// Whether the order of a reply's datagrams is on the wire: not where masters chop their text.
+fn is_numbered(case: &Case) -> bool {
+    !case.name.starts_with("chopped")
+}
+
+fn shuffle(packets: &mut [Bytes], random: &mut Random) {
+    for place in (1..packets.len()).rev() {
+        packets.swap(place, random.below(place as u64 + 1) as usize);
+    }
+}
+
+#[test]
+fn captures_decode_exactly() {
+    for case in cases("gamespy1") {
+        let actual = describe(&decode(&case));
+        check(&case, &actual);
+        for index in ["players_index", "teams_index"] {
+            assert_eq!(actual[index], case.expect[index], "{}: {index}", case.name);
+        }
+    }
+}
+
+#[test]
+fn any_order_and_any_copies_give_the_same_answer() {
+    let mut random = Random(7);
+    for case in cases("gamespy1").iter().filter(|case| is_numbered(case)) {
+        let expected = describe(&decode(case));
+        for _ in 0..50 {
+            let mut packets = case.packets.clone();
+            for _ in 0..random.below(6) {
+                packets.push(packets[random.below(packets.len() as u64) as usize].clone());
+            }
+            shuffle(&mut packets, &mut random);
+            assert_eq!(describe(&answer(packets).unwrap()), expected, "{}", case.name);
+        }
+    }
+}
+
+/// The heart of it. Every subset of a small reply, and many of a large one.
+#[test]
+fn with_a_fragment_missing_no_answer_is_complete() {
+    let mut random = Random(11);
+    for case in cases("gamespy1") {
+        let all = case.packets.len();
+        let whole = describe(&decode(&case));
+        let subsets: Vec<u64> = match all {
+            ..=12 => (1..(1 << all) - 1).collect(),
+            _ => (0..2000).map(|_| 1 + random.below((1 << all) - 2)).collect(),
+        };
+        for subset in subsets {
+            let mut packets: Vec<Bytes> = (0..all)
+                .filter(|place| subset & (1 << place) != 0)
+                .map(|place| case.packets[place].clone())
+                .collect();
+            packets.push(packets[0].clone());
+            if is_numbered(&case) {
+                shuffle(&mut packets, &mut random);
+            }
+            let Some(answer) = answer(packets) else { continue };
+            assert!(!answer.completeness().is_complete(), "{}: {subset:b} of {all}", case.name);
+            if is_numbered(&case) {
+                nothing_invented(&whole, &describe(&answer), &case.name);
+            }
+            assert!(!answer.to_status().completeness.is_complete());
+        }
+    }
+}
+
+/// Rules, rows and fields of a part are those of the whole, in its order.
+fn nothing_invented(whole: &Value, part: &Value, name: &str) {
+    let mut rules = whole["rules"].as_array().unwrap().iter();
+    for rule in part["rules"].as_array().unwrap() {
+        assert!(rules.any(|known| known == rule), "{name}: invented {rule}");
+    }
+    for kind in ["players", "teams"] {
+        let index = format!("{kind}_index");
+        let list = |value: &Value| -> Vec<(Value, Map<String, Value>)> {
+            let rows = value[kind].as_array().unwrap().iter().map(|row| row.as_object().unwrap().clone());
+            value[&index].as_array().unwrap().iter().cloned().zip(rows).collect()
+        };
+        let known = list(whole);
+        for (index, row) in list(part) {
+            let (_, known) = known.iter().find(|(number, _)| *number == index).expect("a row of the whole");
+            for (field, value) in row {
+                assert_eq!(known.get(&field), Some(&value), "{name}: {field}_{index}");
+            }
+        }
+    }
+}
+
+/// A datagram cut anywhere, the others whole: never more players; complete only where nothing is lost or the wire
+/// cannot show it.
+#[test]
+fn cut_anywhere() {
+    for case in cases("gamespy1").iter().filter(|case| is_numbered(case)) {
+        let whole = decode(case);
+        let description = describe(&whole);
+        for place in 0..case.packets.len() {
+            for cut in cuts(&case.packets[place]) {
+                let mut packets = case.packets.clone();
+                packets[place] = Bytes::copy_from_slice(cut);
+                let Some(answer) = answer(packets) else { continue };
+                assert!(
+                    named_players(&answer) <= named_players(&whole),
+                    "{}: {place} at {}",
+                    case.name,
+                    cut.len()
+                );
+                if answer.completeness().is_complete() {
+                    // A lost NUL or closing separator; `final` without the `queryid` that follows it elsewhere.
+                    let found = describe(&answer);
+                    assert_eq!(
+                        found["players"],
+                        description["players"],
+                        "{}: {place} at {}",
+                        case.name,
+                        cut.len()
+                    );
+                    assert_eq!(
+                        found["rules"],
+                        description["rules"],
+                        "{}: {place} at {}",
+                        case.name,
+                        cut.len()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flipped_byte_never_panics_and_never_adds_players() {
+    for case in cases("gamespy1") {
+        let players = named_players(&decode(&case));
+        for place in 0..case.packets.len() {
+            // The long ones in steps: every byte of the short ones, every kind of flip.
+            let step = 1 + case.packets.len() * case.packets[place].len() / 150;
+            for flipped in flips(&case.packets[place]).step_by(step) {
+                let mut packets = case.packets.clone();
+                packets[place] = flipped.into();
+                let Some(answer) = answer(packets) else { continue };
+                let listed = named_players(&answer);
+                assert!(listed <= players, "{}: {listed} of {players}", case.name);
+                assert!(answer.to_status().listed_players().len() <= players);
+            }
+        }
+    }
+}
+
+/// A single datagram cut anywhere: nothing is invented, neither in the view nor in the model.
+#[test]
+fn a_cut_reply_invents_nothing() {
+    for case in cases("gamespy1").iter().filter(|case| case.packets.len() == 1) {
+        let whole = describe(&decode(case));
+        let known: Vec<(&str, &str)> = whole["rules"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|rule| (rule[0].as_str().unwrap(), rule[1].as_str().unwrap()))
+            .collect();
+        for cut in cuts(&case.packets[0]) {
+            let Some(answer) = answer([Bytes::copy_from_slice(cut)]) else { continue };
+            for (key, value) in &answer.to_status().rules {
+                let (key, value) = (latin1(key.raw()), latin1(value.raw()));
+                let is_row = key.rsplit_once('_').is_some_and(|(_, number)| number.parse::<u32>().is_ok());
+                let is_known = known.iter().any(|(k, v)| *k == key && v.starts_with(&value));
+                assert!(is_known || is_row, "{} at {}: {key} = {value}", case.name, cut.len());
+            }
+        }
+    }
+}
+
+/// Where others fall: «names with a quote: qstat, node gamedig, GameQ cut or merge lines».
+#[test]
+fn names_with_quotes_stay_whole() {
+    let packet =
+        Bytes::from_static(b"\\player_0\\a\"b\\frags_0\\1\\player_1\\ x \\frags_1\\2\\queryid\\1.1\\final\\");
+    let status = answer([packet]).unwrap().to_status();
+    let names: Vec<&[u8]> = status.listed_players().iter().map(|player| player.name.raw()).collect();
+    assert_eq!(names, [&b"a\"b"[..], b" x "]);
+}
+
+#[test]
+fn captures_survive_the_way_through_the_encoder() {
+    use queryport::gamespy1::FinalOrder;
+    for case in cases("gamespy1").iter().filter(|case| is_numbered(case)) {
+        for packet in &case.packets {
+            let response = Response::parse(packet, &limits()).unwrap();
+            let order = if packet.ends_with(b"\\") { FinalOrder::After } else { FinalOrder::Before };
+            let mut encoded = Vec::new();
+            response.encode(order, &mut encoded);
+            let again = Response::parse(&encoded, &limits()).unwrap();
+            assert_eq!(again.trailer(), response.trailer(), "{}", case.name);
+            assert!(again.fields().iter().eq(response.fields().iter()));
+            // What mods add and the encoder does not: `eof`, words for numbers, the number twice, a NUL.
+            let plain = ["adminmod", "word", "team-rows-t"].iter().all(|name| !case.name.starts_with(name));
+            assert!(encoded == *packet || !plain, "{}: {}", case.name, latin1(&encoded));
+        }
+    }
+}
+
+#[test]
+fn a_single_datagram_is_not_copied() {
+    let packet = Bytes::from_static(br"\hostname\A server with a long name\queryid\1.1\final\");
+    let answer = answer([packet.clone()]).unwrap();
+    assert_eq!(answer.raw().as_ptr(), packet.as_ptr());
+    let status = answer.to_status();
+    assert_eq!(status.name.unwrap().raw().as_ptr(), packet[10..].as_ptr(), "the model shares the bytes");
+}
+
+/// `20.1` and `20.10` are equal as fractions.
+#[test]
+fn fragment_ten_is_not_fragment_one() {
+    let packets = (1..=11).map(|number| {
+        let end = if number == 11 { "\\final\\" } else { "" };
+        Bytes::from(format!("\\key{number}\\{number}\\queryid\\20.{number}{end}"))
+    });
+    let answer = answer(packets.rev()).unwrap();
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.fields().iter().count(), 11);
+    assert_eq!(answer.fields().iter().nth(9), Some((&b"key10"[..], &b"10"[..])));
+}
+
+/// A fragment beyond the one with the end mark: one of the two is wrong, so nothing is complete.
+#[test]
+fn a_reply_that_reaches_past_its_end_is_not_complete() {
+    let packets = [&br"\a\1\queryid\7.1\final\"[..], br"\b\2\queryid\7.2", br"\c\3\queryid\7.3"];
+    let forward = answer(packets.map(Bytes::from_static)).unwrap();
+    assert!(!forward.completeness().is_complete());
+}
+
+mod mapping {
+    use super::*;
+    use queryport::gamespy1::Region;
+    use queryport::{Completeness, ServerStatus};
+    use queryport::model::Missing;
+
+    fn status(name: &str) -> ServerStatus {
+        let case = cases("gamespy1").into_iter().find(|case| case.name == name).unwrap();
+        decode(&case).to_status()
+    }
+
+    #[test]
+    fn unreal() {
+        let status = status("unreal-two-fragments");
+        assert_eq!((status.game_port, status.player_count), (Some(7777), Some(1)));
+        let ann = &status.listed_players()[0];
+        assert_eq!((ann.score, ann.ping, ann.team), (Some(-3), Some(52), Some(255)));
+        assert_eq!(status.version.unwrap().plain(), "451");
+    }
+
+    #[test]
+    fn unreal_227_has_the_file_name_elsewhere() {
+        let status = status("unreal227");
+        assert_eq!(status.map.unwrap().plain(), "DmVeRigo");
+        assert_eq!(status.rules.get("mapname").unwrap().plain(), "Ve Rigo Storm");
+        assert_eq!(status.rules.get_all("mutator").count(), 2);
+        assert_eq!(status.password, Some(false));
+        assert_eq!(status.players.unwrap().len(), 3);
+    }
+
+    #[test]
+    fn battlefield_numbers_teams_from_one_and_keeps_rows_of_the_gone() {
+        let status = status("bf1942-teams");
+        let players = status.listed_players();
+        let team = |id| status.teams.iter().find(|team| team.id == id).unwrap().name.clone().unwrap();
+        assert_eq!(team(players[0].team).plain(), "Allied");
+        assert_eq!((players[0].score, players[0].extra.get("kills").unwrap().raw()), (Some(7), &b"2"[..]));
+        // One is present: the row with the lowest number, wherever it stands.
+        assert_eq!(players.iter().map(|player| player.stale).collect::<Vec<_>>(), [false, true, true]);
+    }
+
+    #[test]
+    fn swat_4_leaves_out_zeros_and_counts_objectives_as_rules() {
+        let status = status("swat4-columns");
+        let scores: Vec<_> = status.listed_players().iter().map(|player| player.score).collect();
+        assert_eq!(scores, [Some(0), Some(5)]);
+        assert_eq!(status.rules.get("obj_Rescue_2").unwrap().raw(), b"1");
+        assert_eq!(status.name.unwrap().plain(), "Srv");
+    }
+
+    #[test]
+    fn teams_in_rows_of_their_own() {
+        let with_t = status("team-rows-t");
+        assert_eq!(with_t.teams.iter().map(|team| team.score).collect::<Vec<_>>(), [Some(3), Some(4)]);
+        assert_eq!(with_t.listed_players()[0].team, Some(1));
+        let reply = status("teams-reply");
+        assert_eq!(reply.players, None);
+        assert_eq!(reply.teams[1].name.as_ref().unwrap().plain(), "Blue");
+        assert_eq!(reply.teams[1].extra.get("size").unwrap().raw(), b"4");
+    }
+
+    /// Where others fall: «any byte ≥ 0x80: rust gamedig fails the query; qstat drops or mangles it».
+    #[test]
+    fn characters_of_both_sets() {
+        assert_eq!(status("high-bytes").listed_players()[0].name.plain(), "© Jörg±");
+        assert_eq!(status("gs1mod-integer").listed_players()[0].name.plain(), "Jörg™");
+    }
+
+    #[test]
+    fn every_player_of_forty() {
+        for name in ["qr1-ut-40-status", "qr1-ut-40-small-status"] {
+            let status = status(name);
+            assert_eq!((status.listed_players().len(), status.player_count), (40, Some(40)));
+            assert_eq!(status.completeness, Completeness::Complete);
+            assert!(status.listed_players().iter().all(|player| player.bot == Some(true)));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_counted() {
+        let case = cases("gamespy1").into_iter().find(|case| case.name == "qr1-ut-40-small-status").unwrap();
+        let answer = answer(case.packets[3..10].iter().cloned()).unwrap();
+        let Completeness::Incomplete(Missing { fragments, end, .. }) = answer.completeness() else {
+            panic!()
+        };
+        assert_eq!((fragments, end), (3, true), "1, 2 and 3 are known to exist, how many follow 10 is not");
+    }
+
+    #[test]
+    fn regions_and_rows_without_a_name() {
+        let answer =
+            answer([Bytes::from_static(br"\location\12\md5_7\abc\player_0\x\queryid\1.1\final\")]).unwrap();
+        assert_eq!(answer.region(), Some(Region::SouthAmerica));
+        let status = answer.to_status();
+        assert_eq!(status.rules.get("md5_7").unwrap().raw(), b"abc");
+        assert_eq!(status.listed_players().len(), 1);
+    }
+}
+
+/// The stump of a cut trailer or row key is no rule of the server.
+#[test]
+fn a_cut_key_is_not_invented() {
+    let whole = b"\\hostname\\Srv\\player_0\\Ann\\frags_0\\3\\queryid\\7.1\\final\\";
+    for cut in common::twist::cuts(whole) {
+        let Some(answer) = answer([Bytes::copy_from_slice(cut)]) else { continue };
+        let status = answer.to_status();
+        if !status.completeness.is_complete() {
+            let keys: Vec<_> = status.rules.iter().map(|(key, _)| key.plain().into_owned()).collect();
+            assert!(keys.iter().all(|key| key == "hostname"), "cut at {}: {keys:?}", cut.len());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! GameSpy v1 over loopback: commands over UDP, server lists over TCP.
+#![cfg(feature = "tokio")]
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use queryport::gamespy1::list::{ListError, ListFormat, ListRequest};
+use queryport::gamespy1::secure::{Enctype, GameKey};
+use queryport::gamespy1::{Command, server};
+use queryport::{Player, ServerStatus};
+use queryport::net::{Client, Error, serve};
+use queryport::serve::{Responder, Service};
+use queryport::Timing;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, UdpSocket};
+
+fn client() -> Client {
+    let timing = Timing::default().with_timeout(Duration::from_secs(2)).with_retries(0);
+    Client::new().unwrap().with_timing(timing)
+}
+
+#[tokio::test]
+async fn commands_are_asked_and_answered() {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap().to_string();
+    let mut options = server::Options::default();
+    options.echo = true;
+    options.key = GameKey::new("Nm3aZ9").ok();
+    let mut status = ServerStatus::default();
+    status.players =
+        Some((0..24).map(|number| Player::new(format!("a player of some length {number}"))).collect());
+    let mut responder = Responder::new(Service::GameSpy1(options), status);
+    tokio::spawn(async move { serve(&socket, &mut responder).await });
+
+    let commands = [Command::Secure(b"LRPOPQ"), Command::Players, Command::Echo(b"hello")];
+    let answer = client().gamespy1(&address, &commands).await.unwrap().answer;
+    assert_eq!(answer.validate(), Some(&b"hMwdTNWS"[..]));
+    assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"hello"[..])));
+    assert_eq!(answer.rows().players().count(), 24);
+    assert!(answer.completeness().is_complete());
+    let error = client().gamespy1(&address, &[Command::Echo(b"\\")]).await.unwrap_err();
+    assert!(matches!(error, Error::Request(_)), "{error}");
+}
+
+/// A list server for one client: greets, checks the proof, sends `list` in pieces, closes if told to.
+async fn master(list: Vec<u8>, close: bool) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(br"\basic\\secure\WFXNEA").await.unwrap();
+        let mut request = Vec::new();
+        while request.windows(7).filter(|window| window == br"\final\").count() < 2 {
+            assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
+        }
+        let proof = GameKey::new("Z5Nfb0").unwrap().validate(b"WFXNEA", Enctype::Plain).unwrap();
+        let expected = format!("\\gamename\\ut\\gamever\\1\\location\\0\\validate\\{proof}\\final\\");
+        assert!(request.starts_with(expected.as_bytes()), "{}", request.escape_ascii());
+        for piece in list.chunks(5) {
+            stream.write_all(piece).await.unwrap();
+            stream.flush().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        if !close {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+    });
+    address
+}
+
+fn request() -> ListRequest {
+    ListRequest::new("ut", GameKey::new("Z5Nfb0").unwrap())
+}
+
+#[tokio::test]
+async fn a_list_comes_in_both_formats_whether_the_server_closes_or_not() {
+    for close in [true, false] {
+        let plain = br"\ip\192.0.2.1:7778\ip\192.0.2.2:7788\final\".to_vec();
+        let records = [&[192, 0, 2, 1, 0x1E, 0x62][..], &[192, 0, 2, 2, 0x1E, 0x6C], br"\final\"].concat();
+        for (format, list) in [(ListFormat::Plain, plain), (ListFormat::Compressed, records)] {
+            let address = master(list, close).await;
+            let list =
+                client().gamespy1_list(&address.to_string(), &request().with_format(format)).await.unwrap();
+            let servers: Vec<String> = list.servers.iter().map(ToString::to_string).collect();
+            assert_eq!(servers, ["192.0.2.1:7778", "192.0.2.2:7788"]);
+            assert!(list.is_complete, "{format:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cut_list_a_refusal_and_silence_are_told_apart() {
+    let address = master(br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
+    let list = client().gamespy1_list(&address.to_string(), &request()).await.unwrap();
+    assert_eq!((list.servers.len(), list.is_complete), (1, false));
+
+    let address = master(br"\fatal\1\error\Validation error".to_vec(), true).await;
+    let error = client().gamespy1_list(&address.to_string(), &request()).await.unwrap_err();
+    assert!(
+        matches!(&error, Error::List { error: ListError::Refused(text), .. } if text == "Validation error")
+    );
+
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let started = Instant::now();
+    let error =
+        client().gamespy1_list(&silent.local_addr().unwrap().to_string(), &request()).await.unwrap_err();
+    assert!(matches!(error, Error::List { error: ListError::NoGreeting, .. }), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(3), "the whole timeout and no more");
+
+    let closed = silent.local_addr().unwrap();
+    drop(silent);
+    let error = client().gamespy1_list(&closed.to_string(), &request()).await.unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error}");
+}

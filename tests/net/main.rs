@@ -1,0 +1,20 @@
+//! The network layer, over real sockets on loopback.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::wrong_self_convention,
+    reason = "a failed assumption in a test is a failed test"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod client;
+mod gamespy1;
+mod quake3;
+mod scan;

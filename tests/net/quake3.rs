@@ -1,0 +1,149 @@
+//! Quake 3's console, masters and announcements on loopback: real sockets, bounded in number and time.
+#![cfg(feature = "tokio")]
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use queryport::Limits;
+use queryport::{Player, ServerStatus};
+use queryport::net::{Client, Error, Rcon, RconMode, serve_announced, serve_master};
+use queryport::Protocol;
+use queryport::quake3::master::{Announcer, ListQuery, ListRequest, Master, Options, Scope};
+use queryport::quake3::{Command, Password, PrintForm, RconError, Reason, Request, print};
+use queryport::Secret;
+use queryport::serve::{Responder, Service};
+use queryport::Timing;
+use tokio::net::UdpSocket;
+
+fn client() -> Client {
+    let timing =
+        Timing::default().with_timeout(Duration::from_secs(5)).with_quiet(Duration::from_millis(100));
+    Client::new().unwrap().with_timing(timing)
+}
+
+/// A console that takes `hunter2` or `two words`; the latter prints nothing but a long text.
+async fn console(bind: &str) -> SocketAddr {
+    let socket = UdpSocket::bind(bind).await.unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut buffer = [0; 2048];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+            let Ok(request) = Request::parse(&buffer[..length]) else { continue };
+            let text = match request.command {
+                Command::Rcon(rcon) if rcon.password == b"hunter2" => b"map: q3dm17\n".to_vec(),
+                Command::Rcon(rcon) if rcon.password == b"two words" && rcon.quoted => vec![b'x'; 3000],
+                Command::Rcon(_) => b"Bad rconpassword.\n".to_vec(),
+                _ => continue,
+            };
+            for datagram in print(&text, PrintForm::Quake3) {
+                socket.send_to(&datagram, from).await.unwrap();
+            }
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn commands_run_one_after_the_other_at_the_pace_of_servers() {
+    for bind in ["127.0.0.1:0", "[::1]:0"] {
+        let address = console(bind).await.to_string();
+        let mut rcon = Rcon::new(&client(), &address, Password::new("hunter2")).await.unwrap();
+        let started = Instant::now();
+        for _ in 0..3 {
+            let outcome = rcon.run("status").await.unwrap();
+            assert_eq!(outcome.answer.raw(), "map: q3dm17\n");
+        }
+        assert!(started.elapsed() >= Duration::from_millis(1300), "two gaps of 650 ms");
+        assert!(!format!("{rcon:?}").contains("hunter2"), "no password in any output");
+    }
+}
+
+#[tokio::test]
+async fn passwords_are_checked_by_the_server_and_before() {
+    let address = console("127.0.0.1:0").await.to_string();
+    let rcon = async |password: &str| {
+        Rcon::new(&client(), &address, Password::new(password.to_owned())).await.unwrap()
+    };
+    let wrong = rcon("guess").await.run("status").await;
+    assert!(matches!(wrong, Err(Error::Rcon { error: RconError::BadPassword, .. })), "{wrong:?}");
+    let blank = rcon("two words").await.run("status").await;
+    assert!(matches!(blank, Err(Error::Request(_))), "{blank:?}");
+    let quoted = rcon("two words").await.with_mode(RconMode::Quoted).run("status").await.unwrap();
+    assert_eq!((quoted.answer.raw().len(), quoted.answer.datagrams()), (3000, 3));
+    let nobody = UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let mut rcon = Rcon::new(&client(), &nobody.to_string(), Password::new("x")).await.unwrap();
+    assert!(rcon.run("status").await.unwrap_err().is_unreachable());
+}
+
+/// A master of both families, three game servers that announce themselves, and a client that asks for the list.
+#[tokio::test]
+async fn announced_servers_come_onto_the_list_and_are_asked() {
+    let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("[::1]:0").await.unwrap()];
+    let masters: Vec<SocketAddr> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+    let mut options = Options::default();
+    options.scope = Scope::Any;
+    let mut master = Master::new(Secret::new([1; 16]), options, Instant::now());
+    tokio::spawn(async move { serve_master(&sockets, &mut master).await });
+
+    let mut expected = BTreeSet::new();
+    for (bind, master) in [("127.0.0.1:0", masters[0]), ("127.0.0.1:0", masters[0]), ("[::1]:0", masters[1])]
+    {
+        let socket = UdpSocket::bind(bind).await.unwrap();
+        expected.insert(socket.local_addr().unwrap());
+        let mut status = ServerStatus::default();
+        status.game = Some("Test".into());
+        status.name = Some("Srv".into());
+        status.max_players = Some(8);
+        status.players = Some(vec![Player::new("Ann")]);
+        tokio::spawn(async move {
+            let mut responder = Responder::new(Service::new(Protocol::Quake3), status);
+            let mut announcer = Announcer::new("DarkPlaces", [master], Instant::now()).unwrap();
+            serve_announced(&socket, &mut responder, &mut announcer).await
+        });
+    }
+    let client = client();
+    let ask = async |master: SocketAddr| {
+        let query = ListQuery::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
+        let query = query.with_scope(Scope::Any);
+        let mut servers = client.quake3_servers(&master.to_string(), query).await.unwrap();
+        let mut found = BTreeSet::new();
+        while let Some(server) = servers.next().await.unwrap() {
+            assert!(found.insert(server));
+        }
+        let list = servers.finish().await.unwrap().answer;
+        assert!(list.completeness().is_complete() && list.to_set() == found);
+        found
+    };
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let mut found = BTreeSet::new();
+    while found != expected {
+        assert!(Instant::now() < deadline, "{found:?} of {expected:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        if let Ok(now) = tokio::time::timeout(Duration::from_secs(5), ask(masters[0])).await {
+            found = now;
+        }
+    }
+    for server in found {
+        let status = client.query(Protocol::Quake3, &server.to_string()).await.unwrap().answer;
+        assert_eq!(status.name.unwrap().plain(), "Srv");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_connect_over_the_network() {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut buffer = [0; 2048];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+            let reply: &[u8] = match Request::parse(&buffer[..length]).map(|request| request.command) {
+                Ok(Command::GetChallenge { .. }) => b"\xff\xff\xff\xffchallengeResponse 5",
+                _ => b"\xff\xff\xff\xffprint\nServer is full.\n",
+            };
+            socket.send_to(reply, from).await.unwrap();
+        }
+    });
+    let outcome =
+        client().ask_host(&address.to_string(), 27960, queryport::quake3::ConnectQuery::new).await.unwrap();
+    assert_eq!(outcome.answer.unwrap_err().reason(), Reason::ServerFull);
+}

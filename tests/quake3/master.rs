@@ -1,0 +1,267 @@
+//! Our master, our client and forged packets, over simulated links in virtual time.
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use allocation_counter::measure;
+use crate::common::link::{Conditions, Datagram, Link, Random};
+use queryport::QueryError;
+use queryport::Limits;
+use queryport::quake3::master::{ListPart, ListQuery, ListRequest, Master, Options, Scope, ServerList};
+use queryport::quake3::{Command, Request};
+use queryport::Secret;
+use queryport::session::Session;
+use queryport::{Outcome, Timing};
+
+const MASTER: &str = "198.51.100.1:27950";
+const CLIENT: &str = "198.51.100.2:5000";
+
+fn server(number: u32) -> SocketAddr {
+    // Every address byte occurs, separators among them; two families in turn.
+    let mixed = number.wrapping_mul(2_654_435_761);
+    let port = 27_960 + u16::try_from(number % 5).unwrap();
+    if number.is_multiple_of(2) {
+        (Ipv4Addr::from_bits(0x0B00_0000 | (mixed & 0x00FF_FFFF)), port).into()
+    } else {
+        (Ipv6Addr::from_bits((0x2001_5C2F << 96) | (u128::from(mixed) << 64) | u128::from(number)), port)
+            .into()
+    }
+}
+
+/// Heartbeat, question, answer, without a link between.
+fn register(master: &mut Master, now: Instant, from: SocketAddr) {
+    master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
+    let mut question = Vec::new();
+    while master.poll_transmit(now, &mut question).is_some() {}
+    let Ok(Request { command: Command::GetInfo { challenge: Some(challenge) }, .. }) =
+        Request::parse(&question)
+    else {
+        return;
+    };
+    let info = b"\xff\xff\xff\xffinfoResponse\n\\gamename\\Test\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\";
+    master.handle_datagram(now, from, &[info, challenge].concat());
+}
+
+fn master(now: Instant, servers: u32) -> (Master, BTreeSet<SocketAddr>) {
+    let mut options = Options::default();
+    options.max_servers = 32_768;
+    // A lossy link takes more than four questions.
+    options.lists_in_a_row = 8;
+    let mut master = Master::new(Secret::new([5; 16]), options, now);
+    let all: BTreeSet<SocketAddr> = (0..servers).map(server).collect();
+    all.iter().for_each(|server| register(&mut master, now, *server));
+    (master, all)
+}
+
+/// A list over a link: the master's timers and the client's, one clock.
+fn fetch(
+    (master, start): (&mut Master, Instant),
+    passes: u8,
+    (conditions, seed): (Conditions, u64),
+) -> (Result<Outcome<ServerList>, QueryError>, BTreeSet<SocketAddr>) {
+    let (client_at, master_at): (SocketAddr, SocketAddr) = (CLIENT.parse().unwrap(), MASTER.parse().unwrap());
+    let request = ListRequest { empty: true, full: true, ..ListRequest::extended(b"Test", 3) };
+    let query = ListQuery::new(&request, &Limits::default()).unwrap().with_passes(passes);
+    let timing = Timing::default().with_timeout(Duration::from_secs(30));
+    let mut now = start;
+    let mut session = Session::new(query, master_at, timing, &Limits::default(), now);
+    let mut link = Link::new(conditions, seed);
+    let mut arrived = BTreeSet::new();
+    let mut as_they_come = BTreeSet::new();
+    loop {
+        let mut out = Vec::new();
+        while let Some(transmit) = session.poll_transmit(now, &mut out) {
+            link.send(now, Datagram { from: client_at, to: transmit.to, bytes: std::mem::take(&mut out) });
+        }
+        while let Some(transmit) = master.poll_transmit(now, &mut out) {
+            link.send(now, Datagram { from: master_at, to: transmit.to, bytes: std::mem::take(&mut out) });
+        }
+        for server in session.conversation_mut().take_new() {
+            assert!(as_they_come.insert(server), "{server} came twice");
+        }
+        if let Some(result) = session.poll_answer() {
+            if let Ok(outcome) = &result {
+                assert_eq!(outcome.answer.to_set().len(), outcome.answer.servers().len(), "each once");
+            }
+            return (result, arrived);
+        }
+        let alarms = [link.next_arrival(), session.poll_timeout(), master.poll_timeout()];
+        now = alarms.into_iter().flatten().min().unwrap().max(now);
+        while let Some(datagram) = link.arrive(now) {
+            if datagram.to == master_at {
+                master.handle_datagram(now, datagram.from, &datagram.bytes);
+            } else {
+                if let Ok(part) = ListPart::parse(&datagram.bytes) {
+                    arrived.extend(part.iter());
+                }
+                session.handle_datagram(now, datagram.from, &datagram.bytes);
+            }
+        }
+        session.handle_timeout(now);
+        master.handle_timeout(now);
+    }
+}
+
+#[test]
+fn twenty_thousand_servers_over_a_perfect_link_come_in_one_pass() {
+    let now = Instant::now();
+    let (mut master, all) = master(now, 20_000);
+    assert_eq!(master.servers().count(), all.len());
+    assert_eq!(all.len(), 20_000);
+    let conditions = Conditions::perfect(Duration::from_millis(20));
+    let (result, _) = fetch((&mut master, now), 1, (conditions, 1));
+    let outcome = result.unwrap();
+    assert_eq!(outcome.answer.to_set(), all);
+    assert!(outcome.answer.completeness().is_complete());
+    let v4 = all.iter().filter(|server| server.is_ipv4()).count();
+    println!(
+        "{v4} IPv4 and {} IPv6 servers in {} datagrams, {:?}",
+        all.len() - v4,
+        outcome.answer.datagrams(),
+        outcome.elapsed
+    );
+}
+
+/// Loss of 10 %, copies of 10 %, reordering over 60 ms.
+#[test]
+fn twenty_thousand_servers_over_a_bad_link_come_once_and_what_is_missing_is_said() {
+    let (mut complete, mut told) = (0, 0);
+    for seed in 0..12 {
+        let now = Instant::now();
+        let (mut master, all) = master(now, 20_000);
+        for passes in [2, 8] {
+            let start = now + Duration::from_secs(60 * u64::from(passes));
+            let (result, arrived) = fetch((&mut master, start), passes, (Conditions::bad(), seed));
+            let list = match result {
+                Ok(outcome) => outcome.answer,
+                // The question was lost as often as it was asked.
+                Err(QueryError::NoAnswer { .. }) => continue,
+                Err(error) => panic!("{error}"),
+            };
+            assert!(list.to_set().is_subset(&arrived) && arrived.is_subset(&all), "nothing invented");
+            let missing = all.len() - list.servers().len();
+            if list.completeness().is_complete() {
+                assert_eq!(
+                    (list.to_set(), missing),
+                    (arrived, 0),
+                    "seed {seed}: complete in {} passes",
+                    list.passes()
+                );
+                complete += 1;
+            } else {
+                told += 1;
+            }
+            println!("seed {seed}, {} passes: {missing} missing, {:?}", list.passes(), list.completeness());
+        }
+    }
+    assert!(complete >= 8 && told >= 8, "{complete} complete, {told} told");
+}
+
+/// Forged sources, wrong and replayed challenges, floods of all of them: the memory stays within the stated bound and
+/// nobody is listed who did not answer.
+#[test]
+fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_nobody() {
+    let start = Instant::now();
+    let mut options = Options::default();
+    options.max_servers = 2000;
+    options.scope = Scope::Lan;
+    let mut master = Master::new(Secret::new([6; 16]), options.clone(), start);
+    let bound = master.memory_bound();
+    let mut random = Random(42);
+    let mut asked = 0_u64;
+    let counted = measure(|| {
+        let mut out = Vec::with_capacity(2048);
+        let mut stolen: Vec<(SocketAddr, Vec<u8>)> = Vec::with_capacity(64);
+        for n in 0..200_000_u64 {
+            let now = start + Duration::from_micros(n * 50);
+            let bits = u32::try_from(random.next() >> 32).unwrap() | 0x0100_0000;
+            let from = SocketAddr::from((Ipv4Addr::from_bits(bits & 0x7EFF_FFFF), 27_960));
+            master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
+            out.clear();
+            while let Some(transmit) = master.poll_transmit(now, &mut out) {
+                if !out.starts_with(b"\xff\xff\xff\xffgetinfo ") {
+                    out.clear();
+                    continue;
+                }
+                assert!(transmit.len <= 25, "the question is no longer than the heartbeat");
+                asked += 1;
+                // The attacker sees a few questions, and answers from elsewhere, or too late.
+                if stolen.len() < 64 && n % 1000 == 0 {
+                    stolen.push((transmit.to, out[12..].to_vec()));
+                }
+                out.clear();
+            }
+            let info = b"\xff\xff\xff\xffinfoResponse\n\\gamename\\x\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\";
+            let mut forged = [&info[..], b"AAAAAAAAAAA"].concat();
+            master.handle_datagram(now, from, &forged);
+            if let Some((owner, challenge)) = stolen.get(n as usize % 64).filter(|(owner, _)| *owner != from)
+            {
+                forged.truncate(info.len());
+                forged.extend_from_slice(challenge);
+                master.handle_datagram(now, from, &forged);
+                if now > start + Duration::from_secs(8) {
+                    master.handle_datagram(now, *owner, &forged);
+                }
+            }
+            master.handle_datagram(now, from, b"\xff\xff\xff\xffgetserversExt x 3");
+            master.handle_timeout(now);
+        }
+    });
+    assert_eq!(master.servers().count(), 0);
+    assert_eq!(master.stats().listed, 0);
+    assert!(asked > 150_000 && master.stats().unproved > 200_000);
+    let held = u64::try_from(bound).unwrap();
+    println!("bound {bound} bytes, at most {} held at a time during the flood", counted.bytes_max);
+    assert!(counted.bytes_max < held / 4, "{} of {bound}", counted.bytes_max);
+}
+
+#[test]
+fn a_full_master_stays_within_its_stated_memory() {
+    let start = Instant::now();
+    let mut options = Options::default();
+    options.max_servers = 20_000;
+    options.max_per_address = 100_000;
+    let mut bound = 0;
+    let mut listed = 0;
+    let counted = measure(|| {
+        let mut master = Master::new(Secret::new([6; 16]), options.clone(), start);
+        // In order: the tree's nodes end up half full, which is the worst.
+        for n in 0..25_000_u32 {
+            register(&mut master, start, SocketAddr::from((Ipv4Addr::from_bits(0x0B00_0000 + n), 27_960)));
+        }
+        for client in 0..5000_u32 {
+            let from = SocketAddr::from((Ipv4Addr::from_bits(0x0C00_0000 + client), 9));
+            master.handle_datagram(start, from, b"\xff\xff\xff\xffgetserversExt Test 3");
+            master.handle_datagram(start, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
+        }
+        (bound, listed) = (master.memory_bound(), master.servers().count());
+    });
+    println!("bound {bound} bytes, {} held at most", counted.bytes_max);
+    assert_eq!(listed, 20_000);
+    assert!(counted.bytes_max <= u64::try_from(bound).unwrap(), "{} of {bound}", counted.bytes_max);
+}
+
+/// What a forged request for a list can make the master send, to all together.
+#[test]
+fn lists_stay_within_the_budget() {
+    let start = Instant::now();
+    let (mut master, _) = master(start, 20_000);
+    let mut sent = 0_usize;
+    let mut lists = 0_u32;
+    for ms in 0..2000_u32 {
+        let now = start + Duration::from_millis(ms.into());
+        for n in 0..20_u32 {
+            let victim = SocketAddr::from((Ipv4Addr::from_bits(0x0D00_0000 + ms * 20 + n), 9));
+            master.handle_datagram(now, victim, b"\xff\xff\xff\xffgetserversExt Test 3");
+        }
+        let mut out = Vec::new();
+        while let Some(transmit) = master.poll_transmit(now, &mut out) {
+            sent += transmit.len;
+            lists += u32::from(out.ends_with(b"EOT\0\0\0"));
+            out.clear();
+        }
+    }
+    println!("{sent} bytes and {lists} ends of lists in two seconds, {:?}", master.stats());
+    assert!(sent <= 2 * 4 * 1024 * 1024 + 128 * 1024);
+    assert!(lists > 10, "and those who are served are served to the end");
+}
