@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn fast_rates_keep_their_precision_however_often_they_are_asked() {
         let start = Instant::now();
-        let rate = Rate::per_second(3_000_000_000, 1_500);
+        let rate = Rate::per_second(3_000_000_000, 3_000);
         let mut bucket = LeakyBucket::default();
         let mut bytes = 0_u64;
         for step in 0..100_000_u64 {

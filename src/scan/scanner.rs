@@ -428,6 +428,15 @@ impl<C: Conversation> Scanner<C> {
     }
 }
 
+#[cfg(test)]
+impl<C: Conversation> Scanner<C> {
+    /// What takes memory: timers, sessions with something to send, results, slots, known addresses.
+    pub(super) fn footprint(&self) -> [usize; 5] {
+        let (slots, known) = self.slots.footprint();
+        [self.timers.len(), self.to_send.len(), self.done.len(), slots, known]
+    }
+}
+
 impl<C> Source<C> {
     fn next(&mut self, pulled: u64) -> Option<Target<C>> {
         match self {

@@ -264,7 +264,7 @@ impl<C: Conversation> Session<C> {
 
     /// Whether datagrams of an answer may be on their way here.
     pub(crate) const fn expects_datagrams(&self) -> bool {
-        self.is_running() && !matches!(self.timer, Some((Timer::Grace, _)))
+        self.is_running() && !self.to_send && !matches!(self.timer, Some((Timer::Grace, _)))
     }
 
     /// Whether the query has not ended.

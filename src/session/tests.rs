@@ -4,20 +4,19 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
-use crate::limits::Limits;
 
 /// Understands one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race; anything else is rejected.
 #[derive(Debug, Default)]
 struct Script {
     heard: Vec<u8>,
-    done_at_silence: bool,
+    done_at_timeout: bool,
 }
 
 impl Conversation for Script {
     type Answer = Vec<u8>;
 
-    fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[b'?', retry]);
+    fn request(&mut self, out: &mut Vec<u8>) {
+        out.push(b'?');
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Vec<u8>> {
@@ -32,11 +31,11 @@ impl Conversation for Script {
         }
     }
 
-    fn silence(&mut self, patience: Patience) -> Silence<Vec<u8>> {
-        match patience {
-            _ if self.done_at_silence => Silence::Done(self.heard.clone()),
-            Patience::Step if self.heard.ends_with(b"n") => Silence::Next,
-            _ => Silence::Retry,
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Vec<u8>> {
+        match remaining {
+            _ if self.done_at_timeout => OnTimeout::Done(self.heard.clone()),
+            Remaining::Step if self.heard.ends_with(b"n") => OnTimeout::Next,
+            _ => OnTimeout::Retry,
         }
     }
 }
@@ -56,7 +55,7 @@ impl Rig {
             reason = "an Instant has to come from somewhere; time is virtual after this"
         )]
         let now = Instant::now();
-        let session = Session::new(script, PEER.parse().unwrap(), timing, &Limits::default(), now);
+        let session = Session::new(script, PEER.parse().unwrap(), timing, now);
         Self { session, now, out: Vec::new() }
     }
 
@@ -86,7 +85,7 @@ fn timing() -> Timing {
 }
 
 #[test]
-fn retries_back_off_and_then_the_silence_is_named() {
+fn retries_back_off_and_then_the_query_fails() {
     let mut rig = Rig::new(Script::default(), timing());
     assert!(rig.send() && !rig.send(), "one request at a time");
     assert_eq!(rig.wait_ms(), 1000);
@@ -98,7 +97,7 @@ fn retries_back_off_and_then_the_silence_is_named() {
     assert_eq!(rig.wait_ms(), 1500);
     rig.pass(1500);
     assert!(rig.send());
-    assert_eq!(rig.out, *b"?\x00?\x01?\x02");
+    assert_eq!(rig.out, b"???");
     assert_eq!(rig.wait_ms(), 2250);
     rig.pass(2250);
     let expected = QueryError::NoAnswer { requests: 3, waited: Duration::from_millis(4750) };
@@ -108,7 +107,7 @@ fn retries_back_off_and_then_the_silence_is_named() {
 }
 
 #[test]
-fn nonsense_moves_no_timer_and_is_named_at_the_end() {
+fn rejected_datagrams_move_no_timer_and_are_named_at_the_end() {
     let mut rig = Rig::new(Script::default(), timing().with_retries(0));
     rig.send();
     rig.pass(600);
@@ -117,7 +116,7 @@ fn nonsense_moves_no_timer_and_is_named_at_the_end() {
     assert_eq!(rig.wait_ms(), 400);
     rig.pass(400);
     match rig.session.poll_answer() {
-        Some(Err(QueryError::Nonsense { requests: 1, rejected: 2, last, .. })) => {
+        Some(Err(QueryError::NoUsableAnswer { requests: 1, rejected: 2, last, .. })) => {
             assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("a letter"));
         }
         other => panic!("{other:?}"),
@@ -135,17 +134,17 @@ fn other_senders_are_ignored_and_mapped_addresses_are_the_same_peer() {
     rig.now += Duration::from_millis(40);
     rig.session.handle_datagram(rig.now, "[::ffff:192.0.2.1]:27960".parse().unwrap(), b"d");
     let outcome = rig.session.poll_answer().unwrap().unwrap();
-    assert_eq!((outcome.rtt.as_millis(), outcome.answer), (40, b"d".to_vec()));
+    assert_eq!((outcome.rtt.unwrap().as_millis(), outcome.answer), (40, b"d".to_vec()));
     rig.hear(b"d");
     assert_eq!(rig.session.stats().late, 1);
 }
 
 /// Trap: a peer that answers every step with another step kept the client sending for ever.
 #[test]
-fn a_peer_that_never_ends_is_ended() {
+fn a_conversation_that_never_ends_is_ended() {
     let mut rig = Rig::new(Script::default(), timing());
     let mut sent = 0;
-    while rig.session.poll_timeout().is_some() {
+    while rig.session.is_running() {
         sent += u32::from(rig.send());
         rig.hear(b"n");
     }
@@ -170,7 +169,7 @@ fn an_endless_trickle_ends_at_the_deadline() {
 
 /// Trap: every accepted fragment pushed a timer entry, and 100,000 of them grew the heap.
 #[test]
-fn a_session_has_one_alarm_whatever_arrives() {
+fn a_session_has_one_timer_whatever_arrives() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     let size = std::mem::size_of_val(&rig.session);
@@ -182,22 +181,22 @@ fn a_session_has_one_alarm_whatever_arrives() {
     assert!(rig.send() && !rig.send(), "one retry, not a thousand");
 }
 
-/// Trap: a restarted peer met its stale alarm.
+/// Trap: a restarted peer met its stale timer.
 #[test]
-fn an_overwritten_alarm_does_not_fire() {
+fn an_overwritten_timer_does_not_expire() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     rig.pass(900);
     rig.hear(b"n");
     assert!(rig.send());
     rig.pass(100);
-    assert!(!rig.send(), "the first step's alarm is gone");
+    assert!(!rig.send(), "the first step's timer is gone");
     assert_eq!(rig.wait_ms(), 900);
 }
 
 #[test]
 fn open_ended_replies_end_by_quiet_and_certain_ones_by_a_round_trip() {
-    let script = || Script { done_at_silence: true, ..Script::default() };
+    let script = || Script { done_at_timeout: true, ..Script::default() };
     let mut rig = Rig::new(script(), timing());
     rig.send();
     rig.now += Duration::from_millis(50);
@@ -227,4 +226,77 @@ fn an_unreachable_peer_ends_the_query_at_once() {
     rig.send();
     rig.session.handle_unreachable(rig.now);
     assert_eq!(rig.session.poll_answer(), Some(Err(QueryError::Unreachable)));
+}
+
+/// Karn's rule: a late reply to the first request would pass for a fast one to the second.
+#[test]
+fn a_repeated_request_gives_no_round_trip_time() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    rig.pass(1000);
+    assert!(rig.send());
+    rig.now += Duration::from_millis(5);
+    rig.hear(b"n");
+    rig.send();
+    rig.now += Duration::from_millis(70);
+    rig.hear(b"d");
+    let outcome = rig.session.poll_answer().unwrap().unwrap();
+    assert_eq!(outcome.rtt, Some(Duration::from_millis(70)), "the step that was sent once");
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    rig.pass(1000);
+    rig.send();
+    rig.hear(b"d");
+    assert_eq!(rig.session.poll_answer().unwrap().unwrap().rtt, None);
+}
+
+#[test]
+fn a_request_that_fits_no_datagram_fails_alone() {
+    struct Long;
+    impl Conversation for Long {
+        type Answer = ();
+
+        fn request(&mut self, out: &mut Vec<u8>) {
+            out.resize(out.len() + 65_508, 0);
+        }
+
+        fn receive(&mut self, _: &[u8]) -> Verdict<()> {
+            Verdict::Done(())
+        }
+
+        fn timeout(&mut self, _: Remaining) -> OnTimeout<()> {
+            OnTimeout::Retry
+        }
+    }
+    let mut out = vec![1];
+    #[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
+    let now = Instant::now();
+    let mut session = Session::new(Long, PEER.parse().unwrap(), timing(), now);
+    assert_eq!(session.poll_transmit(now, &mut out), None);
+    assert_eq!((session.poll_answer(), out), (Some(Err(QueryError::RequestTooLong(65_508))), vec![1]));
+}
+
+/// The documented order never stalls: whatever waits makes the session due at once.
+#[test]
+fn a_session_is_due_while_something_waits_to_be_taken() {
+    let mut rig = Rig::new(Script::default(), timing());
+    assert!(rig.session.poll_timeout().unwrap() <= rig.now, "a request waits");
+    rig.send();
+    assert!(rig.session.poll_timeout().unwrap() > rig.now);
+    rig.hear(b"d");
+    assert!(rig.session.poll_timeout().unwrap() <= rig.now, "the outcome waits");
+    rig.session.poll_answer();
+    assert_eq!(rig.session.poll_timeout(), None);
+}
+
+#[test]
+fn timing_says_how_many_requests_it_sends() {
+    let at_most = |ms| timing().with_timeout(Duration::from_millis(ms)).requests();
+    // After 0, 1 and 2.5 s.
+    assert_eq!([1000, 1001, 2500, 2501, 9000].map(at_most), [1, 2, 2, 3, 3]);
+    for ms in [400, 1000, 2000, 5000] {
+        let fitted = timing().with_timeout(Duration::from_millis(ms)).fitted();
+        assert_eq!(fitted.requests(), 3, "{ms}");
+        assert!(fitted.retry_after() <= timing().retry_after());
+    }
 }
