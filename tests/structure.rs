@@ -1,115 +1,265 @@
-//! The floors of the house: imports go down only, protocols do not know each other, nom stays private.
+//! The structure of src/: imports go down only, no circle of files, protocols do not know each other, nom stays private.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
     clippy::panic,
     clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
     reason = "a test"
 )]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Rooms by floor; a room may use rooms of its own floor's list entry and of every floor below.
-const FLOORS: [&[&str]; 5] = [
-    &["wire", "error", "limits", "secret"],
-    &["model", "session"],
-    &["quake3", "gamespy1", "gamespy4", "ut2004"],
-    &["protocol", "games", "serve"],
+/// Top modules by layer; each may use those of its own layer and of every layer below. Protocols are layer 2 and may not
+/// use each other.
+const LAYERS: [&[&str]; 5] = [
+    &["address", "bucket", "error", "limits", "secret", "text", "token"],
+    &["model", "reply", "scan", "session"],
+    &["gamespy1", "gamespy4", "quake3", "ut2004"],
+    &["inspect", "options", "protocol", "serve"],
     &["net"],
 ];
 
-fn floor(room: &str) -> usize {
-    FLOORS
-        .iter()
-        .position(|rooms| rooms.contains(&room))
-        .unwrap_or_else(|| panic!("room {room:?} has no floor"))
-}
-
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    found
-}
-
-/// (room, file, line number, line) of every line of code in src/.
-fn lines() -> Vec<(String, PathBuf, usize, String)> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut lines = Vec::new();
-    for path in sources(&src) {
-        let inside = path.strip_prefix(&src).unwrap().to_owned();
-        let room = inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
-        for (number, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
-            if !line.trim_start().starts_with("//") {
-                lines.push((room.clone(), inside.clone(), number + 1, line.to_owned()));
-            }
-        }
-    }
-    lines
+/// A source file: its module path, and its code without comments, strings and unit tests.
+struct Source {
+    path: PathBuf,
+    module: Vec<String>,
+    code: String,
 }
 
 #[test]
 fn imports_go_down_only() {
+    let layer = |module: &str| LAYERS.iter().position(|modules| modules.contains(&module));
     let mut imports = 0;
-    for (room, path, number, line) in lines() {
-        if room == "lib" {
-            continue;
-        }
-        let code = line.split("//").next().unwrap();
-        for used in code.split("crate::").skip(1) {
-            let used: String = used.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-            if used.is_empty() {
-                panic!("{}:{number}: list rooms one `use crate::room` a line: {line}", path.display());
-            }
+    for source in sources() {
+        let Some(here) = source.module.first() else { continue };
+        let mine = layer(here).unwrap_or_else(|| panic!("module {here:?} has no layer"));
+        for path in source.paths() {
+            let Some(there) = path.first().filter(|there| layer(there).is_some()) else { continue };
             imports += 1;
-            if used == room {
-                continue;
-            }
-            let (here, there) = (floor(&room), floor(&used));
-            // Rooms of one floor may know each other, but the protocols may not.
-            let allowed = there < here || (there == here && here != 2);
-            assert!(allowed, "{}:{number}: {room} must not use {used}: {line}", path.display());
+            let theirs = layer(there).unwrap();
+            let allowed = there == here || theirs < mine || (theirs == mine && mine != 2);
+            assert!(allowed, "{}: {here} must not use {}", source.path.display(), path.join("::"));
         }
     }
-    assert!(imports > 50, "only {imports} imports seen: does this test still read the sources?");
-    assert!(floor("wire") < floor("net"));
+    assert!(imports > 300, "only {imports} imports found: does this test still read the sources?");
+}
+
+#[test]
+fn no_circle_of_files() {
+    let sources = sources();
+    let modules: BTreeMap<&[String], usize> =
+        sources.iter().enumerate().map(|(index, source)| (&source.module[..], index)).collect();
+    let mut edges: Vec<BTreeSet<usize>> = Vec::new();
+    for (index, source) in sources.iter().enumerate() {
+        let file_of = |path: &Vec<String>| {
+            (0..=path.len()).rev().find_map(|length| modules.get(&path[..length]).copied())
+        };
+        edges.push(source.paths().iter().filter_map(file_of).filter(|&there| there != index).collect());
+    }
+    assert!(edges.iter().map(BTreeSet::len).sum::<usize>() > 300, "imports are found");
+    // Take away files that use nothing that is left: what cannot be taken away lies on a circle, or above one.
+    let mut left: BTreeSet<usize> = (0..sources.len()).collect();
+    let take_away = |left: &mut BTreeSet<usize>, is_free: &dyn Fn(usize, &BTreeSet<usize>) -> bool| {
+        while let Some(free) = left.iter().copied().find(|&file| is_free(file, left)) {
+            left.remove(&free);
+        }
+    };
+    take_away(&mut left, &|file, left| edges[file].is_disjoint(left));
+    take_away(&mut left, &|file, left| left.iter().all(|other| !edges[*other].contains(&file)));
+    let circles: Vec<String> = left
+        .iter()
+        .map(|&file| {
+            let used: Vec<_> = edges[file].intersection(&left).map(|&there| sources[there].path.display()).collect();
+            format!("{} uses {used:?}", sources[file].path.display())
+        })
+        .collect();
+    assert!(circles.is_empty(), "files that import each other:\n{}", circles.join("\n"));
 }
 
 #[test]
 fn nom_stays_out_of_public_signatures() {
-    for (_, path, number, line) in lines() {
-        let public = line.trim_start().starts_with("pub ");
-        assert!(!(public && line.contains("IResult")), "{}:{number}: {line}", path.display());
-        assert!(!(public && line.contains("nom::")), "{}:{number}: {line}", path.display());
-    }
-}
-
-#[test]
-fn sockets_and_clocks_are_upstairs_only() {
-    for (room, path, number, line) in lines() {
-        for word in ["tokio::", "UdpSocket", "Instant::now()", "SystemTime", "getrandom::"] {
-            let allowed = room == "net" || line.contains("allow(") || path.ends_with("tests.rs");
-            let in_unit_test = line.contains("Instant::now()") && line.starts_with("        ");
-            assert!(
-                allowed || in_unit_test || !line.contains(word),
-                "{}:{number}: {word} below net: {line}",
-                path.display()
-            );
+    for source in sources() {
+        for line in source.code.lines().filter(|line| line.trim_start().starts_with("pub ")) {
+            assert!(!line.contains("IResult") && !line.contains("nom::"), "{}: {line}", source.path.display());
         }
     }
 }
 
 #[test]
-fn rooms_keep_their_size() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for path in sources(&src) {
-        let length = std::fs::read_to_string(&path).unwrap().lines().count();
-        assert!(length <= 400, "{} has {length} lines: two rooms", path.display());
+fn sockets_clocks_and_entropy_are_in_the_top_layer_only() {
+    for source in sources().iter().filter(|source| source.module.first().is_none_or(|module| module != "net")) {
+        for word in ["tokio::", "UdpSocket", "Instant::now", "SystemTime", "std::thread"] {
+            assert!(!source.code.contains(word), "{}: {word} below net", source.path.display());
+        }
     }
+}
+
+#[test]
+fn no_file_is_named_for_nothing() {
+    for source in sources() {
+        let name = source.path.file_stem().unwrap().to_str().unwrap();
+        for vague in ["util", "utils", "helpers", "misc", "common", "types", "mapping"] {
+            assert_ne!(name, vague, "{}: name the one thing in it", source.path.display());
+        }
+    }
+}
+
+impl Source {
+    /// The absolute module paths that the code names, in `use` declarations and elsewhere.
+    fn paths(&self) -> Vec<Vec<String>> {
+        let mut paths = Vec::new();
+        for (start, _) in self.code.match_indices("use ") {
+            let before = self.code[..start].chars().next_back();
+            if before.is_none_or(|c| c.is_whitespace() || c == ')') {
+                let tree = self.code[start + 4..].split(';').next().unwrap();
+                expand(&[], tree, &mut |path| paths.extend(self.absolute(path)));
+            }
+        }
+        for word in ["crate::", "super::"] {
+            for (start, _) in self.code.match_indices(word) {
+                let before = self.code[..start].chars().next_back();
+                if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+                    continue;
+                }
+                let text = &self.code[start..];
+                let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(text.len());
+                // A group is part of a `use` tree, which was expanded above.
+                if !text[..end].ends_with("::") {
+                    let path: Vec<String> = text[..end].split("::").map(str::to_owned).collect();
+                    paths.extend(self.absolute(&path));
+                }
+            }
+        }
+        paths
+    }
+
+    /// A path as written in this file, from the root of the crate; `None` for other crates.
+    fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
+        let is_mod = self.path.ends_with("mod.rs") || self.path.ends_with("lib.rs");
+        // The module that `super` starts from: a file that is no mod.rs is a module of its own.
+        let mut base = match path.first()?.as_str() {
+            "crate" => Vec::new(),
+            "self" => self.module.clone(),
+            "super" => self.module[..self.module.len().checked_sub(1)?].to_vec(),
+            name if is_mod && self.has_child(name) => {
+                let mut base = self.module.clone();
+                base.push(name.to_owned());
+                base
+            }
+            _ => return None,
+        };
+        for part in path.iter().skip(1).filter(|part| !part.is_empty()) {
+            match part.as_str() {
+                "super" => drop(base.pop()),
+                "self" => {}
+                name => base.push(name.to_owned()),
+            }
+        }
+        Some(base)
+    }
+
+    fn has_child(&self, name: &str) -> bool {
+        [format!("mod {name};"), format!("mod {name} ")].iter().any(|word| self.code.contains(word))
+    }
+}
+
+/// Calls `each` with every path of a use tree.
+fn expand(prefix: &[String], tree: &str, each: &mut dyn FnMut(&[String])) {
+    let tree = tree.trim();
+    let (head, group) = match tree.find('{') {
+        Some(open) => (&tree[..open], tree[open + 1..].trim_end().strip_suffix('}')),
+        None => (tree, None),
+    };
+    let head = head.split(" as ").next().unwrap();
+    let parts = head.split("::").map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
+    let path: Vec<String> = prefix.iter().cloned().chain(parts).collect();
+    let Some(group) = group else { return each(&path) };
+    let (mut depth, mut start) = (0, 0);
+    for (place, c) in group.char_indices().chain([(group.len(), ',')]) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                if !group[start..place].trim().is_empty() {
+                    expand(&path, &group[start..place], each);
+                }
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    collect(&src, &mut found);
+    found
+        .into_iter()
+        .filter(|path| !path.ends_with("tests.rs"))
+        .map(|path| {
+            let inside = path.strip_prefix(&src).unwrap().to_owned();
+            let mut module: Vec<String> =
+                inside.with_extension("").iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+            if module.last().is_some_and(|last| last == "mod" || last == "lib") {
+                module.pop();
+            }
+            Source { module, code: code(&std::fs::read_to_string(&path).unwrap()), path: inside }
+        })
+        .collect()
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The text without comments, string contents and items under `#[cfg(test)]`.
+fn code(text: &str) -> String {
+    let mut kept = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() == "#[cfg(test)]" {
+            let end = format!("{}}}", " ".repeat(line.len() - line.trim_start().len()));
+            let is_item = |line: &&str| {
+                let word = line.split_whitespace().next().unwrap_or_default();
+                ["mod", "impl", "impl<C:", "pub", "pub(crate)", "pub(super)", "use", "fn"].contains(&word)
+            };
+            let item = lines.by_ref().find(is_item).unwrap_or_default();
+            if !item.ends_with(';') {
+                lines.by_ref().find(|line| line.trim_end() == end);
+            }
+            continue;
+        }
+        let line = line.split("//").next().unwrap();
+        kept.push_str(&without_strings(line));
+        kept.push('\n');
+    }
+    kept
+}
+
+fn without_strings(line: &str) -> String {
+    line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"")
+}
+
+#[test]
+fn this_test_sees_what_it_must_see() {
+    let source = Source {
+        path: PathBuf::from("a/b.rs"),
+        module: vec!["a".to_owned(), "b".to_owned()],
+        code: code("use super::c::{D, e::{self, F}};\nfn f() { crate::g::h(); } // use crate::no\n"),
+    };
+    let joined: Vec<String> = source.paths().iter().map(|path| path.join("::")).collect();
+    for wanted in ["a::c::D", "a::c::e", "a::c::e::F", "g::h"] {
+        assert!(joined.iter().any(|path| path == wanted), "{wanted} in {joined:?}");
+    }
+    assert!(!joined.iter().any(|path| path.contains("no")));
 }

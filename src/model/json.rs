@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::rules::Rules;
 use super::status::{Player, ServerStatus, Team};
 use super::text::{Style, Text, TextRef};
-use super::{Charset, Colours};
+use crate::text::charset::Charset;
+use crate::text::colour::Colours;
 
 /// The model with every text in full: a text is an object of its plain text, its bytes in hexadecimal, how they are read,
 /// and its coloured spans. One that is UTF-8 without colour codes stays a string. Reading it back gives the exact bytes.

@@ -9,7 +9,6 @@ use tokio::time::Instant;
 
 use super::error::Error;
 use super::exchange::{self, Exchange};
-use super::query::Target;
 use super::resolve::{Family, resolve};
 use crate::address::is_one_host;
 use crate::model::{ServerStatus, ToStatus};
@@ -122,12 +121,6 @@ impl Client {
     pub async fn answer(&self, protocol: Protocol, server: &str) -> Result<Outcome<Answer>, Error> {
         let new = |nonce| StatusQuery::new(protocol, nonce, &self.options);
         self.ask_host(server, protocol.default_query_port(), new).await
-    }
-
-    /// A server bound to this client, which can be an element of a `Vec<Box<dyn Query>>`.
-    #[must_use]
-    pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
-        Target::new(self.clone(), protocol, server.into())
     }
 
     /// Runs any conversation with an address.

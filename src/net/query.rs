@@ -115,11 +115,15 @@ pub struct Target {
     server: String,
 }
 
-impl Target {
-    pub(super) const fn new(client: Client, protocol: Protocol, server: String) -> Self {
-        Self { client, protocol, server }
+impl Client {
+    /// A server bound to this client, which can be an element of a `Vec<Box<dyn Query>>`.
+    #[must_use]
+    pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
+        Target { client: self.clone(), protocol, server: server.into() }
     }
+}
 
+impl Target {
     /// The protocol it is queried in.
     #[must_use]
     pub const fn protocol(&self) -> Protocol {

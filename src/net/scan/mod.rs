@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod batch;
 mod family_socket;
+mod outgoing;
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 mod scan;
 mod target;

@@ -11,7 +11,8 @@ use futures_core::Stream;
 use tokio::runtime::Handle;
 use tokio::time::Sleep;
 
-use super::family_socket::{BATCH, FamilySocket, Incoming, SendProgress};
+use super::family_socket::{FamilySocket, Incoming, SendProgress};
+use super::outgoing::BATCH;
 use super::target::{Pulled, ScanTarget, Targets};
 use super::window::{DATAGRAM, DATAGRAMS_A_QUERY, Window};
 use crate::net::client::Client;
