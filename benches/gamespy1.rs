@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::gamespy1::{Answer, Request, Response, RowKey, server};
 use queryport::Limits;
+use queryport::gamespy1::{Answer, Request, Response, RowKey, server};
 use queryport::{Player, ServerStatus};
 
 /// A server as full as its `players`, with the keys of UT99.

@@ -15,9 +15,9 @@ use std::hint::black_box;
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::Limits;
-use queryport::{Player, ServerStatus, Text};
 use queryport::model::{Charset, Colours, Style};
 use queryport::ut2004::{Answer, Ask, Body, Request, Response, server};
+use queryport::{Player, ServerStatus, Text};
 
 /// The datagrams of a server with so many rules and players, with the sizes of real ones.
 fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {

@@ -19,12 +19,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use queryport::Limits;
-use queryport::{Player, ServerStatus, Text};
 use queryport::model::{Charset, Colours, Style};
-use queryport::net::Client;
-use queryport::Timing;
-use queryport::ut2004::{Request, Route, StatusQuery, server};
+use queryport::ut2004::{Dialect, Request, StatusQuery, server};
+use queryport::{Client, Limits, Player, Requester, Secret, ServerStatus, Text, Timing};
 use tokio::net::UdpSocket;
 
 /// Answer UT2004 queries on 127.0.0.1 with a delay.
@@ -75,7 +72,8 @@ async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -
         let (socket, status) = (Arc::clone(&socket), Arc::clone(&status));
         tokio::spawn(async move {
             tokio::time::sleep(delay).await;
-            for reply in server::answer(&request, &status, &server::Options::default()) {
+            let requester = Requester::new(from, Instant::now(), Secret::new([0; 16]));
+            for reply in server::answer(&request, &status, &server::Options::default(), &requester) {
                 let _ = socket.send_to(&reply, from).await;
             }
         });
@@ -85,10 +83,10 @@ async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -
 /// Every way to ask, several times each.
 async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
     let client = Client::new()?.with_timing(Timing::default().with_timeout(Duration::from_secs(4)));
-    let query = || StatusQuery::new(Limits::default());
+    let query = || StatusQuery::new(0, Limits::default());
     let ways = [
         ("default", query()),
-        ("separate lists", query().with_route(Route::Separate)),
+        ("separate lists", query().with_dialect(Dialect::SeparateLists)),
         ("two readings", query().with_readings(2)),
         ("one reading", query().with_readings(1)),
     ];
@@ -105,7 +103,7 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
         let median = milliseconds.get(milliseconds.len() / 2).copied().unwrap_or_default();
         if let Some(outcome) = last {
             println!(
-                "{way:<16} median {median:6.1} ms, {} requests, {} players, {} rules, {:?}",
+                "{way:<16} median {median:6.1} ms, {} requests, {} players, {} rules, {}",
                 outcome.stats.requests,
                 outcome.answer.players().count(),
                 outcome.answer.rules().count(),

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
 use queryport::Limits;
+use queryport::Secret;
 use queryport::net::{Client, serve_master};
 use queryport::quake3::master::{Event, ListQuery, ListRequest, Master, Options, Policy, Scope};
-use queryport::Secret;
 use tokio::net::UdpSocket;
 
 /// Keep a list of game servers, or ask for one.

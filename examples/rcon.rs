@@ -16,9 +16,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use queryport::Timing;
 use queryport::net::{Client, Error, Rcon, RconMode};
 use queryport::quake3::{Password, RconAnswer};
-use queryport::Timing;
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
 

@@ -16,11 +16,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use queryport::Player;
-use queryport::net::serve_announced;
-use queryport::Protocol;
+use queryport::net::serve;
 use queryport::quake3::master::Announcer;
 use queryport::serve::Responder;
+use queryport::{Player, Protocol, Secret};
 use tokio::net::UdpSocket;
 
 /// Answer queries on 127.0.0.1 until stopped.
@@ -74,12 +73,18 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, arguments.port)).await?;
-    println!("{} answers on {} and tells {:?}", world.about, socket.local_addr()?, arguments.announce);
-    let mut responder = Responder::new(world.service, world.status);
+    println!(
+        "{} answers on {} and sends heartbeats to {:?}",
+        world.about,
+        socket.local_addr()?,
+        arguments.announce
+    );
+    let sockets = [socket];
+    let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, Instant::now());
     let mut announcer = Announcer::new("DarkPlaces", arguments.announce, Instant::now())?;
     tokio::select! {
         () = end => {}
-        failed = serve_announced(&socket, &mut responder, &mut announcer) => failed?,
+        failed = serve(&sockets, (&mut responder, &mut announcer)) => failed?,
         interrupted = tokio::signal::ctrl_c() => interrupted?,
     }
     Ok(())

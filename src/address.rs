@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn addresses_that_no_host_has() {
-        for none in ["192.0.2.1:0", "224.0.0.1:9", "255.255.255.255:9", "0.0.0.0:9", "[ff02::1]:9", "[::]:9"] {
+        for none in ["192.0.2.1:0", "224.0.0.1:9", "255.255.255.255:9", "0.0.0.0:9", "[ff02::1]:9", "[::]:9"]
+        {
             assert!(!is_one_host(none.parse().unwrap()), "{none}");
         }
         assert!(!is_one_host("[::ffff:255.255.255.255]:9".parse().unwrap()));

@@ -88,7 +88,8 @@ mod tests {
         let mut now = Instant::now();
         let rate = Rate::per_second(100, 5);
         let mut bucket = LeakyBucket::default();
-        let drain = |bucket: &mut LeakyBucket, now| (0..).take_while(|_| bucket.try_add(now, &rate, 1)).count();
+        let drain =
+            |bucket: &mut LeakyBucket, now| (0..).take_while(|_| bucket.try_add(now, &rate, 1)).count();
         assert_eq!(drain(&mut bucket, now), 5);
         assert_eq!(bucket.ready_at(now, &rate, 1), now + Duration::from_millis(10));
         let mut added = 0;

@@ -174,7 +174,9 @@ impl QueryError {
                 ParseErrorKind::Limit { what, limit } => ErrorKind::Limit { what, limit },
                 ParseErrorKind::Mismatch(_) => ErrorKind::WrongReply,
                 ParseErrorKind::CutShort(_) | ParseErrorKind::Malformed(_) => ErrorKind::Malformed,
-                ParseErrorKind::NotThisProtocol(_) | ParseErrorKind::Unexpected(_) => ErrorKind::NotThisProtocol,
+                ParseErrorKind::NotThisProtocol(_) | ParseErrorKind::Unexpected(_) => {
+                    ErrorKind::NotThisProtocol
+                }
             },
         }
     }

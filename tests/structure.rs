@@ -71,7 +71,8 @@ fn no_circle_of_files() {
     let circles: Vec<String> = left
         .iter()
         .map(|&file| {
-            let used: Vec<_> = edges[file].intersection(&left).map(|&there| sources[there].path.display()).collect();
+            let used: Vec<_> =
+                edges[file].intersection(&left).map(|&there| sources[there].path.display()).collect();
             format!("{} uses {used:?}", sources[file].path.display())
         })
         .collect();
@@ -82,14 +83,19 @@ fn no_circle_of_files() {
 fn nom_stays_out_of_public_signatures() {
     for source in sources() {
         for line in source.code.lines().filter(|line| line.trim_start().starts_with("pub ")) {
-            assert!(!line.contains("IResult") && !line.contains("nom::"), "{}: {line}", source.path.display());
+            assert!(
+                !line.contains("IResult") && !line.contains("nom::"),
+                "{}: {line}",
+                source.path.display()
+            );
         }
     }
 }
 
 #[test]
 fn sockets_clocks_and_entropy_are_in_the_top_layer_only() {
-    for source in sources().iter().filter(|source| source.module.first().is_none_or(|module| module != "net")) {
+    for source in sources().iter().filter(|source| source.module.first().is_none_or(|module| module != "net"))
+    {
         for word in ["tokio::", "UdpSocket", "Instant::now", "SystemTime", "std::thread"] {
             assert!(!source.code.contains(word), "{}: {word} below net", source.path.display());
         }
@@ -124,7 +130,8 @@ impl Source {
                     continue;
                 }
                 let text = &self.code[start..];
-                let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(text.len());
+                let end =
+                    text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(text.len());
                 // A group is part of a `use` tree, which was expanded above.
                 if !text[..end].ends_with("::") {
                     let path: Vec<String> = text[..end].split("::").map(str::to_owned).collect();

@@ -14,10 +14,10 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmsg, setsockopt,
     sockopt,
 };
-use queryport::{Player, Rules, ServerStatus};
 use queryport::Protocol;
 use queryport::Secret;
 use queryport::serve::{Responder, Service};
+use queryport::{Player, Rules, ServerStatus};
 
 const BATCH: usize = 64;
 /// Stands in the templates where a server's number goes.

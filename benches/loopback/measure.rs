@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
-use queryport::net::{Client, Scan};
 use queryport::Protocol;
 use queryport::Secret;
+use queryport::net::{Client, Scan};
 use queryport::{ScanOptions, Timing};
 
 use crate::{farm, floor};

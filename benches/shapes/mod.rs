@@ -14,9 +14,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use queryport::Limits;
+use queryport::ScanOptions;
 use queryport::quake3::{Response, StatusQuery};
 use queryport::scan::Scanner;
-use queryport::ScanOptions;
 
 /// A `statusResponse` with the sizes of real ones: `rules` of 8 + 8 bytes, `players` of 25 bytes.
 pub(crate) fn quake3(rules: usize, players: usize) -> Bytes {

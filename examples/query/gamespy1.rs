@@ -4,8 +4,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use queryport::gamespy1::secure::{Enctype, GameKey};
-use queryport::gamespy1::{Answer, Command};
-use queryport::net::Client;
+use queryport::gamespy1::{Answer, Command, StatusQuery};
+use queryport::{Client, Limits, Protocol};
 
 /// Asks commands in one datagram and prints what comes back.
 pub(crate) async fn ask(
@@ -15,7 +15,9 @@ pub(crate) async fn ask(
     key: Option<&str>,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let commands: Vec<Command<'_>> = commands.iter().map(|text| command(text)).collect();
-    let outcome = client.gamespy1(server, &commands).await?;
+    let query = StatusQuery::commands(&commands, Limits::default())?;
+    let port = Protocol::GameSpy1.default_query_port();
+    let outcome = client.ask_host(server, port, |_nonce| query.clone()).await?;
     let answer = &outcome.answer;
     for (key, value) in answer.fields() {
         println!("{} = {}", key.escape_ascii(), value.escape_ascii());
@@ -41,7 +43,7 @@ pub(crate) async fn ask(
             _ => {}
         }
     }
-    println!("-- {:?}, reply number {:?}", answer.completeness(), answer.reply_number());
+    println!("-- {}", answer.completeness());
     Ok(ExitCode::from(if answer.completeness().is_complete() { 0 } else { 3 }))
 }
 

@@ -18,10 +18,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use queryport::ServerStatus;
-use queryport::net::{Client, Error, Query, Target};
-use queryport::Protocol;
-use queryport::{Outcome, Timing};
+use queryport::{
+    Client, Detail, Error, ErrorKind, Outcome, Protocol, Query, QueryOptions, ServerStatus, Timing,
+};
 
 /// Ask a game server who it is, what is being played and who is on.
 #[derive(Debug, Parser)]
@@ -75,7 +74,13 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
-    let client = Client::new()?.with_timing(timing);
+    let detail = if arguments.short { Detail::Short } else { Detail::Full };
+    let mut options = QueryOptions::default().with_detail(detail);
+    if arguments.short {
+        // Only Minecraft's servers have a short answer in this protocol.
+        options = options.with_dialect(queryport::gamespy4::Dialect::Minecraft);
+    }
+    let client = Client::new()?.with_timing(timing).with_options(options);
     if let (Some(Protocol::GameSpy1), Some(server), false) =
         (arguments.protocol, &arguments.server, arguments.commands.is_empty())
     {
@@ -100,8 +105,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     };
     let mut code = ExitCode::SUCCESS;
     for (about, target) in &targets {
-        let answered = if arguments.short { short(&client, target).await } else { target.query().await };
-        match answered {
+        match target.query().await {
             Ok(outcome) => {
                 if !outcome.answer.completeness.is_complete() {
                     code = ExitCode::from(3);
@@ -122,33 +126,21 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     Ok(code)
 }
 
-/// The short question of the protocol; the whole one where there is none.
-async fn short(client: &Client, target: &Target) -> Result<Answered, Error> {
-    match target.protocol() {
-        Protocol::Quake3 => {
-            client.quake3_info(target.name()).await.map(|outcome| outcome.map(|answer| answer.to_status()))
-        }
-        Protocol::GameSpy4 => {
-            client.gamespy4_info(target.name()).await.map(|outcome| outcome.map(|answer| answer.to_status()))
-        }
-        _ => target.query().await,
-    }
-}
-
 /// What a person can do about it.
 fn advice(error: &Error, protocol: Protocol) -> String {
-    if error.is_silent() {
-        format!(
-            "\n  The server may be down or behind a firewall, the query port may be another one than the game port \
-             ({protocol} servers usually answer on {}), or it limits how often it answers: wait a second and try again.",
+    match error.kind() {
+        ErrorKind::Offline => format!(
+            "\n  The query port may differ from the game port ({protocol} servers usually answer on {}), or the server \
+             limits its answers: wait a second and try again.",
             protocol.default_query_port()
-        )
-    } else if error.is_unreachable() {
-        "\n  The machine is there but no program listens on that port: is it the query port?".to_owned()
-    } else if error.is_nonsense() {
-        format!("\n  Something answers there, but not in {protocol}: is it another protocol or a proxy?")
-    } else {
-        String::new()
+        ),
+        ErrorKind::Unreachable => {
+            "\n  The machine is there but no program listens on that port: is it the query port?".to_owned()
+        }
+        ErrorKind::NotThisProtocol => {
+            format!("\n  Something answers there, but not in {protocol}: another protocol, or a proxy?")
+        }
+        _ => String::new(),
     }
 }
 

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 
 use queryport::gamespy4::ut3::Settings;
-use queryport::{Completeness, Player};
 use queryport::model::{Colour, TextRef};
-use queryport::Protocol;
+use queryport::{Player, Protocol};
 use serde_json::json;
 
 use crate::Answered;
@@ -17,7 +16,7 @@ pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> Stri
         "server": server,
         "address": outcome.peer.to_string(),
         "protocol": protocol.name(),
-        "rtt_ms": outcome.rtt.as_secs_f64() * 1000.0,
+        "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
         "requests": outcome.stats.requests,
         "rejected": outcome.stats.rejected,
         "status": outcome.answer,
@@ -33,8 +32,8 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
     let name =
         status.name.as_ref().map(|name| paint(name.as_ref())).unwrap_or_else(|| "(no name)".to_owned());
     let _ = writeln!(out, "{name}{about}");
-    let rtt = outcome.rtt.as_secs_f64() * 1000.0;
-    let _ = writeln!(out, "  address   {} ({protocol}, {rtt:.1} ms)", outcome.peer);
+    let rtt = outcome.rtt.map(|rtt| format!(", {:.1} ms", rtt.as_secs_f64() * 1000.0)).unwrap_or_default();
+    let _ = writeln!(out, "  address   {} ({protocol}{rtt})", outcome.peer);
     let texts = [
         ("map", &status.map),
         ("game", &status.game),
@@ -77,8 +76,8 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
     for (key, value) in &status.rules {
         let _ = writeln!(out, "    {key} = {value}");
     }
-    if let Completeness::Incomplete(missing) = status.completeness {
-        let _ = writeln!(out, "\n  INCOMPLETE: parts of the answer are missing: {missing:?}");
+    if !status.completeness.is_complete() {
+        let _ = writeln!(out, "\n  {}", status.completeness);
     }
     out.push('\n');
     out

@@ -3,10 +3,8 @@
 use std::io::Read;
 use std::net::SocketAddr;
 
-use queryport::Limits;
-use queryport::net::{Client, Error};
-use queryport::Protocol;
 use queryport::quake3::master::{ListQuery, ListRequest};
+use queryport::{Client, Error, Limits, Protocol};
 
 pub(crate) type Target = (Protocol, SocketAddr);
 

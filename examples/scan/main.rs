@@ -28,10 +28,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use queryport::net::{Client, Scan};
-use queryport::{Answer, Protocol};
 use queryport::scan::Scanned;
-use queryport::{ScanOptions, Timing};
+use queryport::{Answer, Client, Error, Protocol, QueryOptions, ScanOptions, Text, Timing, ToStatus};
 use serde_json::json;
 
 use summary::Summary;
@@ -80,9 +78,9 @@ struct Arguments {
     /// the middle of a list goes unnoticed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4))]
     readings: u8,
-    /// One datagram a system call, as on systems that cannot do better.
+    /// One datagram per system call, as on systems that cannot do better.
     #[arg(long)]
-    plain: bool,
+    unbatched: bool,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -103,22 +101,23 @@ async fn main() -> ExitCode {
     }
 }
 
-fn options(arguments: &Arguments) -> ScanOptions {
+fn timing(arguments: &Arguments) -> Timing {
     let timeout = Duration::from_secs_f64(arguments.timeout);
-    let mut timing = Timing::default().with_timeout(timeout).with_retries(arguments.retries);
-    if arguments.retries == 0 {
-        timing = timing.with_retry_after(timeout);
-    }
+    let timing = Timing::default().with_timeout(timeout).with_retries(arguments.retries);
+    if arguments.retries == 0 { timing.with_retry_after(timeout) } else { timing }
+}
+
+fn options(arguments: &Arguments) -> ScanOptions {
     ScanOptions::default()
         .with_window(arguments.window)
         .with_rate(arguments.rate)
         .with_per_host((arguments.per_host > 0).then_some(arguments.per_host))
         .with_adaptive_wait(arguments.adaptive_wait.map(Duration::from_secs_f64))
-        .with_timing(timing)
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let client = Client::new()?.with_readings(arguments.readings);
+    let query_options = QueryOptions::default().with_readings(arguments.readings);
+    let client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
     let targets = match (&arguments.master, &arguments.list) {
         (Some(master), _) => {
             list::from_master(&client, master, &arguments.game, arguments.game_protocol).await?
@@ -128,11 +127,10 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     };
     let total = targets.len();
     let protocols: Vec<Protocol> = targets.iter().map(|(protocol, _)| *protocol).collect();
-    let questions = client.questions(targets);
-    let mut scan = match arguments.plain {
-        true => Scan::plain(questions, options(arguments))?,
-        false => Scan::new(questions, options(arguments))?,
-    };
+    let mut scan = client.scan(targets, options(arguments))?;
+    if arguments.unbatched {
+        scan = scan.unbatched();
+    }
     let bar = progress(total);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut summary = Summary::new();
@@ -156,7 +154,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     }
     let _ = out.flush();
     bar.finish_and_clear();
-    eprint!("{}", summary.tell(scan.stats(), &scan.io()));
+    eprint!("{}", summary.text(scan.stats(), &scan.io()));
     Ok(if summary.answered() > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -173,14 +171,14 @@ fn progress(total: usize) -> ProgressBar {
     }
 }
 
-fn json_line(scanned: &Scanned<Answer>, protocol: Option<Protocol>) -> String {
-    let address = scanned.peer.to_string();
+fn json_line(scanned: &Scanned<Answer, Error>, protocol: Option<Protocol>) -> String {
+    let address = scanned.peer.map(|peer| peer.to_string());
     let protocol = protocol.map(Protocol::name);
     match &scanned.result {
         Ok(outcome) => json!({
             "address": address,
             "protocol": protocol,
-            "rtt_ms": outcome.rtt.as_secs_f64() * 1000.0,
+            "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
             "requests": outcome.stats.requests,
             "status": outcome.answer.to_status(),
         }),
@@ -189,10 +187,10 @@ fn json_line(scanned: &Scanned<Answer>, protocol: Option<Protocol>) -> String {
     .to_string()
 }
 
-fn readable(scanned: &Scanned<Answer>) -> Option<String> {
+fn readable(scanned: &Scanned<Answer, Error>) -> Option<String> {
     let outcome = scanned.result.as_ref().ok()?;
     let status = outcome.answer.to_status();
-    let text = |text: &Option<queryport::model::Text>| {
+    let text = |text: &Option<Text>| {
         // No name of a server may steer the terminal.
         let text = text.as_ref().map(|text| text.plain().into_owned()).unwrap_or_default();
         text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()
@@ -200,9 +198,9 @@ fn readable(scanned: &Scanned<Answer>) -> Option<String> {
     let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let cut = if status.completeness.is_complete() { "" } else { "  (incomplete)" };
     Some(format!(
-        "{:<22} {:>7.1} ms  {:>3}/{:<3} {:<20} {}{cut}",
-        scanned.peer.to_string(),
-        outcome.rtt.as_secs_f64() * 1000.0,
+        "{:<22} {:>7} ms  {:>3}/{:<3} {:<20} {}{cut}",
+        outcome.peer.to_string(),
+        outcome.rtt.map_or_else(|| "?".to_owned(), |rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0)),
         number(status.player_count),
         number(status.max_players),
         text(&status.map),

@@ -12,13 +12,13 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use queryport::Limits;
+use queryport::Timing;
 use queryport::gamespy1::list::{ListFormat, ListRequest, ListSession};
 use queryport::gamespy1::secure::GameKey;
 use queryport::gamespy1::{Answer, Command, FinalOrder, Request, Response, StatusQuery, server};
-use queryport::Limits;
-use queryport::{Player, ServerStatus};
 use queryport::session::Session;
-use queryport::Timing;
+use queryport::{Player, ServerStatus};
 
 /// A request that parses can be written again if servers would understand it, and is answered within bounds, in both
 /// dialects, by what is no request.

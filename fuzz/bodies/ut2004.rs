@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::Limits;
-use queryport::{Player, ServerStatus};
-use queryport::session::Session;
 use queryport::Timing;
+use queryport::session::Session;
 use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery, Tail, server};
+use queryport::{Player, ServerStatus};
 
 /// A request that parses is written again equal, and is answered with replies that are none.
 pub fn request(data: &[u8]) {

@@ -8,7 +8,7 @@ use super::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Detail;
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict, Wait};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Queries a server's status: `\status\`, or `\basic\\info\` for [`Detail::Short`], or any commands.
 ///

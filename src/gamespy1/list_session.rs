@@ -67,7 +67,14 @@ impl ListSession {
     #[must_use]
     pub fn new(request: ListRequest, timing: Timing, now: Instant) -> Self {
         let deadline = now.checked_add(timing.timeout()).unwrap_or(now);
-        Self { request, received: Vec::new(), state: State::Greeting, deadline, settles_at: None, started: now }
+        Self {
+            request,
+            received: Vec::new(),
+            state: State::Greeting,
+            deadline,
+            settles_at: None,
+            started: now,
+        }
     }
 
     /// Appends what is to be sent to `out` and returns its length; `None` when there is nothing to send.

@@ -7,8 +7,8 @@ use super::packets::{Packer, Piece};
 use super::request::{Command, Request};
 use super::response::FinalOrder;
 use super::secure::{Enctype, GameKey};
-use crate::reply::{Replies, Requester};
 use crate::model::{Charset, Player, Rules, ServerStatus, Text, TextRef};
+use crate::reply::{Replies, Requester};
 
 /// Longest text that is sent back for `\echo\`, in bytes; GameSpy's own code has the same limit.
 pub const MAX_ECHO: usize = 50;
@@ -392,8 +392,8 @@ fn wire(text: TextRef<'_>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Style;
     use crate::reply::{Replies, Requester};
-use crate::model::Style;
 
     #[test]
     fn texts_go_out_in_the_clients_character_set() {

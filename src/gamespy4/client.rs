@@ -9,7 +9,7 @@ use super::selection::Selection;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Detail;
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict, Wait};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// The habits of a server that a client must know before it asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

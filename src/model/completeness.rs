@@ -155,7 +155,8 @@ impl fmt::Display for Missing {
             1 => Some("1 datagram".to_owned()),
             count => Some(format!("{count} datagrams")),
         };
-        let mut words: Vec<&str> = parts.iter().filter_map(|(missing, word)| missing.then_some(*word)).collect();
+        let mut words: Vec<&str> =
+            parts.iter().filter_map(|(missing, word)| missing.then_some(*word)).collect();
         words.extend(datagrams.as_deref());
         let one = words.len() == 1 && (self.info || self.end || self.fragments == 1);
         let verb = if one { "is" } else { "are" };
@@ -194,7 +195,11 @@ impl TryFrom<Fields> for Missing {
     fn try_from(fields: Fields) -> Result<Self, Self::Error> {
         let Fields { info, rules, players, teams, end, fragments } = fields;
         let missing = Self { info, rules, players, teams, end, fragments };
-        if missing == Self::NOTHING { Err("an incomplete answer lacks at least one part") } else { Ok(missing) }
+        if missing == Self::NOTHING {
+            Err("an incomplete answer lacks at least one part")
+        } else {
+            Ok(missing)
+        }
     }
 }
 

@@ -128,7 +128,9 @@ impl Serialize for Piece<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(text, texts) = *self;
         let plain = text.plain();
-        if matches!(texts, Texts::Plain) || (plain.as_bytes() == text.raw() && text.style() == Style::default()) {
+        if matches!(texts, Texts::Plain)
+            || (plain.as_bytes() == text.raw() && text.style() == Style::default())
+        {
             return serializer.serialize_str(&plain);
         }
         let raw: String = text.raw().iter().map(|byte| format!("{byte:02x}")).collect();

@@ -91,7 +91,8 @@ impl Client {
 fn candidates(given: Option<u16>) -> Vec<(Protocol, u16)> {
     let Some(port) = given else {
         let widest = PORTS.iter().map(|(_, ports)| ports.len()).max().unwrap_or_default();
-        let nth = |n: usize| PORTS.iter().filter_map(move |(protocol, ports)| Some((*protocol, *ports.get(n)?)));
+        let nth =
+            |n: usize| PORTS.iter().filter_map(move |(protocol, ports)| Some((*protocol, *ports.get(n)?)));
         return (0..widest).flat_map(nth).collect();
     };
     let behind = |protocol, offset| port.checked_add(offset).map(|port| (protocol, port));

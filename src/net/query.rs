@@ -6,9 +6,9 @@ use async_trait::async_trait;
 
 use super::client::Client;
 use super::error::Error;
-use crate::model::ServerStatus;
+use crate::model::{ServerStatus, ToStatus};
 use crate::protocol::Protocol;
-use crate::session::Outcome;
+use crate::session::{Conversation, Outcome};
 
 /// One server that can be asked for its status, whatever is behind it: the network, a cache, a mock.
 ///
@@ -120,6 +120,46 @@ impl Client {
     #[must_use]
     pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
         Target { client: self.clone(), protocol, server: server.into() }
+    }
+
+    /// The same for a protocol of your own: `conversation` is made from a nonce that nobody else can guess. The port is
+    /// `default_port` where `server` has none.
+    #[must_use]
+    pub fn target_with<C, F>(
+        &self,
+        server: String,
+        default_port: u16,
+        conversation: F,
+    ) -> impl Query + use<C, F>
+    where
+        C: Conversation<Answer: ToStatus + Send> + Send + 'static,
+        F: Fn(u64) -> C + Send + Sync + 'static,
+    {
+        Custom { client: self.clone(), server, default_port, conversation }
+    }
+}
+
+/// A server in a protocol of the caller's.
+struct Custom<F> {
+    client: Client,
+    server: String,
+    default_port: u16,
+    conversation: F,
+}
+
+#[async_trait]
+impl<C, F> Query for Custom<F>
+where
+    C: Conversation<Answer: ToStatus + Send> + Send + 'static,
+    F: Fn(u64) -> C + Send + Sync,
+{
+    fn name(&self) -> &str {
+        &self.server
+    }
+
+    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+        let outcome = self.client.ask_host(&self.server, self.default_port, &self.conversation).await?;
+        Ok(outcome.map(|answer| answer.to_status()))
     }
 }
 

@@ -47,7 +47,8 @@ pub(super) async fn resolve(
     }
     let failed = |source| Error::Resolve { host: host.to_owned(), source };
     let lookup = timeout_at(deadline, tokio::net::lookup_host((host, port))).await;
-    let found = lookup.map_err(|_| failed(io::Error::new(io::ErrorKind::TimedOut, "the resolver took too long")))?;
+    let found =
+        lookup.map_err(|_| failed(io::Error::new(io::ErrorKind::TimedOut, "the resolver took too long")))?;
     let mut addresses: Vec<SocketAddr> = Vec::new();
     for address in found.map_err(failed)?.filter(|address| family.admits(*address)) {
         if !addresses.contains(&address) && addresses.len() < MAX_ADDRESSES {
@@ -55,7 +56,10 @@ pub(super) async fn resolve(
         }
     }
     if addresses.is_empty() {
-        return Err(failed(io::Error::new(io::ErrorKind::NotFound, "the name has no address of the wanted family")));
+        return Err(failed(io::Error::new(
+            io::ErrorKind::NotFound,
+            "the name has no address of the wanted family",
+        )));
     }
     Ok(addresses)
 }
@@ -105,8 +109,19 @@ mod tests {
         ] {
             assert_eq!(split(text, 1), Ok((host, port)), "{text}");
         }
-        let bad =
-            ["", ":5", "host:", "host:0", "host:65536", "host:x", "[::1", "[::1]5", "[]:5", "a b", "host:5:6"];
+        let bad = [
+            "",
+            ":5",
+            "host:",
+            "host:0",
+            "host:65536",
+            "host:x",
+            "[::1",
+            "[::1]5",
+            "[]:5",
+            "a b",
+            "host:5:6",
+        ];
         for text in bad {
             assert!(split(text, 1).is_err(), "{text}");
         }

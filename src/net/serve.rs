@@ -49,14 +49,14 @@ const MAX_REQUEST: usize = 2048;
 /// # use queryport::quake3::master::Announcer;
 /// # async fn example(mut responder: Responder, sockets: [tokio::net::UdpSocket; 1]) -> Result<(), Box<dyn std::error::Error>> {
 /// let mut announcer = Announcer::new("DarkPlaces", ["192.0.2.9:27950".parse()?], Instant::now())?;
-/// serve(&sockets, &mut (&mut responder, &mut announcer)).await?;
+/// serve(&sockets, (&mut responder, &mut announcer)).await?;
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
 /// When receiving fails for another reason than an ICMP error about an earlier reply.
-pub async fn serve(sockets: &[UdpSocket], machine: &mut impl Machine) -> io::Result<()> {
+pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
     let mut locals = Vec::with_capacity(sockets.len());
     for socket in sockets {
         locals.push((socket.local_addr()?, socket));

@@ -11,7 +11,7 @@ use super::request::{Command, Request};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::model::Verification;
 use crate::secret::Secret;
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::text::number;
 use crate::text::small_bytes::locate;
 
@@ -74,7 +74,13 @@ impl ChallengeQuery {
                 let bytes = Bytes::copy_from_slice(datagram);
                 let place = locate(datagram, reply.challenge).unwrap_or_default();
                 let text = bytes.slice(place);
-                Ok(Ok(Challenge { text, form: reply.form, protocol: reply.protocol_number(), verification, bytes }))
+                Ok(Ok(Challenge {
+                    text,
+                    form: reply.form,
+                    protocol: reply.protocol_number(),
+                    verification,
+                    bytes,
+                }))
             }
             Reply::Print { text, .. } | Reply::Rejected { text } => {
                 Ok(Err(Refusal::new(Bytes::copy_from_slice(text))))
@@ -252,7 +258,10 @@ mod tests {
         };
         assert_eq!(done(hear("challengeResponse 5 7 71")).verification(), Verification::Verified);
         let id = done(hear("challengeResponse 5"));
-        assert_eq!((id.verification(), id.protocol(), &id.text()[..]), (Verification::Unverified, None, &b"5"[..]));
+        assert_eq!(
+            (id.verification(), id.protocol(), &id.text()[..]),
+            (Verification::Unverified, None, &b"5"[..])
+        );
         let darkplaces = done(hear("challenge !onNZ-PKot&\0d0"));
         assert_eq!(&darkplaces.text()[..], b"!onNZ-PKot&");
         assert_eq!(darkplaces.form(), ChallengeForm::DarkPlaces);

@@ -8,7 +8,7 @@ use super::response::{Kind, Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Detail, Missing, ServerStatus, ToStatus, Verification};
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///
@@ -163,7 +163,12 @@ impl Answer {
         for datagram in datagrams {
             match Response::parse(&datagram, limits).map(|response| response.layout()) {
                 Ok(layout) => {
-                    return Ok(Self { datagram, layout, asked: layout.kind(), verification: Verification::Unavailable });
+                    return Ok(Self {
+                        datagram,
+                        layout,
+                        asked: layout.kind(),
+                        verification: Verification::Unavailable,
+                    });
                 }
                 Err(because) => error = because,
             }
@@ -249,7 +254,10 @@ mod tests {
         }
         let right = format!("\\a\\b\\challenge\\{}", sent(1));
         let Verdict::Done(answer) = query.receive(&reply("statusResponse", &right)) else { panic!() };
-        assert_eq!((answer.verification(), answer.completeness().is_complete()), (Verification::Verified, true));
+        assert_eq!(
+            (answer.verification(), answer.completeness().is_complete()),
+            (Verification::Verified, true)
+        );
         let Verdict::Done(answer) =
             query.with_dialect(Dialect::NoChallenge).receive(&reply("statusResponse", "\\challenge\\x"))
         else {

@@ -21,7 +21,7 @@ use super::refusal::Refusal;
 use super::reply::{ChallengeForm, Reply};
 use super::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 
 /// The command word, which servers find by its place before they look at anything else.
 const WORD: &[u8] = b"connect";

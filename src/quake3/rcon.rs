@@ -22,7 +22,7 @@ use super::reply::{PrintForm, Reply};
 use super::request::{Command, Request, next_word};
 use crate::error::EncodeError;
 use crate::limits::Limits;
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 
 /// Longest command line that servers read, in bytes (`MAX_STRING_CHARS` less its NUL).
 const MAX_LINE: usize = 1023;

@@ -8,8 +8,8 @@ use super::infostring::{InfoStringBuilder, MAX_INFO_STRING, sanitise};
 use super::player::LineOrder;
 use super::request::{Command, MAX_CHALLENGE, Request};
 use super::response::{Kind, encode_head};
-use crate::reply::{Replies, Requester};
 use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
+use crate::reply::{Replies, Requester};
 
 /// Room for a usual reply, and for a usual player line, in bytes.
 const USUAL_REPLY: usize = 2048;
@@ -180,9 +180,9 @@ fn line(player: &Player, order: LineOrder, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::limits::Limits;
-    use crate::reply::{Replies, Requester};
-use crate::model::Rules;
+    use crate::model::Rules;
     use crate::quake3::Response;
+    use crate::reply::{Replies, Requester};
 
     fn status(players: usize) -> ServerStatus {
         ServerStatus {

@@ -12,7 +12,7 @@ use super::request::{Command, Request};
 use super::secure::{MAC, SecureMode, SecureRconRequest};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 
 impl<'a> SecureRconRequest<'a> {
     /// Signs. `signed`: time or challenge, a blank, the command. Only the password up to its first blank counts,

@@ -24,7 +24,11 @@ impl<A, E> Scanned<A, E> {
     #[cfg(feature = "tokio")]
     pub(crate) fn map_err<F>(self, convert: impl FnOnce(SocketAddr, E) -> F) -> Scanned<A, F> {
         let peer = self.peer.unwrap_or_else(|| ([0, 0, 0, 0], 0).into());
-        Scanned { index: self.index, peer: self.peer, result: self.result.map_err(|error| convert(peer, error)) }
+        Scanned {
+            index: self.index,
+            peer: self.peer,
+            result: self.result.map_err(|error| convert(peer, error)),
+        }
     }
 }
 

@@ -150,6 +150,9 @@ mod tests {
         let later = waits.wait().expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
         let mut near = RttEstimator::new(Some(Duration::from_millis(100)));
-        assert_eq!((0..ENOUGH).find_map(|_| near.record(Some(Duration::ZERO), 1)), Some(Duration::from_millis(100)));
+        assert_eq!(
+            (0..ENOUGH).find_map(|_| near.record(Some(Duration::ZERO), 1)),
+            Some(Duration::from_millis(100))
+        );
     }
 }

@@ -85,7 +85,11 @@ pub struct Scanner<C: Conversation> {
 enum Source<C> {
     List(Box<dyn Iterator<Item = (SocketAddr, C)> + Send>),
     /// Targets that the caller pushes, numbered by him.
-    Queue { waiting: VecDeque<Target<C>>, is_closed: bool },
+    #[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the network layer pushes"))]
+    Queue {
+        waiting: VecDeque<Target<C>>,
+        is_closed: bool,
+    },
     Ended,
 }
 
@@ -103,12 +107,6 @@ impl<C: Conversation> Scanner<C> {
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
     {
         Self::with_source(Source::List(Box::new(targets.into_iter())), timing, options, now)
-    }
-
-    /// A scan whose targets are pushed while it runs.
-    pub(crate) fn pushed(timing: Timing, options: ScanOptions, now: Instant) -> Self {
-        let source = Source::Queue { waiting: VecDeque::new(), is_closed: false };
-        Self::with_source(source, timing, options, now)
     }
 
     fn with_source(targets: Source<C>, timing: Timing, options: ScanOptions, now: Instant) -> Self {
@@ -131,26 +129,6 @@ impl<C: Conversation> Scanner<C> {
             done: VecDeque::new(),
             not_asked: 0,
             stats: ScanStats::default(),
-        }
-    }
-
-    /// Whether a pushed target would be queried at once.
-    pub(crate) fn wants_target(&self) -> bool {
-        let is_drained = matches!(&self.targets, Source::Queue { waiting, is_closed: false } if waiting.is_empty());
-        is_drained && self.has_room() && !self.hosts.has_next() && self.hosts.waiting() < self.window
-    }
-
-    /// Adds a target; `index` is what its result carries.
-    pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
-        if let Source::Queue { waiting, .. } = &mut self.targets {
-            waiting.push_back(Target { index, peer: canonical(peer), conversation });
-        }
-    }
-
-    /// No more targets will be pushed.
-    pub(crate) fn close(&mut self) {
-        if let Source::Queue { is_closed, .. } = &mut self.targets {
-            *is_closed = true;
         }
     }
 
@@ -179,7 +157,8 @@ impl<C: Conversation> Scanner<C> {
             if let Some(wait) = self.estimator.wait() {
                 session.set_last_wait(wait);
             }
-            let slot = Slot { session, index: target.index, queued: false, datagrams: (0, 0), expects: false };
+            let slot =
+                Slot { session, index: target.index, queued: false, datagrams: (0, 0), expects: false };
             let slot_index = self.slots.insert(slot);
             self.stats.started = self.stats.started.saturating_add(1);
             if let Some(transmit) = self.slots.get_mut(slot_index)?.session.poll_transmit(now, out) {
@@ -223,17 +202,6 @@ impl<C: Conversation> Scanner<C> {
             return Some(timer.map_or(due, |timer| timer.min(due)));
         }
         timer
-    }
-
-    /// When the next timer of a query expires.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn next_timer(&self) -> Option<Instant> {
-        self.timers.first().map(|(at, _)| at)
-    }
-
-    #[cfg(feature = "tokio")]
-    pub(crate) const fn options(&self) -> &ScanOptions {
-        &self.options
     }
 
     /// Lets time pass. Early or repeated calls are harmless.
@@ -286,11 +254,6 @@ impl<C: Conversation> Scanner<C> {
         }
     }
 
-    /// Whether [`Self::poll_answer`] has a result.
-    pub(crate) fn has_answer(&self) -> bool {
-        !self.done.is_empty()
-    }
-
     /// Whether every target was pulled and every result taken.
     #[must_use]
     pub fn is_finished(&self) -> bool {
@@ -302,11 +265,6 @@ impl<C: Conversation> Scanner<C> {
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.slots.len()
-    }
-
-    /// How many queries may expect datagrams now.
-    pub(crate) const fn window(&self) -> usize {
-        self.window
     }
 
     /// Changes how many queries may expect datagrams at a time, between 1 and [`ScanOptions::window`]: what a receive
@@ -425,6 +383,57 @@ impl<C: Conversation> Scanner<C> {
             // A session that has ended is reported once: with its timer.
             self.done.push_back(Done::Slot(slot_index));
         }
+    }
+}
+
+/// What the network layer needs beside the verbs.
+#[cfg(any(feature = "tokio", test))]
+#[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the tests use a part of it"))]
+impl<C: Conversation> Scanner<C> {
+    /// A scan whose targets are pushed while it runs.
+    pub(crate) fn pushed(timing: Timing, options: ScanOptions, now: Instant) -> Self {
+        let source = Source::Queue { waiting: VecDeque::new(), is_closed: false };
+        Self::with_source(source, timing, options, now)
+    }
+
+    /// Whether a pushed target would be queried at once.
+    pub(crate) fn wants_target(&self) -> bool {
+        let is_drained =
+            matches!(&self.targets, Source::Queue { waiting, is_closed: false } if waiting.is_empty());
+        is_drained && self.has_room() && !self.hosts.has_next() && self.hosts.waiting() < self.window
+    }
+
+    /// Adds a target; `index` is what its result carries.
+    pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
+        if let Source::Queue { waiting, .. } = &mut self.targets {
+            waiting.push_back(Target { index, peer: canonical(peer), conversation });
+        }
+    }
+
+    /// No more targets will be pushed.
+    pub(crate) fn close(&mut self) {
+        if let Source::Queue { is_closed, .. } = &mut self.targets {
+            *is_closed = true;
+        }
+    }
+
+    /// When the next timer of a query expires.
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        self.timers.first().map(|(at, _)| at)
+    }
+
+    pub(crate) const fn options(&self) -> &ScanOptions {
+        &self.options
+    }
+
+    /// Whether [`Self::poll_answer`] has a result.
+    pub(crate) fn has_answer(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// How many queries may expect datagrams now.
+    pub(crate) const fn window(&self) -> usize {
+        self.window
     }
 }
 

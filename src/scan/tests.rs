@@ -350,7 +350,8 @@ fn unanswered_queries_end_by_the_round_trips_of_the_others() {
     let run_with = |least: Option<Duration>, retries: u8| {
         let timing = timing().with_retries(retries);
         let options = options().with_window(500).with_adaptive_wait(least);
-        let (results, took, scanner) = run(Scanner::new(targets(1000), timing, options, Instant::now()), reply);
+        let (results, took, scanner) =
+            run(Scanner::new(targets(1000), timing, options, Instant::now()), reply);
         assert_eq!((results.len(), scanner.stats().answered), (1000, 900));
         let silent = |error: &ScanError| matches!(error, ScanError::Query(QueryError::NoAnswer { .. }));
         assert!(results.values().filter_map(|result| result.as_ref().err()).all(silent));
@@ -395,7 +396,7 @@ fn pushed_targets_are_wanted_while_there_is_room() {
     assert_eq!(scanner.poll_timeout(), None, "nothing is due before a target comes");
     for index in 0..2 {
         assert!(scanner.wants_target());
-        scanner.push(index, at(0) , Script::default());
+        scanner.push(index, at(0), Script::default());
         assert!(!scanner.wants_target(), "one at a time");
         drain(&mut scanner, now);
     }

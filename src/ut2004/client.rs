@@ -10,7 +10,7 @@ use super::response::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Detail, Missing};
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict, Wait};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks for everything: the info, then rules and players.
 ///

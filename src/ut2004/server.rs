@@ -12,8 +12,8 @@ use super::reading::FLUSH;
 use super::request::{Ask, Request};
 use super::response::{Body, Response, UT2004_VERSION, encode_head};
 use super::strings::FString;
-use crate::reply::{Replies, Requester};
 use crate::model::{Charset, Colours, ServerStatus, Text, TextRef};
+use crate::reply::{Replies, Requester};
 use crate::text::number;
 
 /// Longest text that is written, in code units; longer ones are cut.

@@ -3,13 +3,13 @@ use std::net::SocketAddr;
 
 use allocation_counter::measure;
 use bytes::Bytes;
+use queryport::Limits;
 use queryport::gamespy1;
 use queryport::gamespy4;
-use queryport::Limits;
-use queryport::{Player, ServerStatus};
 use queryport::quake3::master::{ListPart, list};
 use queryport::quake3::{Answer, Command, Reply, Request, Response};
 use queryport::ut2004;
+use queryport::{Player, ServerStatus};
 
 /// A `statusResponse` of a full server: 64 players, 50 rules.
 fn full_server() -> Vec<u8> {

@@ -3,12 +3,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
 use allocation_counter::measure;
-use queryport::{ParseError, ParseErrorKind};
-use queryport::Limits;
-use queryport::{Protocol, StatusQuery};
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::scan::Scanner;
-use queryport::ScanOptions;
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::{ParseError, ParseErrorKind};
+use queryport::{Protocol, QueryOptions, ScanOptions, StatusQuery, Timing};
 
 /// Bytes a query may hold while it is under way, its answer's own bytes aside.
 const BYTES_A_QUERY: u64 = 2048;
@@ -19,17 +17,18 @@ fn at(index: u32) -> SocketAddr {
 
 fn targets(count: u32) -> impl Iterator<Item = (SocketAddr, StatusQuery)> + Send + 'static {
     let protocols = Protocol::ALL.into_iter().cycle();
-    (0..count)
-        .zip(protocols)
-        .map(|(index, protocol)| (at(index), StatusQuery::new(protocol, index.into(), Limits::default())))
+    (0..count).zip(protocols).map(|(index, protocol)| {
+        (at(index), StatusQuery::new(protocol, index.into(), &QueryOptions::default()))
+    })
 }
 
 /// Leads a scan whose servers are all unreachable; returns the most bytes held at once.
 fn most_bytes(count: u32, window: usize) -> u64 {
     let mut failed = 0;
+    let now = Instant::now();
     let counted = measure(|| {
-        let mut scanner = Scanner::new(targets(count), ScanOptions::default().with_window(window));
-        let now = Instant::now();
+        let mut scanner =
+            Scanner::new(targets(count), Timing::default(), ScanOptions::default().with_window(window), now);
         let mut out = Vec::new();
         while !scanner.is_finished() {
             let mut asked = Vec::with_capacity(window);
@@ -65,7 +64,7 @@ struct Ping;
 impl Conversation for Ping {
     type Answer = ();
 
-    fn request(&mut self, _retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"ping");
     }
 
@@ -76,7 +75,7 @@ impl Conversation for Ping {
         }
     }
 
-    fn silence(&mut self, _patience: Remaining) -> OnTimeout<()> {
+    fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<()> {
         OnTimeout::Retry
     }
 }
@@ -84,8 +83,8 @@ impl Conversation for Ping {
 #[test]
 fn in_steady_state_nothing_is_allocated() {
     let targets = (0..200_000).map(|index| (at(index), Ping));
-    let mut scanner = Scanner::new(targets, ScanOptions::default().with_window(256));
     let now = Instant::now();
+    let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default().with_window(256), now);
     let mut out = Vec::with_capacity(4096);
     let mut asked = Vec::with_capacity(256);
     let mut round = || {

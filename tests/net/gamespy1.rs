@@ -1,17 +1,15 @@
-//! GameSpy v1 over loopback: commands over UDP, server lists over TCP.
-#![cfg(feature = "tokio")]
+//! GameSpy v1: commands over UDP, server lists over TCP.
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use queryport::gamespy1::list::{ListError, ListFormat, ListRequest};
 use queryport::gamespy1::secure::{Enctype, GameKey};
-use queryport::gamespy1::{Command, server};
-use queryport::{Player, ServerStatus};
-use queryport::net::{Client, Error, serve};
-use queryport::serve::{Responder, Service};
-use queryport::Timing;
+use queryport::gamespy1::{Command, StatusQuery, server};
+use queryport::{Client, Error, ErrorKind, Limits, Player, ServerStatus, Timing};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::TcpListener;
+
+use crate::start;
 
 fn client() -> Client {
     let timing = Timing::default().with_timeout(Duration::from_secs(2)).with_retries(0);
@@ -20,25 +18,22 @@ fn client() -> Client {
 
 #[tokio::test]
 async fn commands_are_asked_and_answered() {
-    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let address = socket.local_addr().unwrap().to_string();
     let mut options = server::Options::default();
     options.echo = true;
     options.key = GameKey::new("Nm3aZ9").ok();
     let mut status = ServerStatus::default();
     status.players =
         Some((0..24).map(|number| Player::new(format!("a player of some length {number}"))).collect());
-    let mut responder = Responder::new(Service::GameSpy1(options), status);
-    tokio::spawn(async move { serve(&socket, &mut responder).await });
+    let address = start("127.0.0.1:0", options, status).await.to_string();
 
     let commands = [Command::Secure(b"LRPOPQ"), Command::Players, Command::Echo(b"hello")];
-    let answer = client().gamespy1(&address, &commands).await.unwrap().answer;
+    let query = StatusQuery::commands(&commands, Limits::default()).unwrap();
+    let answer = client().ask_host(&address, 7778, |_nonce| query.clone()).await.unwrap().answer;
     assert_eq!(answer.validate(), Some(&b"hMwdTNWS"[..]));
     assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"hello"[..])));
     assert_eq!(answer.rows().players().count(), 24);
     assert!(answer.completeness().is_complete());
-    let error = client().gamespy1(&address, &[Command::Echo(b"\\")]).await.unwrap_err();
-    assert!(matches!(error, Error::Request(_)), "{error}");
+    assert!(StatusQuery::commands(&[Command::Echo(b"\\")], Limits::default()).is_err());
 }
 
 /// A list server for one client: greets, checks the proof, sends `list` in pieces, closes if told to.
@@ -78,23 +73,25 @@ async fn a_list_comes_in_both_formats_whether_the_server_closes_or_not() {
         let records = [&[192, 0, 2, 1, 0x1E, 0x62][..], &[192, 0, 2, 2, 0x1E, 0x6C], br"\final\"].concat();
         for (format, list) in [(ListFormat::Plain, plain), (ListFormat::Compressed, records)] {
             let address = master(list, close).await;
-            let list =
-                client().gamespy1_list(&address.to_string(), &request().with_format(format)).await.unwrap();
+            let list = client()
+                .gamespy1_servers(&address.to_string(), &request().with_format(format))
+                .await
+                .unwrap();
             let servers: Vec<String> = list.servers.iter().map(ToString::to_string).collect();
             assert_eq!(servers, ["192.0.2.1:7778", "192.0.2.2:7788"]);
-            assert!(list.is_complete, "{format:?}");
+            assert!(list.completeness.is_complete(), "{format:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_cut_list_a_refusal_and_silence_are_told_apart() {
+async fn failures_of_list_servers_are_told_apart() {
     let address = master(br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
-    let list = client().gamespy1_list(&address.to_string(), &request()).await.unwrap();
-    assert_eq!((list.servers.len(), list.is_complete), (1, false));
+    let list = client().gamespy1_servers(&address.to_string(), &request()).await.unwrap();
+    assert_eq!((list.servers.len(), list.completeness.is_complete()), (1, false));
 
     let address = master(br"\fatal\1\error\Validation error".to_vec(), true).await;
-    let error = client().gamespy1_list(&address.to_string(), &request()).await.unwrap_err();
+    let error = client().gamespy1_servers(&address.to_string(), &request()).await.unwrap_err();
     assert!(
         matches!(&error, Error::List { error: ListError::Refused(text), .. } if text == "Validation error")
     );
@@ -102,12 +99,12 @@ async fn a_cut_list_a_refusal_and_silence_are_told_apart() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let started = Instant::now();
     let error =
-        client().gamespy1_list(&silent.local_addr().unwrap().to_string(), &request()).await.unwrap_err();
+        client().gamespy1_servers(&silent.local_addr().unwrap().to_string(), &request()).await.unwrap_err();
     assert!(matches!(error, Error::List { error: ListError::NoGreeting, .. }), "{error}");
     assert!(started.elapsed() < Duration::from_secs(3), "the whole timeout and no more");
 
     let closed = silent.local_addr().unwrap();
     drop(silent);
-    let error = client().gamespy1_list(&closed.to_string(), &request()).await.unwrap_err();
-    assert!(matches!(error, Error::Io { .. }), "{error}");
+    let error = client().gamespy1_servers(&closed.to_string(), &request()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io, "{error}");
 }

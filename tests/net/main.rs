@@ -1,4 +1,5 @@
-//! The network layer, over real sockets on loopback.
+//! The network layer, over real sockets on loopback, bounded in number and time.
+#![cfg(feature = "tokio")]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -18,3 +19,19 @@ mod client;
 mod gamespy1;
 mod quake3;
 mod scan;
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use queryport::serve::{Responder, Service};
+use queryport::{Secret, ServerStatus};
+use tokio::net::UdpSocket;
+
+/// Starts a server that answers until the test ends.
+async fn start(bind: &str, service: impl Into<Service>, status: ServerStatus) -> SocketAddr {
+    let sockets = [UdpSocket::bind(bind).await.unwrap()];
+    let address = sockets[0].local_addr().unwrap();
+    let mut responder = Responder::new(service, status, Secret::new([9; 16]), Instant::now());
+    tokio::spawn(async move { queryport::net::serve(&sockets, &mut responder).await });
+    address
+}

@@ -1,5 +1,4 @@
-//! Scans over real sockets on loopback, bounded in number and time.
-#![cfg(feature = "tokio")]
+//! Scans.
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -7,27 +6,23 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use futures_core::Stream;
-use queryport::QueryError;
-use queryport::ServerStatus;
-use queryport::net::{Client, Scan, serve};
-use queryport::{Protocol, StatusQuery};
-use queryport::Secret;
-use queryport::serve::{Responder, Service};
+use queryport::net::{Scan, ScanTarget};
+use queryport::scan::NotAsked;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::scan::{NotAsked, ScanError};
-use queryport::{ScanOptions, Timing};
+use queryport::{
+    Client, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions, ScanOptions, Secret, ServerStatus,
+    StatusQuery, Timing, ToStatus, gamespy4,
+};
 use tokio::net::UdpSocket;
 
 type Target = (Protocol, SocketAddr);
 
+/// A server whose name is its address.
 async fn start(bind: &str, protocol: Protocol) -> SocketAddr {
-    let socket = UdpSocket::bind(bind).await.unwrap();
-    let address = socket.local_addr().unwrap();
+    let address = UdpSocket::bind(bind).await.unwrap().local_addr().unwrap();
     let mut status = ServerStatus::default();
     status.name = Some(address.to_string().into());
-    let mut responder = Responder::new(Service::new(protocol), status);
-    tokio::spawn(async move { serve(&socket, &mut responder).await });
-    address
+    crate::start(&address.to_string(), protocol, status).await
 }
 
 /// Servers of all protocols in turn.
@@ -40,24 +35,27 @@ async fn servers(count: usize, bind: &str) -> Vec<Target> {
 }
 
 fn options() -> ScanOptions {
-    let timing = Timing::default().with_timeout(Duration::from_millis(700)).with_retries(0);
-    ScanOptions::default().with_window(64).with_timing(timing.with_retry_after(Duration::from_millis(700)))
+    ScanOptions::default().with_window(64)
 }
 
-fn questions(targets: Vec<Target>) -> impl Iterator<Item = (SocketAddr, StatusQuery)> + Send + 'static {
-    Client::with_secret(Secret::new([7; 16])).questions(targets)
+fn timing() -> Timing {
+    let timeout = Duration::from_millis(700);
+    Timing::default().with_timeout(timeout).with_retries(0).with_retry_after(timeout)
 }
 
+fn client() -> Client {
+    Client::with_secret(Secret::new([7; 16])).with_timing(timing())
+}
+
+/// The same scan with many datagrams per system call, where the system has that, and with one.
 fn both(targets: &[Target]) -> [Scan; 2] {
-    [
-        Scan::new(questions(targets.to_vec()), options()).unwrap(),
-        Scan::plain(questions(targets.to_vec()), options()).unwrap(),
-    ]
+    let scan = || client().scan(targets.to_vec(), options()).unwrap();
+    [scan(), scan().unbatched()]
 }
 
 /// Each server answers with its own name, whatever the system calls and the protocol.
 #[tokio::test]
-async fn every_server_is_told_apart_with_batched_and_with_plain_calls() {
+async fn every_server_is_told_apart_batched_and_unbatched() {
     let mut targets = servers(150, "127.0.0.1:0").await;
     targets.extend(servers(20, "[::1]:0").await);
     for (mut scan, batched) in both(&targets).into_iter().zip([cfg!(target_os = "linux"), false]) {
@@ -66,9 +64,9 @@ async fn every_server_is_told_apart_with_batched_and_with_plain_calls() {
         let mut seen = BTreeSet::new();
         while let Some(scanned) = scan.next().await {
             let (_, address) = targets[usize::try_from(scanned.index).unwrap()];
-            assert_eq!(scanned.peer, address);
+            assert_eq!(scanned.peer, Some(address));
             let status = scanned.result.unwrap().answer.to_status();
-            assert_eq!(status.name.unwrap().plain(), address.to_string());
+            assert_eq!(status.name.unwrap().to_string(), address.to_string());
             assert!(seen.insert(scanned.index));
         }
         assert_eq!(seen.len(), targets.len());
@@ -77,9 +75,9 @@ async fn every_server_is_told_apart_with_batched_and_with_plain_calls() {
     }
 }
 
-/// Silent servers cost one timeout all together, and one that does not exist costs nothing where ICMP is heard.
+/// Silent servers cost one timeout all together, and one that does not exist costs nothing where ICMP errors are read.
 #[tokio::test]
-async fn the_dead_do_not_hold_up_the_living() {
+async fn dead_servers_do_not_delay_the_others() {
     let mut targets = servers(60, "127.0.0.1:0").await;
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let closed = [UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("[::1]:0").await.unwrap()];
@@ -93,18 +91,20 @@ async fn the_dead_do_not_hold_up_the_living() {
         while let Some(scanned) = scan.next().await {
             match scanned.result {
                 Ok(_) => answered += 1,
-                Err(ScanError::Query(QueryError::Unreachable)) => {
-                    assert!(batched && closed.contains(&scanned.peer));
+                Err(error) => {
+                    let peer = scanned.peer.unwrap();
+                    match error.kind() {
+                        ErrorKind::Unreachable => assert!(batched && closed.contains(&peer)),
+                        ErrorKind::Offline => {
+                            assert!(
+                                peer == silent.local_addr().unwrap() || !batched,
+                                "{peer} {:?}",
+                                scan.io()
+                            );
+                        }
+                        other => panic!("{other:?}"),
+                    }
                 }
-                Err(ScanError::Query(QueryError::NoAnswer { requests: 1, .. })) => {
-                    assert!(
-                        scanned.peer == silent.local_addr().unwrap() || !batched,
-                        "{} {:?}",
-                        scanned.peer,
-                        scan.io()
-                    );
-                }
-                other => panic!("{other:?}"),
             }
         }
         assert_eq!(answered, 60);
@@ -130,25 +130,25 @@ async fn next_is_cancel_safe() {
 }
 
 #[tokio::test]
-async fn a_scan_is_a_stream_and_refuses_duplicates_visibly() {
+async fn a_scan_is_a_stream_and_reports_duplicates() {
     let mut targets = servers(3, "127.0.0.1:0").await;
     targets.push(targets[0]);
-    let client = Client::new().unwrap();
-    let mut scan = client.scan(targets, options()).unwrap();
+    let mut scan = client().scan(targets, options()).unwrap();
     let mut results = Vec::new();
     while let Some(scanned) = poll_fn(|cx| Pin::new(&mut scan).poll_next(cx)).await {
-        results.push((scanned.index, scanned.result.err()));
+        let duplicate = matches!(scanned.result, Err(Error::NotAsked { why: NotAsked::Duplicate, .. }));
+        assert!(duplicate || scanned.result.is_ok());
+        results.push((scanned.index, duplicate));
     }
-    results.sort_by_key(|(index, _)| *index);
-    let duplicate = Some(ScanError::Refused(Refusal::Duplicate));
-    assert_eq!(results, [(0, None), (1, None), (2, None), (3, duplicate)]);
+    results.sort_unstable();
+    assert_eq!(results, [(0, false), (1, false), (2, false), (3, true)]);
 }
 
 /// A slow caller gets every answer: the window holds the scan back, not the receive buffer.
 #[tokio::test]
-async fn a_slow_caller_loses_nothing() {
+async fn a_slow_caller_loses_no_answer() {
     let targets = servers(200, "127.0.0.1:0").await;
-    let mut scan = Client::new().unwrap().scan(targets, options().with_window(16)).unwrap();
+    let mut scan = client().scan(targets, options().with_window(16)).unwrap();
     let mut answered = 0;
     while let Some(scanned) = scan.next().await {
         answered += usize::from(scanned.result.is_ok());
@@ -189,10 +189,10 @@ enum Wide {
 impl Conversation for Wide {
     type Answer = queryport::Answer;
 
-    fn request(&mut self, retry: u8, out: &mut Vec<u8>) {
+    fn request(&mut self, out: &mut Vec<u8>) {
         match self {
             Self::TooWide => out.resize(out.len() + 65_508, b'x'),
-            Self::Fit(query) => query.request(retry, out),
+            Self::Fit(query) => query.request(out),
         }
     }
 
@@ -203,40 +203,94 @@ impl Conversation for Wide {
         }
     }
 
-    fn silence(&mut self, patience: Remaining) -> OnTimeout<Self::Answer> {
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         match self {
             Self::TooWide => OnTimeout::Retry,
-            Self::Fit(query) => query.silence(patience),
+            Self::Fit(query) => query.timeout(remaining),
         }
     }
 }
 
-/// What no system sends must not stand in the way of the others.
 #[tokio::test]
-async fn a_request_that_no_datagram_holds_ends_alone() {
+async fn a_request_that_fits_no_datagram_fails_alone() {
     let targets = servers(8, "127.0.0.1:0").await;
-    for plain in [false, true] {
-        let nobody = (SocketAddr::from(([127, 0, 0, 1], 9)), Wide::TooWide);
-        let others = questions(targets.clone()).map(|(server, query)| (server, Wide::Fit(Box::new(query))));
-        let list: Vec<_> = [nobody].into_iter().chain(others).collect();
-        let mut scan = if plain { Scan::plain(list, options()) } else { Scan::new(list, options()) }.unwrap();
-        let mut answered = 0;
-        while let Some(scanned) = scan.next().await {
-            match scanned.result {
-                Ok(_) => answered += 1,
-                Err(error) => {
-                    assert_eq!((scanned.index, error), (0, ScanError::Query(QueryError::Unreachable)));
-                }
+    let too_wide = (SocketAddr::from(([127, 0, 0, 1], 9)), Wide::TooWide);
+    let fit = |(protocol, server)| {
+        (server, Wide::Fit(Box::new(StatusQuery::new(protocol, 7, &QueryOptions::default()))))
+    };
+    let list: Vec<_> = [too_wide].into_iter().chain(targets.into_iter().map(fit)).collect();
+    let mut scan = Scan::new(list, timing(), options()).unwrap();
+    let mut answered = 0;
+    while let Some(scanned) = scan.next().await {
+        match scanned.result {
+            Ok(_) => answered += 1,
+            Err(Error::Query { error: QueryError::RequestTooLong(65_508), .. }) => {
+                assert_eq!(scanned.index, 0)
             }
+            Err(error) => panic!("{error}"),
         }
-        assert_eq!((answered, scan.io().send_errors), (8, 0));
     }
+    assert_eq!((answered, scan.io().send_errors), (8, 0));
+}
+
+/// Names are looked up on the way, and each target may have options of its own.
+#[tokio::test]
+async fn host_names_and_options_of_targets() {
+    let quake3 = start("127.0.0.1:0", Protocol::Quake3).await;
+    let mut status = ServerStatus::default();
+    status.players = Some(vec![Player::new("Ann")]);
+    let minecraft = gamespy4::server::Options::new(gamespy4::server::Dialect::Minecraft);
+    let minecraft = crate::start("127.0.0.1:0", minecraft, status).await;
+    let options_of_minecraft = QueryOptions::default().with_dialect(gamespy4::Dialect::Minecraft);
+    let targets = vec![
+        ScanTarget::from((Protocol::Quake3, format!("localhost:{}", quake3.port()))),
+        ScanTarget::from((Protocol::Quake3, "no.such.host.invalid")),
+        ScanTarget::from((Protocol::GameSpy4, minecraft)).with_options(options_of_minecraft),
+        ScanTarget::from((Protocol::Quake3, "host:1:2")),
+    ];
+    let client = client().with_family(queryport::net::Family::Ipv4);
+    let mut scan = client.scan(targets, options()).unwrap();
+    let mut kinds = std::collections::BTreeMap::new();
+    while let Some(scanned) = scan.next().await {
+        assert_eq!(scanned.peer.is_some(), scanned.index % 2 == 0);
+        kinds.insert(scanned.index, scanned.result.map(|_| ()).map_err(|error| error.kind()));
+    }
+    let expected = [Ok(()), Err(ErrorKind::NameResolution), Ok(()), Err(ErrorKind::BadAddress)];
+    assert_eq!(kinds.into_values().collect::<Vec<_>>(), expected);
+}
+
+/// Targets that arrive while the scan runs.
+#[tokio::test]
+async fn targets_from_a_stream() {
+    struct Slow(Vec<Target>, Pin<Box<tokio::time::Sleep>>);
+
+    impl Stream for Slow {
+        type Item = ScanTarget;
+
+        fn poll_next(
+            mut self: Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<ScanTarget>> {
+            std::task::ready!(self.1.as_mut().poll(cx));
+            self.1 = Box::pin(tokio::time::sleep(Duration::from_millis(10)));
+            std::task::Poll::Ready(self.0.pop().map(Into::into))
+        }
+    }
+
+    let targets = servers(12, "127.0.0.1:0").await;
+    let stream = Slow(targets, Box::pin(tokio::time::sleep(Duration::ZERO)));
+    let mut scan = client().scan_stream(stream, options()).unwrap();
+    let mut answered = 0;
+    while let Some(scanned) = scan.next().await {
+        answered += usize::from(scanned.result.is_ok());
+    }
+    assert_eq!(answered, 12);
 }
 
 #[test]
-fn without_a_runtime_a_scan_is_an_error_and_no_panic() {
-    let targets = vec![(Protocol::Quake3, "127.0.0.1:1".parse().unwrap())];
-    assert!(Client::new().unwrap().scan(targets, options()).is_err());
+fn without_a_runtime_a_scan_is_an_error() {
+    let targets = vec![(Protocol::Quake3, SocketAddr::from(([127, 0, 0, 1], 1)))];
+    assert!(client().scan(targets, options()).is_err());
 }
 
 /// A list may turn out to be empty, as a master's can.

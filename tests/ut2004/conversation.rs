@@ -3,15 +3,15 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use crate::common::link::{Conditions, Random};
 use crate::common::pair::{SERVER, play};
-use queryport::{ParseErrorKind, QueryError};
+use bytes::Bytes;
 use queryport::Limits;
-use queryport::{Completeness, Player, ServerStatus};
 use queryport::session::Session;
-use queryport::{Outcome, Timing};
 use queryport::ut2004::{Answer, Ask, FString, InfoQuery, PlayerRecord, Request, Route, StatusQuery, server};
+use queryport::{Completeness, Player, ServerStatus};
+use queryport::{Outcome, Timing};
+use queryport::{ParseErrorKind, QueryError};
 
 /// A server with so many players and rules. The first rule is the stock game's where `stock`.
 fn world(players: usize, rules: usize, stock: bool) -> ServerStatus {

@@ -1,14 +1,14 @@
 //! UT2004 against the packets of its document, third-party captures, and what networks and strangers do to packets.
-use bytes::Bytes;
 use crate::common::captures::{Case, cases, check, latin1};
 use crate::common::twist::{cuts, flips};
+use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::Limits;
-use queryport::{Player, ServerStatus, Text};
 use queryport::model::{Charset, Colours, Style, TextRef};
 use queryport::ut2004::{
     Answer, Ask, Body, CompactIndex, FString, Info, PlayerRecord, Request, Response, Tail, server,
 };
+use queryport::{Player, ServerStatus, Text};
 use serde_json::{Map, Value, json};
 
 fn limits() -> Limits {

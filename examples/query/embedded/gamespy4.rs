@@ -1,10 +1,10 @@
 //! Embedded servers of GameSpy v4: Unreal Tournament 3, Battlefield 2, Minecraft.
 
-use queryport::gamespy4::minecraft;
-use queryport::gamespy4::server::{Flavour, Options};
-use queryport::{Player, ServerStatus, Team, Text};
 use queryport::Protocol;
+use queryport::gamespy4::minecraft;
+use queryport::gamespy4::server::{Dialect, Options};
 use queryport::serve::Service;
+use queryport::{Player, ServerStatus, Team, Text};
 
 use super::{World, player};
 
@@ -16,9 +16,9 @@ pub(super) fn worlds() -> [World; 3] {
         status,
     };
     [
-        world("an embedded Unreal Tournament 3 server", Flavour::UnrealTournament3, ut3()),
-        world("an embedded Battlefield 2 server", Flavour::Battlefield2, battlefield2()),
-        world("an embedded Minecraft server", Flavour::Minecraft, minecraft()),
+        world("an embedded Unreal Tournament 3 server", Dialect::UnrealTournament3, ut3()),
+        world("an embedded Battlefield 2 server", Dialect::Battlefield2, battlefield2()),
+        world("an embedded Minecraft server", Dialect::Minecraft, minecraft()),
     ]
 }
 

@@ -7,11 +7,11 @@ mod ut2004;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Instant;
 
-use queryport::{Player, ServerStatus, Text};
 use queryport::net::serve;
-use queryport::Protocol;
 use queryport::serve::{Responder, Service};
+use queryport::{Player, Protocol, Secret, ServerStatus, Text};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
@@ -26,7 +26,7 @@ pub(crate) struct World {
 
 impl World {
     fn new(about: &'static str, protocol: Protocol, status: ServerStatus) -> Self {
-        Self { about, protocol, service: Service::new(protocol), status }
+        Self { about, protocol, service: protocol.into(), status }
     }
 }
 
@@ -66,8 +66,10 @@ impl World {
     pub(crate) async fn start(self, port: u16) -> io::Result<Embedded> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = socket.local_addr()?;
-        let mut responder = Responder::new(self.service, self.status);
-        let task = tokio::spawn(async move { serve(&socket, &mut responder).await });
+        #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+        let now = Instant::now();
+        let mut responder = Responder::new(self.service, self.status, Secret::from_os()?, now);
+        let task = tokio::spawn(async move { serve(&[socket], &mut responder).await });
         Ok(Embedded { about: self.about, protocol: self.protocol, address, task })
     }
 }

@@ -1,7 +1,7 @@
 //! UT2004 and Killing Floor.
 
-use queryport::{Player, ServerStatus, Text};
 use queryport::model::{Charset, Colours, Style};
+use queryport::{Player, ServerStatus, Text};
 
 use super::player;
 

@@ -121,7 +121,8 @@ impl<C: Conversation> Scan<C> {
             [Err(error), Err(_)] => return Err(error),
             sockets => sockets.map(Result::ok),
         };
-        let receive_buffer = sockets.iter().flatten().map(|socket| socket.receive_buffer).min().unwrap_or_default();
+        let receive_buffer =
+            sockets.iter().flatten().map(|socket| socket.receive_buffer).min().unwrap_or_default();
         let sleep = Box::pin(tokio::time::sleep_until(now().into()));
         let mut scan = Self {
             scanner,
@@ -233,7 +234,9 @@ impl<C: Conversation> Scan<C> {
         let Self { scanner, sockets, window, .. } = self;
         let mut received = false;
         for socket in sockets.iter_mut().flatten() {
-            if let Poll::Ready(count) = socket.poll_receive(cx, |from, incoming| handle(scanner, now, from, incoming)) {
+            if let Poll::Ready(count) =
+                socket.poll_receive(cx, |from, incoming| handle(scanner, now, from, incoming))
+            {
                 received = true;
                 window.received(count, count < BATCH / 4);
             }
@@ -249,7 +252,8 @@ impl<C: Conversation> Scan<C> {
 
     /// Sends what may be sent, a batch per socket: replies must be taken in between, or the receive buffer fills up.
     fn send(&mut self, now: Instant, cx: &mut Context<'_>) -> Next {
-        let has_room = |sockets: &[Option<FamilySocket>; 2]| sockets.iter().flatten().all(FamilySocket::has_room);
+        let has_room =
+            |sockets: &[Option<FamilySocket>; 2]| sockets.iter().flatten().all(FamilySocket::has_room);
         while has_room(&self.sockets) {
             self.pull(cx);
             self.request.clear();

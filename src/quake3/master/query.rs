@@ -11,7 +11,7 @@ use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Missing;
 use crate::quake3::request::{Command, Request};
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict, Wait, canonical};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait, canonical};
 
 /// Asks a master for its list and collects its datagrams, in whatever order they come.
 ///

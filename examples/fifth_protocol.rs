@@ -1,0 +1,63 @@
+//! A protocol that this crate does not have, with its public API only: `ping` is answered with `pong NAME`. It is queried
+//! alone, as a `Query`, and in one scan beside Quake 3: `cargo run --example fifth_protocol`
+
+use queryport::net::Scan;
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::{Client, Limits, ParseError, ParseErrorKind, Query, ScanOptions, ServerStatus, Timing};
+use queryport::{ToStatus, quake3};
+
+struct Ping;
+struct Pong(String);
+
+impl Conversation for Ping {
+    type Answer = Pong;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"ping");
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Pong> {
+        match datagram.strip_prefix(b"pong ") {
+            Some(name) => Verdict::Done(Pong(String::from_utf8_lossy(name).into_owned())),
+            None => Verdict::Rejected(ParseError::new(ParseErrorKind::NotThisProtocol("pong"), 0)),
+        }
+    }
+
+    fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Pong> {
+        OnTimeout::Retry
+    }
+}
+
+impl ToStatus for Pong {
+    fn to_status(&self) -> ServerStatus {
+        let mut status = ServerStatus::default();
+        status.name = Some(self.0.as_str().into());
+        status
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await?;
+    let server = socket.local_addr()?;
+    tokio::spawn(async move {
+        while let Ok((_, from)) = socket.recv_from(&mut [0; 64]).await {
+            let _ = socket.send_to(b"pong Toy", from).await;
+        }
+    });
+    let client = Client::new()?;
+    println!("alone: {}", client.ask_host(&server.to_string(), 4000, |_nonce| Ping).await?.answer.0);
+    let query: Box<dyn Query> = Box::new(client.target_with(server.to_string(), 4000, |_nonce| Ping));
+    println!("as a Query: {}", query.query().await?.answer.name.unwrap_or_default());
+    let closed = std::net::SocketAddr::from(([127, 0, 0, 1], 9));
+    let quake3 = quake3::StatusQuery::new(client.nonce(closed), Limits::default());
+    let targets: [(_, Box<dyn Conversation<Answer = ServerStatus> + Send>); 2] = [
+        (server, Box::new(Ping.map(|pong| pong.to_status()))),
+        (closed, Box::new(quake3.map(|a| a.to_status()))),
+    ];
+    let mut scan = Scan::new(targets, Timing::default(), ScanOptions::default())?;
+    while let Some(scanned) = scan.next().await {
+        println!("in a scan: {:?}", scanned.result.map(|outcome| outcome.answer.name));
+    }
+    Ok(())
+}
