@@ -15,11 +15,11 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use queryport::Limits;
+use queryport::Secret;
 use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
 use queryport::gamespy4::{Answer, Command, Reply, Request, RequestId, Selection};
-use queryport::Limits;
 use queryport::{Player, ServerStatus, Team};
-use queryport::Secret;
 
 /// A Battlefield 2 server with the sizes of real ones: 45 keys, 8 columns, names of about 16 bytes.
 fn status(players: usize, rules: usize) -> ServerStatus {

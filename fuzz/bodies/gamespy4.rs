@@ -14,13 +14,13 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use queryport::Limits;
+use queryport::Secret;
+use queryport::Timing;
 use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
 use queryport::gamespy4::{Answer, Command, Dialect, Form, Request, Response, StatusQuery};
-use queryport::Limits;
-use queryport::{Player, ServerStatus};
-use queryport::Secret;
 use queryport::session::Session;
-use queryport::Timing;
+use queryport::{Player, ServerStatus};
 
 /// A request that parses is written again equal, gets little without the token, and a whole reply with it.
 pub fn request(data: &[u8]) {

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use queryport::Limits;
 use queryport::QueryError;
+use queryport::Secret;
 use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
 use queryport::gamespy4::{Answer, Command, Dialect, InfoQuery, Request, StatusQuery};
-use queryport::Limits;
-use queryport::{Player, ServerStatus};
-use queryport::Secret;
 use queryport::{Outcome, Timing};
+use queryport::{Player, ServerStatus};
 
 use crate::common::link::Conditions;
 use crate::common::pair::{Played, play};

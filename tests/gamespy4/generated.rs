@@ -1,8 +1,8 @@
 //! Twenty thousand generated replies, cut as the engine cuts them, are what was held before they were sent.
 
 use bytes::Bytes;
-use queryport::gamespy4::{Answer, Table};
 use queryport::Limits;
+use queryport::gamespy4::{Answer, Table};
 
 use crate::sender::{Columns, Held, MOST, send};
 

@@ -11,9 +11,9 @@ mod tricks;
 mod ut3;
 
 use bytes::Bytes;
+use queryport::Limits;
 use queryport::ParseError;
 use queryport::gamespy4::Answer;
-use queryport::Limits;
 
 fn decode(datagrams: impl IntoIterator<Item = impl Into<Bytes>>) -> Result<Answer, ParseError> {
     Answer::from_datagrams(datagrams.into_iter().map(Into::into), &Limits::default())

@@ -1,9 +1,9 @@
 //! Minecraft's answers, and what titles and names can do to them.
 
 use bytes::Bytes;
+use queryport::Limits;
 use queryport::gamespy4::minecraft::{Basic, Full};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
-use queryport::Limits;
 use queryport::session::{Conversation, Verdict};
 
 use crate::common::captures::cases;

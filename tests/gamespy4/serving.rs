@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::gamespy4::server::{self, Flavour, Options, Tokens, WINDOW};
-use queryport::gamespy4::{Command, FULL_DATAGRAM, Request, RequestId, Response, Selection};
-use queryport::{Player, ServerStatus, Team};
 use queryport::Protocol;
 use queryport::Secret;
+use queryport::gamespy4::server::{self, Flavour, Options, Tokens, WINDOW};
+use queryport::gamespy4::{Command, FULL_DATAGRAM, Request, RequestId, Response, Selection};
 use queryport::serve::{Responder, Service};
+use queryport::{Player, ServerStatus, Team};
 
 use crate::common::link::Random;
 use crate::decode;

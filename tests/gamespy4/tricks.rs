@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::{ParseErrorKind, QueryError};
-use queryport::gamespy4::{Answer, StatusQuery};
 use queryport::Limits;
-use queryport::session::Session;
 use queryport::Timing;
+use queryport::gamespy4::{Answer, StatusQuery};
+use queryport::session::Session;
+use queryport::{ParseErrorKind, QueryError};
 
 use crate::common::pair::SERVER;
 use crate::decode;

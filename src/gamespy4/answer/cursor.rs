@@ -1,18 +1,19 @@
-//! A place in one datagram's body, and what the next datagram begins with.
+//! A position in the body of one datagram, and what the next datagram begins with.
 
 use std::ops::Range;
 
 use super::tables::Cell;
+use crate::gamespy4::wire::sections::Section;
 use crate::text::find::Marks;
 
 /// One datagram without its head.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct Body<'a> {
     /// From the first section's type byte on.
-    pub(crate) body: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     /// Where the body begins in the buffer that the index points into.
     pub(crate) base: usize,
-    /// Whether the datagram was filled to the brim, so that its end is cut.
+    /// Whether the datagram was filled to its last byte, so that its end is cut.
     pub(crate) full: bool,
     /// Whether it is the last of the reply.
     pub(crate) last: bool,
@@ -36,35 +37,32 @@ impl<'a> Opening<'a> {
         let (name, rest) = rest.split_at_checked(end)?;
         Some(Self { section, name, start: rest.get(1).copied().map_or(0, usize::from) })
     }
+
+    /// Whether the datagram continues this column.
+    pub(super) fn continues(&self, section: Section, field: &[u8]) -> bool {
+        self.section == section as u8 && self.name == field
+    }
 }
 
 /// Walks over a body from one NUL to the next.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
-    body: &'a [u8],
-    base: usize,
+    pub(super) body: Body<'a>,
     pub(super) at: usize,
     nuls: Marks<'a>,
     nul: Option<usize>,
-    pub(super) full: bool,
-    pub(super) last: bool,
     pub(super) next: Option<Opening<'a>>,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(piece: &Piece<'a>, next: Option<Opening<'a>>) -> Self {
-        let mut nuls = Marks::new([0], piece.body);
+    pub(super) fn new(body: &Body<'a>, next: Option<Opening<'a>>) -> Self {
+        let mut nuls = Marks::new([0], body.bytes);
         let nul = nuls.next();
-        let Piece { body, base, full, last } = *piece;
-        Self { body, base, at: 0, nuls, nul, full, last, next }
+        Self { body: *body, at: 0, nuls, nul, next }
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
-        self.body.get(self.at).copied()
-    }
-
-    pub(super) const fn is_at_end(&self) -> bool {
-        self.at >= self.body.len()
+        self.body.bytes.get(self.at).copied()
     }
 
     /// The next byte, passed over.
@@ -75,7 +73,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn skip(&mut self, bytes: usize) {
-        self.at = self.at.saturating_add(bytes).min(self.body.len());
+        self.at = self.at.saturating_add(bytes).min(self.body.bytes.len());
     }
 
     /// The text up to the next NUL, both passed over; `None` without a NUL.
@@ -85,6 +83,12 @@ impl<'a> Cursor<'a> {
         let text = self.at..end;
         self.at = end.saturating_add(1);
         Some(text)
+    }
+
+    /// The text up to the next NUL, not passed over.
+    pub(super) fn peek_text(&mut self) -> Option<Range<usize>> {
+        let end = self.text_end()?;
+        Some(self.at..end)
     }
 
     #[inline]
@@ -98,34 +102,22 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// The text up to the next NUL, not passed over.
-    pub(super) fn peek_text(&mut self) -> Option<Range<usize>> {
-        let end = self.text_end()?;
-        Some(self.at..end)
-    }
-
-    /// Whether the end of this datagram is cut and the one that has it whole never arrived.
-    pub(super) const fn is_followed_by_lost(&self) -> bool {
-        self.full && !self.last && self.next.is_none()
-    }
-
-    /// How many NULs stand here in a row.
+    /// How many NULs follow in a row.
     pub(super) fn run(&self) -> usize {
-        let here = self.body.get(self.at..).unwrap_or_default();
-        here.iter().take_while(|&&byte| byte == 0).count()
+        self.after(0).iter().take_while(|&&byte| byte == 0).count()
     }
 
-    /// What stands this many bytes further on.
+    /// What follows after this many bytes.
     pub(super) fn after(&self, bytes: usize) -> &'a [u8] {
-        self.body.get(self.at.saturating_add(bytes)..).unwrap_or_default()
+        self.body.bytes.get(self.at.saturating_add(bytes)..).unwrap_or_default()
     }
 
     pub(super) fn slice(&self, range: &Range<usize>) -> &'a [u8] {
-        self.body.get(range.clone()).unwrap_or_default()
+        self.body.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// The range as a cell of the whole buffer.
+    /// The range as a cell of the entire buffer.
     pub(super) fn cell(&self, range: &Range<usize>) -> Cell {
-        Cell::new(range.start.saturating_add(self.base)..range.end.saturating_add(self.base))
+        Cell::new(range.start.saturating_add(self.body.base)..range.end.saturating_add(self.body.base))
     }
 }
