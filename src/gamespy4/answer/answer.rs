@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::cursor::Body;
 use super::legacy;
 use super::reader::Reader;
-use super::tables::{Cell, Index, Table};
+use super::tables::{Index, Pairs, Table};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::just_cause_2;
 use crate::gamespy4::minecraft::basic::Basic;
@@ -131,9 +131,7 @@ impl Answer {
 
     /// The server's keys and values. Minecraft's basic reply has none, see [`Self::minecraft_basic`].
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
-        let bytes = &self.bytes[..];
-        let text = move |cell: Cell| cell.of(bytes).unwrap_or_default();
-        self.index.pairs.iter().map(move |(key, value)| (text(*key), text(*value)))
+        Pairs { bytes: &self.bytes, pairs: self.index.pairs.iter() }
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case.

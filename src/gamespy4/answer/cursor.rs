@@ -50,15 +50,12 @@ pub(super) struct Cursor<'a> {
     pub(super) body: Body<'a>,
     pub(super) at: usize,
     nuls: Marks<'a>,
-    nul: Option<usize>,
     pub(super) next: Option<Opening<'a>>,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(body: &Body<'a>, next: Option<Opening<'a>>) -> Self {
-        let mut nuls = Marks::new([0], body.bytes);
-        let nul = nuls.next();
-        Self { body: *body, at: 0, nuls, nul, next }
+        Self { body: *body, at: 0, nuls: Marks::new([0], body.bytes), next }
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -79,27 +76,10 @@ impl<'a> Cursor<'a> {
     /// The text up to the next NUL, both passed over; `None` without a NUL.
     #[inline]
     pub(super) fn text(&mut self) -> Option<Range<usize>> {
-        let end = self.text_end()?;
-        let text = self.at..end;
+        let start = self.at;
+        let end = self.nuls.find(|&nul| nul >= start)?;
         self.at = end.saturating_add(1);
-        Some(text)
-    }
-
-    /// The text up to the next NUL, not passed over.
-    pub(super) fn peek_text(&mut self) -> Option<Range<usize>> {
-        let end = self.text_end()?;
-        Some(self.at..end)
-    }
-
-    #[inline]
-    fn text_end(&mut self) -> Option<usize> {
-        while let Some(nul) = self.nul {
-            if nul >= self.at {
-                return Some(nul);
-            }
-            self.nul = self.nuls.next();
-        }
-        None
+        Some(start..end)
     }
 
     /// How many NULs follow in a row.

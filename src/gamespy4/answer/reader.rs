@@ -135,19 +135,22 @@ impl<'a> Reader<'a> {
                 Some(1 | 2) => return Ok(End::Section(0)),
                 Some(_) => {}
             }
-            let Some(key) = cursor.text() else { return Ok(End::Malformed(0)) };
-            let Some(mut value) = cursor.peek_text() else {
-                // A key that ends the datagram is cut.
-                return Ok(if cursor.peek().is_none() { End::Pair } else { End::Malformed(0) });
-            };
-            // UT3's server leaves out the value of a property that it cannot show: the next text is a key
-            // (github.com/Austinb/GameQ, issue 90).
-            if is_property(cursor.slice(&key)) && is_property(cursor.slice(&value)) {
-                value = value.start..value.start;
-            } else {
-                cursor.at = value.end.saturating_add(1);
+            let Some(mut key) = cursor.text() else { return Ok(End::Malformed(0)) };
+            loop {
+                let Some(value) = cursor.text() else {
+                    // A key that ends the datagram is cut.
+                    return Ok(if cursor.peek().is_none() { End::Pair } else { End::Malformed(0) });
+                };
+                // UT3's server leaves out the value of a property that it cannot show: the next text is a key
+                // (github.com/Austinb/GameQ, issue 90).
+                if is_property(cursor.slice(&key)) && is_property(cursor.slice(&value)) {
+                    self.push_pair(cursor.cell(&key), cursor.cell(&(value.start..value.start)))?;
+                    key = value;
+                } else {
+                    self.push_pair(cursor.cell(&key), cursor.cell(&value))?;
+                    break;
+                }
             }
-            self.push_pair(cursor.cell(&key), cursor.cell(&value))?;
         }
     }
 
@@ -312,8 +315,9 @@ impl<'a> Reader<'a> {
     /// Appends a row to the last column.
     pub(super) fn push_cell(&mut self, cell: Cell) -> Result<(), ParseError> {
         let Some(column) = self.index.columns.last_mut() else { return Ok(()) };
-        if column.rows >= self.limits.max_players() {
-            return Err(ParseError::limit("players", self.limits.max_players(), cell.end()));
+        let limit = self.limits.max_players();
+        if column.rows >= limit {
+            return Err(ParseError::limit("players", limit, cell.end()));
         }
         column.rows = column.rows.saturating_add(1);
         self.index.cells.push(cell);

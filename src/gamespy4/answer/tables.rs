@@ -106,6 +106,28 @@ impl Index {
     }
 }
 
+/// Iterator over the server's keys and values.
+#[derive(Debug, Clone)]
+pub(super) struct Pairs<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) pairs: std::slice::Iter<'a, (Cell, Cell)>,
+}
+
+impl<'a> Iterator for Pairs<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, value) = self.pairs.next()?;
+        Some((key.of(self.bytes).unwrap_or_default(), value.of(self.bytes).unwrap_or_default()))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.pairs.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Pairs<'_> {}
+
 /// One column of a table; its cells are adjacent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
