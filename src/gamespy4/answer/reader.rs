@@ -216,9 +216,12 @@ impl<'a> Reader<'a> {
         cursor: &mut Cursor<'a>,
     ) -> Result<End<'a>, ParseError> {
         loop {
-            match cursor.peek() {
-                None => return Ok(End::Rows(section, field)),
-                Some(0) => {
+            match cursor.text() {
+                None if cursor.peek().is_none() => return Ok(End::Rows(section, field)),
+                None => return Ok(End::Malformed(section as u8)),
+                Some(value) if !value.is_empty() => self.push_cell(cursor.cell(&value))?,
+                Some(nul) => {
+                    cursor.at = nul.start;
                     let run = cursor.run();
                     let is_end = cursor.after(run).is_empty();
                     let is_cut = cursor.body.full && cursor.next.is_none();
@@ -241,10 +244,6 @@ impl<'a> Reader<'a> {
                         self.close(section);
                         return Ok(End::Column(section));
                     }
-                }
-                Some(_) => {
-                    let Some(value) = cursor.text() else { return Ok(End::Malformed(section as u8)) };
-                    self.push_cell(cursor.cell(&value))?;
                 }
             }
         }

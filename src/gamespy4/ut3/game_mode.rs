@@ -37,17 +37,17 @@ pub enum GameMode {
 }
 
 /// Modes by number, their names, and their classes.
-const MODES: [(GameMode, &str, &str); 10] = [
-    (GameMode::Deathmatch, "Deathmatch", "UTDeathmatch"),
-    (GameMode::CaptureTheFlag, "Capture the Flag", "UTCTFGame"),
-    (GameMode::Warfare, "Warfare", "UTOnslaughtGame"),
-    (GameMode::VehicleCaptureTheFlag, "Vehicle Capture the Flag", "UTVehicleCTFGame"),
-    (GameMode::TeamDeathmatch, "Team Deathmatch", "UTTeamGame"),
-    (GameMode::Duel, "Duel", "UTDuelGame"),
-    (GameMode::Custom, "custom", ""),
-    (GameMode::Campaign, "campaign", ""),
-    (GameMode::Greed, "Greed", "UTGreedGame"),
-    (GameMode::Betrayal, "Betrayal", "UTBetrayalGame"),
+const MODES: [(GameMode, &str, Option<&str>); 10] = [
+    (GameMode::Deathmatch, "Deathmatch", Some("UTDeathmatch")),
+    (GameMode::CaptureTheFlag, "Capture the Flag", Some("UTCTFGame")),
+    (GameMode::Warfare, "Warfare", Some("UTOnslaughtGame")),
+    (GameMode::VehicleCaptureTheFlag, "Vehicle Capture the Flag", Some("UTVehicleCTFGame")),
+    (GameMode::TeamDeathmatch, "Team Deathmatch", Some("UTTeamGame")),
+    (GameMode::Duel, "Duel", Some("UTDuelGame")),
+    (GameMode::Custom, "custom", None),
+    (GameMode::Campaign, "campaign", None),
+    (GameMode::Greed, "Greed", Some("UTGreedGame")),
+    (GameMode::Betrayal, "Betrayal", Some("UTBetrayalGame")),
 ];
 
 impl GameMode {
@@ -61,9 +61,10 @@ impl GameMode {
     /// game's own.
     #[must_use]
     pub fn from_class(class: &[u8]) -> Option<Self> {
-        let name = class.rsplit(|&byte| byte == b'.').next().filter(|name| !name.is_empty())?;
+        let name = class.rsplit(|&byte| byte == b'.').next()?;
         let name = name.strip_suffix(b"_Content").unwrap_or(name);
-        let found = MODES.iter().find(|(.., class)| name.eq_ignore_ascii_case(class.as_bytes()));
+        let is_name = |class: &str| name.eq_ignore_ascii_case(class.as_bytes());
+        let found = MODES.iter().find(|(.., class)| class.is_some_and(is_name));
         found.map(|(mode, ..)| *mode)
     }
 }

@@ -107,6 +107,15 @@ impl<'a> Settings<'a> {
         })
     }
 
+    /// What is played, by number; the server's class may contradict it, see [`GameMode::from_class`].
+    #[must_use]
+    pub fn game_mode(&self) -> Option<GameMode> {
+        match self.get(Setting::GameMode) {
+            Some(Value::GameMode(mode)) => Some(mode),
+            _ => None,
+        }
+    }
+
     /// Every setting that can be read, in the order of the wire.
     pub fn iter(&self) -> impl Iterator<Item = (Setting, Value<'a>)> {
         self.0.iter().filter_map(|(setting, _)| Some((*setting, self.get(*setting)?)))
