@@ -1,10 +1,10 @@
 //! Embedded servers of GameSpy v4: Unreal Tournament 3, Battlefield 2, Minecraft.
 
-use queryport::Protocol;
 use queryport::gamespy4::minecraft;
 use queryport::gamespy4::server::{Flavour, Options};
-use queryport::serve::Service;
 use queryport::{Player, ServerStatus, Team, Text};
+use queryport::Protocol;
+use queryport::serve::Service;
 
 use super::{World, player};
 
