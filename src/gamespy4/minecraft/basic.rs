@@ -85,7 +85,7 @@ impl<'a> Basic<'a> {
     }
 
     /// Its texts under the keys that the full reply has for them.
-    pub(in crate::gamespy4) const fn pairs(&self) -> [(&'static str, &'a [u8]); 6] {
+    pub(crate) const fn pairs(&self) -> [(&'static str, &'a [u8]); 6] {
         let [players, max_players] = self.counts;
         [
             ("hostname", self.title.raw()),

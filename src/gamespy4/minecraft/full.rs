@@ -29,12 +29,12 @@ const USUAL: usize = 7;
 const PLAYERS: &[u8] = b"\0\0\x01player_\0\0";
 
 /// Whether a body of sections is a Minecraft server's: no other has this key.
-pub(in crate::gamespy4) fn is_full(body: &[u8]) -> bool {
+pub(crate) fn is_full(body: &[u8]) -> bool {
     memmem::find(body, b"\0game_id\0").is_some()
 }
 
 /// Reads a full reply.
-pub(in crate::gamespy4) fn read<'a>(reader: &mut Reader<'a>, body: &Body<'a>) -> Result<(), ParseError> {
+pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &Body<'a>) -> Result<(), ParseError> {
     let bytes = body.bytes;
     // The last occurrence: an earlier one can be in a title, none can be in a player's name.
     let players = memmem::find_iter(bytes, PLAYERS).last();

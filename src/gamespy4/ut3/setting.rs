@@ -3,13 +3,13 @@
 use std::fmt;
 
 /// The map's file name without its extension.
-pub(in crate::gamespy4) const MAP: &str = "p1073741825";
+pub(crate) const MAP: &str = "p1073741825";
 /// The game's class.
-pub(in crate::gamespy4) const GAME_CLASS: &str = "p1073741826";
+pub(crate) const GAME_CLASS: &str = "p1073741826";
 /// Whether a password is needed.
-pub(in crate::gamespy4) const PASSWORD: &str = "s7";
+pub(crate) const PASSWORD: &str = "s7";
 /// Number of bots.
-pub(in crate::gamespy4) const BOTS: &str = "p268435703";
+pub(crate) const BOTS: &str = "p268435703";
 
 /// A key with a known meaning. `Display` is its name for people.
 ///
