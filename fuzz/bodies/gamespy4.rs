@@ -73,6 +73,7 @@ pub fn response(data: &[u8]) {
         assert!(response.problems().all(|problem| problem.offset <= data.len()));
     }
     let Ok(answer) = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits) else { return };
+    assert!(answer.problems().all(|problem| problem.offset <= data.len()));
     assert!(answer.rules().len() <= limits.max_rules());
     assert!(answer.players().len() <= limits.max_players() && answer.teams().len() <= limits.max_players());
     if answer.form() == Form::Sections

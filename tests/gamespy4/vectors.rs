@@ -27,6 +27,21 @@ fn captures_have_no_problems_in_their_heads() {
 }
 
 #[test]
+fn problems_of_an_answer_have_an_offset() {
+    let problems = |packet: &[u8]| -> Vec<String> {
+        decode([packet.to_vec()]).unwrap().problems().map(|problem| problem.to_string()).collect()
+    };
+    let head = b"\0\x01\x02\x03\x04splitnum\0\x80";
+    assert_eq!(problems(&[&head[..], b"\0k\0\0p1\0\0\0\x01\0\x02\0"].concat()), [""; 0]);
+    assert_eq!(
+        problems(&[&head[..], b"\0p1\0s2\x003\0\0\x01\0\x02\0more"].concat()),
+        ["malformed key: no value at byte 18", "malformed section: bytes that belong to none at byte 29"]
+    );
+    let legacy = b"\0\x01\x02\x03\x04k\0v\0\0\0\0\0\0\0\0more";
+    assert_eq!(problems(legacy), ["malformed section: bytes that belong to none at byte 16"]);
+}
+
+#[test]
 fn high_bytes_are_kept_and_shown() {
     let packet = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gr\xfcn \xdf\0\0\x01player_\0\0\xa9 J\xf6rg\0\0\0\x02\0";
     let status = decode([&packet[..]]).unwrap().to_status();

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::cursor::Body;
 use super::legacy;
 use super::reader::Reader;
-use super::tables::{Index, Pairs, Table};
+use super::tables::{Cell, Index, Pairs, Table};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::just_cause_2;
 use crate::gamespy4::minecraft::basic::Basic;
@@ -48,6 +48,18 @@ pub struct Answer {
 }
 
 /// Which layout a reply has.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::Limits;
+/// use queryport::gamespy4::{Answer, Form};
+///
+/// let datagram = b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
+/// let answer = Answer::from_datagrams([Bytes::from_static(datagram)], &Limits::default())?;
+/// assert_eq!(answer.form(), Form::MinecraftBasic);
+/// assert_eq!(answer.minecraft_basic().unwrap().map, "world");
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Form {
@@ -153,6 +165,19 @@ impl Answer {
         self.index.table(&self.bytes, Section::Teams)
     }
 
+    /// What the views passed over: keys without a value, as Unreal Tournament 3 sends them, and bytes that belong to no
+    /// section. The offsets are those in [`Self::raw`].
+    pub fn problems(&self) -> impl Iterator<Item = ParseError> {
+        let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
+        // Such a value is empty, and no NUL ends it.
+        let has_no_value = |value: &Cell| {
+            value.of(&self.bytes) == Some(b"") && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0)
+        };
+        let pairs = self.index.pairs.iter().filter(move |(_, value)| has_no_value(value));
+        let unread = self.index.unread.map(|offset| malformed("section: bytes that belong to none", offset));
+        pairs.map(move |(key, _)| malformed("key: no value", key.end())).chain(unread)
+    }
+
     /// Minecraft's basic reply, where it is one.
     #[must_use]
     pub fn minecraft_basic(&self) -> Option<Basic<'_>> {
@@ -189,7 +214,7 @@ impl Answer {
         self.missing.completeness()
     }
 
-    /// Whether it quotes the request id of a query: [`Verification::Unavailable`] where no request is known.
+    /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request is known.
     #[must_use]
     pub const fn verification(&self) -> Verification {
         self.verification

@@ -35,6 +35,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, body: &Body<'a>) -> Result<(), P
         reader.missing.teams =
             reader.missing.players || table(reader, Section::Teams, &mut cursor)?.is_none();
     }
+    reader.index.unread = cursor.peek().map(|_| body.base.saturating_add(cursor.at));
     Ok(())
 }
 

@@ -67,6 +67,7 @@ impl<'a> Reader<'a> {
             pairs: Vec::with_capacity(nuls.div_ceil(2).min(64)),
             columns: Vec::with_capacity(10),
             cells: Vec::with_capacity(nuls),
+            unread: None,
         };
         Self { bytes, limits, minecraft: false, index, missing: Missing::NOTHING, known: None }
     }
@@ -81,6 +82,7 @@ impl<'a> Reader<'a> {
         self.drop_repeated_pair(body);
         let end = self.sections(&mut cursor)?;
         if body.last {
+            self.index.unread = cursor.peek().map(|_| body.base.saturating_add(cursor.at));
             self.check_last(body, end);
         } else if let Some(next) = next {
             self.check_continuation(body, end, next);

@@ -91,6 +91,8 @@ pub(crate) struct Index {
     pub(crate) pairs: Vec<(Cell, Cell)>,
     pub(crate) columns: Vec<Column>,
     pub(crate) cells: Vec<Cell>,
+    /// Where bytes begin that were not read.
+    pub(crate) unread: Option<usize>,
 }
 
 impl Index {

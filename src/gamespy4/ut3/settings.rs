@@ -38,6 +38,16 @@ const SEPARATOR: u8 = 0x1C;
 pub struct Settings<'a>(Vec<(Setting, &'a [u8])>);
 
 /// The value of a setting. `Display` is for people.
+///
+/// ```
+/// use queryport::gamespy4::ut3::{Setting, Settings, Value};
+///
+/// let pairs: [(&[u8], &[u8]); 2] = [(b"s0", b"5"), (b"p1073741828", b"NoTags\x1cBattle RPG")];
+/// let settings = Settings::new(pairs);
+/// assert_eq!(settings.get(Setting::BotSkill), Some(Value::Choice(5, Some("Adept"))));
+/// let Some(Value::Names(names)) = settings.get(Setting::CustomMutators) else { panic!() };
+/// assert_eq!(names, ["NoTags", "Battle RPG"]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value<'a> {

@@ -38,6 +38,20 @@ pub struct Request<'a> {
 }
 
 /// What a request asks for.
+///
+/// ```
+/// use queryport::gamespy4::{Command, Request, RequestId, Selection};
+///
+/// let request = Request::parse(b"\xfe\xfd\x00\x01\x02\x03\x04\x00\x91\x29\x5b")?;
+/// match request.command {
+///     Command::Challenge => panic!("type 09"),
+///     Command::Data { challenge, selection } => {
+///         assert_eq!((challenge, selection), (Some(9513307), Selection::MINECRAFT_BASIC));
+///     }
+///     _ => panic!("none other so far"),
+/// }
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Command<'a> {
@@ -57,6 +71,15 @@ pub enum Command<'a> {
 ///
 /// Bytes up to 0x7F come back unchanged from every server. Minecraft's own server decodes the id as UTF-8, which
 /// rewrites higher ones (github.com/PassTheMayo/minecraft-server-util, issue 30).
+///
+/// ```
+/// use queryport::gamespy4::{Command, Request, RequestId};
+///
+/// let mut out = Vec::new();
+/// Request::new(RequestId([1, 2, 3, 4]), Command::Challenge).encode(&mut out)?;
+/// assert_eq!(out, b"\xfe\xfd\x09\x01\x02\x03\x04");
+/// # Ok::<(), queryport::EncodeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[allow(clippy::exhaustive_structs, reason = "four bytes on the wire")]
 pub struct RequestId(pub [u8; 4]);
@@ -64,6 +87,15 @@ pub struct RequestId(pub [u8; 4]);
 /// The bytes that say which data is wanted: three lists of keys (server, players, teams) and extension flags. `FF` is
 /// all keys of a list by name, `00` none, and a count is followed by as many key ids. Flag 01 allows a reply of several
 /// datagrams, which then holds everything. Minecraft's servers look at nothing but the number of bytes.
+///
+/// ```
+/// use queryport::gamespy4::Selection;
+///
+/// // What qstat sends: host name, game type, map, players, most players, port; no players, no teams.
+/// let by_id = Selection(&[6, 1, 6, 5, 8, 10, 4, 0, 0]);
+/// assert_eq!(Selection::ALL, Selection(&[0xFF, 0xFF, 0xFF, 0x01]));
+/// # let _ = by_id;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[allow(clippy::exhaustive_structs, reason = "bytes on the wire")]
 pub struct Selection<'a>(pub &'a [u8]);

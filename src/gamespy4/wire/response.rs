@@ -13,7 +13,7 @@ use crate::text::number;
 
 /// Bytes before the body of a reply without a number: type and id.
 pub(crate) const HEAD: usize = 5;
-/// What stands between the request id and the number of a datagram.
+/// Between the request id and the number of a datagram.
 const FILLER: &[u8; 9] = b"splitnum\0";
 /// Bytes before the number: type, id, filler.
 const NUMBER_AT: usize = 14;
@@ -50,6 +50,19 @@ pub enum Response<'a> {
 }
 
 /// The reply to a challenge request.
+///
+/// ```
+/// use queryport::Limits;
+/// use queryport::gamespy4::{Command, Request, Response, Selection};
+///
+/// let reply = Response::parse(b"\x09\x01\x02\x03\x04-1287574694\0", &Limits::default())?;
+/// let Response::Challenge(challenge) = reply else { panic!() };
+/// let command = Command::Data { challenge: Some(challenge.value), selection: Selection::ALL };
+/// let mut request = Vec::new();
+/// Request::new(challenge.id, command).encode(&mut request)?;
+/// assert_eq!(request[7..11], [0xB3, 0x41, 0x2B, 0x5A]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Challenge<'a> {
@@ -62,6 +75,17 @@ pub struct Challenge<'a> {
 }
 
 /// One datagram of a data reply.
+///
+/// ```
+/// use queryport::Limits;
+/// use queryport::gamespy4::{RequestId, Response};
+///
+/// let reply = Response::parse(b"\x00\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0", &Limits::default())?;
+/// let Response::Data(data) = reply else { panic!() };
+/// assert_eq!(data.id, RequestId([1, 2, 3, 4]));
+/// assert_eq!(data.body(), b"\0hostname\0Srv\0");
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Data<'a> {
@@ -74,6 +98,16 @@ pub struct Data<'a> {
 }
 
 /// How a data datagram is numbered.
+///
+/// ```
+/// use queryport::Limits;
+/// use queryport::gamespy4::{Framing, Response};
+///
+/// let datagram = b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
+/// let Response::Data(data) = Response::parse(datagram, &Limits::default())? else { panic!() };
+/// assert_eq!(data.framing, Framing::Single);
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Framing {
@@ -96,7 +130,7 @@ impl<'a> Response<'a> {
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] for other types than 0x00 and 0x09, [`ParseErrorKind::CutShort`] inside the
     /// id or when nothing follows it, [`ParseErrorKind::Malformed`] for a challenge that is no decimal number of 32 bits,
-    /// [`ParseErrorKind::Limit`] for a number of a datagram beyond [`Limits::max_fragments`] or 31.
+    /// [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more, or [`Limits::max_fragments`] or more.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let Some(&kind @ (CHALLENGE | DATA)) = datagram.first() else {
             return Err(ParseError::new(ParseErrorKind::NotThisProtocol("type 00 or 09"), 0));
@@ -131,7 +165,8 @@ impl<'a> Response<'a> {
     }
 
     /// What the view passed over: a challenge without digits, without its NUL or with bytes after it; a filler other than
-    /// `splitnum`, a section of unknown type, a last datagram that does not end in NUL.
+    /// `splitnum`, a section of unknown type, a last datagram that does not end in NUL. See also
+    /// [`Answer::problems`](crate::gamespy4::Answer::problems).
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let mut problems = Vec::new();
         let mut malformed =
