@@ -18,8 +18,6 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::Limits;
-use queryport::Secret;
 use queryport::gamespy4::server::{self, Dialect, Options};
 use queryport::gamespy4::{Answer, Command, Request, RequestId, Response, Selection, Table};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};

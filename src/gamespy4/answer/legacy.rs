@@ -31,26 +31,21 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, body: &Body<'a>) -> Result<(), P
         return Err(ParseError::new(ParseErrorKind::CutShort("the reply: no key with a value"), body.base));
     }
     if !reader.missing.rules {
-        reader.missing.players = table(reader, Section::Players, &mut cursor)?.is_none();
-        reader.missing.teams =
-            reader.missing.players || table(reader, Section::Teams, &mut cursor)?.is_none();
+        reader.missing.players = !table(reader, Section::Players, &mut cursor)?;
+        reader.missing.teams = reader.missing.players || !table(reader, Section::Teams, &mut cursor)?;
     }
     reader.index.unread = cursor.peek().map(|_| body.base.saturating_add(cursor.at));
     Ok(())
 }
 
-/// Reads a table; `Ok(None)` when it is cut.
-fn table<'a>(
-    reader: &mut Reader<'a>,
-    section: Section,
-    cursor: &mut Cursor<'a>,
-) -> Result<Option<()>, ParseError> {
+/// Reads a table; `Ok(false)` when it is cut.
+fn table(reader: &mut Reader<'_>, section: Section, cursor: &mut Cursor<'_>) -> Result<bool, ParseError> {
     let offset = cursor.cell(&(cursor.at..cursor.at)).end();
-    let (Some(high), Some(low)) = (cursor.byte(), cursor.byte()) else { return Ok(None) };
+    let (Some(high), Some(low)) = (cursor.byte(), cursor.byte()) else { return Ok(false) };
     let count = usize::from(u16::from_be_bytes([high, low]));
     let mut fields = Vec::new();
     loop {
-        let Some(name) = cursor.text() else { return Ok(None) };
+        let Some(name) = cursor.text() else { return Ok(false) };
         if name.is_empty() {
             break;
         }
@@ -72,7 +67,7 @@ fn table<'a>(
             reader.push_cell(*cell)?;
         }
     }
-    Ok((cells.len() == values).then_some(()))
+    Ok(cells.len() == values)
 }
 
 #[cfg(test)]
