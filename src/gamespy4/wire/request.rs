@@ -93,8 +93,8 @@ pub struct RequestId(pub [u8; 4]);
 ///
 /// // What qstat sends: host name, game type, map, players, most players, port; no players, no teams.
 /// let by_id = Selection(&[6, 1, 6, 5, 8, 10, 4, 0, 0]);
+/// assert_eq!(by_id.0.len(), 9);
 /// assert_eq!(Selection::ALL, Selection(&[0xFF, 0xFF, 0xFF, 0x01]));
-/// # let _ = by_id;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[allow(clippy::exhaustive_structs, reason = "bytes on the wire")]
