@@ -2,6 +2,8 @@
 #![allow(
     missing_docs,
     clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -12,14 +14,13 @@
 mod passes;
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::Limits;
-use queryport::Secret;
-use queryport::gamespy4::server::{self, Flavour, Options, Tokens};
-use queryport::gamespy4::{Answer, Command, Reply, Request, RequestId, Selection};
-use queryport::{Player, ServerStatus, Team};
+use queryport::gamespy4::server::{self, Dialect, Options};
+use queryport::gamespy4::{Answer, Command, Request, RequestId, Response, Selection, Table};
+use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
 
 /// A Battlefield 2 server with the sizes of real ones: 45 keys, 8 columns, names of about 16 bytes.
 fn status(players: usize, rules: usize) -> ServerStatus {
@@ -47,35 +48,42 @@ fn status(players: usize, rules: usize) -> ServerStatus {
     status
 }
 
-/// Name, server, flavour.
-type Shape = (&'static str, ServerStatus, Flavour);
+/// Name, server, dialect.
+type Shape = (&'static str, ServerStatus, Dialect);
 
 fn shapes() -> [Shape; 4] {
     [
-        ("empty server", status(0, 37), Flavour::Battlefield2),
-        ("64 players", status(64, 37), Flavour::Battlefield2),
-        ("64 players, Minecraft", status(64, 0), Flavour::Minecraft),
-        ("worst: 220 players", status(220, 20), Flavour::Battlefield2),
+        ("empty server", status(0, 37), Dialect::Battlefield2),
+        ("64 players", status(64, 37), Dialect::Battlefield2),
+        ("64 players, Minecraft", status(64, 0), Dialect::Minecraft),
+        ("worst: 220 players", status(220, 20), Dialect::Battlefield2),
     ]
 }
 
 /// Reads everything there is to read.
-fn walk(reply: Reply<'_>) -> usize {
-    let keys: usize = reply.server().map(|(key, value)| key.len() + value.len()).sum();
-    let cells = |table: queryport::gamespy4::Table<'_>| -> usize {
+fn walk(answer: &Answer) -> usize {
+    let keys: usize = answer.rules().map(|(key, value)| key.len() + value.len()).sum();
+    let cells = |table: Table<'_>| -> usize {
         table.rows().flat_map(|row| row.fields()).map(|(_, value)| value.map_or(0, <[u8]>::len)).sum()
     };
-    keys + cells(reply.players()) + cells(reply.teams())
+    keys + cells(answer.players()) + cells(answer.teams())
 }
 
 fn decode(c: &mut Criterion) {
     let limits = Limits::default();
-    let tokens = Tokens::new(&Secret::new([1; 16]), "192.0.2.1:5000".parse().unwrap(), 0);
-    let command = Command::Data { challenge: Some(tokens.current()), selection: Selection::ALL };
-    let request = Request { id: RequestId::default(), command };
-    for (shape, status, flavour) in shapes() {
-        let options = Options::new(flavour);
-        let datagrams = server::answer(&request, &status, tokens, &options);
+    let requester = Requester::new("192.0.2.1:5000".parse().unwrap(), Instant::now(), Secret::new([1; 16]));
+    let id = RequestId::default();
+    for (shape, status, dialect) in shapes() {
+        let options = Options::new(dialect);
+        let answer =
+            |command| server::answer(&Request::new(id, command), black_box(&status), &options, &requester);
+        let challenge = answer(Command::Challenge);
+        let challenge = match Response::parse(challenge.iter().next().unwrap(), &limits) {
+            Ok(Response::Challenge(challenge)) => Some(challenge.value),
+            other => panic!("{other:?}"),
+        };
+        let data = Command::Data { challenge, selection: Selection::ALL };
+        let datagrams: Vec<Bytes> = answer(data).into_iter().collect();
         let bytes: usize = datagrams.iter().map(Bytes::len).sum();
         let mut group =
             c.benchmark_group(format!("gamespy4 {shape}, {bytes} bytes in {} datagrams", datagrams.len()));
@@ -89,15 +97,15 @@ fn decode(c: &mut Criterion) {
         group.bench_function(BenchmarkId::from_parameter("read into an answer"), |b| {
             b.iter(|| Answer::from_datagrams(black_box(&datagrams).iter().cloned(), &limits));
         });
-        let answer = Answer::from_datagrams(datagrams.iter().cloned(), &limits).unwrap();
+        let read = Answer::from_datagrams(datagrams.iter().cloned(), &limits).unwrap();
         group.bench_function(BenchmarkId::from_parameter("view, all of it read"), |b| {
-            b.iter(|| walk(black_box(&answer).reply()));
+            b.iter(|| walk(black_box(&read)));
         });
         group.bench_function(BenchmarkId::from_parameter("model"), |b| {
-            b.iter(|| black_box(&answer).to_status());
+            b.iter(|| black_box(&read).to_status());
         });
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
-            b.iter(|| server::answer(&request, black_box(&status), tokens, &options));
+            b.iter(|| answer(data));
         });
     }
 }

@@ -1,25 +1,31 @@
-//! The client's conversations: a challenge, then the data.
+//! The client's conversation: a challenge, then the data.
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Assembly, Form};
-use super::request::{Command, Request, RequestId};
-use super::response::{Challenge, Framing, Part, Response};
-use super::selection::Selection;
+use super::answer::answer::{Answer, Assembly, Form};
+use super::wire::request::{Command, Request, RequestId, Selection};
+use super::wire::response::{Challenge, Data, Framing, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Detail;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// The habits of a server that a client must know before it asks.
+///
+/// ```
+/// use queryport::gamespy4::{Dialect, StatusQuery};
+/// use queryport::{Detail, Limits};
+///
+/// let query = StatusQuery::new(42, Limits::default()).with_dialect(Dialect::Minecraft).with_detail(Detail::Short);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Dialect {
     /// GameSpy's own: a challenge of 0, or none at all, means that the data request has no challenge.
     #[default]
     Standard,
-    /// Minecraft: the data request always has a challenge, 0 is one like any other, and the reply is one datagram
-    /// of any size.
+    /// Minecraft: the data request always has a challenge, 0 is one like any other, and the reply is one datagram of any
+    /// size.
     Minecraft,
     /// Just Cause 2 Multiplayer: another flag, and one datagram without the mark of the last one.
     JustCause2,
@@ -27,13 +33,13 @@ pub enum Dialect {
 
 /// Asks for everything: keys, players and teams.
 ///
-/// Every attempt begins at the challenge, which GameSpy's own code takes back at its first use, and has an id of
-/// its own, so that parts of two replies are never mixed. A reply to an earlier attempt still counts.
+/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. Every attempt has an id
+/// of its own, so that parts of two replies are never mixed. A reply to an earlier attempt still counts.
 ///
 /// ```
 /// use queryport::gamespy4::StatusQuery;
-/// use queryport::Limits;
 /// use queryport::session::{Conversation, Verdict};
+/// use queryport::{Limits, ToStatus, Verification};
 ///
 /// let mut query = StatusQuery::new(42, Limits::default());
 /// let mut request = Vec::new();
@@ -48,7 +54,8 @@ pub enum Dialect {
 ///
 /// let reply = [b"\0", id, b"splitnum\0\x80\0hostname\0Srv\0\0\x01\0\x02\0"].concat();
 /// let Verdict::Done(answer) = query.receive(&reply) else { panic!() };
-/// assert_eq!(answer.to_status().name.unwrap().plain(), "Srv");
+/// assert_eq!(answer.to_status().name.unwrap(), "Srv");
+/// assert_eq!(answer.verification(), Verification::Verified);
 /// ```
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
@@ -61,12 +68,12 @@ pub struct StatusQuery {
     step: Step,
     /// The latest attempt whose challenge reply was used.
     used: Option<u8>,
-    /// Attempts for which data was asked, one bit each.
-    asked: u32,
+    /// Attempts for which data was requested, one bit each.
+    requested: u32,
     /// Challenge requests without a reply, in a row.
     unanswered: u8,
-    /// Whether data was asked for without any challenge reply.
-    tried_bare: bool,
+    /// Whether data was requested without any challenge reply.
+    tried_without: bool,
     /// Incomplete replies, at most two: to the current attempt and to the one before.
     assemblies: Vec<Assembly>,
 }
@@ -77,7 +84,7 @@ enum Step {
     Data { attempt: u8, challenge: Option<i32>, then_zeros: bool },
 }
 
-/// Attempts that have a bit in [`StatusQuery::asked`]; sessions make at most 21.
+/// Attempts that have a bit in [`StatusQuery::requested`]; sessions make at most 21.
 const MAX_ATTEMPT: u8 = 31;
 
 impl StatusQuery {
@@ -92,69 +99,64 @@ impl StatusQuery {
             attempt: 0,
             step: Step::Challenge,
             used: None,
-            asked: 0,
+            requested: 0,
             unanswered: 0,
-            tried_bare: false,
+            tried_without: false,
             assemblies: Vec::new(),
         }
     }
 
-    /// Another dialect.
+    /// Sets the dialect; default [`Dialect::Standard`].
     #[must_use]
     pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// How much to ask for. The short answer exists in [`Dialect::Minecraft`] only; other servers are asked for
-    /// everything.
+    /// Sets how much to ask for; default [`Detail::Full`]. A short reply exists in [`Dialect::Minecraft`] only; other
+    /// servers are asked for everything.
     #[must_use]
     pub const fn with_detail(mut self, detail: Detail) -> Self {
         self.detail = detail;
         self
     }
 
-    /// Whether Minecraft's short answer is asked for.
-    fn is_short(&self) -> bool {
+    /// Whether Minecraft's basic reply is requested.
+    fn is_basic(&self) -> bool {
         self.dialect == Dialect::Minecraft && self.detail == Detail::Short
     }
 
     fn take_challenge(&mut self, challenge: Challenge<'_>) -> Result<Verdict<Answer>, ParseError> {
-        let attempt = self.attempt_of(challenge.id())?;
+        let attempt = self.attempt_of(challenge.id)?;
         if self.used.is_some_and(|used| attempt <= used) {
             // A copy of one that was used.
             return Ok(Verdict::Partial(Wait::Reply));
         }
         self.used = Some(attempt);
         self.unanswered = 0;
-        let value = challenge.value();
-        if value == 0 && self.dialect != Dialect::Minecraft {
-            self.ask(attempt, None, true);
-        } else {
-            self.ask(attempt, Some(value), false);
-        }
+        let is_unused = challenge.value == 0 && self.dialect != Dialect::Minecraft;
+        self.request_data(attempt, (!is_unused).then_some(challenge.value), is_unused);
         Ok(Verdict::Next)
     }
 
-    fn take_part(&mut self, part: Part<'_>) -> Result<Verdict<Answer>, ParseError> {
-        let attempt = self.attempt_of(part.id())?;
-        if self.asked & 1_u32.checked_shl(u32::from(attempt)).unwrap_or(0) == 0 {
-            return Err(ParseError::new(ParseErrorKind::Unexpected("a challenge reply"), 0));
+    fn take_data(&mut self, data: Data<'_>) -> Result<Verdict<Answer>, ParseError> {
+        let attempt = self.attempt_of(data.id)?;
+        let unexpected = |what| Err(ParseError::new(ParseErrorKind::Unexpected(what), 0));
+        if self.requested & bit(attempt) == 0 {
+            return unexpected("a challenge reply");
         }
-        let datagram = Bytes::copy_from_slice(part.raw());
-        match (part.framing(), self.is_short()) {
-            (Framing::Single, short) => {
-                let answer = Answer::single(part.id(), datagram, &self.limits)?;
-                match (short, answer.form()) {
-                    (true, Form::Basic) | (false, Form::Legacy) => Ok(Verdict::Done(answer)),
-                    (false, Form::Basic) => Ok(Verdict::Done(answer.into_half())),
-                    _ => Err(ParseError::new(ParseErrorKind::Unexpected("the short answer"), 0)),
+        let datagram = Bytes::copy_from_slice(data.raw);
+        match data.framing {
+            Framing::Split { .. } if self.is_basic() => unexpected("the basic reply"),
+            Framing::Split { number, last } => self.collect(data.id, number, last, datagram),
+            Framing::Single => {
+                let answer = Answer::single(data.id, datagram, &self.limits)?;
+                match (self.is_basic(), answer.form()) {
+                    (true, Form::MinecraftBasic) | (false, Form::Legacy) => Ok(Verdict::Done(answer)),
+                    (false, Form::MinecraftBasic) => Ok(Verdict::Done(answer.without_lists())),
+                    _ => unexpected("the basic reply"),
                 }
             }
-            (Framing::Split { .. }, true) => {
-                Err(ParseError::new(ParseErrorKind::Unexpected("the short answer"), 0))
-            }
-            (Framing::Split { number, last }, false) => self.collect(part.id(), number, last, datagram),
         }
     }
 
@@ -165,28 +167,25 @@ impl StatusQuery {
         last: bool,
         datagram: Bytes,
     ) -> Result<Verdict<Answer>, ParseError> {
-        let place = match self.assemblies.iter().position(|assembly| assembly.id() == id) {
-            Some(place) => place,
-            None => {
-                if self.assemblies.len() >= 2 {
-                    self.assemblies.remove(0);
-                }
-                self.assemblies.push(Assembly::new(id, &self.limits));
-                self.assemblies.len().saturating_sub(1)
+        if !self.assemblies.iter().any(|assembly| assembly.id == id) {
+            if self.assemblies.len() >= 2 {
+                self.assemblies.remove(0);
             }
+            self.assemblies.push(Assembly::new(id, &self.limits));
+        }
+        let Some(assembly) = self.assemblies.iter_mut().find(|assembly| assembly.id == id) else {
+            return Ok(Verdict::Partial(Wait::Reply));
         };
-        let Some(assembly) = self.assemblies.get_mut(place) else { return Ok(Verdict::Partial(Wait::Reply)) };
         assembly.insert(number, last, datagram)?;
-        let minecraft = self.dialect == Dialect::Minecraft;
-        let may_be_one = self.dialect != Dialect::Standard && number == 0;
-        if assembly.is_complete() || may_be_one {
-            match assembly.finish(&self.limits, minecraft) {
+        let may_be_only = self.dialect != Dialect::Standard && number == 0;
+        if assembly.is_complete() || may_be_only {
+            match assembly.finish(&self.limits, self.dialect == Dialect::Minecraft) {
                 Ok(answer) if assembly.is_complete() || answer.form() != Form::Sections => {
                     return Ok(Verdict::Done(answer));
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    self.assemblies.remove(place);
+                    self.assemblies.retain(|assembly| assembly.id != id);
                     return Err(error);
                 }
             }
@@ -196,22 +195,23 @@ impl StatusQuery {
     }
 
     /// The better of the incomplete replies.
-    fn what_is_here(&self) -> Option<Answer> {
-        let minecraft = self.dialect == Dialect::Minecraft;
+    fn incomplete(&self) -> Option<Answer> {
         let most = self.assemblies.iter().max_by_key(|assembly| assembly.len())?;
-        most.finish(&self.limits, minecraft).ok()
+        most.finish(&self.limits, self.dialect == Dialect::Minecraft).ok()
     }
 
-    fn ask(&mut self, attempt: u8, challenge: Option<i32>, then_zeros: bool) {
+    fn request_data(&mut self, attempt: u8, challenge: Option<i32>, then_zeros: bool) {
         self.step = Step::Data { attempt, challenge, then_zeros };
-        self.asked |= 1_u32.checked_shl(u32::from(attempt)).unwrap_or(0);
+        self.requested |= bit(attempt);
     }
 
+    /// The id of an attempt: another one for each, and every byte at most 0x7F, see [`RequestId`].
     fn id(&self, attempt: u8) -> RequestId {
-        RequestId::for_attempt(self.nonce, attempt)
+        let [a, b, c, d, ..] = self.nonce.to_le_bytes();
+        RequestId([a, b, c, d.wrapping_add(attempt)].map(|byte| byte & 0x7F))
     }
 
-    /// Which of our attempts has this id.
+    /// Which of the attempts has this id.
     fn attempt_of(&self, id: RequestId) -> Result<u8, ParseError> {
         (0..=self.attempt)
             .find(|&attempt| self.id(attempt) == id)
@@ -219,59 +219,79 @@ impl StatusQuery {
     }
 }
 
+fn bit(attempt: u8) -> u32 {
+    1_u32.checked_shl(u32::from(attempt)).unwrap_or(0)
+}
+
 impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
         let request = match self.step {
-            Step::Challenge => Request { id: self.id(self.attempt), command: Command::Challenge },
+            Step::Challenge => Request::new(self.id(self.attempt), Command::Challenge),
             Step::Data { attempt, challenge, .. } => {
                 let selection = match self.dialect {
-                    Dialect::Minecraft if self.is_short() => Selection::BASIC,
                     Dialect::Standard => Selection::ALL,
+                    Dialect::Minecraft if self.is_basic() => Selection::MINECRAFT_BASIC,
                     Dialect::Minecraft => Selection::MINECRAFT_FULL,
                     Dialect::JustCause2 => Selection::JUST_CAUSE_2,
                 };
-                Request { id: self.id(attempt), command: Command::Data { challenge, selection } }
+                Request::new(self.id(attempt), Command::Data { challenge, selection })
             }
         };
-        request.encode(out);
+        // Every request of this protocol can be written.
+        let _ = request.encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let verdict = match Response::parse(datagram) {
+        let verdict = match Response::parse(datagram, &self.limits) {
             Ok(Response::Challenge(challenge)) => self.take_challenge(challenge),
-            Ok(Response::Data(part)) => self.take_part(part),
+            Ok(Response::Data(data)) => self.take_data(data),
             Err(error) => Err(error),
         };
-        verdict.unwrap_or_else(Verdict::Rejected)
+        verdict.unwrap_or_else(Verdict::Rejected).map(Answer::verified)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let may_go_on = remaining != Remaining::Nothing;
+        let may_continue = remaining != Remaining::Nothing;
         match self.step {
-            Step::Challenge if may_go_on => {
+            Step::Challenge if may_continue => {
                 self.unanswered = self.unanswered.saturating_add(1);
                 // Some servers of Battlefield 2's kind know no challenge.
-                let last_chance = remaining == Remaining::Step || self.unanswered >= 2;
-                let may_be_bare = self.dialect != Dialect::Minecraft && self.assemblies.is_empty();
-                if last_chance && may_be_bare && !std::mem::replace(&mut self.tried_bare, true) {
-                    self.ask(self.attempt, None, false);
+                let is_last_chance = remaining == Remaining::Step || self.unanswered >= 2;
+                let may_omit = self.dialect != Dialect::Minecraft && self.assemblies.is_empty();
+                if is_last_chance && may_omit && !std::mem::replace(&mut self.tried_without, true) {
+                    self.request_data(self.attempt, None, false);
                     return OnTimeout::Next;
                 }
             }
-            Step::Data { attempt, then_zeros: true, .. } if may_go_on && self.assemblies.is_empty() => {
-                self.ask(attempt, Some(0), false);
+            Step::Data { attempt, then_zeros: true, .. } if may_continue && self.assemblies.is_empty() => {
+                self.request_data(attempt, Some(0), false);
                 return OnTimeout::Next;
             }
             _ => {}
         }
-        let no_more_will_come = self.assemblies.iter().any(Assembly::is_at_senders_limit);
-        if remaining != Remaining::Retry || no_more_will_come {
-            return self.what_is_here().map_or(OnTimeout::Retry, OnTimeout::Done);
+        let nothing_follows = self.assemblies.iter().any(Assembly::is_at_senders_limit);
+        if remaining != Remaining::Retry || nothing_follows {
+            let done = |answer: Answer| OnTimeout::Done(answer.verified());
+            return self.incomplete().map_or(OnTimeout::Retry, done);
         }
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
         self.step = Step::Challenge;
         OnTimeout::Retry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_come_back_unchanged_from_every_server_and_differ_by_attempt() {
+        let query = StatusQuery::new(u64::MAX, Limits::default());
+        for attempt in 0..21 {
+            assert!(query.id(attempt).0.iter().all(|&byte| byte <= 0x7F), "{:?}", query.id(attempt));
+            assert_ne!(query.id(attempt), query.id(attempt + 1));
+        }
     }
 }

@@ -1,19 +1,32 @@
-//! Just Cause 2 Multiplayer's list of players, which stands where other games have their tables.
+//! Just Cause 2 Multiplayer's list of players, which takes the place of players and teams.
 //!
 //! ```text
 //!  …      server keys, NUL
 //!  +0     number of players, two bytes, big-endian
 //!  +2     name NUL, Steam id NUL, ping in two bytes, big-endian; as many times
 //! ```
-//! The datagram has number 0 and no mark of the last one (captures).
+//! The only datagram has number 0 and no mark of the last one (captures in github.com/Austinb/GameQ,
+//! tests/Protocols/Providers/Justcause2).
 
 use nom::number::complete::be_u16;
 use nom::{IResult, Parser};
 
-use super::response::text;
+use super::wire::response::text;
 use crate::limits::Limits;
 
-/// One player.
+/// One player, see [`Answer::just_cause_2`](super::Answer::just_cause_2).
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::Limits;
+/// use queryport::gamespy4::Answer;
+///
+/// let datagram = b"\0\x01\x02\x03\x04splitnum\0\0\0hostname\0Srv\0\0\0\x01William\0STEAM_0:1:2\0\0\x8b";
+/// let answer = Answer::from_datagrams([Bytes::from_static(datagram)], &Limits::default())?;
+/// let player = answer.just_cause_2().unwrap().next().unwrap();
+/// assert_eq!((player.name, player.steam_id, player.ping), (&b"William"[..], &b"STEAM_0:1:2"[..], 139));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Player<'a> {
@@ -25,54 +38,53 @@ pub struct Player<'a> {
     pub ping: u16,
 }
 
-/// Iterator over the players.
-///
-/// ```
-/// use queryport::gamespy4::just_cause_2::Players;
-///
-/// let mut players = Players::parse(b"\0\x01William\0STEAM_0:1:2\0\0\x8b", 64).unwrap();
-/// assert_eq!(players.next().map(|player| (player.name, player.ping)), Some((&b"William"[..], 139)));
-/// assert!(players.next().is_none());
-/// assert!(Players::parse(b"\0\x02William\0STEAM_0:1:2\0\0\x8b", 64).is_none(), "one is missing");
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Players<'a> {
-    left: u16,
-    rest: &'a [u8],
-}
-
-impl<'a> Players<'a> {
-    /// Reads a whole list: as many players as it announces, `limit` at most, and nothing after them.
-    #[must_use]
-    pub fn parse(list: &'a [u8], limit: usize) -> Option<Self> {
-        let (rest, left) = be_u16::<_, nom::error::Error<_>>(list).ok()?;
-        let players = Self { left, rest };
-        let mut probe = players;
-        let found = probe.by_ref().count();
-        (found == usize::from(left) && found <= limit && probe.rest.is_empty()).then_some(players)
+/// Reads a list: as many players as it announces, and nothing after them.
+pub(super) fn players(list: &[u8]) -> Option<impl Iterator<Item = Player<'_>>> {
+    let (mut rest, count) = count(list).ok()?;
+    let players = rest;
+    for _ in 0..count {
+        (rest, _) = player(rest).ok()?;
     }
-}
-
-impl<'a> Iterator for Players<'a> {
-    type Item = Player<'a>;
-
-    fn next(&mut self) -> Option<Player<'a>> {
-        self.left = self.left.checked_sub(1)?;
-        let Ok((rest, player)) = player(self.rest) else {
-            self.left = 0;
-            return None;
-        };
-        self.rest = rest;
+    let mut left = players;
+    rest.is_empty().then_some((0..count).map_while(move |_| {
+        let (rest, player) = player(left).ok()?;
+        left = rest;
         Some(player)
-    }
+    }))
 }
 
-/// Whether these bytes are such a list and nothing else.
-pub(super) fn is_whole_list(list: Option<&[u8]>, limits: &Limits) -> bool {
-    list.is_some_and(|list| Players::parse(list, limits.max_players()).is_some())
+/// Where the list begins in a body of server keys and such a list.
+pub(super) fn players_at(body: &[u8], limits: &Limits) -> Option<usize> {
+    let mut rest = body.strip_prefix(&[0])?;
+    while !rest.starts_with(&[0]) {
+        (rest, _) = (text, text).parse(rest).ok()?;
+    }
+    let list = rest.get(1..)?;
+    let count = players(list)?.count();
+    (count <= limits.max_players()).then_some(body.len().saturating_sub(list.len()))
+}
+
+fn count(input: &[u8]) -> IResult<&[u8], u16> {
+    be_u16(input)
 }
 
 fn player(input: &[u8]) -> IResult<&[u8], Player<'_>> {
     let (rest, (name, steam_id, ping)) = (text, text, be_u16).parse(input)?;
     Ok((rest, Player { name, steam_id, ping }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_read_only_as_a_unit() {
+        let list = b"\0\x02William\0STEAM_0:1:2\0\0\x8bAnn\0\0\0\x01";
+        assert_eq!(players(list).unwrap().map(|player| player.ping).collect::<Vec<_>>(), [139, 1]);
+        assert!(players(&list[..list.len() - 1]).is_none(), "cut short");
+        assert!(players(&[&list[..], b"x"].concat()).is_none(), "bytes after it");
+        let body = [b"\0hostname\0Srv\0\0", &list[..]].concat();
+        assert_eq!(players_at(&body, &Limits::default()), Some(15));
+        assert_eq!(players_at(&body, &Limits::default().with_max_players(1)), None);
+    }
 }

@@ -21,7 +21,7 @@
 //!  offset  bytes
 //!  0       00                   data
 //!  1       request id           four bytes, quoted from the request
-//!  5       73 … 6D 00           "splitnum" and NUL; Minecraft's relatives write other nine bytes
+//!  5       73 … 6D 00           "splitnum" and NUL; some Minecraft servers write nine other bytes
 //!  14      number               bits 0–6 from 0 up; bit 7 in the last datagram
 //!  15      sections:
 //!            00  key NUL value NUL …                              NUL
@@ -29,29 +29,11 @@
 //!            02  the same                                                teams
 //! ```
 //!
-//! # What is known and from where
-//! - A datagram has at most 1,400 bytes. What does not fit is cut at the brim, its last byte overwritten by NUL,
-//!   and written again and whole in the next datagram, which begins with section, field name and row number
-//!   (captures of Battlefield 2: row 24 is `" hekut"` in the first datagram and `" hekutooo"` in the second). So
-//!   server keys can go on in a second datagram, and field names can be cut.
-//! - Values may be empty, and then look like the end of their column. The number of rows of the columns before, the
-//!   row the next datagram starts with, and the shape of field names decide (captures of Unreal Tournament 3 and
-//!   Arma; rule checked with the model of the sender in `tests/`).
-//! - `numplayers` is no row count: it says 64 over 63 rows, and 91 over one (captures).
-//! - The challenge comes as signed decimal text and goes back as four bytes, big-endian. `0` says that none is in
-//!   use: the four bytes are left out, or they would be read as empty lists of keys (GameSpy's server side). Not so
-//!   on Minecraft, where 0 is a number like any other.
-//! - A challenge is used up by the request that quotes it (GameSpy's server side): a retry starts over.
-//! - Minecraft's server takes the request id through a text decoder: ids here stay at or below 0x7F per byte.
-//! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, "several datagrams are
-//!   fine". See [`Keys`].
-//! - Without that flag the reply is one datagram of another layout: see [`legacy`].
-//!
 //! # Reading a reply
 //! ```
 //! use bytes::Bytes;
-//! use queryport::gamespy4::Answer;
 //! use queryport::Limits;
+//! use queryport::gamespy4::Answer;
 //!
 //! let datagram = Bytes::from_static(
 //!     b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0numplayers\x002\0\0\
@@ -59,33 +41,44 @@
 //!       \x02team_t\0\0Red\0Blue\0\0score_t\0\x001\x002\0\0\0",
 //! );
 //! let answer = Answer::from_datagrams([datagram], &Limits::default())?;
-//! let players: Vec<_> = answer.reply().players().rows().map(|row| row.get("player_")).collect();
+//! let players: Vec<_> = answer.players().rows().map(|row| row.get("player_")).collect();
 //! assert_eq!(players, [Some(&b"Ann"[..]), Some(b"")], "the second name is empty");
 //! assert!(answer.completeness().is_complete());
 //! # Ok::<(), queryport::ParseError>(())
 //! ```
+//!
+//! # What is known and from where
+//! "QR2" is GameSpy's own server code, the QR2 SDK (qr2.c). Captures are those of github.com/Austinb/GameQ, in
+//! tests/Protocols/Providers.
+//!
+//! - A datagram has at most 1,400 bytes. What does not fit is cut, its last byte overwritten by NUL, and repeated in full
+//!   in the next datagram, which begins with section, field name and row number (QR2; captures of Battlefield 2: row 24
+//!   is `" hekut"` in the first datagram and `" hekutooo"` in the second). So server keys can continue in a second
+//!   datagram, and field names can be cut.
+//! - Values may be empty, and then look like the end of their column. The number of rows of the columns before, the row
+//!   the next datagram starts with, and the shape of field names decide (captures of Unreal Tournament 3; the rule is
+//!   checked with a model of QR2's sender in tests/gamespy4/sender.rs).
+//! - `numplayers` is no row count: it says 64 over 63 rows (capture of Battlefield 2), and 100 over 64 (Project Reality).
+//! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` says that none is in use: the
+//!   four bytes are left out, or they would be read as empty lists of keys (QR2; GameQ, issue 359). Not so on Minecraft,
+//!   where 0 is a number like any other.
+//! - A challenge is used up by the request that quotes it (QR2): a retry starts over.
+//! - Minecraft's server decodes the request id as UTF-8: [`StatusQuery`] keeps its bytes at or below 0x7F
+//!   (github.com/PassTheMayo/minecraft-server-util, issue 30).
+//! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, and the flag for several datagrams
+//!   (QR2). See [`Selection`].
+//! - Without that flag the reply is one datagram of another layout (QR2): [`Form::Legacy`].
 
 mod answer;
 mod client;
-mod cursor;
-mod encode;
-mod judge;
+mod from_status;
 pub mod just_cause_2;
-pub mod legacy;
-mod mapping;
 pub mod minecraft;
-mod reader;
-mod request;
-mod response;
-mod selection;
 pub mod server;
-mod tables;
-mod telling;
+mod to_status;
 pub mod ut3;
+mod wire;
 
-pub use answer::{Answer, Form};
+pub use answer::{Answer, Form, Row, Table};
 pub use client::{Dialect, StatusQuery};
-pub use request::{Command, Request, RequestId};
-pub use response::{Challenge, FULL_DATAGRAM, Framing, Part, Response};
-pub use selection::{KeyList, Keys, Selection, key_name};
-pub use tables::{Pairs, Reply, Row, Rows, Table};
+pub use wire::{Challenge, Command, Data, Framing, Request, RequestId, Response, Selection};

@@ -1,50 +1,33 @@
-//! The server's side, pure: a request, a status and the asker's tokens in, datagrams out.
+//! The server's side: a request, a status and the requester's tokens in, datagrams out.
 //!
-//! Nothing but a number goes to an address that has not proven that it gets its mail: the data request must quote
-//! the token of its own address and port. Tokens are not stored; they follow from a secret.
+//! An address that has not proved it can receive gets nothing but a number: the data request must quote the token of its
+//! own address and port. Tokens are not stored; they follow from a secret.
 
 use bytes::Bytes;
 
-use super::encode;
-use super::request::{Command, Request, RequestId};
-use super::response::encode_challenge;
-use super::selection::Selection;
-use super::telling;
+pub use super::from_status::Dialect;
+use super::from_status::{basic, content};
+use super::wire::request::{Command, Request, RequestId, Selection};
+use super::wire::response::encode_challenge;
+use super::wire::sections::Content;
 use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
 
-/// A token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
-fn token(number: u64) -> i32 {
-    let most = i32::MAX.unsigned_abs();
-    let number = u32::try_from(number & u64::from(most)).unwrap_or(1);
-    i32::try_from(number.max(1)).unwrap_or(1)
-}
-
-/// Tells this protocol's tokens from those of others that follow from the same secret.
-const PURPOSE: u16 = 4;
-
-/// Which server is spoken for: it decides the names of keys and fields, and the layout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// Unreal Tournament 3: map and game class stand under numbers.
-    #[default]
-    UnrealTournament3,
-    /// Battlefield 2 and its relatives.
-    Battlefield2,
-    /// Minecraft: one datagram of any size, names and nothing else of players.
-    Minecraft,
-}
-
 /// How a server answers.
+///
+/// ```
+/// use queryport::gamespy4::server::{Dialect, Options};
+///
+/// let mut options = Options::new(Dialect::Battlefield2);
+/// options.max_reply = 2 * 1400;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Options {
-    /// Which server is spoken for.
+    /// Which server to imitate.
     pub dialect: Dialect,
-    /// Most bytes of a full reply, all datagrams together. When there is more to say, the status's own rules are
-    /// left out first, then the last players. The default, 11,200, is what eight datagrams hold: the engine sends
-    /// no more.
+    /// Most bytes of a full reply, all datagrams together. A reply that would exceed it loses the status's own rules
+    /// first, then the last players. The default, 11,200, is what eight datagrams hold: GameSpy's own code sends no more.
     pub max_reply: usize,
 }
 
@@ -62,8 +45,13 @@ impl Options {
     }
 }
 
-/// Answers a request, or stays silent: for a wrong token, and for selections other than everything (any four
-/// bytes) and Minecraft's short answer (none).
+/// Length of a selection of everything. Minecraft's servers look at nothing else, and other clients send no flag.
+const FULL: usize = Selection::ALL.0.len();
+/// Tells this protocol's tokens from those of others that follow from the same secret.
+const PURPOSE: u16 = 4;
+
+/// Answers a challenge request, and a data request that quotes a valid token and selects everything (any four bytes) or
+/// Minecraft's basic reply (no bytes). Other requests get no reply.
 ///
 /// ```
 /// use std::time::Instant;
@@ -73,7 +61,7 @@ impl Options {
 /// # #[allow(clippy::disallowed_methods)]
 /// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let ask = |command| {
-///     let request = Request { id: RequestId::new([1, 2, 3, 4]), command };
+///     let request = Request::new(RequestId([1, 2, 3, 4]), command);
 ///     server::answer(&request, &ServerStatus::default(), &server::Options::default(), &requester)
 /// };
 /// let reply = ask(Command::Challenge).into_iter().next().unwrap();
@@ -95,13 +83,12 @@ pub fn answer(
     match request.command {
         Command::Challenge => {
             let mut reply = Vec::new();
-            let challenge = token(tokens.issue_for(now, address, PURPOSE));
-            encode_challenge(request.id, challenge.to_string().as_bytes(), &mut reply);
+            encode_challenge(request.id, token(tokens.issue_for(now, address, PURPOSE)), &mut reply);
             Bytes::from(reply).into()
         }
         Command::Data { challenge: Some(challenge), selection } if accept(challenge) => {
-            match selection.bytes().len() {
-                0 => telling::basic(request.id, status).into(),
+            match selection.0.len() {
+                0 => basic(request.id, status).into(),
                 FULL => full(request.id, status, options).into(),
                 _ => Replies::NONE,
             }
@@ -110,26 +97,42 @@ pub fn answer(
     }
 }
 
-/// Length of a selection of everything. Minecraft's servers look at nothing else, and others send no flag.
-const FULL: usize = Selection::ALL.bytes().len();
+/// A token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
+fn token(number: u64) -> i32 {
+    let most = i32::MAX.unsigned_abs();
+    let number = u32::try_from(number & u64::from(most)).unwrap_or(1);
+    i32::try_from(number.max(1)).unwrap_or(1)
+}
 
 fn full(id: RequestId, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
-    let mut content = telling::content(status, options.dialect);
-    let write = |content: &encode::Content| match options.dialect {
-        Dialect::Minecraft => vec![encode::minecraft(id, content)],
-        _ => encode::split(id, content),
+    let mut content = content(status, options.dialect);
+    let encode = |content: &Content| match options.dialect {
+        Dialect::Minecraft => vec![content.encode_minecraft(id)],
+        _ => content.encode(id),
     };
     let fits = |datagrams: &[Bytes]| {
         let bytes = datagrams.iter().map(Bytes::len).fold(0_usize, usize::saturating_add);
         bytes <= options.max_reply
     };
-    let mut datagrams = write(&content);
+    let mut datagrams = encode(&content);
     if !fits(&datagrams) {
-        content.pairs.truncate(content.named);
-        datagrams = write(&content);
+        content.pairs.truncate(content.required);
+        datagrams = encode(&content);
     }
-    while !fits(&datagrams) && content.drop_rows() {
-        datagrams = write(&content);
+    while !fits(&datagrams) && content.drop_players() {
+        datagrams = encode(&content);
     }
     if fits(&datagrams) { datagrams } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_a_positive_number_of_32_bits() {
+        for number in (0..10_000).chain([u64::MAX, 1 << 31, 1 << 63]) {
+            assert!(token(number) > 0, "{number}");
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! Minecraft's answers, and what titles and names can do to them.
 
 use bytes::Bytes;
-use queryport::Limits;
-use queryport::gamespy4::minecraft::{Basic, Full};
+use queryport::gamespy4::minecraft::{Basic, Plugins, STYLE};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
+use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
+use queryport::{Limits, ToStatus};
 
 use crate::common::captures::cases;
 use crate::common::twist::cuts;
@@ -24,20 +25,40 @@ fn full(title: &[u8]) -> Answer {
     decode([datagram.concat()]).unwrap()
 }
 
+fn names(answer: &Answer) -> Vec<String> {
+    answer.to_status().listed_players().iter().map(|player| player.name.to_string()).collect()
+}
+
 #[test]
-fn a_full_answer_by_meaning() {
+fn a_full_reply_by_meaning() {
     let answer = full(b"\xa76Gold \xa7lcaf\xe9");
-    let full = Full::new(&answer).unwrap();
-    assert_eq!(full.title().unwrap().plain(), "Gold café");
-    assert_eq!(full.title().unwrap().spans().count(), 2);
-    assert_eq!((full.player_count(), full.max_players(), full.host_port()), (Some(2), Some(20), Some(25565)));
-    assert_eq!(full.players().map(|name| name.to_string()).collect::<Vec<_>>(), ["Ann", "Bob"]);
-    assert_eq!(full.plugins().software(), None);
+    assert_eq!(answer.form(), Form::MinecraftFull);
     assert!(answer.completeness().is_complete());
+    let title = TextRef::new(answer.get("hostname").unwrap(), STYLE);
+    assert_eq!((title.plain(), title.spans().count()), ("Gold café".into(), 2));
+    assert_eq!(Plugins::parse(answer.get("plugins").unwrap()).software, "");
     let status = answer.to_status();
+    assert_eq!(status.name.unwrap(), "Gold café");
     assert_eq!(
         (status.game.unwrap().plain(), status.map.unwrap().plain()),
         ("MINECRAFT".into(), "world".into())
+    );
+    assert_eq!((status.player_count, status.max_players, status.game_port), (Some(2), Some(20), Some(25565)));
+    assert_eq!(names(&answer), ["Ann", "Bob"]);
+}
+
+#[test]
+fn plugins_are_listed_however_much_is_missing() {
+    let list = |value: &str| -> (String, Vec<String>) {
+        let plugins = Plugins::parse(value.as_bytes());
+        let list = plugins.list().map(|(name, version)| format!("{name}|{version}")).collect();
+        (plugins.software.to_string(), list)
+    };
+    assert_eq!(list(""), (String::new(), vec![]));
+    assert_eq!(list("Paper on 1.21"), ("Paper on 1.21".into(), vec![]));
+    assert_eq!(
+        list("Paper: A 1; B;; C  2 beta "),
+        ("Paper".into(), vec!["A|1".into(), "B|".into(), "C|2 beta".into()])
     );
 }
 
@@ -62,11 +83,11 @@ fn no_title_shifts_or_forges_a_key() {
         &forged_set,
     ] {
         let answer = full(title);
-        let full = Full::new(&answer).unwrap();
-        assert_eq!(full.title().unwrap().raw(), title, "{:?}", String::from_utf8_lossy(title));
-        assert_eq!((full.player_count(), full.host_ip().unwrap().raw()), (Some(2), &b"127.0.0.1"[..]));
-        assert_eq!(full.players().map(|name| name.to_string()).collect::<Vec<_>>(), ["Ann", "Bob"]);
-        assert_eq!(answer.reply().server().len(), 10);
+        assert_eq!(answer.get("hostname"), Some(title), "{:?}", String::from_utf8_lossy(title));
+        assert_eq!(answer.to_status().player_count, Some(2));
+        assert_eq!(answer.get("hostip"), Some(&b"127.0.0.1"[..]));
+        assert_eq!(names(&answer), ["Ann", "Bob"]);
+        assert_eq!(answer.rules().len(), 10);
         assert!(answer.completeness().is_complete());
     }
 }
@@ -79,35 +100,35 @@ fn other_servers_have_other_fillers_and_keys() {
         let datagram = [b"\0\x01\x02\x03\x04", head, keys, b"\0\x01player_\0\0ste211\0\0"].concat();
         let answer = decode([datagram]).unwrap();
         assert!(answer.completeness().is_complete());
-        assert_eq!((answer.form(), answer.reply().get("extra")), (Form::Minecraft, Some(&b"kept"[..])));
-        assert_eq!(Full::new(&answer).unwrap().whitelist(), Some(false));
-        assert_eq!((answer.to_status().player_count, answer.reply().players().len()), (Some(91), 1));
+        assert_eq!((answer.form(), answer.get("extra")), (Form::MinecraftFull, Some(&b"kept"[..])));
+        assert_eq!(answer.get("whitelist"), Some(&b"off"[..]));
+        assert_eq!((answer.to_status().player_count, answer.players().len()), (Some(91), 1));
     }
 }
 
 #[test]
-fn a_title_with_nul_does_not_shift_the_short_answer() {
+fn a_title_with_nul_does_not_shift_the_basic_reply() {
     for title in [&b"Srv"[..], b"", b"\0", b"A\0B\0C", b"A\0SMP\0w\x001\x002\0pp6.6.6.6"] {
         let datagram =
             [b"\0\x01\x02\x03\x04", title, b"\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"].concat();
         let basic = Basic::parse(&datagram).unwrap();
-        assert_eq!(basic.title().raw(), title);
-        assert_eq!((basic.players(), basic.max_players(), basic.host_port()), (Some(2), Some(20), 25565));
+        assert_eq!(basic.title.raw(), title);
+        assert_eq!((basic.player_count, basic.max_players, basic.host_port), (Some(2), Some(20), 25565));
     }
     // A port whose bytes are NUL or digits.
     for port in [0_u16, 0x3030, 0x00FF, 0xFF00] {
         let datagram =
             [&b"\0\x01\x02\x03\x04T\0SMP\0world\x002\x0020\0"[..], &port.to_le_bytes(), b"127.0.0.1\0"]
                 .concat();
-        assert_eq!(Basic::parse(&datagram).unwrap().host_port(), port);
+        assert_eq!(Basic::parse(&datagram).unwrap().host_port, port);
     }
 }
 
 #[test]
-fn a_cut_short_answer_is_none() {
+fn a_cut_basic_reply_is_rejected() {
     for case in cases("gamespy4") {
         let packet = &case.packets[0];
-        if decode([packet.clone()]).unwrap().form() != Form::Basic {
+        if decode([packet.clone()]).unwrap().form() != Form::MinecraftBasic {
             continue;
         }
         for cut in cuts(packet) {
@@ -120,24 +141,24 @@ fn a_cut_short_answer_is_none() {
 
 /// A server that ignores what was asked still gives half an answer.
 #[test]
-fn a_short_answer_to_the_long_question_is_incomplete() {
+fn a_basic_reply_to_the_full_request_is_incomplete() {
     let mut query = StatusQuery::new(0x0403_0201, Limits::default());
     let _ = query.receive(b"\x09\x01\x02\x03\x047\0");
     let verdict = query.receive(b"\0\x01\x02\x03\x04Srv\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0");
     let Verdict::Done(answer) = verdict else { panic!("{verdict:?}") };
     assert!(!answer.completeness().is_complete());
-    assert_eq!(answer.to_status().name.unwrap().plain(), "Srv");
+    assert_eq!(answer.to_status().name.unwrap(), "Srv");
 }
 
 /// A cut inside the mark that begins the players must not make the title swallow the keys behind it.
 #[test]
 fn a_cut_between_the_keys_and_the_players_leaves_the_title_alone() {
-    let whole =
+    let reply =
         [b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gold\0", KEYS, b"\0\x01player_\0\0Ann\0\0"].concat();
-    let keys_end = whole.len() - b"\0\x01player_\0\0Ann\0\0".len();
-    for cut in keys_end..whole.len() {
-        let answer = decode([whole[..cut].to_vec()]).unwrap();
-        assert_eq!(answer.reply().get("hostname"), Some(&b"Gold"[..]), "cut at {cut}");
-        assert_eq!(answer.reply().server().count(), 10, "cut at {cut}");
+    let keys_end = reply.len() - b"\0\x01player_\0\0Ann\0\0".len();
+    for cut in keys_end..reply.len() {
+        let answer = decode([reply[..cut].to_vec()]).unwrap();
+        assert_eq!(answer.get("hostname"), Some(&b"Gold"[..]), "cut at {cut}");
+        assert_eq!(answer.rules().count(), 10, "cut at {cut}");
     }
 }

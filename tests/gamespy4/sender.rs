@@ -1,20 +1,20 @@
 //! A model of the engine's own sender: how it cuts a reply into datagrams, and what it sends twice.
 //!
-//! Written from what is known of GameSpy's server code and confirmed by captures: a datagram has 1,400 bytes at
-//! most; a text that does not fit is cut and its last byte overwritten by NUL; an item that filled the datagram, even
-//! exactly, comes again in the next one; a section does not begin in the last 100 bytes; after eight datagrams it
+//! Written from what is known of GameSpy's server code (QR2 SDK, qr2.c) and confirmed by captures: a datagram has 1,400
+//! bytes at most; a text that does not fit is cut and its last byte overwritten by NUL; an item that filled the datagram,
+//! even exactly, is repeated in the next one; a section does not begin in the last 100 bytes; after eight datagrams it
 //! stops.
 
 /// Longest datagram.
-pub(crate) const MOST: usize = 1400;
+pub(crate) const MAX_DATAGRAM: usize = 1400;
 const HEAD: &[u8] = b"\0\x10\x20\x30\x40splitnum\0";
 /// A section that would begin with fewer bytes left opens the next datagram.
-const LEAST_ROOM: usize = 100;
-const MOST_DATAGRAMS: usize = 8;
+const MIN_ROOM: usize = 100;
+const MAX_DATAGRAMS: usize = 8;
 
-/// What a server holds.
+/// What a server says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct Content {
     pub(crate) pairs: Vec<(Vec<u8>, Vec<u8>)>,
     pub(crate) players: Columns,
     pub(crate) teams: Columns,
@@ -28,18 +28,18 @@ pub(crate) struct Columns {
 }
 
 /// The datagrams; without a last one when there are more than the sender sends.
-pub(crate) fn send(held: &Held) -> Vec<Vec<u8>> {
+pub(crate) fn send(content: &Content) -> Vec<Vec<u8>> {
     let mut sender = Sender { sent: Vec::new(), now: Vec::new() };
     sender.open();
     sender.now.push(0);
-    for (key, value) in &held.pairs {
+    for (key, value) in &content.pairs {
         while !(sender.put(key) && sender.put(value)) {
             sender.next(&[0]);
         }
     }
     sender.end();
-    sender.table(1, &held.players);
-    sender.table(2, &held.teams);
+    sender.table(1, &content.players);
+    sender.table(2, &content.teams);
     sender.finish()
 }
 
@@ -61,7 +61,7 @@ impl Sender {
     }
 
     fn room(&self) -> usize {
-        MOST - self.now.len()
+        MAX_DATAGRAM - self.now.len()
     }
 
     /// Writes a text; `false` when the datagram is full after it.
@@ -83,14 +83,14 @@ impl Sender {
     }
 
     fn table(&mut self, section: u8, columns: &Columns) {
-        if self.room() < LEAST_ROOM {
+        if self.room() < MIN_ROOM {
             self.next(&[]);
         }
         self.now.push(section);
-        for (place, field) in columns.fields.iter().enumerate() {
+        for (index, field) in columns.fields.iter().enumerate() {
             self.header(section, field, 0, false);
             for (row, values) in columns.rows.iter().enumerate() {
-                while !self.put(&values[place]) {
+                while !self.put(&values[index]) {
                     self.header(section, field, row as u8, true);
                 }
             }
@@ -118,7 +118,7 @@ impl Sender {
     fn finish(mut self) -> Vec<Vec<u8>> {
         self.now[14] |= 0x80;
         self.sent.push(self.now);
-        self.sent.truncate(MOST_DATAGRAMS);
+        self.sent.truncate(MAX_DATAGRAMS);
         self.sent
     }
 }

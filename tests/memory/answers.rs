@@ -126,9 +126,8 @@ fn a_gamespy4_answer_is_one_buffer_and_an_index() {
     let answer = answer.unwrap();
     let mut seen = (0, 0, 0);
     let counted = measure(|| {
-        let reply = answer.reply();
-        let cells = reply.players().rows().flat_map(|row| row.fields()).filter(|(_, value)| value.is_some());
-        seen = (reply.server().len(), reply.players().len(), cells.count());
+        let cells = answer.players().rows().flat_map(|row| row.fields()).filter(|(_, value)| value.is_some());
+        seen = (answer.rules().len(), answer.players().len(), cells.count());
         assert!(answer.completeness().is_complete());
     });
     assert_eq!(seen, (45, 64, 64 * 8));
@@ -150,7 +149,7 @@ fn a_gamespy4_model_is_lists_and_shared_bytes() {
 fn a_gamespy4_datagram_that_is_rejected_costs_nothing() {
     let counted = measure(|| {
         for datagram in [&b""[..], b"\x09\x01\x02\x03\x04abc\0", b"\0\x01\x02\x03\x04", b"\xff"] {
-            assert!(gamespy4::Response::parse(datagram).is_err());
+            assert!(gamespy4::Response::parse(datagram, &Limits::default()).is_err());
         }
     });
     assert_eq!(counted.count_total, 0);

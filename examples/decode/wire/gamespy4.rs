@@ -6,21 +6,20 @@ use serde_json::{Map, Value, json};
 use super::text;
 
 pub(super) fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>) {
-    let reply = answer.reply();
-    let mut rules: Vec<Value> = reply.server().map(|(key, value)| json!([text(key), text(value)])).collect();
-    if let Some(basic) = answer.basic() {
-        // No keys on the wire here: these are the long answer's for the same fields.
+    let mut rules: Vec<Value> = answer.rules().map(|(key, value)| json!([text(key), text(value)])).collect();
+    if let Some(basic) = answer.minecraft_basic() {
+        // No keys on the wire here: these are the full reply's for the same fields.
         let fields = [
-            ("hostname", basic.title().raw()),
-            ("gametype", basic.game_type().raw()),
-            ("map", basic.map().raw()),
-            ("hostip", basic.host_ip().raw()),
+            ("hostname", basic.title.raw()),
+            ("gametype", basic.game_type.raw()),
+            ("map", basic.map.raw()),
+            ("hostip", basic.host_ip.raw()),
         ];
         rules.extend(fields.map(|(key, value)| json!([key, text(value)])));
         let counts = [
-            ("numplayers", basic.players()),
-            ("maxplayers", basic.max_players()),
-            ("hostport", Some(basic.host_port().into())),
+            ("numplayers", basic.player_count),
+            ("maxplayers", basic.max_players),
+            ("hostport", Some(basic.host_port.into())),
         ];
         let count = |(key, count): (&str, Option<u32>)| json!([key, count.unwrap_or_default().to_string()]);
         rules.extend(counts.map(count));
@@ -40,8 +39,8 @@ pub(super) fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>)
         Some(players) => players
             .map(|player| json!({"name": text(player.name), "steamid": text(player.steam_id), "ping": player.ping}))
             .collect(),
-        None => rows(reply.players()),
+        None => rows(answer.players()),
     };
     line.insert("players".to_owned(), players);
-    line.insert("teams".to_owned(), rows(reply.teams()));
+    line.insert("teams".to_owned(), rows(answer.teams()));
 }

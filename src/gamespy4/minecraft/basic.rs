@@ -1,133 +1,99 @@
-//! The short answer.
+//! Minecraft's basic reply.
 
-use nom::bytes::complete::tag;
+use nom::Parser;
 use nom::number::complete::le_u16;
-use nom::{IResult, Parser};
 
-use super::{MAX_TRIES, STYLE};
+use super::style::STYLE;
 use crate::error::{ParseError, ParseErrorKind};
-use crate::gamespy4::request::{DATA, RequestId, id};
-use crate::gamespy4::response::text;
+use crate::gamespy4::wire::request::DATA;
+use crate::gamespy4::wire::response::{HEAD, text};
 use crate::model::TextRef;
 use crate::text::number;
 
-/// The short answer, borrowed from its datagram.
+/// Minecraft's basic reply, borrowed from its datagram.
 ///
 /// ```
 /// use queryport::gamespy4::minecraft::Basic;
 ///
 /// let datagram = b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
 /// let basic = Basic::parse(datagram)?;
-/// assert_eq!(basic.title().plain(), "A Minecraft Server");
-/// assert_eq!((basic.players(), basic.max_players(), basic.host_port()), (Some(2), Some(20), 25565));
+/// assert_eq!(basic.title, "A Minecraft Server");
+/// assert_eq!((basic.player_count, basic.max_players, basic.host_port), (Some(2), Some(20), 25565));
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Basic<'a> {
-    id: RequestId,
-    title: &'a [u8],
-    tail: Tail<'a>,
+    /// The title of the server ("message of the day"), which may hold NUL.
+    pub title: TextRef<'a>,
+    /// `SMP`.
+    pub game_type: TextRef<'a>,
+    /// The world's name.
+    pub map: TextRef<'a>,
+    /// Players on the server; `None` for a number out of range.
+    pub player_count: Option<u32>,
+    /// Most players; `None` for a number out of range.
+    pub max_players: Option<u32>,
+    /// The port players connect to: the only little-endian number of the protocol.
+    pub host_port: u16,
+    /// The address the server is configured to listen at.
+    pub host_ip: TextRef<'a>,
+    /// The two numbers as they came.
+    counts: [&'a [u8]; 2],
 }
 
-/// What follows the title.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Tail<'a> {
-    game_type: &'a [u8],
-    map: &'a [u8],
-    players: &'a [u8],
-    max_players: &'a [u8],
-    host_port: u16,
-    host_ip: &'a [u8],
-}
+/// Ends of the title that are tried; a real title has one or a few.
+pub(super) const MAX_TITLE_ENDS: usize = 32;
 
 impl<'a> Basic<'a> {
-    /// Reads the datagram. The title reaches to the first place after which everything else fits exactly.
+    /// Reads the datagram. The title reaches to the first NUL after which everything else fits exactly.
     ///
     /// # Errors
-    /// [`ParseErrorKind::CutShort`] when no such place is found, [`ParseErrorKind::NotThisProtocol`] for another
-    /// type of reply.
+    /// [`ParseErrorKind::CutShort`] when there is no such NUL, [`ParseErrorKind::NotThisProtocol`] for another type of
+    /// reply.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let (body, id) = basic_head(datagram)
-            .map_err(|_| ParseError::new(ParseErrorKind::NotThisProtocol("type 00 and a request id"), 0))?;
-        let mut nuls = memchr::memchr_iter(0, body).take(MAX_TRIES);
-        nuls.find_map(|end| {
-            let (title, rest) = body.split_at_checked(end)?;
-            let (_, tail) = tail(rest.get(1..)?).ok().filter(|(rest, _)| rest.is_empty())?;
-            let counts = [tail.players, tail.max_players];
-            counts.iter().all(|text| number::integer(text).is_some()).then_some(Self { id, title, tail })
+        let body = datagram
+            .get(HEAD..)
+            .filter(|_| datagram.first() == Some(&DATA))
+            .ok_or(ParseError::new(ParseErrorKind::NotThisProtocol("type 00 and a request id"), 0))?;
+        memchr::memchr_iter(0, body)
+            .take(MAX_TITLE_ENDS)
+            .find_map(|end| {
+                let (title, rest) = body.split_at_checked(end)?;
+                Self::after_title(title, rest.get(1..)?)
+            })
+            .ok_or_else(|| ParseError::new(ParseErrorKind::CutShort("the basic reply"), datagram.len()))
+    }
+
+    /// Reads what follows the title.
+    fn after_title(title: &'a [u8], rest: &'a [u8]) -> Option<Self> {
+        let mut tail = (text, text, text, text, le_u16, text);
+        let (rest, (game_type, map, players, max_players, host_port, host_ip)) = tail.parse(rest).ok()?;
+        let counts = [players, max_players];
+        let fits = rest.is_empty() && counts.iter().all(|text| number::integer(text).is_some());
+        let styled = |raw| TextRef::new(raw, STYLE);
+        fits.then(|| Self {
+            title: styled(title),
+            game_type: styled(game_type),
+            map: styled(map),
+            player_count: number::number(players),
+            max_players: number::number(max_players),
+            host_port,
+            host_ip: styled(host_ip),
+            counts,
         })
-        .ok_or_else(|| ParseError::new(ParseErrorKind::CutShort("the short answer"), datagram.len()))
     }
 
-    /// The id of the request it answers.
-    #[must_use]
-    pub const fn id(self) -> RequestId {
-        self.id
-    }
-
-    /// The title of the server ("message of the day"), which may hold NUL.
-    #[must_use]
-    pub const fn title(self) -> TextRef<'a> {
-        TextRef::new(self.title, STYLE)
-    }
-
-    /// `SMP`.
-    #[must_use]
-    pub const fn game_type(self) -> TextRef<'a> {
-        TextRef::new(self.tail.game_type, STYLE)
-    }
-
-    /// The world's name.
-    #[must_use]
-    pub const fn map(self) -> TextRef<'a> {
-        TextRef::new(self.tail.map, STYLE)
-    }
-
-    /// Players on the server.
-    #[must_use]
-    pub fn players(self) -> Option<u32> {
-        number::number(self.tail.players)
-    }
-
-    /// Most players.
-    #[must_use]
-    pub fn max_players(self) -> Option<u32> {
-        number::number(self.tail.max_players)
-    }
-
-    /// The port players connect to: the only little-endian number of the protocol.
-    #[must_use]
-    pub const fn host_port(self) -> u16 {
-        self.tail.host_port
-    }
-
-    /// The address the server was told to listen at.
-    #[must_use]
-    pub const fn host_ip(self) -> TextRef<'a> {
-        TextRef::new(self.tail.host_ip, STYLE)
-    }
-
-    /// Its fields under the names the long answer has for them, without the port, which is no text here.
-    pub(in crate::gamespy4) const fn named(self) -> [(&'static str, &'a [u8]); 6] {
-        let Tail { game_type, map, players, max_players, host_ip, .. } = self.tail;
+    /// Its texts under the keys that the full reply has for them.
+    pub(crate) const fn pairs(&self) -> [(&'static str, &'a [u8]); 6] {
+        let [players, max_players] = self.counts;
         [
-            ("hostname", self.title),
-            ("gametype", game_type),
-            ("map", map),
+            ("hostname", self.title.raw()),
+            ("gametype", self.game_type.raw()),
+            ("map", self.map.raw()),
             ("numplayers", players),
             ("maxplayers", max_players),
-            ("hostip", host_ip),
+            ("hostip", self.host_ip.raw()),
         ]
     }
-}
-
-fn basic_head(datagram: &[u8]) -> IResult<&[u8], RequestId> {
-    let (rest, (_, id)) = (tag(&[DATA][..]), id).parse(datagram)?;
-    Ok((rest, id))
-}
-
-fn tail(input: &[u8]) -> IResult<&[u8], Tail<'_>> {
-    let (rest, (game_type, map, players, max_players, host_port, host_ip)) =
-        (text, text, text, text, le_u16, text).parse(input)?;
-    Ok((rest, Tail { game_type, map, players, max_players, host_port, host_ip }))
 }

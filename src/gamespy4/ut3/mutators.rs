@@ -2,134 +2,55 @@
 
 use std::fmt;
 
-/// Which order the bits have. Version 2 of the game sorted its mutators anew.
+/// Names by bit in the game as sold and its patches 1.x; `-` is a bit without a mutator.
+const VERSION_1: &str = "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs NoPowerups NoTranslocator Slomo \
+    SlowTimeKills SpeedFreak SuperBerserk - WeaponReplacement WeaponsRespawn";
+
+/// Names by bit in version 2 and the Titan pack, which sort their mutators anew.
+const VERSION_2: &str = "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Instagib LowGrav NoPowerups NoTranslocator \
+    Slomo SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena";
+
+/// A set of official mutators, see [`Setting::Mutators`](super::Setting::Mutators).
+///
+/// ```
+/// use queryport::gamespy4::ut3::{Setting, Settings, Value};
+///
+/// let pairs: [(&[u8], &[u8]); 2] = [(b"EngineVersion", b"3543"), (b"p268435717", b"4113")];
+/// let Some(Value::Mutators(mutators)) = Settings::new(pairs).get(Setting::Mutators) else { panic!() };
+/// assert_eq!(mutators.mask, 4113);
+/// assert_eq!(mutators.iter().collect::<Vec<_>>(), [(0, Some("BigHead")), (4, Some("LowGrav")), (12, None)]);
+/// assert_eq!(mutators.to_string(), "BigHead, LowGrav, bit 12");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum MutatorTable {
-    /// The game as sold and its patches 1.x.
-    Version1,
-    /// Version 2 and the Titan pack (engine 3786 and newer).
-    Version2,
-}
-
-const VERSION_1: [&str; 15] = [
-    "BigHead",
-    "FriendlyFire",
-    "Handicap",
-    "Instagib",
-    "LowGrav",
-    "NoOrbs",
-    "NoPowerups",
-    "NoTranslocator",
-    "Slomo",
-    "SlowTimeKills",
-    "SpeedFreak",
-    "SuperBerserk",
-    "",
-    "WeaponReplacement",
-    "WeaponsRespawn",
-];
-
-const VERSION_2: [&str; 17] = [
-    "SlowTimeKills",
-    "BigHead",
-    "NoOrbs",
-    "FriendlyFire",
-    "Handicap",
-    "Instagib",
-    "LowGrav",
-    "NoPowerups",
-    "NoTranslocator",
-    "Slomo",
-    "SpeedFreak",
-    "SuperBerserk",
-    "WeaponReplacement",
-    "WeaponsRespawn",
-    "Survival",
-    "Hero",
-    "Arena",
-];
-
-impl MutatorTable {
-    /// The table of a server that says this of itself. Version 2 lists the class names of custom mutators, which
-    /// older builds do not have; its engine is 3786 or newer.
-    #[must_use]
-    pub const fn of(engine_version: Option<u32>, lists_classes: bool) -> Self {
-        match engine_version {
-            _ if lists_classes => Self::Version2,
-            Some(version) if version >= 3786 => Self::Version2,
-            _ => Self::Version1,
-        }
-    }
-
-    const fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::Version1 => &VERSION_1,
-            Self::Version2 => &VERSION_2,
-        }
-    }
-}
-
-/// A set of official mutators.
-///
-/// ```
-/// use queryport::gamespy4::ut3::{MutatorTable, Mutators};
-///
-/// assert_eq!(Mutators::new(17, MutatorTable::Version1).to_string(), "BigHead, LowGrav");
-/// assert_eq!(Mutators::new(32, MutatorTable::Version2).to_string(), "Instagib");
-/// assert_eq!(Mutators::new(4096 + 1, MutatorTable::Version1).to_string(), "BigHead, bit 12");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mutators {
-    mask: u32,
-    table: MutatorTable,
+    /// The number as the server sent it.
+    pub mask: u32,
+    names: &'static str,
 }
 
 impl Mutators {
-    /// The set with these bits.
-    #[must_use]
-    pub const fn new(mask: u32, table: MutatorTable) -> Self {
-        Self { mask, table }
+    /// Version 2 lists the class names of custom mutators, which older builds do not; its engine is 3786 or newer.
+    pub(super) fn new(mask: u32, engine_version: Option<u32>, lists_classes: bool) -> Self {
+        let is_version_2 = lists_classes || engine_version.is_some_and(|version| version >= 3786);
+        Self { mask, names: if is_version_2 { VERSION_2 } else { VERSION_1 } }
     }
 
-    /// The number as the server sent it.
-    #[must_use]
-    pub const fn mask(self) -> u32 {
-        self.mask
-    }
-
-    /// How the bits were read.
-    #[must_use]
-    pub const fn table(self) -> MutatorTable {
-        self.table
-    }
-
-    /// Bits and names of the mutators in force; `None` for a bit that the table has no name for.
+    /// Bits and names of the mutators in force; `None` for a bit without a known name.
     pub fn iter(self) -> impl Iterator<Item = (u32, Option<&'static str>)> {
-        (0..u32::BITS).filter(move |bit| self.mask.checked_shr(*bit).is_some_and(|rest| rest & 1 == 1)).map(
-            move |bit| {
-                let name = usize::try_from(bit).ok().and_then(|bit| self.table.names().get(bit).copied());
-                (bit, name.filter(|name| !name.is_empty()))
-            },
-        )
-    }
-
-    /// Whether a mutator of this name is in force, as [`Self::iter`] spells it.
-    #[must_use]
-    pub fn contains(self, name: &str) -> bool {
-        self.iter().any(|(_, known)| known == Some(name))
+        let names = self.names.split(' ').map(|name| (name != "-").then_some(name));
+        let bits = (0..u32::BITS).zip(names.chain(std::iter::repeat(None)));
+        bits.filter(move |(bit, _)| self.mask.checked_shr(*bit).is_some_and(|rest| rest & 1 == 1))
     }
 }
 
 impl fmt::Display for Mutators {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, (bit, name)) in self.iter().enumerate() {
-            if place > 0 {
-                f.write_str(", ")?;
-            }
+        for (index, (bit, name)) in self.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
             match name {
-                Some(name) => f.write_str(name)?,
-                None => write!(f, "bit {bit}")?,
+                Some(name) => write!(f, "{comma}{name}")?,
+                None => write!(f, "{comma}bit {bit}")?,
             }
         }
         if self.mask == 0 { f.write_str("none") } else { Ok(()) }
@@ -141,35 +62,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bit_of_both_tables() {
-        let names = |table| -> Vec<_> {
-            (0..18)
-                .map(|bit| Mutators::new(1 << bit, table).iter().next().unwrap().1.unwrap_or("-"))
-                .collect()
+    fn every_bit_of_both_tables_has_its_name() {
+        let names = |engine_version| -> Vec<_> {
+            let all = Mutators::new(0x3_FFFF, Some(engine_version), false);
+            all.iter().map(|(_, name)| name.unwrap_or("-")).collect()
         };
         assert_eq!(
-            names(MutatorTable::Version1).join(" "),
+            names(3614).join(" "),
             "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs NoPowerups NoTranslocator Slomo SlowTimeKills \
              SpeedFreak SuperBerserk - WeaponReplacement WeaponsRespawn - - -"
         );
         assert_eq!(
-            names(MutatorTable::Version2).join(" "),
+            names(3786).join(" "),
             "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Instagib LowGrav NoPowerups NoTranslocator Slomo \
              SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena -"
         );
-        let v1 = Mutators::new(8192, MutatorTable::Version1);
-        assert!(v1.contains("WeaponReplacement") && !v1.contains("WeaponsRespawn"));
-        assert_eq!(
-            (v1.mask(), Mutators::new(0, MutatorTable::Version2).to_string()),
-            (8192, "none".to_owned())
-        );
+        assert_eq!(Mutators::new(0, None, true).to_string(), "none");
+        assert_eq!(Mutators::new(1 << 31, None, true).to_string(), "bit 31");
     }
 
     #[test]
     fn the_table_follows_from_version_and_keys() {
-        assert_eq!(MutatorTable::of(Some(3614), false), MutatorTable::Version1);
-        assert_eq!(MutatorTable::of(None, false), MutatorTable::Version1);
-        assert_eq!(MutatorTable::of(Some(3786), false), MutatorTable::Version2);
-        assert_eq!(MutatorTable::of(Some(3614), true), MutatorTable::Version2);
+        let name =
+            |engine_version, lists_classes| Mutators::new(1, engine_version, lists_classes).to_string();
+        assert_eq!(name(Some(3614), false), "BigHead");
+        assert_eq!(name(None, false), "BigHead");
+        assert_eq!(name(Some(3786), false), "SlowTimeKills");
+        assert_eq!(name(Some(3614), true), "SlowTimeKills");
     }
 }

@@ -1,79 +1,36 @@
-//! From the wire view to the model: which key means what.
+//! From an answer to the model: which key means what.
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Form};
+use super::answer::answer::{Answer, Form};
+use super::answer::tables::{Row, Table};
 use super::just_cause_2;
-use super::minecraft;
-use super::tables::{Reply, Row};
-use crate::model::{Charset, Colours, Player, RulesBuilder, ServerStatus, Style, Team, Text};
+use super::minecraft::style::STYLE as MINECRAFT;
+use super::ut3::setting;
+use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, TextRef, ToStatus};
 use crate::text::number;
 use crate::text::words::{Named, Words, word, words};
 
-/// Unreal Tournament 3's map and game class. Its `mapname` is a list of all properties.
-pub(super) const UT3_MAP: &str = "p1073741825";
-pub(super) const UT3_GAME_TYPE: &str = "p1073741826";
-pub(super) const UT3_PASSWORD: &str = "s7";
-pub(super) const UT3_BOTS: &str = "p268435703";
-
-const PLAIN: Style = Style::new(Charset::Utf8OrWindows1252, Colours::None);
-
-/// See [`Answer::to_status`].
-pub(super) fn to_status(answer: &Answer) -> ServerStatus {
-    let mut status = match answer.form() {
-        Form::Basic => from_basic(answer),
-        Form::Minecraft => from_reply(answer, minecraft::STYLE),
-        _ => from_reply(answer, PLAIN),
-    };
-    if let Some(players) = answer.just_cause_2() {
-        status.players = Some(players.map(|player| just_cause_2_player(player, answer.raw())).collect());
-    }
-    status.completeness = answer.completeness();
-    status
-}
-
-fn from_reply(answer: &Answer, style: Style) -> ServerStatus {
-    let (reply, bytes) = (answer.reply(), answer.raw());
-    let mut named = Named::new(&WORDS);
-    let mut rules = RulesBuilder::new(bytes, style.charset, reply.server().len());
-    for (key, value) in reply.server() {
-        named.note(key, value);
-        rules.push(key, value);
-    }
-    let is_ut3 = named.get(word!(UT3_MAP)).is_some();
-    let text = |places: &[usize]| named.first(places).map(|raw| Text::part(bytes, raw, style));
-    let count = |place: usize| named.get(place).and_then(number::number::<u32>);
-    let has_players = reply.players().fields().len() > 0 || answer.completeness().is_complete();
-    let mut extras = RulesBuilder::new(bytes, style.charset, 0);
-    let mut players = has_players.then(|| players(reply, bytes, style, &mut extras));
-    // Teams have no number on the wire; players refer to them by place, from 1 on, from 0 in UT3.
-    let numbers = if is_ut3 { 0.. } else { 1.. };
-    let teams = reply.teams().rows().zip(numbers);
-    let mut teams: Vec<Team> =
-        teams.map(|(row, number)| team(row, number, bytes, style, &mut extras)).collect();
-    let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
-    extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
-    ServerStatus {
-        name: text(words!("hostname")),
-        map: if is_ut3 { text(words!(UT3_MAP)) } else { text(words!("mapname", "map")) },
-        game: text(words!("gamename", "game_id")),
-        game_type: if is_ut3 { text(words!(UT3_GAME_TYPE)) } else { text(words!("gametype")) },
-        version: text(words!("gamever", "version", "EngineVersion")),
-        game_port: named.get(word!("hostport")).and_then(number::number),
-        password: named.first(words!("password", UT3_PASSWORD)).and_then(number::boolean),
-        player_count: count(word!("numplayers")),
-        bot_count: count(word!(UT3_BOTS)).or_else(|| count(word!("bf2_bots"))),
-        max_players: count(word!("maxplayers")),
-        players,
-        teams,
-        rules: rules.build(style.colours),
-        ..ServerStatus::default()
+impl ToStatus for Answer {
+    /// The normalised model. Its rules and its longer texts share this answer's bytes.
+    fn to_status(&self) -> ServerStatus {
+        let mut status = match self.form() {
+            Form::MinecraftBasic => from_basic(self),
+            Form::MinecraftFull => from_pairs(self, MINECRAFT),
+            _ => from_pairs(self, Style::default()),
+        };
+        if let Some(players) = self.just_cause_2() {
+            status.players = Some(players.map(|player| just_cause_2_player(player, self.raw())).collect());
+        }
+        status.completeness = self.completeness();
+        status.verification = self.verification();
+        status
     }
 }
 
 /// Keys that mean something to the model.
 static WORDS: Words<18> = Words::new([
-    UT3_PASSWORD,
+    setting::PASSWORD,
     "map",
     "mapname",
     "game_id",
@@ -86,33 +43,72 @@ static WORDS: Words<18> = Words::new([
     "password",
     "bf2_bots",
     "numplayers",
-    UT3_BOTS,
+    setting::BOTS,
     "maxplayers",
-    UT3_MAP,
-    UT3_GAME_TYPE,
+    setting::MAP,
+    setting::GAME_CLASS,
     "EngineVersion",
 ]);
 
-fn from_basic(answer: &Answer) -> ServerStatus {
-    let mut status = ServerStatus::default();
-    let Some(basic) = answer.basic() else { return status };
+fn from_pairs(answer: &Answer, style: Style) -> ServerStatus {
     let bytes = answer.raw();
-    let text = |text: crate::model::TextRef<'_>| {
-        (!text.raw().is_empty()).then(|| Text::part(bytes, text.raw(), minecraft::STYLE))
-    };
-    status.name = text(basic.title());
-    status.map = text(basic.map());
-    status.game_type = text(basic.game_type());
-    status.game_port = Some(basic.host_port());
-    status.player_count = basic.players();
-    status.max_players = basic.max_players();
-    let mut rules = RulesBuilder::new(bytes, minecraft::STYLE.charset, 7);
-    for (key, value) in basic.named() {
+    let mut named = Named::new(&WORDS);
+    let mut rules = RulesBuilder::new(bytes, style.charset, answer.rules().len());
+    for (key, value) in answer.rules() {
+        named.note(key, value);
+        rules.push(key, value);
+    }
+    // Its `mapname` is a list of all properties.
+    let is_ut3 = named.get(word!(setting::MAP)).is_some();
+    let text = |keys: &[usize]| named.first(keys).map(|raw| Text::part(bytes, raw, style));
+    let count = |key: usize| named.get(key).and_then(number::number::<u32>);
+    let has_players = answer.players().fields().len() > 0 || answer.completeness().is_complete();
+    let mut extras = RulesBuilder::new(bytes, style.charset, 0);
+    let mut players = has_players.then(|| players(answer.players(), bytes, style, &mut extras));
+    // Teams have no number on the wire; players refer to them by position, from 1 on, from 0 in UT3.
+    let numbers = if is_ut3 { 0.. } else { 1.. };
+    let teams = answer.teams().rows().zip(numbers);
+    let mut teams: Vec<Team> =
+        teams.map(|(row, number)| team(row, number, bytes, style, &mut extras)).collect();
+    let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
+    extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
+    ServerStatus {
+        name: text(words!("hostname")),
+        map: if is_ut3 { text(words!(setting::MAP)) } else { text(words!("mapname", "map")) },
+        game: text(words!("gamename", "game_id")),
+        game_type: if is_ut3 { text(words!(setting::GAME_CLASS)) } else { text(words!("gametype")) },
+        version: text(words!("gamever", "version", "EngineVersion")),
+        game_port: named.get(word!("hostport")).and_then(number::number),
+        password: named.first(words!("password", setting::PASSWORD)).and_then(number::boolean),
+        player_count: count(word!("numplayers")),
+        bot_count: count(word!(setting::BOTS)).or_else(|| count(word!("bf2_bots"))),
+        max_players: count(word!("maxplayers")),
+        players,
+        teams,
+        rules: rules.build(style.colours),
+        ..ServerStatus::default()
+    }
+}
+
+fn from_basic(answer: &Answer) -> ServerStatus {
+    let Some(basic) = answer.minecraft_basic() else { return ServerStatus::default() };
+    let bytes = answer.raw();
+    let text = |text: TextRef<'_>| (!text.raw().is_empty()).then(|| Text::part(bytes, text.raw(), MINECRAFT));
+    let mut rules = RulesBuilder::new(bytes, MINECRAFT.charset, 7);
+    for (key, value) in basic.pairs() {
         rules.push(key.as_bytes(), value);
     }
-    rules.push(b"hostport", basic.host_port().to_string().as_bytes());
-    status.rules = rules.build(minecraft::STYLE.colours);
-    status
+    rules.push(b"hostport", basic.host_port.to_string().as_bytes());
+    ServerStatus {
+        name: text(basic.title),
+        map: text(basic.map),
+        game_type: text(basic.game_type),
+        game_port: Some(basic.host_port),
+        player_count: basic.player_count,
+        max_players: basic.max_players,
+        rules: rules.build(MINECRAFT.colours),
+        ..ServerStatus::default()
+    }
 }
 
 /// What a column of the players' table is to the model.
@@ -139,8 +135,7 @@ impl PlayerField {
     }
 }
 
-fn players(reply: Reply<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Vec<Player> {
-    let table = reply.players();
+fn players(table: Table<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Vec<Player> {
     let mut fields: Vec<PlayerField> = Vec::with_capacity(table.fields().len());
     fields.extend(table.fields().map(PlayerField::of));
     let mut players = Vec::with_capacity(table.len());
@@ -170,7 +165,7 @@ fn players(reply: Reply<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuil
 }
 
 fn just_cause_2_player(from: just_cause_2::Player<'_>, bytes: &Bytes) -> Player {
-    let mut player = Player::new(Text::part(bytes, from.name, PLAIN));
+    let mut player = Player::new(Text::part(bytes, from.name, Style::default()));
     player.ping = Some(i32::from(from.ping));
     player.extra.push_raw(b"steamid", from.steam_id);
     player

@@ -1,0 +1,321 @@
+//! Answers: what was accepted, joined, read once and owned.
+
+use bytes::Bytes;
+
+use super::cursor::Body;
+use super::legacy;
+use super::reader::Reader;
+use super::tables::{Cell, Index, Pairs, Table};
+use crate::error::{ParseError, ParseErrorKind};
+use crate::gamespy4::just_cause_2;
+use crate::gamespy4::minecraft::basic::Basic;
+use crate::gamespy4::minecraft::full;
+use crate::gamespy4::wire::request::RequestId;
+use crate::gamespy4::wire::response::{BODY_AT, Framing, HEAD, MAX_DATAGRAM, Response};
+use crate::gamespy4::wire::sections::Section;
+use crate::limits::Limits;
+use crate::model::{Completeness, Missing, Verification};
+use crate::session::Fragments;
+
+/// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of what is where; the
+/// views borrow from it. Order, repeated keys, empty values and field names are those of the wire.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::gamespy4::Answer;
+/// use queryport::Limits;
+///
+/// let datagrams = [
+///     &b"\0\x01\x02\x03\x04splitnum\0\x81\x02team_t\0\0Red\0\0\0"[..],
+///     b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0\0",
+/// ];
+/// let answer = Answer::from_datagrams(datagrams.map(Bytes::from_static), &Limits::default())?;
+/// assert!(answer.completeness().is_complete());
+/// assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
+/// assert_eq!(answer.players().rows().next().unwrap().get("player_"), Some(&b"Ann"[..]));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Answer {
+    id: RequestId,
+    bytes: Bytes,
+    form: Form,
+    index: Index,
+    /// Where Just Cause 2's players begin.
+    players_at: usize,
+    missing: Missing,
+    verification: Verification,
+}
+
+/// Which layout a reply has.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::Limits;
+/// use queryport::gamespy4::{Answer, Form};
+///
+/// let datagram = b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
+/// let answer = Answer::from_datagrams([Bytes::from_static(datagram)], &Limits::default())?;
+/// assert_eq!(answer.form(), Form::MinecraftBasic);
+/// assert_eq!(answer.minecraft_basic().unwrap().map, "world");
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Form {
+    /// Sections of server keys, players and teams.
+    Sections,
+    /// The same from a Minecraft server: no teams, one datagram of any size.
+    MinecraftFull,
+    /// See [`Answer::minecraft_basic`].
+    MinecraftBasic,
+    /// Server keys, then Just Cause 2's list of players: see [`Answer::just_cause_2`].
+    JustCause2,
+    /// One datagram without a number: keys and values, then tables row by row.
+    Legacy,
+}
+
+impl Answer {
+    /// Reads captured datagrams, in any order. The request id is that of the first data datagram; datagrams with another
+    /// one, and those that are no data, are passed over.
+    ///
+    /// # Errors
+    /// Why the last datagram is no data reply, when none is; [`ParseErrorKind::Limit`] for more than `limits` allow.
+    pub fn from_datagrams(
+        datagrams: impl IntoIterator<Item = Bytes>,
+        limits: &Limits,
+    ) -> Result<Self, ParseError> {
+        let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
+        let mut assembly: Option<Assembly> = None;
+        for datagram in datagrams {
+            let data = match Response::parse(&datagram, limits) {
+                Ok(Response::Data(data)) => data,
+                Ok(Response::Challenge(_)) => {
+                    error = ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0);
+                    continue;
+                }
+                Err(because) => {
+                    error = because;
+                    continue;
+                }
+            };
+            let (id, framing) = (data.id, data.framing);
+            match (framing, &mut assembly) {
+                (Framing::Single, None) => match Self::single(id, datagram, limits) {
+                    Ok(answer) => return Ok(answer),
+                    Err(because) => error = because,
+                },
+                (Framing::Split { number, last }, assembly) => {
+                    let assembly = assembly.get_or_insert_with(|| Assembly::new(id, limits));
+                    if assembly.id == id {
+                        assembly.insert(number, last, datagram)?;
+                    }
+                }
+                (Framing::Single, Some(_)) => {}
+            }
+        }
+        assembly.ok_or(error)?.finish(limits, false)
+    }
+
+    /// The reply of a server that does not number its datagrams.
+    pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
+        if Basic::parse(&bytes).is_ok() {
+            return Ok(Self { form: Form::MinecraftBasic, ..Self::new(id, bytes) });
+        }
+        let mut reader = Reader::new(&bytes, limits);
+        let body = Body { bytes: bytes.get(HEAD..).unwrap_or_default(), base: HEAD, full: false, last: true };
+        legacy::read(&mut reader, &body)?;
+        let Reader { index, missing, .. } = reader;
+        Ok(Self { form: Form::Legacy, index, missing, ..Self::new(id, bytes) })
+    }
+
+    fn new(id: RequestId, bytes: Bytes) -> Self {
+        Self {
+            id,
+            bytes,
+            form: Form::Sections,
+            index: Index::default(),
+            players_at: 0,
+            missing: Missing::NOTHING,
+            verification: Verification::Unavailable,
+        }
+    }
+
+    /// The server's keys and values. Minecraft's basic reply has none, see [`Self::minecraft_basic`].
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
+        Pairs { bytes: &self.bytes, pairs: self.index.pairs.iter() }
+    }
+
+    /// The value of the first pair with this key, compared without regard to ASCII case.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&[u8]> {
+        self.rules().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
+    }
+
+    /// The players. Field names end in `_`: `player_`, `score_`, `ping_`. Just Cause 2's are elsewhere, see
+    /// [`Self::just_cause_2`].
+    #[must_use]
+    pub fn players(&self) -> Table<'_> {
+        self.index.table(&self.bytes, Section::Players)
+    }
+
+    /// The teams. Field names end in `_t`: `team_t`, `score_t`.
+    #[must_use]
+    pub fn teams(&self) -> Table<'_> {
+        self.index.table(&self.bytes, Section::Teams)
+    }
+
+    /// What the views passed over: keys without a value, as Unreal Tournament 3 sends them, and bytes that belong to no
+    /// section. The offsets are those in [`Self::raw`].
+    pub fn problems(&self) -> impl Iterator<Item = ParseError> {
+        let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
+        // Such a value is empty, and no NUL ends it.
+        let has_no_value = |value: &Cell| {
+            value.of(&self.bytes) == Some(b"") && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0)
+        };
+        let pairs = self.index.pairs.iter().filter(move |(_, value)| has_no_value(value));
+        let unread = self.index.unread.map(|offset| malformed("section: bytes that belong to none", offset));
+        pairs.map(move |(key, _)| malformed("key: no value", key.end())).chain(unread)
+    }
+
+    /// Minecraft's basic reply, where it is one.
+    #[must_use]
+    pub fn minecraft_basic(&self) -> Option<Basic<'_>> {
+        (self.form == Form::MinecraftBasic).then(|| Basic::parse(&self.bytes).ok())?
+    }
+
+    /// Just Cause 2's players, where it is such an answer.
+    pub fn just_cause_2(&self) -> Option<impl Iterator<Item = just_cause_2::Player<'_>>> {
+        let list = self.bytes.get(self.players_at..).filter(|_| self.form == Form::JustCause2)?;
+        just_cause_2::players(list)
+    }
+
+    /// Which layout it has.
+    #[must_use]
+    pub const fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The id that all its datagrams quote.
+    #[must_use]
+    pub const fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// The datagrams, joined in the order of their numbers.
+    #[must_use]
+    pub const fn raw(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Whether every datagram arrived, and none was shortened on its way.
+    #[must_use]
+    pub fn completeness(&self) -> Completeness {
+        self.missing.completeness()
+    }
+
+    /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request is known.
+    #[must_use]
+    pub const fn verification(&self) -> Verification {
+        self.verification
+    }
+
+    /// The same, known to quote the request id of a query.
+    pub(crate) const fn verified(mut self) -> Self {
+        self.verification = Verification::Verified;
+        self
+    }
+
+    /// Marks what Minecraft's basic reply to a request for everything lacks.
+    pub(crate) const fn without_lists(mut self) -> Self {
+        (self.missing.rules, self.missing.players) = (true, true);
+        self
+    }
+}
+
+/// The datagrams of one reply on their way to an [`Answer`].
+#[derive(Debug, Clone)]
+pub(crate) struct Assembly {
+    pub(crate) id: RequestId,
+    fragments: Fragments,
+}
+
+impl Assembly {
+    pub(crate) fn new(id: RequestId, limits: &Limits) -> Self {
+        Self { id, fragments: Fragments::new(limits) }
+    }
+
+    /// Takes a datagram; the first copy of a number wins.
+    pub(crate) fn insert(&mut self, number: u8, last: bool, datagram: Bytes) -> Result<bool, ParseError> {
+        self.fragments.insert(u32::from(number), datagram, last)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.fragments.len()
+    }
+
+    /// All datagrams up to the last one are here.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.fragments.is_complete(0)
+    }
+
+    /// GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them is the last.
+    pub(crate) fn is_at_senders_limit(&self) -> bool {
+        self.fragments.last().is_none() && self.fragments.len() >= 8 && self.fragments.missing(0) == 0
+    }
+
+    /// Reads what is here. `minecraft`: a Minecraft server was asked.
+    pub(crate) fn finish(&self, limits: &Limits, minecraft: bool) -> Result<Answer, ParseError> {
+        let bytes = self.join();
+        let fragments = u16::try_from(self.fragments.missing(0)).unwrap_or(u16::MAX);
+        let mut reader = Reader::new(&bytes, limits);
+        let mut bodies = self.bodies(&bytes).peekable();
+        let is_only = self.fragments.len() == 1 && fragments == 0;
+        let only = bodies.peek().filter(|_| is_only).map(|(_, body)| *body);
+        let (mut form, mut players_at) = (Form::Sections, 0);
+        if let Some(body) = only.filter(|body| minecraft || full::is_full(body.bytes)) {
+            form = Form::MinecraftFull;
+            full::read(&mut reader, &body)?;
+        } else if let Some(body) = only.filter(|body| !body.last)
+            && let Some(at) = just_cause_2::players_at(body.bytes, limits)
+        {
+            (form, players_at) = (Form::JustCause2, BODY_AT.saturating_add(at));
+            reader.read_server(&body)?;
+        } else {
+            while let Some((number, body)) = bodies.next() {
+                let next = bodies.peek().filter(|(next, _)| number.checked_add(1) == Some(*next));
+                reader.read(&body, next.map(|(_, next)| next))?;
+            }
+        }
+        drop(bodies);
+        let Reader { index, missing, .. } = reader;
+        // Just Cause 2 and some Minecraft servers do not mark the last datagram: there it is the only one.
+        let end = form == Form::Sections && self.fragments.last().is_none();
+        let missing = Missing { fragments, end, ..missing };
+        Ok(Answer { form, index, players_at, missing, ..Answer::new(self.id, bytes) })
+    }
+
+    fn join(&self) -> Bytes {
+        let mut datagrams = self.fragments.iter().map(|(_, datagram)| datagram);
+        if let (Some(only), None) = (datagrams.next(), datagrams.next()) {
+            return only.clone();
+        }
+        let mut joined = Vec::with_capacity(self.fragments.iter().map(|(_, datagram)| datagram.len()).sum());
+        for (_, datagram) in self.fragments.iter() {
+            joined.extend_from_slice(datagram);
+        }
+        joined.into()
+    }
+
+    /// The numbers of the datagrams and their bodies, as slices of the joined bytes.
+    fn bodies<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = (u32, Body<'a>)> {
+        let mut start = 0_usize;
+        self.fragments.iter().map(move |(number, datagram)| {
+            let base = start.saturating_add(BODY_AT);
+            start = start.saturating_add(datagram.len());
+            let last = self.fragments.last() == Some(number);
+            let full = datagram.len() >= MAX_DATAGRAM && !last;
+            (number, Body { bytes: bytes.get(base..start).unwrap_or_default(), base, full, last })
+        })
+    }
+}
