@@ -10,7 +10,8 @@ use tokio::time::timeout_at;
 use super::client::Client;
 use super::error::Error;
 use super::exchange::now;
-use crate::gamespy1::list::{LIST_PORT, ListRequest, ListSession, ServerList};
+use crate::gamespy1::list::{LIST_PORT, ListRequest, ListSession};
+use crate::model::ServerList;
 use crate::session::Timing;
 
 impl Client {
@@ -36,7 +37,8 @@ impl Client {
 /// Fetches a list. What has arrived when the time is over is returned as incomplete.
 async fn fetch(peer: SocketAddr, request: ListRequest, timing: Timing) -> Result<ServerList, Error> {
     let mut session = ListSession::new(request, timing, now());
-    let timer = |session: &ListSession| tokio::time::Instant::from(session.poll_timeout().unwrap_or_else(now));
+    let timer =
+        |session: &ListSession| tokio::time::Instant::from(session.poll_timeout().unwrap_or_else(now));
     let too_late = |_| io::Error::new(io::ErrorKind::TimedOut, "the list server took too long");
     let failed = |doing| move |source| Error::Io { doing, source };
     let mut stream = timeout_at(timer(&session), TcpStream::connect(peer))

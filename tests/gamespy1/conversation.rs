@@ -3,18 +3,18 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use crate::common::link::Conditions;
 use crate::common::pair::{SERVER, play};
-use queryport::{ParseErrorKind, QueryError};
-use queryport::gamespy1::{Answer, Command, CommandsQuery, Request, StatusQuery, secure, server};
+use bytes::Bytes;
 use queryport::Limits;
-use queryport::{Completeness, Player, ServerStatus};
-use queryport::model::Missing;
 use queryport::Protocol;
+use queryport::gamespy1::{Answer, Command, CommandsQuery, Request, StatusQuery, secure, server};
+use queryport::model::Missing;
 use queryport::serve::{Responder, Service};
 use queryport::session::Session;
+use queryport::{Completeness, Player, ServerStatus};
 use queryport::{Outcome, Timing};
+use queryport::{ParseErrorKind, QueryError};
 
 fn status(players: usize) -> ServerStatus {
     let mut status = ServerStatus::default();

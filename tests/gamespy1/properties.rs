@@ -1,9 +1,9 @@
 //! GameSpy v1 for all replies there can be: written in any dialect, cut anywhere the dialect cuts, in any order.
-use bytes::Bytes;
 use crate::common::link::Random;
+use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::gamespy1::{Answer, Command, Request, server};
 use queryport::Limits;
+use queryport::gamespy1::{Answer, Command, Request, server};
 use queryport::{Player, ServerStatus};
 
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;

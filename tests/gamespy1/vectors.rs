@@ -1,10 +1,10 @@
 //! GameSpy v1 against recorded servers, third-party captures, and what networks and strangers do to packets.
-use bytes::Bytes;
 use crate::common::captures::{Case, cases, check, latin1};
 use crate::common::link::Random;
 use crate::common::twist::{cuts, flips};
-use queryport::gamespy1::{Answer, Response, Row};
+use bytes::Bytes;
 use queryport::Limits;
+use queryport::gamespy1::{Answer, Response, Row};
 use serde_json::{Map, Value, json};
 
 fn limits() -> Limits {
@@ -278,8 +278,8 @@ fn a_reply_that_reaches_past_its_end_is_not_complete() {
 mod mapping {
     use super::*;
     use queryport::gamespy1::Region;
-    use queryport::{Completeness, ServerStatus};
     use queryport::model::Missing;
+    use queryport::{Completeness, ServerStatus};
 
     fn status(name: &str) -> ServerStatus {
         let case = cases("gamespy1").into_iter().find(|case| case.name == name).unwrap();

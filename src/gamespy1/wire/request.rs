@@ -1,5 +1,7 @@
 //! What a client says: commands between backslashes, one or several in a datagram.
 
+use std::fmt;
+
 use bytes::BufMut;
 use nom::bytes::complete::{tag, take_till};
 use nom::combinator::opt;
@@ -8,20 +10,20 @@ use nom::{IResult, Parser};
 
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 
-/// Longest request servers read, in bytes: GameSpy's own code cuts what is longer.
-pub const MAX_REQUEST: usize = 255;
+/// Longest request that servers read, in bytes: GameSpy's own code cuts longer ones (OpenMoHAA's
+/// code/gamespy/sv_gqueryreporting.c).
+const MAX_REQUEST: usize = 255;
 
-/// One command.
+/// One command of a [`Request`].
 ///
 /// ```
-/// use queryport::gamespy1::{Command, Request};
+/// use queryport::gamespy1::Command;
 ///
-/// let mut datagram = Vec::new();
-/// Request::encode(&[Command::Basic, Command::Echo(b"abc"), Command::Rules], &mut datagram)?;
-/// assert_eq!(datagram, br"\basic\\echo\abc\\rules\");
-/// # Ok::<(), queryport::EncodeError>(())
+/// let command = Command::LevelProperty(b"Title");
+/// assert_eq!((command.name(), command.value()), (&b"level_property"[..], &b"Title"[..]));
+/// assert_eq!(format!("{command:?}"), r"\level_property\Title");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Command<'a> {
     /// Game, version, region.
@@ -44,11 +46,11 @@ pub enum Command<'a> {
     LevelProperty(&'a [u8]),
     /// A property of the game object; the Unreal engine only.
     GameProperty(&'a [u8]),
-    /// A property of each player; the Unreal engine only.
+    /// A property of each player; the Unreal engine only. The rows of the answer begin at 1, those of `\players\` at 0.
     PlayerProperty(&'a [u8]),
-    /// A challenge, to be answered with proof of the game's key: see [`secure`](super::secure).
+    /// A challenge, to be answered with proof of the game's key: see [`secure`](crate::gamespy1::secure).
     Secure(&'a [u8]),
-    /// Any other, or one of the value-less above with a value, as in `\status\xserverquery`.
+    /// Any other command, or one of those without a value above with one, as in `\status\xserverquery`.
     Other {
         /// Its name, not empty.
         name: &'a [u8],
@@ -58,10 +60,6 @@ pub enum Command<'a> {
 }
 
 impl<'a> Command<'a> {
-    /// `\status\xserverquery`: all that the mod XServerQuery adds, and a plain status everywhere else but on a
-    /// few servers that compare the whole request (Renegade's Dragonade, SWAT 4's GS1 mod) and stay silent.
-    pub const XSERVERQUERY: Self = Self::Other { name: b"status", value: b"xserverquery" };
-
     /// The name on the wire.
     #[must_use]
     pub const fn name(&self) -> &'a [u8] {
@@ -96,107 +94,136 @@ impl<'a> Command<'a> {
         }
     }
 
-    pub(super) fn new(name: &'a [u8], value: &'a [u8]) -> Self {
-        const PLAIN: [Command<'static>; 7] = [
-            Command::Basic,
-            Command::Info,
-            Command::Rules,
-            Command::Players,
-            Command::Status,
-            Command::Packets,
-            Command::Teams,
+    /// The command with this name, in any case, and this value.
+    pub(crate) fn new(name: &'a [u8], value: &'a [u8]) -> Self {
+        let known = [
+            Self::Basic,
+            Self::Info,
+            Self::Rules,
+            Self::Players,
+            Self::Status,
+            Self::Packets,
+            Self::Teams,
+            Self::Echo(value),
+            Self::LevelProperty(value),
+            Self::GameProperty(value),
+            Self::PlayerProperty(value),
+            Self::Secure(value),
         ];
-        let is = |word: &str| name.eq_ignore_ascii_case(word.as_bytes());
-        if value.is_empty()
-            && let Some(plain) = PLAIN.iter().find(|plain| plain.name().eq_ignore_ascii_case(name))
-        {
-            return *plain;
-        }
-        if is("echo") {
-            Self::Echo(value)
-        } else if is("level_property") {
-            Self::LevelProperty(value)
-        } else if is("game_property") {
-            Self::GameProperty(value)
-        } else if is("player_property") {
-            Self::PlayerProperty(value)
-        } else if is("secure") {
-            Self::Secure(value)
-        } else {
-            Self::Other { name, value }
-        }
+        let is_it = |known: &Self| known.value() == value && known.name().eq_ignore_ascii_case(name);
+        known.into_iter().find(is_it).unwrap_or(Self::Other { name, value })
     }
 }
 
-/// A request, viewed without copying.
+impl fmt::Debug for Command<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\\{}\\{}", self.name().escape_ascii(), self.value().escape_ascii())
+    }
+}
+
+/// A request: a list of commands, made by the caller or read from a datagram without copying.
 ///
 /// ```
 /// use queryport::gamespy1::{Command, Request};
 ///
-/// let request = Request::parse(br"\secure\LRPOPQ\\status\")?;
-/// assert!(request.commands().eq([Command::Secure(b"LRPOPQ"), Command::Status]));
-/// # Ok::<(), queryport::ParseError>(())
+/// let commands = [Command::Basic, Command::Secure(b"LRPOPQ"), Command::Rules];
+/// let mut datagram = Vec::new();
+/// Request::new(&commands).encode(&mut datagram)?;
+/// assert_eq!(datagram, br"\basic\\secure\LRPOPQ\\rules\");
+///
+/// let request = Request::parse(&datagram)?;
+/// assert!(request.commands().eq(commands));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request<'a> {
-    datagram: &'a [u8],
+#[derive(Clone, Copy)]
+pub struct Request<'a>(Source<'a>);
+
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Commands(&'a [Command<'a>]),
+    Datagram(&'a [u8]),
 }
 
 impl<'a> Request<'a> {
-    /// Takes a datagram for a request.
+    /// A request of these commands. [`Self::encode`] checks them.
+    #[must_use]
+    pub const fn new(commands: &'a [Command<'a>]) -> Self {
+        Self(Source::Commands(commands))
+    }
+
+    /// Reads a request from a datagram.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`; [`ParseErrorKind::Unexpected`] for a
-    /// reply, which is known by `queryid` or `final`, and for a request without any command: two servers must
-    /// never answer each other; [`ParseErrorKind::Limit`] above [`MAX_REQUEST`] bytes.
+    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`; [`ParseErrorKind::Unexpected`] for a reply, which
+    /// holds `queryid`, `final`, `statusresponse` or `eof`: two servers must never answer each other;
+    /// [`ParseErrorKind::CutShort`] without any command; [`ParseErrorKind::Limit`] above 255 bytes, which is as much as
+    /// servers read.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') {
             return Err(ParseError::new(ParseErrorKind::NotThisProtocol("a backslash"), 0));
         }
         if datagram.len() > MAX_REQUEST {
-            return Err(ParseError::limit("bytes of a request", usize::MAX, MAX_REQUEST));
+            return Err(ParseError::limit("bytes of a request", MAX_REQUEST, MAX_REQUEST));
         }
         for word in [&br"\queryid\"[..], br"\final\", br"\statusresponse\", br"\eof\"] {
             if let Some(offset) = memchr::memmem::find(datagram, word) {
                 return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
             }
         }
-        let request = Self { datagram };
+        let request = Self(Source::Datagram(datagram));
         match request.commands().next() {
             Some(_) => Ok(request),
             None => Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1)),
         }
     }
 
-    /// The datagram.
-    #[must_use]
-    pub const fn raw(&self) -> &'a [u8] {
-        self.datagram
+    /// The commands in order. A datagram is read as the Unreal engine reads it: `\type\` followed by another `\` has no
+    /// value, otherwise the token after it is its value, and one `\` behind that is skipped.
+    pub fn commands(&self) -> impl Iterator<Item = Command<'a>> + use<'a> {
+        let (given, mut rest) = match self.0 {
+            Source::Commands(commands) => (commands, &b""[..]),
+            Source::Datagram(datagram) => (&[][..], datagram),
+        };
+        let read = std::iter::from_fn(move || {
+            loop {
+                let (after, (name, value)) = command(rest).ok()?;
+                rest = after;
+                if !name.is_empty() {
+                    return Some(Command::new(name, value));
+                }
+            }
+        });
+        given.iter().copied().chain(read)
     }
 
-    /// The commands as the Unreal engine reads them, in the order asked: `\type\` followed by another `\` has no
-    /// value, otherwise the token after it is its value and one `\` behind that is skipped.
-    #[must_use]
-    pub const fn commands(&self) -> Commands<'a> {
-        Commands { rest: self.datagram }
+    /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
+    pub(crate) fn find(&self, name: &str) -> Option<&'a [u8]> {
+        match self.0 {
+            Source::Commands(commands) => {
+                commands.iter().find(|command| command.name() == name.as_bytes()).map(Command::value)
+            }
+            Source::Datagram(datagram) => {
+                let wanted = [b"\\", name.as_bytes(), b"\\"].concat();
+                let start = memchr::memmem::find(datagram, &wanted)?.checked_add(wanted.len())?;
+                datagram.get(start..)?.split(|&byte| byte == b'\\').next()
+            }
+        }
     }
 
-    /// The value of a command as GameSpy's own code finds it: anywhere, if `\name\` stands there at all.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<&'a [u8]> {
-        let wanted = [b"\\", name.as_bytes(), b"\\"].concat();
-        let start = memchr::memmem::find(self.datagram, &wanted)?.checked_add(wanted.len())?;
-        self.datagram.get(start..)?.split(|&byte| byte == b'\\').next()
-    }
-
-    /// Appends a request of these commands, joined as the Unreal engine wants it; GameSpy's own code reads that
-    /// too.
+    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that too. A
+    /// request that was read from a datagram is written as it came.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] for no commands or an empty name, [`EncodeError::Forbidden`] for `\` and bytes
-    /// outside printable ASCII, [`EncodeError::TooLong`] above [`MAX_REQUEST`] bytes in all. Nothing is written
-    /// then.
-    pub fn encode(commands: &[Command<'_>], out: &mut impl BufMut) -> Result<(), EncodeError> {
+    /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes outside
+    /// printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
+    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        let commands = match self.0 {
+            Source::Commands(commands) => commands,
+            Source::Datagram(datagram) => {
+                out.put_slice(datagram);
+                return Ok(());
+            }
+        };
         if commands.is_empty() {
             return Err(EncodeError::Empty("list of commands"));
         }
@@ -205,20 +232,17 @@ impl<'a> Request<'a> {
             if command.name().is_empty() {
                 return Err(EncodeError::Empty("command"));
             }
-            for (field, text) in [("command", command.name()), ("value of a command", command.value())] {
-                if let Some(&byte) = text.iter().find(|&&byte| byte == b'\\' || !matches!(byte, b' '..=b'~'))
-                {
-                    return Err(EncodeError::Forbidden { field, byte });
-                }
-            }
             // A value ends at the next separator, which is skipped: the next command needs its own.
             if request.last().is_some_and(|&last| last != b'\\') {
                 request.push(b'\\');
             }
-            request.push(b'\\');
-            request.extend_from_slice(command.name());
-            request.push(b'\\');
-            request.extend_from_slice(command.value());
+            for (field, text) in [("command", command.name()), ("value of a command", command.value())] {
+                if let Some(&byte) = text.iter().find(|byte| !matches!(byte, b' '..=b'[' | b']'..=b'~')) {
+                    return Err(EncodeError::Forbidden { field, byte });
+                }
+                request.push(b'\\');
+                request.extend_from_slice(text);
+            }
         }
         if request.len() > MAX_REQUEST {
             return Err(EncodeError::TooLong { field: "request", limit: MAX_REQUEST });
@@ -228,28 +252,23 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Iterator over the commands of a [`Request`].
-#[derive(Debug, Clone)]
-pub struct Commands<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Iterator for Commands<'a> {
-    type Item = Command<'a>;
-
-    fn next(&mut self) -> Option<Command<'a>> {
-        loop {
-            let (rest, (name, value)) = command(self.rest).ok()?;
-            self.rest = rest;
-            if !name.is_empty() {
-                return Some(Command::new(name, value));
-            }
-        }
+impl PartialEq for Request<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.commands().eq(other.commands())
     }
 }
 
-/// `\name\`, then a value and one `\` unless another command follows at once. The name's closing separator must
-/// be there: neither the engine nor GameSpy's code knows `\status`.
+impl Eq for Request<'_> {}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Request")?;
+        f.debug_list().entries(self.commands()).finish()
+    }
+}
+
+/// `\name\`, then a value and one `\` unless another command follows at once. The closing separator of the name is
+/// required: neither the engine nor GameSpy's code knows `\status`.
 fn command(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
     let separator = || tag(&b"\\"[..]);
     let token = || take_till(|byte| byte == b'\\');
@@ -259,7 +278,7 @@ fn command(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
     }
     let (rest, value) = token().parse(rest)?;
     let (rest, _) = opt(separator()).parse(rest)?;
-    // What is left and begins no command belongs to none.
+    // What is left and begins no command is skipped.
     let (rest, _) = token().parse(rest)?;
     Ok((rest, (name, value)))
 }
@@ -273,13 +292,13 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_told_apart_as_the_engine_does() {
+    fn commands_are_read_as_the_engine_reads_them() {
         use Command::*;
         assert_eq!(commands(br"\basic\"), [Basic]);
         assert_eq!(commands(br"\basic\\info\\rules\"), [Basic, Info, Rules]);
         assert_eq!(commands(br"\echo\abc\\basic\"), [Echo(b"abc"), Basic]);
         assert_eq!(commands(br"\basic\info\"), [Other { name: b"basic", value: b"info" }]);
-        assert_eq!(commands(br"\status\xserverquery"), [Command::XSERVERQUERY]);
+        assert_eq!(commands(br"\status\xserverquery"), [Other { name: b"status", value: b"xserverquery" }]);
         assert_eq!(commands(br"\echo\\basic\"), [Echo(b""), Basic]);
         assert_eq!(commands(br"\level_property\Title"), [LevelProperty(b"Title")]);
         assert_eq!(
@@ -300,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_and_foreign_datagrams_are_no_requests() {
+    fn replies_and_other_protocols_are_no_requests() {
         let kind = |datagram: &[u8]| Request::parse(datagram).map(|_| ()).map_err(|error| error.kind);
         let reply = Err(ParseErrorKind::Unexpected("a request, not a reply"));
         assert_eq!(kind(br"\final\\queryid\2.1"), reply);
@@ -316,13 +335,13 @@ mod tests {
         }
         assert!(matches!(
             kind(&[br"\echo\".as_slice(), &[b'x'; 250]].concat()),
-            Err(ParseErrorKind::Limit(_))
+            Err(ParseErrorKind::Limit { limit: 255, .. })
         ));
     }
 
     #[test]
-    fn what_cannot_be_asked_is_refused() {
-        let encode = |commands: &[Command<'_>]| Request::encode(commands, &mut Vec::new());
+    fn what_the_format_cannot_carry_is_refused() {
+        let encode = |commands: &[Command<'_>]| Request::new(commands).encode(&mut Vec::new());
         assert_eq!(encode(&[]), Err(EncodeError::Empty("list of commands")));
         assert_eq!(encode(&[Command::Other { name: b"", value: b"x" }]), Err(EncodeError::Empty("command")));
         for bad in [&br"a\b"[..], b"a\n", b"\xfc", b"\0"] {
