@@ -59,7 +59,7 @@ impl Asked {
 #[derive(Debug, Clone)]
 pub struct Answer {
     body: Body,
-    asked: Asked,
+    pub(super) asked: Asked,
 }
 
 /// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
@@ -86,7 +86,7 @@ const REGIONS: [&str; 13] = [
 impl Answer {
     pub(super) fn new(mut body: Body, asked: Asked) -> Self {
         if asked.status {
-            let fields = Fields::in_runs(&body.bytes, &body.runs);
+            let fields = body.fields();
             // Where numbers begin at 0, a lost first fragment leaves no gap.
             body.missing.info |= fields.get("hostname").is_none() && fields.get("mapname").is_none();
         }
@@ -199,10 +199,6 @@ impl Answer {
     }
 
     pub(super) fn fields(&self) -> Fields<'_> {
-        Fields::in_runs(&self.body.bytes, &self.body.runs)
-    }
-
-    pub(super) const fn asked(&self) -> Asked {
-        self.asked
+        self.body.fields()
     }
 }

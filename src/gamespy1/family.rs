@@ -48,20 +48,9 @@ impl Family {
         }
     }
 
-    /// The number of the team row that a player's `team_N` means.
-    pub(crate) fn team(self, number: i32) -> i32 {
-        match self {
-            Self::Battlefield1942 => number.saturating_sub(1),
-            _ => number,
-        }
-    }
-
-    /// The `team_N` that a server writes for a player of this team.
-    pub(crate) fn wire_team(self, id: i32) -> i32 {
-        match self {
-            Self::Battlefield1942 => id.saturating_add(1),
-            _ => id,
-        }
+    /// What `team_N` of a player adds to the number of the team's row.
+    pub(crate) fn team_offset(self) -> i32 {
+        i32::from(self == Self::Battlefield1942)
     }
 }
 

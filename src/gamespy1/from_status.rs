@@ -6,24 +6,14 @@ use super::family::Family;
 use super::wire::packer::Section;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 
-/// Keys of the first two sections, in the order of the wire. All other rules belong to `\rules\`.
-const BASIC: [&str; 4] = ["gamename", "gamever", "minnetver", "location"];
-const INFO: [&str; 10] = [
-    "hostname",
-    "hostport",
-    "maptitle",
-    "mapname",
-    "gametype",
-    "numplayers",
-    "maxplayers",
-    "gamemode",
-    "worldlog",
-    "wantworldlog",
-];
+/// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to `\rules\`.
+const BASIC: &str = "gamename gamever minnetver location";
+const INFO: &str =
+    "hostname hostport maptitle mapname gametype numplayers maxplayers gamemode worldlog wantworldlog";
 
 /// The sections of a status.
 pub(super) struct Sections<'a> {
-    status: &'a ServerStatus,
+    pub(super) status: &'a ServerStatus,
     family: Family,
     /// Whether the names of teams follow the players.
     team_names: bool,
@@ -39,16 +29,16 @@ impl<'a> Sections<'a> {
     }
 
     pub(super) fn basic(&self) -> Section {
-        self.section(&BASIC)
+        self.section(BASIC)
     }
 
     pub(super) fn info(&self) -> Section {
-        self.section(&INFO)
+        self.section(INFO)
     }
 
-    fn section(&self, keys: &[&str]) -> Section {
+    fn section(&self, keys: &str) -> Section {
         let mut section = Section::default();
-        for key in keys {
+        for key in keys.split(' ') {
             if let Some(value) = self.value(key) {
                 section.push(key.as_bytes(), &value);
             }
@@ -79,13 +69,14 @@ impl<'a> Sections<'a> {
 
     pub(super) fn rules(&self) -> Section {
         let mut section = Section::default();
+        let elsewhere: Vec<&str> = BASIC.split(' ').chain(INFO.split(' ')).collect();
         let mut password = self.status.password;
         for (key, value) in &self.status.rules {
             let is = |known: &&str| key.raw().eq_ignore_ascii_case(known.as_bytes());
             if is(&"password") {
                 password = None;
             }
-            if !BASIC.iter().chain(&INFO).any(is) {
+            if !elsewhere.iter().any(is) {
                 section.push(&encoded(key), &encoded(value));
             }
         }
@@ -125,7 +116,7 @@ impl<'a> Sections<'a> {
         let numbers = [
             (if is_battlefield { "score" } else { "frags" }, player.score),
             ("ping", player.ping.map(i64::from)),
-            ("team", player.team.map(|team| i64::from(self.family.wire_team(team)))),
+            ("team", player.team.map(|team| i64::from(team.saturating_add(self.family.team_offset())))),
         ];
         for (name, value) in numbers {
             if let Some(value) = value {

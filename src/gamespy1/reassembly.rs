@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::wire::fields::{Tokens, count_bound};
+use super::wire::fields::{Fields, Tokens, count_bound};
 use super::wire::response::{Response, check_counts, count_names};
 use super::wire::row_key::RowKey;
 use super::wire::trailer::{self, Trailer};
@@ -16,10 +16,16 @@ use crate::text::small_bytes::{locate, share};
 #[derive(Debug, Clone)]
 pub(super) struct Body {
     pub(super) bytes: Bytes,
-    /// See [`Fields::in_runs`](super::wire::fields::Fields::in_runs).
+    /// See [`Fields::runs`].
     pub(super) runs: Vec<(usize, usize)>,
     pub(super) reply: Option<u64>,
     pub(super) missing: Missing,
+}
+
+impl Body {
+    pub(super) fn fields(&self) -> Fields<'_> {
+        Fields { raw: &self.bytes, runs: &self.runs }
+    }
 }
 
 /// The replies to one request: several when it was sent again, kept apart by their numbers.
@@ -60,12 +66,11 @@ struct Numbered {
     names: usize,
 }
 
-/// A reply without numbers, in order of arrival.
-#[derive(Debug, Clone, Default)]
+/// A reply without numbers.
+#[derive(Debug, Clone)]
 struct Unnumbered {
-    parts: Vec<Bytes>,
-    /// Which part has the end mark.
-    last: Option<usize>,
+    /// In order of arrival, the one with the end mark last.
+    parts: Fragments,
     /// Whether the sections are numbered and the text is cut every 512 bytes, as 333networks' masters do
     /// (Masterserver-Perl).
     splits_tokens: bool,
@@ -73,7 +78,7 @@ struct Unnumbered {
 
 impl Reassembly {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { numbered: Vec::new(), unnumbered: Unnumbered::default(), expected: 0, limits }
+        Self { numbered: Vec::new(), unnumbered: Unnumbered::new(&limits), expected: 0, limits }
     }
 
     /// The request is sent, for the first time or again: one more reply may come.
@@ -82,8 +87,8 @@ impl Reassembly {
         for reply in &mut self.numbered {
             reply.is_open = reply.reply.is_some();
         }
-        if self.unnumbered.last.is_none() {
-            self.unnumbered = Unnumbered::default();
+        if self.unnumbered.parts.last().is_none() {
+            self.unnumbered = Unnumbered::new(&self.limits);
         }
     }
 
@@ -91,21 +96,21 @@ impl Reassembly {
     pub(super) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
         let limits = self.limits;
         if self.unnumbered.splits_tokens && self.numbered.is_empty() {
-            return self.unnumbered.insert(datagram.clone(), false, &limits);
+            return self.unnumbered.insert(datagram.clone(), false);
         }
         let response = Response::parse(datagram, &limits)?;
         let trailer = response.trailer();
         let body = share(datagram, response.raw());
         if trailer::inner_fragments(&body).next().is_some() {
             self.unnumbered.splits_tokens = true;
-            return self.unnumbered.insert(datagram.clone(), false, &limits);
+            return self.unnumbered.insert(datagram.clone(), false);
         }
         let end = || locate(datagram, response.raw()).unwrap_or_default().end;
         let Some(fragment) = trailer.fragment else {
             if !self.numbered.is_empty() {
                 return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), end()));
             }
-            return self.unnumbered.insert(body, trailer.is_final, &limits);
+            return self.unnumbered.insert(body, trailer.is_final);
         };
         let reply = self
             .reply(trailer.reply)
@@ -117,16 +122,11 @@ impl Reassembly {
     /// The reply with this number, a new one where another may come.
     fn reply(&mut self, number: Option<u64>) -> Option<&mut Numbered> {
         let found = self.numbered.iter().position(|reply| reply.reply == number && reply.is_open);
-        if found.is_none() {
-            if self.numbered.len() >= self.expected {
-                return None;
-            }
+        let position = found.unwrap_or(self.numbered.len());
+        if found.is_none() && self.numbered.len() < self.expected {
             self.numbered.push(Numbered::new(number, &self.limits));
         }
-        match found {
-            Some(position) => self.numbered.get_mut(position),
-            None => self.numbered.last_mut(),
-        }
+        self.numbered.get_mut(position)
     }
 
     /// A complete reply, else the one with the most fragments.
@@ -206,38 +206,31 @@ impl Numbered {
     }
 
     fn body(&self) -> Body {
-        let base = self.base();
-        let gaps = self.fragments.missing(base);
+        let gaps = self.fragments.missing(self.base());
         let missing = Missing {
             fragments: u16::try_from(gaps).unwrap_or(u16::MAX),
             end: self.fragments.last().is_none() || self.exceeds_its_end(),
             ..Missing::NOTHING
         };
-        let mut parts = self.fragments.iter();
-        let (bytes, runs) = match (parts.next(), parts.next()) {
-            (Some((number, only)), None) if number == base => (only.clone(), Vec::new()),
-            _ => self.joined(gaps > 0),
-        };
-        Body { bytes, runs, reply: self.reply, missing }
+        let runs = if gaps > 0 { self.runs() } else { Vec::new() };
+        Body { bytes: joined(&self.fragments), runs, reply: self.reply, missing }
     }
 
-    /// All fragments in one buffer, and the runs between the gaps where there are any.
-    fn joined(&self, has_gaps: bool) -> (Bytes, Vec<(usize, usize)>) {
-        let mut bytes = Vec::with_capacity(self.fragments.iter().map(|(_, body)| body.len()).sum());
-        let mut runs: Vec<(usize, usize)> = Vec::new();
-        let mut expected = self.base();
-        let mut start = 0;
+    /// Start and end of the runs between the gaps.
+    fn runs(&self) -> Vec<(usize, usize)> {
+        let mut runs = Vec::new();
+        let (mut start, mut end, mut expected) = (0_usize, 0_usize, self.base());
         for (number, body) in self.fragments.iter() {
             if number != expected {
-                runs.push((start, bytes.len()));
-                start = bytes.len().saturating_add(self.first_key(body));
+                runs.push((start, end));
+                start = end.saturating_add(self.first_key(body));
             }
-            bytes.extend_from_slice(body);
+            end = end.saturating_add(body.len());
             expected = number.saturating_add(1);
         }
-        runs.push((start, bytes.len()));
-        runs.retain(|(start, end)| has_gaps && start < end);
-        (bytes.into(), runs)
+        runs.push((start, end));
+        runs.retain(|(start, end)| start < end);
+        runs
     }
 
     /// Where the first key of a fragment begins when the fragment before it is missing. Where a server cuts between a key
@@ -262,42 +255,27 @@ impl Numbered {
 }
 
 impl Unnumbered {
-    fn insert(&mut self, part: Bytes, is_final: bool, limits: &Limits) -> Result<Progress, ParseError> {
-        let bytes = self.parts.iter().map(Bytes::len).fold(part.len(), usize::saturating_add);
-        if self.parts.len() >= limits.max_fragments() {
-            return Err(ParseError::limit("fragments", limits.max_fragments(), 0));
-        }
-        if bytes > limits.max_answer_bytes() {
-            return Err(ParseError::limit("bytes of one answer", limits.max_answer_bytes(), 0));
-        }
-        if !self.parts.contains(&part) {
-            if is_final && self.last.is_none() {
-                self.last = Some(self.parts.len());
-            }
-            self.parts.push(part);
-        }
-        let is_ended = self.last.is_some() || (self.splits_tokens && sections_end(&self.joined()));
-        Ok(if is_ended { Progress::Ended } else { Progress::Partial })
+    fn new(limits: &Limits) -> Self {
+        Self { parts: Fragments::new(limits), splits_tokens: false }
     }
 
-    /// In order of arrival, the part with the end mark last.
-    fn joined(&self) -> Bytes {
-        if let [only] = self.parts.as_slice() {
-            return only.clone();
+    fn insert(&mut self, part: Bytes, is_final: bool) -> Result<Progress, ParseError> {
+        if !self.parts.iter().any(|(_, known)| *known == part) {
+            let is_last = is_final && self.parts.last().is_none();
+            let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+            self.parts.insert(if is_last { u32::MAX } else { arrived }, part, is_last)?;
         }
-        let mut parts: Vec<&[u8]> = self.parts.iter().map(Bytes::as_ref).collect();
-        if let Some(from_last) = self.last.and_then(|last| parts.get_mut(last..)) {
-            from_last.rotate_left(from_last.len().min(1));
-        }
-        parts.concat().into()
+        let is_ended =
+            self.parts.last().is_some() || (self.splits_tokens && sections_end(&joined(&self.parts)));
+        Ok(if is_ended { Progress::Ended } else { Progress::Partial })
     }
 
     fn body(&self, limits: &Limits) -> Option<Body> {
         if self.parts.is_empty() {
             return None;
         }
-        let mut bytes = self.joined();
-        let mut is_ended = self.last.is_some();
+        let mut bytes = joined(&self.parts);
+        let mut is_ended = self.parts.last().is_some();
         if self.splits_tokens {
             is_ended = sections_end(&bytes);
             let (body, _) = trailer::split(&bytes);
@@ -306,6 +284,15 @@ impl Unnumbered {
         check_counts(&bytes, limits).ok()?;
         let missing = Missing { end: !is_ended, ..Missing::NOTHING };
         Some(Body { bytes, runs: Vec::new(), reply: None, missing })
+    }
+}
+
+/// All fragments in one buffer; a single one is kept as it came.
+fn joined(fragments: &Fragments) -> Bytes {
+    let mut parts = fragments.iter().map(|(_, body)| body);
+    match (parts.next(), parts.next()) {
+        (Some(only), None) => only.clone(),
+        _ => fragments.iter().map(|(_, body)| body.as_ref()).collect::<Vec<_>>().concat().into(),
     }
 }
 

@@ -86,7 +86,7 @@ pub(super) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// Collects the rows.
     pub(super) fn new(fields: Fields<'a>) -> Self {
-        let mut collector = RowCollector::new(fields.raw().len());
+        let mut collector = RowCollector::new(fields.raw.len());
         for (key, value) in fields.pairs() {
             if let Some(row) = RowKey::parse(key) {
                 collector.add(row, value);
@@ -101,12 +101,10 @@ impl<'a> Rows<'a> {
 /// Servers write row after row or column after column: the row of the field before and the one after it are tried first.
 #[derive(Debug, Default)]
 pub(super) struct RowCollector<'a> {
-    /// In the order of the wire.
-    fields: Vec<Field<'a>>,
-    /// The number of each row and how many fields it has, in the order of their first fields.
-    rows: Vec<(Number, usize)>,
-    /// The row of each field. Empty as long as every field belonged to the row that was the last one then.
-    rows_of_fields: Vec<usize>,
+    /// In the order of the wire, each with the position of its row.
+    fields: Vec<(usize, Field<'a>)>,
+    /// In the order of their first fields.
+    rows: Vec<Number>,
     /// The rows by number. Empty until a row was needed that is neither a neighbour nor higher than all.
     by_number: BTreeMap<Number, usize>,
     current: usize,
@@ -128,31 +126,18 @@ impl<'a> RowCollector<'a> {
     /// Adds a field.
     #[inline]
     pub(super) fn add(&mut self, key: RowKey<'a>, value: &'a [u8]) {
-        let position = self.position((key.is_team, key.index));
-        if position.saturating_add(1) < self.rows.len() && self.rows_of_fields.is_empty() {
-            // Until now, each field belonged to the last row.
-            let each = (0..).zip(&self.rows).flat_map(|(row, (_, count))| std::iter::repeat_n(row, *count));
-            self.rows_of_fields.extend(each);
-        }
-        if !self.rows_of_fields.is_empty() {
-            self.rows_of_fields.push(position);
-        }
-        if let Some((_, count)) = self.rows.get_mut(position) {
-            *count = count.saturating_add(1);
-        }
-        self.fields.push((key.field, value));
-        self.current = position;
+        self.current = self.position((key.is_team, key.index));
+        self.fields.push((self.current, (key.field, value)));
     }
 
     /// The position of this row, a new one where there is none yet.
     #[inline]
     fn position(&mut self, number: Number) -> usize {
-        let is = |position: usize| self.rows.get(position).is_some_and(|(found, _)| *found == number);
         let next = self.current.saturating_add(1);
-        if is(self.current) {
+        if self.rows.get(self.current) == Some(&number) {
             return self.current;
         }
-        if is(next) {
+        if self.rows.get(next) == Some(&number) {
             return next;
         }
         // Most servers count up.
@@ -160,53 +145,36 @@ impl<'a> RowCollector<'a> {
             self.highest = number;
         } else {
             if self.by_number.len() < self.rows.len() {
-                self.by_number = self.rows.iter().map(|(number, _)| *number).zip(0..).collect();
+                self.by_number = self.rows.iter().copied().zip(0..).collect();
             }
             if let Some(&position) = self.by_number.get(&number) {
                 return position;
             }
         }
         let position = self.rows.len();
-        self.rows.push((number, 0));
+        self.rows.push(number);
         if !self.by_number.is_empty() {
             self.by_number.insert(number, position);
         }
         position
     }
 
-    /// The rows, the fields of each together.
-    pub(super) fn finish(self) -> Rows<'a> {
-        let fields = if self.rows_of_fields.is_empty() { self.fields } else { self.sorted() };
-        let field_count = fields.len();
-        let all = Arc::new(fields);
+    /// The rows, the fields of each together in the order of the wire.
+    pub(super) fn finish(mut self) -> Rows<'a> {
+        if !self.fields.is_sorted_by_key(|(row, _)| *row) {
+            self.fields.sort_by_key(|(row, _)| *row);
+        }
+        let lengths: Vec<usize> = self.fields.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).collect();
+        let all = Arc::new(self.fields.into_iter().map(|(_, field)| field).collect::<Vec<_>>());
         let (mut players, mut teams) = (Vec::with_capacity(self.rows.len()), Vec::new());
         let mut start = 0_usize;
-        for ((is_team, index), count) in self.rows {
-            let end = start.saturating_add(count);
+        for ((is_team, index), length) in self.rows.into_iter().zip(lengths) {
+            let range = start..start.saturating_add(length);
+            start = range.end;
             let list = if is_team { &mut teams } else { &mut players };
-            list.push(Row { index, all: Arc::clone(&all), range: start..end });
-            start = end;
+            list.push(Row { index, all: Arc::clone(&all), range });
         }
-        Rows { players, teams, field_count }
-    }
-
-    /// The fields row by row, those of a row in the order of the wire.
-    fn sorted(&self) -> Vec<Field<'a>> {
-        let mut next = 0_usize;
-        let mut positions: Vec<usize> = Vec::with_capacity(self.rows.len());
-        for (_, count) in &self.rows {
-            positions.push(next);
-            next = next.saturating_add(*count);
-        }
-        let mut sorted = vec![Field::default(); self.fields.len()];
-        for (field, row) in self.fields.iter().zip(&self.rows_of_fields) {
-            let Some(position) = positions.get_mut(*row) else { continue };
-            if let Some(slot) = sorted.get_mut(*position) {
-                *slot = *field;
-            }
-            *position = position.saturating_add(1);
-        }
-        sorted
+        Rows { players, teams, field_count: all.len() }
     }
 }
 

@@ -53,8 +53,7 @@ impl GameKey {
         if challenge.len() > MAX_CHALLENGE {
             return Err(EncodeError::TooLong { field: "challenge", limit: MAX_CHALLENGE });
         }
-        let mut stream = Stream::new(&self.0);
-        let mut text: Vec<u8> = challenge.iter().map(|&byte| stream.encrypt(byte)).collect();
+        let mut text = encrypted(challenge, &self.0);
         // Padding bytes are encoded as data.
         text.resize(text.len().next_multiple_of(3), 0);
         Ok(text.as_chunks::<3>().0.iter().flat_map(|three| base64(*three)).collect())
@@ -67,38 +66,24 @@ impl fmt::Debug for GameKey {
     }
 }
 
-/// RC4's table, whose first index moves by the plain byte as well.
-struct Stream {
-    table: [u8; 256],
-    x: u8,
-    y: u8,
-}
-
-impl Stream {
-    fn new(key: &[u8]) -> Self {
-        let mut table = [0; 256];
-        for (value, slot) in (0..=255_u8).zip(&mut table) {
-            *slot = value;
-        }
-        let mut stream = Self { table, x: 0, y: 0 };
-        let mut j = 0_u8;
-        for (i, key) in (0..=255_u8).zip(key.iter().cycle()) {
-            j = j.wrapping_add(stream.at(i)).wrapping_add(*key);
-            stream.table.swap(usize::from(i), usize::from(j));
-        }
-        stream
+/// RC4, but for the first index, which moves by the plain byte as well.
+fn encrypted(plain: &[u8], key: &[u8]) -> Vec<u8> {
+    let mut table = [0_u8; 256];
+    (0..=255).zip(&mut table).for_each(|(value, slot)| *slot = value);
+    let at = |table: &[u8; 256], index: u8| table.get(usize::from(index)).copied().unwrap_or_default();
+    let mut j = 0_u8;
+    for (i, key) in (0..=255_u8).zip(key.iter().cycle()) {
+        j = j.wrapping_add(at(&table, i)).wrapping_add(*key);
+        table.swap(usize::from(i), usize::from(j));
     }
-
-    fn at(&self, index: u8) -> u8 {
-        self.table.get(usize::from(index)).copied().unwrap_or_default()
-    }
-
-    fn encrypt(&mut self, plain: u8) -> u8 {
-        self.x = self.x.wrapping_add(plain).wrapping_add(1);
-        self.y = self.y.wrapping_add(self.at(self.x));
-        self.table.swap(usize::from(self.x), usize::from(self.y));
-        plain ^ self.at(self.at(self.x).wrapping_add(self.at(self.y)))
-    }
+    let (mut x, mut y) = (0_u8, 0_u8);
+    let encrypt = |plain: &u8| {
+        x = x.wrapping_add(*plain).wrapping_add(1);
+        y = y.wrapping_add(at(&table, x));
+        table.swap(usize::from(x), usize::from(y));
+        plain ^ at(&table, at(&table, x).wrapping_add(at(&table, y)))
+    };
+    plain.iter().map(encrypt).collect()
 }
 
 fn base64([a, b, c]: [u8; 3]) -> [char; 4] {

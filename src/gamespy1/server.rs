@@ -98,13 +98,15 @@ pub fn answer(
 ) -> Replies {
     let is_qr1 = options.dialect == Dialect::Qr1;
     let packer = Packer::new(if is_qr1 { 1349 } else { 1000 });
-    let mut reply = Reply { status, sections: Sections::new(status, is_qr1), options, packer };
-    let answered = if is_qr1 {
-        let command = |name: &&'static str| Some(Command::new(name.as_bytes(), request.find(name)?));
-        QR1_ORDER.iter().filter_map(command).filter(|command| reply.add(command)).count()
+    let mut reply = Reply { sections: Sections::new(status, is_qr1), options, packer };
+    let commands = if is_qr1 {
+        let find =
+            |command: Command<'static>| Some(Command::new(command.name(), request.find(command.name())?));
+        Command::known(b"").into_iter().filter_map(find).collect()
     } else {
-        request.commands().filter(|command| reply.add(command)).count()
+        request.commands().to_vec()
     };
+    let answered = commands.iter().filter(|command| reply.add(command)).count();
     if answered == 0 {
         return Replies::NONE;
     }
@@ -113,26 +115,8 @@ pub fn answer(
     reply.packer.finish(number, is_qr1).into()
 }
 
-/// The order of GameSpy's own code (OpenMoHAA's code/gamespy/sv_gqueryreporting.c); commands that it does not know are
-/// inserted before `echo` and `secure`, which ends the reply.
-const QR1_ORDER: [&str; 12] = [
-    "basic",
-    "info",
-    "rules",
-    "players",
-    "status",
-    "packets",
-    "teams",
-    "echo",
-    "level_property",
-    "game_property",
-    "player_property",
-    "secure",
-];
-
 /// A reply under construction.
 struct Reply<'a> {
-    status: &'a ServerStatus,
     sections: Sections<'a>,
     options: &'a Options,
     packer: Packer,
@@ -207,7 +191,7 @@ impl Reply<'_> {
     /// Rows begin at 1 here, and only here.
     fn player_property(&mut self, name: &[u8]) -> bool {
         let is_allowed = self.options.properties.as_ref().is_some_and(|properties| properties.players);
-        let players = if is_allowed { self.status.listed_players() } else { &[] };
+        let players = if is_allowed { self.sections.status.listed_players() } else { &[] };
         for (index, player) in (1_u32..).zip(players) {
             let value = std::str::from_utf8(name).ok().and_then(|name| player.extra.get(name));
             let key = [name, format!("_{index}").as_bytes()].concat();

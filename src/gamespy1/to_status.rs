@@ -26,7 +26,7 @@ impl ToStatus for Answer {
         let mut named = Named::new(&WORDS);
         let mut rows = RowCollector::new(bytes.len());
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
-        let own_echo = own_echo(self);
+        let own_echo = self.asked.own_echo.then(|| self.echo()).flatten().map(|(key, _)| key);
         let mut pairs = self.fields().pairs();
         for (key, value) in pairs.by_ref() {
             match RowKey::parse(key) {
@@ -47,7 +47,7 @@ impl ToStatus for Answer {
         let count = named_rows().count();
         // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
         let all_teams =
-            self.asked().teams || (count == 0 && rows.players.iter().any(|row| row.get("size").is_some()));
+            self.asked.teams || (count == 0 && rows.players.iter().any(|row| row.get("size").is_some()));
         if count < rows.players.len() && !all_teams {
             rules = rules_with_rows(self, named_rows().map(Row::index).collect(), own_echo);
         }
@@ -62,18 +62,17 @@ impl ToStatus for Answer {
         let mut reader = RowReader { family, style, bytes, extras };
         let team_rows = rows.players.iter().filter(|_| all_teams).chain(&rows.teams);
         let mut teams: Vec<Team> = team_rows.map(|row| reader.team(row)).collect();
-        let listed = self.asked().players || !(count == 0 || all_teams);
+        let listed = self.asked.players || !(count == 0 || all_teams);
         let mut players = listed.then(|| {
             let mut players = Vec::with_capacity(count);
-            for row in named_rows() {
-                players.push(reader.player(row));
-            }
+            players.extend(named_rows().map(|row| reader.player(row)));
             players
         });
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
         reader.extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
-        if let (Family::Battlefield1942, Some(players)) = (family, &mut players) {
-            mark_stale(players, named_rows(), player_count);
+        if let (Family::Battlefield1942, Some(players), Some(present)) = (family, &mut players, player_count)
+        {
+            mark_stale(players, named_rows().map(Row::index), present);
         }
 
         let text = |positions: &[usize]| named.first(positions).map(|raw| Text::part(bytes, raw, style));
@@ -123,11 +122,6 @@ static WORDS: Words<21> = Words::new([
     "rankedserver",
 ]);
 
-/// The key of the echo that the query added for its own sake.
-fn own_echo(answer: &Answer) -> Option<&[u8]> {
-    if answer.asked().own_echo { answer.echo().map(|(key, _)| key) } else { None }
-}
-
 /// Whether a pair numbers the reply or is our own echo, and so describes nothing of the server.
 fn is_ours(key: &[u8], value: &[u8], own_echo: Option<&[u8]>) -> bool {
     is_control(key, value) || own_echo == Some(key)
@@ -150,15 +144,10 @@ fn rules_with_rows(answer: &Answer, mut players: Vec<u32>, own_echo: Option<&[u8
 }
 
 /// Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
-fn mark_stale<'a: 'r, 'r>(
-    players: &mut [Player],
-    rows: impl Iterator<Item = &'r Row<'a>>,
-    present: Option<u32>,
-) {
-    let Some(present) = present.and_then(|count| usize::try_from(count).ok()) else { return };
-    let mut by_number: Vec<(u32, &mut Player)> = rows.map(Row::index).zip(players).collect();
-    by_number.sort_by_key(|(index, _)| *index);
-    for (_, player) in by_number.into_iter().skip(present) {
+fn mark_stale(players: &mut [Player], numbers: impl Iterator<Item = u32>, present: u32) {
+    let mut by_number: Vec<(u32, &mut Player)> = numbers.zip(players).collect();
+    by_number.sort_by_key(|(number, _)| *number);
+    for (_, player) in by_number.into_iter().skip(usize::try_from(present).unwrap_or(usize::MAX)) {
         player.stale = true;
     }
 }
@@ -204,7 +193,7 @@ impl RowReader<'_> {
                 }
                 Some(PlayerField::Team) if team.is_none() => {
                     let value = number().and_then(|value| value.try_into().ok());
-                    player.team = value.map(|value| self.family.team(value));
+                    player.team = value.map(|value: i32| value.saturating_sub(self.family.team_offset()));
                     team = player.team.map(|_| position);
                 }
                 Some(PlayerField::Secret) => player.bot = Some(value.eq_ignore_ascii_case(b"bot")),

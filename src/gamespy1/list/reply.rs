@@ -55,24 +55,18 @@ impl<'a> Reply<'a> {
 
     /// The bytes without a late end mark of the greeting.
     fn after_greeting(&self) -> &'a [u8] {
-        let is_records =
-            |list: &[u8]| list.strip_suffix(END).is_some_and(|body| body.len().is_multiple_of(6));
-        match (self.bytes.strip_prefix(END), self.format) {
-            (Some(rest), ListFormat::Plain) if !self.greeting_ended && !rest.is_empty() => rest,
+        let late = self.bytes.strip_prefix(END).filter(|_| !self.greeting_ended);
+        let is_late = |rest: &&[u8]| match self.format {
+            ListFormat::Plain => !rest.is_empty(),
             // The lengths tell which of the two it is.
-            (Some(rest), ListFormat::Compressed)
-                if !self.greeting_ended && is_records(rest) && !is_records(self.bytes) =>
-            {
-                rest
-            }
-            _ => self.bytes,
-        }
+            ListFormat::Compressed => records(rest).is_some() && records(self.bytes).is_none(),
+        };
+        late.filter(is_late).unwrap_or(self.bytes)
     }
 
     /// The records before the end mark.
     fn records(&self) -> Option<&'a [u8]> {
         let list = self.after_greeting();
-        let records = |list: &'a [u8]| list.strip_suffix(END).filter(|body| body.len().is_multiple_of(6));
         records(list).or_else(|| records(without_query_id(list)))
     }
 
@@ -120,6 +114,11 @@ fn server_list(servers: impl Iterator<Item = SocketAddr>, is_ended: bool, limits
         list.completeness = Completeness::Complete.without(Part::End);
     }
     list
+}
+
+/// The records before an end mark at a record's start.
+fn records(list: &[u8]) -> Option<&[u8]> {
+    list.strip_suffix(END).filter(|body| body.len().is_multiple_of(6))
 }
 
 /// Without `\queryid\1.1` or `\queryid\1.1\` after the end mark.

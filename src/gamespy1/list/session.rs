@@ -153,7 +153,7 @@ impl ListSession {
             return self.finish(Err(ListError::TooLong));
         }
         self.received.extend_from_slice(bytes);
-        self.greet();
+        self.greet(now);
         self.settle(now);
         if now >= self.deadline {
             self.handle_end(now);
@@ -162,16 +162,14 @@ impl ListSession {
 
     /// The server closed the connection, or it broke.
     pub fn handle_end(&mut self, _now: Instant) {
-        let refusal = self.reply().refusal().map(ListError::Refused);
-        match (&self.state, refusal) {
-            (State::Ready(_) | State::Taken, _) => {}
-            (State::Greeting, refusal) => self.finish(Err(refusal.unwrap_or(ListError::NoGreeting))),
-            (State::Request(_) | State::List, Some(refusal)) => self.finish(Err(refusal)),
-            (State::Request(_) | State::List, None) => {
-                let list = self.reply().list(&self.limits).map_err(ListError::Malformed);
-                self.finish(list);
-            }
-        }
+        let reply = self.reply();
+        let result = match (&self.state, reply.refusal()) {
+            (State::Ready(_) | State::Taken, _) => return,
+            (_, Some(words)) => Err(ListError::Refused(words)),
+            (State::Greeting, None) => Err(ListError::NoGreeting),
+            (State::Request(_) | State::List, None) => reply.list(&self.limits).map_err(ListError::Malformed),
+        };
+        self.finish(result);
     }
 
     /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while a request or the list waits to be taken,
@@ -181,9 +179,7 @@ impl ListSession {
         match &self.state {
             State::Taken => None,
             State::Ready(_) | State::Request(_) => Some(self.started),
-            State::Greeting | State::List => {
-                Some(self.settles_at.map_or(self.deadline, |at| at.min(self.deadline)))
-            }
+            State::Greeting | State::List => self.settles_at.into_iter().chain([self.deadline]).min(),
         }
     }
 
@@ -223,7 +219,7 @@ impl ListSession {
     }
 
     /// Looks for the challenge. It has no end mark of its own; list servers send six characters.
-    fn greet(&mut self) {
+    fn greet(&mut self, now: Instant) {
         if !matches!(self.state, State::Greeting) {
             return;
         }
@@ -233,8 +229,7 @@ impl ListSession {
         let is_whole = challenge.len() < rest.len() || challenge.len() >= 6;
         let is_useless = (is_whole && challenge.is_empty()) || challenge.len() > MAX_CHALLENGE;
         if is_useless || self.received.len() > MAX_GREETING {
-            return self
-                .finish(Err(self.reply().refusal().map_or(ListError::NoGreeting, ListError::Refused)));
+            return self.handle_end(now);
         }
         if !is_whole {
             return;

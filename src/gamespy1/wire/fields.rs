@@ -10,26 +10,17 @@ use crate::text::find::Marks;
 /// key of a player's row is read as the rest of the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Fields<'a> {
-    raw: &'a [u8],
+    /// The bytes as they came. The leading `\` may be missing.
+    pub(crate) raw: &'a [u8],
     /// Start and end of the runs between the gaps of an incomplete reply, each read on its own. Empty for one run over
     /// everything.
-    runs: &'a [(usize, usize)],
+    pub(crate) runs: &'a [(usize, usize)],
 }
 
 impl<'a> Fields<'a> {
-    /// Views these bytes as pairs. The leading `\` may be missing.
+    /// The pairs of these bytes.
     pub(crate) const fn new(raw: &'a [u8]) -> Self {
-        Self::in_runs(raw, &[])
-    }
-
-    /// The same over runs that are read each on its own.
-    pub(crate) const fn in_runs(raw: &'a [u8], runs: &'a [(usize, usize)]) -> Self {
-        Self { raw, runs }
-    }
-
-    /// The bytes as they came.
-    pub(crate) const fn raw(self) -> &'a [u8] {
-        self.raw
+        Self { raw, runs: &[] }
     }
 
     /// Every pair in order, those of player and team rows included. A key at the very end without a value is in
@@ -245,7 +236,7 @@ mod tests {
     #[test]
     fn runs_are_read_each_on_its_own() {
         let raw = br"\a\1\b\c\2\d";
-        let fields = Fields::in_runs(raw, &[(0, 6), (6, 12)]);
+        let fields = Fields { raw, runs: &[(0, 6), (6, 12)] };
         let mut pairs = fields.pairs();
         assert_eq!(pairs.by_ref().collect::<Vec<_>>(), [(&b"a"[..], &b"1"[..]), (b"c", b"2")]);
         assert_eq!(pairs.odd_key(), Some(&b"d"[..]));

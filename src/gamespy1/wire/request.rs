@@ -5,6 +5,7 @@ use std::fmt;
 use bytes::BufMut;
 use nom::bytes::complete::{tag, take_till};
 use nom::combinator::opt;
+use nom::multi::many0;
 use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
@@ -63,40 +64,37 @@ impl<'a> Command<'a> {
     /// The name on the wire.
     #[must_use]
     pub const fn name(&self) -> &'a [u8] {
-        match self {
-            Self::Basic => b"basic",
-            Self::Info => b"info",
-            Self::Rules => b"rules",
-            Self::Players => b"players",
-            Self::Status => b"status",
-            Self::Packets => b"packets",
-            Self::Teams => b"teams",
-            Self::Echo(_) => b"echo",
-            Self::LevelProperty(_) => b"level_property",
-            Self::GameProperty(_) => b"game_property",
-            Self::PlayerProperty(_) => b"player_property",
-            Self::Secure(_) => b"secure",
-            Self::Other { name, .. } => name,
-        }
+        self.tokens().0
     }
 
     /// The value, which may be empty.
     #[must_use]
     pub const fn value(&self) -> &'a [u8] {
-        match self {
-            Self::Echo(value)
-            | Self::LevelProperty(value)
-            | Self::GameProperty(value)
-            | Self::PlayerProperty(value)
-            | Self::Secure(value)
-            | Self::Other { value, .. } => value,
-            _ => b"",
+        self.tokens().1
+    }
+
+    const fn tokens(&self) -> (&'a [u8], &'a [u8]) {
+        match *self {
+            Self::Basic => (b"basic", b""),
+            Self::Info => (b"info", b""),
+            Self::Rules => (b"rules", b""),
+            Self::Players => (b"players", b""),
+            Self::Status => (b"status", b""),
+            Self::Packets => (b"packets", b""),
+            Self::Teams => (b"teams", b""),
+            Self::Echo(value) => (b"echo", value),
+            Self::LevelProperty(value) => (b"level_property", value),
+            Self::GameProperty(value) => (b"game_property", value),
+            Self::PlayerProperty(value) => (b"player_property", value),
+            Self::Secure(value) => (b"secure", value),
+            Self::Other { name, value } => (name, value),
         }
     }
 
-    /// The command with this name, in any case, and this value.
-    pub(crate) fn new(name: &'a [u8], value: &'a [u8]) -> Self {
-        let known = [
+    /// Every command that has a name here, in the order in which GameSpy's own code answers them (OpenMoHAA's
+    /// code/gamespy/sv_gqueryreporting.c; it does not know those between `packets` and `echo`, or `echo` and `secure`).
+    pub(crate) const fn known(value: &'a [u8]) -> [Self; 12] {
+        [
             Self::Basic,
             Self::Info,
             Self::Rules,
@@ -109,9 +107,13 @@ impl<'a> Command<'a> {
             Self::GameProperty(value),
             Self::PlayerProperty(value),
             Self::Secure(value),
-        ];
+        ]
+    }
+
+    /// The command with this name, in any case, and this value.
+    pub(crate) fn new(name: &'a [u8], value: &'a [u8]) -> Self {
         let is_it = |known: &Self| known.value() == value && known.name().eq_ignore_ascii_case(name);
-        known.into_iter().find(is_it).unwrap_or(Self::Other { name, value })
+        Self::known(value).into_iter().find(is_it).unwrap_or(Self::Other { name, value })
     }
 }
 
@@ -121,37 +123,34 @@ impl fmt::Debug for Command<'_> {
     }
 }
 
-/// A request: a list of commands, made by the caller or read from a datagram without copying.
+/// A request: a list of commands.
 ///
 /// ```
 /// use queryport::gamespy1::{Command, Request};
 ///
-/// let commands = [Command::Basic, Command::Secure(b"LRPOPQ"), Command::Rules];
+/// let request = Request::new(&[Command::Basic, Command::Secure(b"LRPOPQ"), Command::Rules]);
 /// let mut datagram = Vec::new();
-/// Request::new(&commands).encode(&mut datagram)?;
+/// request.encode(&mut datagram)?;
 /// assert_eq!(datagram, br"\basic\\secure\LRPOPQ\\rules\");
-///
-/// let request = Request::parse(&datagram)?;
-/// assert!(request.commands().eq(commands));
+/// assert_eq!(Request::parse(&datagram)?, request);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy)]
-pub struct Request<'a>(Source<'a>);
-
-#[derive(Clone, Copy)]
-enum Source<'a> {
-    Commands(&'a [Command<'a>]),
-    Datagram(&'a [u8]),
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    commands: Vec<Command<'a>>,
+    /// What was parsed; empty for a request made of commands.
+    datagram: &'a [u8],
 }
 
 impl<'a> Request<'a> {
     /// A request of these commands. [`Self::encode`] checks them.
     #[must_use]
-    pub const fn new(commands: &'a [Command<'a>]) -> Self {
-        Self(Source::Commands(commands))
+    pub fn new(commands: &[Command<'a>]) -> Self {
+        Self { commands: commands.to_vec(), datagram: b"" }
     }
 
-    /// Reads a request from a datagram.
+    /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token after
+    /// it is its value, and one `\` behind that is skipped.
     ///
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`; [`ParseErrorKind::Unexpected`] for a reply, which
@@ -170,65 +169,41 @@ impl<'a> Request<'a> {
                 return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
             }
         }
-        let request = Self(Source::Datagram(datagram));
-        match request.commands().next() {
-            Some(_) => Ok(request),
-            None => Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1)),
+        let (_, commands) = many0(command).parse(datagram).unwrap_or_default();
+        let commands: Vec<_> = commands.into_iter().filter(|command| !command.name().is_empty()).collect();
+        if commands.is_empty() {
+            return Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1));
         }
+        Ok(Self { commands, datagram })
     }
 
-    /// The commands in order. A datagram is read as the Unreal engine reads it: `\type\` followed by another `\` has no
-    /// value, otherwise the token after it is its value, and one `\` behind that is skipped.
-    pub fn commands(&self) -> impl Iterator<Item = Command<'a>> + use<'a> {
-        let (given, mut rest) = match self.0 {
-            Source::Commands(commands) => (commands, &b""[..]),
-            Source::Datagram(datagram) => (&[][..], datagram),
-        };
-        let read = std::iter::from_fn(move || {
-            loop {
-                let (after, (name, value)) = command(rest).ok()?;
-                rest = after;
-                if !name.is_empty() {
-                    return Some(Command::new(name, value));
-                }
-            }
-        });
-        given.iter().copied().chain(read)
+    /// The commands in order.
+    #[must_use]
+    pub fn commands(&self) -> &[Command<'a>] {
+        &self.commands
     }
 
     /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
-    pub(crate) fn find(&self, name: &str) -> Option<&'a [u8]> {
-        match self.0 {
-            Source::Commands(commands) => {
-                commands.iter().find(|command| command.name() == name.as_bytes()).map(Command::value)
-            }
-            Source::Datagram(datagram) => {
-                let wanted = [b"\\", name.as_bytes(), b"\\"].concat();
-                let start = memchr::memmem::find(datagram, &wanted)?.checked_add(wanted.len())?;
-                datagram.get(start..)?.split(|&byte| byte == b'\\').next()
-            }
+    pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
+        if self.datagram.is_empty() {
+            return self.commands.iter().find(|command| command.name() == name).map(Command::value);
         }
+        let wanted = [b"\\", name, b"\\"].concat();
+        let start = memchr::memmem::find(self.datagram, &wanted)?.checked_add(wanted.len())?;
+        self.datagram.get(start..)?.split(|&byte| byte == b'\\').next()
     }
 
-    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that too. A
-    /// request that was read from a datagram is written as it came.
+    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that too.
     ///
     /// # Errors
     /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes outside
     /// printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let commands = match self.0 {
-            Source::Commands(commands) => commands,
-            Source::Datagram(datagram) => {
-                out.put_slice(datagram);
-                return Ok(());
-            }
-        };
-        if commands.is_empty() {
+        if self.commands.is_empty() {
             return Err(EncodeError::Empty("list of commands"));
         }
         let mut request = Vec::with_capacity(MAX_REQUEST);
-        for command in commands {
+        for command in &self.commands {
             if command.name().is_empty() {
                 return Err(EncodeError::Empty("command"));
             }
@@ -254,33 +229,26 @@ impl<'a> Request<'a> {
 
 impl PartialEq for Request<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.commands().eq(other.commands())
+        self.commands == other.commands
     }
 }
 
 impl Eq for Request<'_> {}
 
-impl fmt::Debug for Request<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Request")?;
-        f.debug_list().entries(self.commands()).finish()
-    }
-}
-
 /// `\name\`, then a value and one `\` unless another command follows at once. The closing separator of the name is
 /// required: neither the engine nor GameSpy's code knows `\status`.
-fn command(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
+fn command(input: &[u8]) -> IResult<&[u8], Command<'_>> {
     let separator = || tag(&b"\\"[..]);
     let token = || take_till(|byte| byte == b'\\');
     let (rest, name) = delimited(separator(), token(), separator()).parse(input)?;
     if rest.first() == Some(&b'\\') {
-        return Ok((rest, (name, b"")));
+        return Ok((rest, Command::new(name, b"")));
     }
     let (rest, value) = token().parse(rest)?;
     let (rest, _) = opt(separator()).parse(rest)?;
     // What is left and begins no command is skipped.
     let (rest, _) = token().parse(rest)?;
-    Ok((rest, (name, value)))
+    Ok((rest, Command::new(name, value)))
 }
 
 #[cfg(test)]
@@ -288,7 +256,7 @@ mod tests {
     use super::*;
 
     fn commands(datagram: &[u8]) -> Vec<Command<'_>> {
-        Request::parse(datagram).unwrap().commands().collect()
+        Request::parse(datagram).unwrap().commands().to_vec()
     }
 
     #[test]
@@ -312,10 +280,10 @@ mod tests {
     #[test]
     fn gamespys_own_code_finds_commands_anywhere() {
         let request = Request::parse(br"\basic\info\\secure\ABCDEF").unwrap();
-        assert_eq!(request.find("info"), Some(&b""[..]));
-        assert_eq!(request.find("basic"), Some(&b"info"[..]));
-        assert_eq!(request.find("secure"), Some(&b"ABCDEF"[..]));
-        assert_eq!(request.find("status"), None);
+        assert_eq!(request.find(b"info"), Some(&b""[..]));
+        assert_eq!(request.find(b"basic"), Some(&b"info"[..]));
+        assert_eq!(request.find(b"secure"), Some(&b"ABCDEF"[..]));
+        assert_eq!(request.find(b"status"), None);
     }
 
     #[test]

@@ -51,8 +51,8 @@ impl Trailer {
 /// The value of a `queryid`.
 #[derive(Clone, Copy)]
 enum QueryId {
-    ReplyAndFragment(u64, u32),
-    Fragment(u32),
+    /// The number of the reply, where there is one, and that of the fragment.
+    Numbers(Option<u64>, u32),
     /// A word (`AMv1`, `gs1`).
     Word,
     /// Nothing that a server writes: a number that was cut.
@@ -77,7 +77,9 @@ fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
     } else if let Some((before, id)) = query_id(text) {
         match before.strip_suffix(br"\final\") {
             // After the mark, only a number of two parts is written: a single one was cut short.
-            Some(body) if matches!(id, QueryId::Fragment(1..)) => (body, Some(QueryId::Damaged), true, true),
+            Some(body) if matches!(id, QueryId::Numbers(None, 1..)) => {
+                (body, Some(QueryId::Damaged), true, true)
+            }
             Some(body) => (body, Some(id), true, true),
             None => (before, Some(id), false, false),
         }
@@ -89,9 +91,8 @@ fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
         }
     };
     let (reply, fragment) = match id {
-        Some(QueryId::ReplyAndFragment(reply, fragment)) => (Some(reply), Some(fragment)),
-        Some(QueryId::Fragment(fragment)) => (None, Some(fragment)),
-        Some(QueryId::Word | QueryId::Damaged) | None => (None, None),
+        Some(QueryId::Numbers(reply, fragment)) => (reply, Some(fragment)),
+        _ => (None, None),
     };
     let is_final = is_final && !matches!(id, Some(QueryId::Damaged));
     let final_first = final_first && is_final && reply.is_some();
@@ -114,9 +115,9 @@ fn split_numbered_first(number: u32, text: &[u8]) -> (&[u8], Trailer) {
         },
     };
     let is_whole = match id {
-        Some(QueryId::Fragment(again)) => again == number,
+        Some(QueryId::Numbers(None, again)) => again == number,
         Some(QueryId::Word) | None => before_eof.is_some(),
-        Some(QueryId::ReplyAndFragment(..) | QueryId::Damaged) => false,
+        Some(_) => false,
     };
     let (fragment, is_final) = (is_whole.then_some(number), is_whole && is_final);
     (body, Trailer { fragment, zero_based: true, is_final, ..Trailer::default() })
@@ -155,8 +156,8 @@ fn query_id_value(value: &[u8]) -> QueryId {
     let mut parts = value.splitn(2, |&byte| byte == b'.');
     let first = parts.next().unwrap_or_default();
     let id = match parts.next() {
-        Some(second) => decimal(first).zip(decimal(second)).map(|(n, m)| QueryId::ReplyAndFragment(n, m)),
-        None => decimal(first).map(QueryId::Fragment),
+        Some(second) => decimal(first).zip(decimal(second)).map(|(n, m)| QueryId::Numbers(Some(n), m)),
+        None => decimal(first).map(|m| QueryId::Numbers(None, m)),
     };
     id.unwrap_or(QueryId::Damaged)
 }
@@ -167,7 +168,7 @@ pub(crate) fn inner_fragments(body: &[u8]) -> impl Iterator<Item = u32> {
     memchr::memmem::find_iter(body, br"\queryid\").filter_map(|start| {
         let value = body.get(start..)?.splitn(4, |&byte| byte == b'\\').nth(2)?;
         match query_id_value(value) {
-            QueryId::ReplyAndFragment(_, fragment) => Some(fragment),
+            QueryId::Numbers(Some(_), fragment) => Some(fragment),
             _ => None,
         }
     })
