@@ -65,8 +65,8 @@ pub struct Answer {
 /// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
 const ECHO_KEYS: [&str; 5] = ["echo", "echo_replay", "echo_reply", "echoresponse", "ignoring"];
 
-/// The values of `location` in games of the Unreal engine, in the order of the engine's own list. Other games use the key
-/// for other things (Battlefield 1942: a Windows language number).
+/// The values of `location` in games of the Unreal engine, in the order of the engine's own list (333networks,
+/// Masterserver-Qt5). Other games use the key for other things (Battlefield 1942: a Windows language number).
 const REGIONS: [&str; 13] = [
     "no region",
     "south-eastern US",
@@ -93,8 +93,8 @@ impl Answer {
         Self { body, asked }
     }
 
-    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is the reply's: datagrams of
-    /// other replies are passed over, as are those that are none.
+    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is the reply's:
+    /// datagrams of other replies are passed over, as are those that are none.
     ///
     /// # Errors
     /// Why the last rejected datagram is no reply, when none is.
@@ -118,8 +118,9 @@ impl Answer {
         self.fields().pairs()
     }
 
-    /// The pairs that describe the server: those of no player or team row, without what numbers and ends the reply. In a
-    /// complete answer, a last key without a value has an empty one; elsewhere it is the rest of something that is missing.
+    /// The pairs that describe the server: those of no player or team row, without what numbers and ends the reply.
+    /// In a complete answer, a last key without a value has an empty one; elsewhere it is the rest of something that
+    /// is missing.
     pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_complete = self.completeness().is_complete();
         let is_rule = |(key, value): &(&[u8], &[u8])| RowKey::parse(key).is_none() && !is_control(key, value);
@@ -133,8 +134,8 @@ impl Answer {
         })
     }
 
-    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942 sends some
-    /// keys twice with different values; the first is the current one.
+    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
+    /// sends some keys twice with different values; the first is the current one.
     ///
     /// This is also the way to `validate`, which answers `\secure\`, and to the values of `\level_property\` and
     /// `\game_property\`; those of `\player_property\` are in [`Self::players`].
@@ -180,8 +181,9 @@ impl Answer {
         Verification::Unavailable
     }
 
-    /// What came back for `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`, `echoresponse` or
-    /// any other: where only an echo was asked for, it is the first pair. Servers that refuse write `ignoring`.
+    /// What came back for `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`,
+    /// `echoresponse` or any other: where only an echo was asked for, it is the first pair. Servers that refuse write
+    /// `ignoring`.
     #[must_use]
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();

@@ -40,15 +40,22 @@ pub struct StatusQuery {
 }
 
 /// The habits of servers that a client must know before it asks.
+///
+/// ```
+/// use queryport::QueryOptions;
+/// use queryport::gamespy1::Dialect;
+///
+/// let options = QueryOptions::default().with_dialect(Dialect::XServerQuery);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Dialect {
     /// Answers `\status\`.
     #[default]
     Standard,
-    /// Answers `\status\xserverquery` in more detail: UT99 and UT2004 with the mod XServerQuery. Most other servers read it
-    /// as a plain `\status\`; Renegade's Dragonade (da_gamespy.cpp) and SWAT 4's GS1 mod (sergeii/swat-gs1) compare the
-    /// whole request and stay silent.
+    /// Answers `\status\xserverquery` in more detail: UT99 and UT2004 with the mod XServerQuery. Most other servers
+    /// read it as a plain `\status\`; Renegade's Dragonade (da_gamespy.cpp) and SWAT 4's GS1 mod (sergeii/swat-gs1)
+    /// compare the whole request and stay silent.
     XServerQuery,
 }
 
@@ -94,8 +101,8 @@ impl StatusQuery {
         Ok(Self { commands, ..Self::new(0, limits) })
     }
 
-    /// The same with `\echo\` after all other commands. UT99 sends nothing at all when it does not know the last command; it
-    /// knows this one. Use it with commands of mods.
+    /// The same with `\echo\` after all other commands. UT99 sends nothing at all when it does not know the last
+    /// command; it knows this one. Use it with commands of mods.
     ///
     /// # Errors
     /// What [`Request::encode`] refuses.

@@ -37,7 +37,8 @@ impl Family {
         }
     }
 
-    /// The colour codes in names. UT99 has none and no ESC in any name, so those of the later engine are right for both.
+    /// The colour codes in names. UT99 has none and no ESC in any name, so those of the later engine are right for
+    /// both.
     pub(crate) const fn colours(self) -> Colours {
         match self {
             Self::Unreal => Colours::UnrealEscape,

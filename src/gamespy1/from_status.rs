@@ -6,7 +6,8 @@ use super::family::Family;
 use super::wire::packer::Section;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 
-/// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to `\rules\`.
+/// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to
+/// `\rules\`.
 const BASIC: &str = "gamename gamever minnetver location";
 const INFO: &str =
     "hostname hostport maptitle mapname gametype numplayers maxplayers gamemode worldlog wantworldlog";
@@ -156,8 +157,8 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// A text in Windows-1252, which the games' own clients read, where the set has its characters and the result is not valid
-/// UTF-8 of other characters; else in UTF-8. Colour codes that hold control bytes are left out.
+/// A text in Windows-1252, which the games' own clients read, where the set has its characters and the result is not
+/// valid UTF-8 of other characters; else in UTF-8. Colour codes that hold control bytes are left out.
 pub(super) fn encoded(text: TextRef<'_>) -> Cow<'_, [u8]> {
     let has_codes = text.raw().contains(&0x1B) || text.style().charset == Charset::Utf16Le;
     if text.raw().is_ascii() && !has_codes {

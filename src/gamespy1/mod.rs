@@ -1,5 +1,5 @@
-//! GameSpy v1, the backslash protocol: Unreal, UT99, UT2003/4's and Killing Floor's side port, Battlefield 1942, Medal of
-//! Honor: Allied Assault, SWAT 4, Serious Sam, Operation Flashpoint, Renegade and some seventy more.
+//! GameSpy v1, the backslash protocol: Unreal, UT99, UT2003/4's and Killing Floor's side port, Battlefield 1942,
+//! Medal of Honor: Allied Assault, SWAT 4, Serious Sam, Operation Flashpoint, Renegade and some seventy more.
 //!
 //! One datagram asks, one or many answer. Nothing ties a reply to its request but the sender's address.
 //!
@@ -31,31 +31,34 @@
 //! | SWAT 4 other mods | `\queryid\gs1\final\` | | one datagram |
 //! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` follows each section | every 512 bytes, also inside a token |
 //!
-//! So the keys of the end are taken off each datagram first, the rest is joined by number, and only then read: rows are
-//! split over datagrams, and so are a key and its value. An [`Answer`] is complete when the fragment with the end mark and
-//! every one before it are here. A missing fragment always shows, except in the cases below.
+//! So the keys of the end are taken off each datagram first, the rest is joined by number, and only then read: rows
+//! are split over datagrams, and so are a key and its value. An [`Answer`] is complete when the fragment with the end
+//! mark and every one before it are here. A missing fragment always shows, except in the cases below.
 //!
 //! # What cannot be known
-//! - Where nothing is numbered, a lost datagram leaves no gap: the end mark counts as the end one round trip after it came.
+//! - Where nothing is numbered, a lost datagram leaves no gap: the end mark counts as the end one round trip after it
+//!   came.
 //! - A server that numbers N.M from 0 (none was met) and loses fragment 0 looks like one that counts from 1; a status
 //!   without name and map is therefore incomplete.
-//! - UT99 ties its end mark to the number of players. When it lists fewer, the mark never comes: the answer is incomplete
-//!   although it may hold everything. The client asks such a server twice, not more often.
+//! - UT99 ties its end mark to the number of players. When it lists fewer, the mark never comes: the answer is
+//!   incomplete although it may hold everything. The client asks such a server twice, not more often.
 //!
 //! # What is known and from where
-//! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (captures of 10 and more).
-//! - The reply number is the server's count of requests, 1–100 and again on UT99, from 2 upwards in GameSpy's own code; it
-//!   is constant (1.1) on SWAT 4 and second-generation servers (UT99's UdpServerQuery script, OpenMoHAA's code run here,
-//!   captures). It tells two replies apart, not two clients.
-//! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run for the vectors `qr1-*` of
-//!   the tests: its fragments count from 1, its echo comes under the key `echo`, `validate` precedes `final`, and it answers
-//!   every datagram but one that begins with `;`, if only with `\final\\queryid\N.1`.
-//! - Battlefield 1942 numbers teams from 1 in player rows and from 0 in `teamname_N`, lists rows of players who left, and
-//!   sends some keys twice with different values (captures).
-//! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures).
-//! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes `ignoring`,
-//!   because a forged sender can make two servers echo each other for ever (UdpServerQuery and UdpGamespyQuery scripts).
-//! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery script): see
+//! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (the vectors
+//!   `qr1-ut-40-small-*` of the tests have 15).
+//! - The reply number is the server's count of requests, 1–100 and again on UT99, from 2 upwards in GameSpy's own
+//!   code; it is constant (1.1) on SWAT 4 and second-generation servers (UT99's script UdpServerQuery 1.5.2,
+//!   OpenMoHAA, captures in sergeii/swat4master). It tells two replies apart, not two clients.
+//! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run for the vectors
+//!   `qr1-*` of the tests: its fragments count from 1, its echo comes under the key `echo`, `validate` precedes
+//!   `final`, and it answers every datagram but one that begins with `;`, if only with `\final\\queryid\N.1`.
+//! - Battlefield 1942 numbers teams from 1 in player rows and from 0 in `teamname_N`, lists rows of players who left,
+//!   and sends some keys twice with different values (captures in Austinb/GameQ, tests/Protocols/Providers).
+//! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
+//! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes
+//!   `ignoring`, because a forged sender can make two servers echo each other for ever (UT99's UdpServerQuery,
+//!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004).
+//! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery): see
 //!   [`StatusQuery::commands_with_echo`].
 //! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`].
 //!

@@ -61,8 +61,8 @@ struct Numbered {
     /// Whether the server cuts between any two tokens, and not only between pairs.
     splits_pairs: bool,
     pairs: usize,
-    /// Names of players in the fragments that came after the pairs had exceeded the limit of players. Before, there cannot
-    /// be more names than the limit.
+    /// Names of players in the fragments that came after the pairs had exceeded the limit of players. Before, there
+    /// cannot be more names than the limit.
     names: usize,
 }
 
@@ -139,8 +139,8 @@ impl Reassembly {
         }
     }
 
-    /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the mark when
-    /// it lists fewer players than it counts; asking once more would change nothing.
+    /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
+    /// mark when it lists fewer players than it counts; asking once more would change nothing.
     pub(super) fn lacks_end_mark(&self) -> bool {
         let without_end = |reply: &&Numbered| {
             let fragments = &reply.fragments;
@@ -233,8 +233,8 @@ impl Numbered {
         runs
     }
 
-    /// Where the first key of a fragment begins when the fragment before it is missing. Where a server cuts between a key
-    /// and its value, the keys are the tokens of which more are keys of rows.
+    /// Where the first key of a fragment begins when the fragment before it is missing. Where a server cuts between a
+    /// key and its value, the keys are the tokens of which more are keys of rows.
     fn first_key(&self, body: &[u8]) -> usize {
         if !self.splits_pairs {
             return 0;

@@ -98,7 +98,8 @@ impl<'a> Rows<'a> {
 
 /// Sorts fields into rows, whatever order they come in.
 ///
-/// Servers write row after row or column after column: the row of the field before and the one after it are tried first.
+/// Servers write row after row or column after column: the row of the field before and the one after it are tried
+/// first.
 #[derive(Debug, Default)]
 pub(super) struct RowCollector<'a> {
     /// In the order of the wire, each with the position of its row.

@@ -1,13 +1,13 @@
 //! Proof of a game's key: the answer to `\secure\challenge`.
 //!
-//! Servers prove to masters, and clients to list servers, that they know the key of their game: six characters, the same in
-//! every copy, and long since public. The computation is a stream cipher keyed like RC4 whose output depends on the plain
-//! text, written as base64. It authenticates nobody, and a key of six characters can be found by trying within hours. So
-//! the key comes from the caller, and a server answers only where it is given one.
+//! Servers prove to masters, and clients to list servers, that they know the key of their game: six characters, the
+//! same in every copy, and long since public. The computation is a stream cipher keyed like RC4 whose output depends
+//! on the plain text, written as base64. It authenticates nobody, and a key of six characters can be found by trying
+//! within hours. So the key comes from the caller, and a server answers only where it is given one.
 //!
-//! Sources: the algorithm as the masters of 333networks (Masterserver-Perl, lib/MasterServer/Core/Secure.pm) and OpenSpy
-//! compute it, checked against a trace of Bridge Commander (see the tests). Clients that announce an *enctype* use two
-//! more steps, which no game server needs.
+//! Sources: the algorithm as the masters of 333networks (Masterserver-Perl, lib/MasterServer/Core/Secure.pm) and
+//! OpenSpy compute it, checked against a trace of Bridge Commander (see the tests). Clients that announce an
+//! *enctype* use two more steps, which no game server needs.
 
 use std::fmt;
 

@@ -27,8 +27,8 @@ pub struct Options {
     pub dialect: Dialect,
     /// Whether `\echo\` is answered, for up to 50 bytes of printable ASCII; default `false`.
     pub echo: bool,
-    /// What `\level_property\`, `\game_property\` and `\player_property\` may read; `None`, the default, answers none of
-    /// them. Stock UT99 servers reveal passwords this way.
+    /// What `\level_property\`, `\game_property\` and `\player_property\` may read; `None`, the default, answers none
+    /// of them. Stock UT99 servers reveal passwords this way.
     pub properties: Option<Properties>,
     /// The key that `\secure\` is answered with, for challenges of 6 to 16 bytes; without it, it is not answered.
     pub key: Option<GameKey>,
@@ -43,6 +43,15 @@ impl Options {
 }
 
 /// Properties that clients may read by name.
+///
+/// ```
+/// use queryport::gamespy1::server::{Options, Properties};
+///
+/// let mut properties = Properties::default();
+/// properties.level.push("Title", "Facing Worlds");
+/// let mut options = Options::default();
+/// options.properties = Some(properties);
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Properties {
@@ -62,8 +71,8 @@ pub enum Dialect {
     /// `\queryid\N.M\final\`, N from 1 to 100 and again.
     #[default]
     Unreal,
-    /// GameSpy's own code, QR1: commands are found anywhere in the request and answered in a fixed order, datagrams of at
-    /// most 1,349 bytes, `\final\\queryid\N.M`, N from 2 upwards.
+    /// GameSpy's own code, QR1: commands are found anywhere in the request and answered in a fixed order, datagrams
+    /// of at most 1,349 bytes, `\final\\queryid\N.M`, N from 2 upwards.
     Qr1,
 }
 

@@ -129,7 +129,8 @@ fn fragments_of_another_reply_are_not_merged() {
     assert_eq!((outcome.stats.rejected, names(&outcome.answer)), (2, vec!["a".to_owned(), "b".to_owned()]));
 }
 
-/// Known from other tools: fragments reversed: qstat 2 of 11 players, opengsq loses all server keys, rust gamedig fails.
+/// Known from other tools: fragments reversed: qstat 2 of 11 players, opengsq loses all server keys, rust gamedig
+/// fails.
 #[test]
 fn reversed_fragments_are_put_in_order() {
     let mut rig = Rig::new();
@@ -180,8 +181,8 @@ fn a_retry_without_reply_numbers_starts_a_new_reply() {
     assert_eq!(names(&outcome.answer), ["new"]);
 }
 
-/// Known from other tools: every datagram twice: node gamedig doubles; rust gamedig fails; second copy with other content
-/// later: node gamedig and GameQ double or replace.
+/// Known from other tools: every datagram twice: node gamedig doubles; rust gamedig fails; second copy with other
+/// content later: node gamedig and GameQ double or replace.
 #[test]
 fn copies_are_dropped_and_the_first_one_counts() {
     let mut rig = Rig::new();

@@ -10,9 +10,9 @@
 //!    │ ◄──  closes                                                      │
 //! ```
 //!
-//! The ports are query ports. Six bytes of `cmp` can look like the end mark (92.102.105.110:24940 is `\final`), so the mark
-//! counts only at the start of a record, as the last bytes before the server closes or falls silent. No *enctype* is
-//! announced: the list then comes unencrypted.
+//! The ports are query ports. Six bytes of `cmp` can look like the end mark (92.102.105.110:24940 is `\final`), so
+//! the mark counts only at the start of a record, as the last bytes before the server closes or falls silent. No
+//! *enctype* is announced: the list then comes unencrypted.
 //!
 //! Sources: OpenSpy (openspy-core, code/serverbrowsing/server/V1Peer.cpp), 333networks (Masterserver-Qt5,
 //! TcpTasks/ListenClientHandler).

@@ -28,8 +28,8 @@ pub struct ListRequest {
     pub version: String,
     /// How the list is written; default plain text.
     pub format: ListFormat,
-    /// Only servers that this condition holds for, in the SQL-like language of the list server; default empty, which means
-    /// all. 333networks ignores it.
+    /// Only servers that this condition holds for, in the SQL-like language of the list server; default empty, which
+    /// means all. 333networks ignores it.
     pub filter: String,
 }
 

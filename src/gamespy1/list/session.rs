@@ -71,6 +71,15 @@ enum State {
 }
 
 /// Why there is no list.
+///
+/// ```
+/// use queryport::ErrorKind;
+/// use queryport::gamespy1::list::ListError;
+///
+/// let error = ListError::Refused("Validation error".to_owned());
+/// assert_eq!(error.kind(), ErrorKind::Refused);
+/// assert_eq!(error.to_string(), "the list server refused: \"Validation error\"");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ListError {
@@ -106,8 +115,8 @@ impl ListError {
 }
 
 impl ListSession {
-    /// A conversation that waits for the greeting. Its deadline is `now` plus [`Timing::timeout`]: allow for more than the
-    /// default, since OpenSpy takes up to half a minute for a long list.
+    /// A conversation that waits for the greeting. Its deadline is `now` plus [`Timing::timeout`]: allow for more
+    /// than the default, since OpenSpy takes up to half a minute for a long list.
     #[must_use]
     pub fn new(request: ListRequest, timing: Timing, now: Instant) -> Self {
         Self {
@@ -172,8 +181,8 @@ impl ListSession {
         self.finish(result);
     }
 
-    /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while a request or the list waits to be taken,
-    /// `None` after that.
+    /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while a request or the list waits to be
+    /// taken, `None` after that.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match &self.state {

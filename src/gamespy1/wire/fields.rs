@@ -3,11 +3,11 @@
 use super::row_key::RowKey;
 use crate::text::find::Marks;
 
-/// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values and blanks at the ends are
-/// kept: all of them occur on real servers.
+/// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values and blanks at the
+/// ends are kept: all of them occur on real servers.
 ///
-/// The wire has no escape for `\`. Where a server leaves one in a player's name, everything between the name and the next
-/// key of a player's row is read as the rest of the name.
+/// The wire has no escape for `\`. Where a server leaves one in a player's name, everything between the name and the
+/// next key of a player's row is read as the rest of the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Fields<'a> {
     /// The bytes as they came. The leading `\` may be missing.
@@ -33,8 +33,8 @@ impl<'a> Fields<'a> {
         Pairs { raw: self.raw, runs, tokens: Tokens::new(text) }
     }
 
-    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942 sends some
-    /// keys twice with different values; the first is the current one.
+    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
+    /// sends some keys twice with different values; the first is the current one.
     pub(crate) fn get(self, key: &str) -> Option<&'a [u8]> {
         let mut empty = None;
         for (found, value) in self.pairs() {
@@ -72,8 +72,8 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// A key at the very end that has no value: the reply is cut there, or its server writes no separator before an empty
-    /// value. Known once all pairs were taken.
+    /// A key at the very end that has no value: the reply is cut there, or its server writes no separator before an
+    /// empty value. Known once all pairs were taken.
     pub(crate) const fn odd_key(&self) -> Option<&'a [u8]> {
         self.tokens.odd
     }
@@ -115,7 +115,8 @@ impl<'a> Tokens<'a> {
         Self { text, start, separators: Marks::new([b'\\'], text), odd: None }
     }
 
-    /// The next token as a range. Inlined always: it is the inner loop of every view, and not every caller gets it otherwise.
+    /// The next token as a range. Always inlined: it is the inner loop of every view, and some callers do not get it
+    /// otherwise.
     #[inline(always)]
     fn range(&mut self) -> Option<(usize, usize)> {
         if self.start > self.text.len() {

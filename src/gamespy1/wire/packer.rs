@@ -4,8 +4,7 @@ use bytes::Bytes;
 
 use super::trailer::Trailer;
 
-/// Most datagrams of a reply; the rest is left out. qstat (gps.c), the client with the smallest known bound, puts 32
-/// together.
+/// Most datagrams of a reply; the rest is left out. qstat (Unity-Technologies/qstat, gps.c) puts no more together.
 const MAX_FRAGMENTS: usize = 32;
 /// Room for the longest trailer, `\queryid\4294967295.32\final\`.
 const TRAILER: usize = 30;
@@ -15,8 +14,8 @@ const TRAILER: usize = 30;
 pub(crate) struct Section(Vec<u8>);
 
 impl Section {
-    /// Appends a pair. Separators and control bytes, which nothing on this wire escapes, are taken out. A pair whose key is
-    /// then empty, or is one that numbers or ends a reply, is left out.
+    /// Appends a pair. Separators and control bytes, which nothing on this wire escapes, are taken out. A pair whose
+    /// key is then empty, or is one that numbers or ends a reply, is left out.
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
         let start = self.0.len();
         self.push_token(key);
@@ -53,8 +52,8 @@ impl Packer {
         Self { done: Vec::new(), current: Vec::new(), limit: max_datagram.saturating_sub(TRAILER) }
     }
 
-    /// Adds a section: whole where it fits, in a datagram of its own where it does not, and cut between pairs where it fits
-    /// into none. A pair that fits into none is lost, as on GameSpy's own servers.
+    /// Adds a section: whole where it fits, in a datagram of its own where it does not, and cut between pairs where
+    /// it fits into none. A pair that fits into none is lost, as on GameSpy's own servers.
     pub(crate) fn add(&mut self, section: &Section) {
         let text = &section.0;
         if text.len() <= self.limit {

@@ -149,14 +149,14 @@ impl<'a> Request<'a> {
         Self { commands: commands.to_vec(), datagram: b"" }
     }
 
-    /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token after
-    /// it is its value, and one `\` behind that is skipped.
+    /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token
+    /// after it is its value, and one `\` behind that is skipped.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`; [`ParseErrorKind::Unexpected`] for a reply, which
-    /// holds `queryid`, `final`, `statusresponse` or `eof`: two servers must never answer each other;
-    /// [`ParseErrorKind::CutShort`] without any command; [`ParseErrorKind::Limit`] above 255 bytes, which is as much as
-    /// servers read.
+    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`; [`ParseErrorKind::Unexpected`] for a
+    /// reply, which holds `queryid`, `final`, `statusresponse` or `eof`: two servers must never answer each other;
+    /// [`ParseErrorKind::CutShort`] without any command; [`ParseErrorKind::Limit`] above 255 bytes, which is as much
+    /// as servers read.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') {
             return Err(ParseError::new(ParseErrorKind::NotThisProtocol("a backslash"), 0));
@@ -193,11 +193,12 @@ impl<'a> Request<'a> {
         self.datagram.get(start..)?.split(|&byte| byte == b'\\').next()
     }
 
-    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that too.
+    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that
+    /// too.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes outside
-    /// printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
+    /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes
+    /// outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         if self.commands.is_empty() {
             return Err(EncodeError::Empty("list of commands"));

@@ -52,8 +52,8 @@ impl<'a> Response<'a> {
         Ok(response)
     }
 
-    /// Every key and value in the order of the wire, those of player and team rows included, without the keys that number
-    /// and end the reply.
+    /// Every key and value in the order of the wire, those of player and team rows included, without the keys that
+    /// number and end the reply.
     ///
     /// In a fragment of SWAT 4's AdminMod the first token may be the value of the fragment before: only an
     /// [`Answer`](crate::gamespy1::Answer), which joins them, reads that.

@@ -7,8 +7,8 @@ pub(crate) struct RowKey<'a> {
     pub(crate) field: &'a [u8],
     /// The number, as the server counts. Rows of players may begin anywhere and leave numbers out.
     pub(crate) index: u32,
-    /// Whether the row is a team's: `teamname_N` (Battlefield 1942) and every key of the form `name_tN`. `team_N` is the
-    /// team of a player.
+    /// Whether the row is a team's: `teamname_N` (Battlefield 1942) and every key of the form `name_tN`. `team_N` is
+    /// the team of a player.
     pub(crate) is_team: bool,
 }
 

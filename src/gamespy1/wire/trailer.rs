@@ -84,7 +84,7 @@ fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
             None => (before, Some(id), false, false),
         }
     } else {
-        // At the place of a key: after an even number of separators.
+        // Where a key begins: after an even number of separators.
         match body.filter(|body| memchr::memchr_iter(b'\\', body).count().is_multiple_of(2)) {
             Some(body) => (body, None, true, false),
             None => (text, None, false, false),
