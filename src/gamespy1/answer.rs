@@ -66,22 +66,11 @@ pub struct Answer {
 const ECHO_KEYS: [&str; 5] = ["echo", "echo_replay", "echo_reply", "echoresponse", "ignoring"];
 
 /// The values of `location` in games of the Unreal engine, in the order of the engine's own list (333networks,
-/// Masterserver-Qt5). Other games use the key for other things (Battlefield 1942: a Windows language number).
-const REGIONS: [&str; 13] = [
-    "no region",
-    "south-eastern US",
-    "western US",
-    "midwestern US",
-    "north-western US, western Canada",
-    "north-eastern US, eastern Canada",
-    "United Kingdom",
-    "continental Europe",
-    "Central Asia, Middle East",
-    "south-east Asia, Pacific",
-    "Africa",
-    "Australia, New Zealand, Pacific",
-    "Central and South America",
-];
+/// Masterserver-Qt5), with a slash between them. Other games use the key for other things (Battlefield 1942: a
+/// Windows language number).
+const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north-western US, western Canada/\
+    north-eastern US, eastern Canada/United Kingdom/continental Europe/Central Asia, Middle East/\
+    south-east Asia, Pacific/Africa/Australia, New Zealand, Pacific/Central and South America";
 
 impl Answer {
     pub(super) fn new(mut body: Body, asked: Asked) -> Self {
@@ -196,8 +185,7 @@ impl Answer {
     /// The part of the world that the key `location` names; `None` also where the game uses the key for something else.
     #[must_use]
     pub fn region(&self) -> Option<&'static str> {
-        let code = number::number::<u32>(self.get("location")?)?;
-        REGIONS.get(usize::try_from(code).ok()?).copied()
+        REGIONS.split('/').nth(number::number(self.get("location")?)?)
     }
 
     pub(super) fn fields(&self) -> Fields<'_> {

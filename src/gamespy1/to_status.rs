@@ -162,10 +162,6 @@ struct RowReader<'a> {
 }
 
 impl RowReader<'_> {
-    fn text(&self, raw: &[u8]) -> Text {
-        Text::part(self.bytes, raw, self.style)
-    }
-
     fn player(&mut self, row: &Row<'_>) -> Player {
         let mut player = Player::default();
         // Which fields were understood; of repeated ones the first.
@@ -174,7 +170,7 @@ impl RowReader<'_> {
             let number = || number::integer(value);
             match PlayerField::of(field) {
                 Some(PlayerField::Name) if name.is_none() => {
-                    player.name = self.text(value);
+                    player.name = Text::part(self.bytes, value, self.style);
                     name = Some(position);
                 }
                 Some(kind @ (PlayerField::Score | PlayerField::Frags | PlayerField::Kills)) => {
@@ -217,7 +213,7 @@ impl RowReader<'_> {
         let score = TEAM_SCORE.iter().filter_map(position).find(|position| number(*position).is_some());
         Team {
             id: i32::try_from(row.index()).ok(),
-            name: name.and_then(value).map(|name| self.text(name)),
+            name: name.and_then(value).map(|name| Text::part(self.bytes, name, self.style)),
             score: score.and_then(number),
             extra: self.extra(row, [name, score]),
         }

@@ -55,24 +55,17 @@ impl Packer {
     /// Adds a section: whole where it fits, in a datagram of its own where it does not, and cut between pairs where
     /// it fits into none. A pair that fits into none is lost, as on GameSpy's own servers.
     pub(crate) fn add(&mut self, section: &Section) {
-        let text = &section.0;
-        if text.len() <= self.limit {
-            if !self.fits(text) {
+        let parts: Vec<&[u8]> = if section.0.len() <= self.limit {
+            vec![&section.0]
+        } else {
+            section.pairs().filter(|pair| pair.len() <= self.limit).collect()
+        };
+        for part in parts {
+            if self.current.len().saturating_add(part.len()) > self.limit {
                 self.flush();
             }
-            return self.current.extend_from_slice(text);
+            self.current.extend_from_slice(part);
         }
-        let limit = self.limit;
-        for pair in section.pairs().filter(|pair| pair.len() <= limit) {
-            if !self.fits(pair) {
-                self.flush();
-            }
-            self.current.extend_from_slice(pair);
-        }
-    }
-
-    fn fits(&self, text: &[u8]) -> bool {
-        self.current.len().saturating_add(text.len()) <= self.limit
     }
 
     /// Begins a new datagram.
