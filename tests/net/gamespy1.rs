@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::Timing;
 use queryport::gamespy1::list::{ListError, ListFormat, ListRequest};
 use queryport::gamespy1::secure::{Enctype, GameKey};
 use queryport::gamespy1::{Command, server};
+use queryport::{Player, ServerStatus};
 use queryport::net::{Client, Error, serve};
 use queryport::serve::{Responder, Service};
-use queryport::{Player, ServerStatus};
+use queryport::Timing;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 
