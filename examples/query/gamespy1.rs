@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use queryport::gamespy1::secure::{Enctype, GameKey};
+use queryport::gamespy1::secure::GameKey;
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::{Client, Limits, Protocol};
 
@@ -19,7 +19,7 @@ pub(crate) async fn ask(
     let port = Protocol::GameSpy1.default_query_port();
     let outcome = client.ask_host(server, port, |_nonce| query.clone()).await?;
     let answer = &outcome.answer;
-    for (key, value) in answer.fields() {
+    for (key, value) in answer.pairs() {
         println!("{} = {}", key.escape_ascii(), value.escape_ascii());
     }
     if let Some(region) = answer.region() {
@@ -36,8 +36,10 @@ pub(crate) async fn ask(
         match command {
             Command::Secure(challenge) => println!("-- {}", proof(answer, challenge, key)?),
             Command::PlayerProperty(name) => {
-                for (row, value) in answer.player_property(&String::from_utf8_lossy(name)) {
-                    println!("-- player {row}: {}", value.escape_ascii());
+                let name = String::from_utf8_lossy(name);
+                for row in answer.players() {
+                    let value = row.get(&name).unwrap_or_default();
+                    println!("-- player {}: {}", row.index(), value.escape_ascii());
                 }
             }
             _ => {}
@@ -69,11 +71,11 @@ fn command(text: &str) -> Command<'_> {
 
 /// What the answer to a challenge proves.
 fn proof(answer: &Answer, challenge: &[u8], key: Option<&str>) -> Result<String, Box<dyn Error>> {
-    let Some(given) = answer.validate() else { return Ok("no answer to the challenge".to_owned()) };
+    let Some(given) = answer.get("validate") else { return Ok("no answer to the challenge".to_owned()) };
     let given = given.escape_ascii();
     let Some(key) = key else { return Ok(format!("validate {given}, not checked: no --key")) };
-    let expected = GameKey::new(key)?.validate(challenge, Enctype::Plain)?;
+    let expected = GameKey::new(key)?.validate(challenge)?;
     let verdict =
-        if expected.as_bytes() == answer.validate().unwrap_or_default() { "right" } else { "WRONG" };
+        if expected.as_bytes() == answer.get("validate").unwrap_or_default() { "right" } else { "WRONG" };
     Ok(format!("validate {given} is {verdict} for this key"))
 }

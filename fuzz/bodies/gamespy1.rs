@@ -12,37 +12,37 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::Limits;
-use queryport::Timing;
 use queryport::gamespy1::list::{ListFormat, ListRequest, ListSession};
 use queryport::gamespy1::secure::GameKey;
-use queryport::gamespy1::{Answer, Command, FinalOrder, Request, Response, StatusQuery, server};
+use queryport::gamespy1::server::{Dialect, Options};
+use queryport::gamespy1::{Answer, Request, Response, StatusQuery, server};
 use queryport::session::Session;
-use queryport::{Player, ServerStatus};
+use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
 /// A request that parses can be written again if servers would understand it, and is answered within bounds, in both
 /// dialects, by what is no request.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else { return };
-    let commands: Vec<Command<'_>> = request.commands().collect();
-    assert!(!commands.is_empty() && data.len() <= queryport::gamespy1::MAX_REQUEST);
+    assert!(!request.commands().is_empty() && data.len() <= 255);
     let mut written = Vec::new();
-    if Request::encode(&commands, &mut written).is_ok()
+    if request.encode(&mut written).is_ok()
         && let Ok(again) = Request::parse(&written)
     {
-        assert!(again.commands().eq(commands.iter().copied()));
+        assert_eq!(again, request);
     }
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
     status.players = Some((0..40).map(|number| Player::new(format!("player {number}"))).collect());
-    for dialect in [server::Dialect::Unreal, server::Dialect::Qr1] {
-        let mut options = server::Options::default();
-        options.dialect = dialect;
+    let address = "192.0.2.1:5000".parse().unwrap();
+    let mut requester = Requester::new(address, Instant::now(), Secret::new([7; 16]));
+    requester.number = 6;
+    for (dialect, longest) in [(Dialect::Unreal, 1000), (Dialect::Qr1, 1349)] {
+        let mut options = Options::new(dialect);
         options.echo = true;
         options.key = GameKey::new("Z5Nfb0").ok();
-        let replies = server::answer(&request, &status, &options, 5);
+        let replies = server::answer(&request, &status, &options, &requester);
         for reply in &replies {
-            assert!(reply.len() <= dialect.max_datagram());
+            assert!(reply.len() <= longest);
             assert!(Request::parse(reply).is_err(), "a reply is never a request");
         }
         if !replies.is_empty() {
@@ -58,26 +58,25 @@ pub fn request(data: &[u8]) {
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else { return };
-    let pairs: Vec<_> = response.fields().iter().collect();
+    let pairs: Vec<_> = response.pairs().collect();
     assert!(pairs.len() <= limits.max_rules());
+    assert!(response.problems().all(|problem| problem.offset < data.len()));
     // Where a name holds a separator, the naive reader is wrong.
     if pairs.iter().all(|(_, value)| !value.contains(&b'\\')) {
-        assert_eq!(pairs, naive(response.fields().raw()));
+        assert_eq!(pairs, naive(response.raw()));
     }
-    for order in [FinalOrder::After, FinalOrder::Before] {
-        let mut written = Vec::new();
-        response.encode(order, &mut written);
-        // A damaged or wordy trailer is not written again; a numbered one is, equal.
-        if response.trailer().fragment.is_some() {
-            let again = Response::parse(&written, &limits).expect("what was written parses");
-            assert_eq!(again.trailer(), response.trailer());
-            assert!(again.fields().iter().eq(pairs.iter().copied()));
-        }
+    let mut written = Vec::new();
+    response.encode(&mut written).expect("what was parsed can be written");
+    // A damaged trailer, or one of words, is not written again; a numbered one is, equal.
+    if response.trailer().fragment.is_some() {
+        let again = Response::parse(&written, &limits).expect("what was written parses");
+        assert_eq!(again.trailer(), response.trailer());
+        assert!(again.pairs().eq(pairs.iter().copied()));
     }
     let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     consistent(&answer);
     // But for masters that number the sections of one text.
-    let sections = response.fields().raw().windows(9).any(|window| window == br"\queryid\");
+    let sections = response.raw().windows(9).any(|window| window == br"\queryid\");
     if response.trailer().fragment.is_some_and(|fragment| fragment > 1) && !sections {
         assert!(!answer.completeness().is_complete(), "one datagram of several");
     }
@@ -89,28 +88,33 @@ pub fn conversation(data: &[u8]) {
     let start = Instant::now();
     let peer = "192.0.2.1:7778".parse().unwrap();
     let limits = Limits::default();
-    let mut session = Session::new(StatusQuery::new(limits), peer, Timing::default(), &limits, start);
+    let mut session = Session::new(StatusQuery::new(0, limits), peer, Timing::default(), start);
     let mut now = start;
-    let mut heard: Vec<&[u8]> = Vec::new();
+    let mut received: Vec<&[u8]> = Vec::new();
     for (time, datagram) in script(data) {
         session.poll_transmit(now, &mut Vec::new());
         now += Duration::from_millis(10 * u64::from(time));
         session.handle_timeout(now);
         session.handle_datagram(now, peer, datagram);
-        heard.push(datagram);
+        received.push(datagram);
     }
-    while let Some(alarm) = session.poll_timeout() {
-        assert!(alarm <= start + Timing::default().timeout());
-        session.poll_transmit(alarm, &mut Vec::new());
-        session.handle_timeout(session.poll_timeout().unwrap_or(alarm));
-    }
-    let Some(Ok(outcome)) = session.poll_answer() else { return };
+    let ended = now;
+    let result = loop {
+        if let Some(result) = session.poll_answer() {
+            break result;
+        }
+        session.poll_transmit(now, &mut Vec::new());
+        now = session.poll_timeout().expect("a running session has a timer").max(now);
+        assert!(now <= start + Timing::default().timeout() || now == ended);
+        session.handle_timeout(now);
+    };
+    let Ok(outcome) = result else { return };
     consistent(&outcome.answer);
     if outcome.answer.completeness().is_complete()
         && let Some(reply) = outcome.answer.reply_number()
     {
         // Naively: of this reply there is one with an end mark, and a datagram for every number up to it.
-        let trailers: Vec<_> = heard
+        let trailers: Vec<_> = received
             .iter()
             .filter_map(|datagram| Response::parse(datagram, &limits).ok())
             .map(|response| response.trailer())
@@ -130,14 +134,16 @@ pub fn conversation(data: &[u8]) {
 pub fn list(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
     let format = if choice & 1 == 0 { ListFormat::Plain } else { ListFormat::Compressed };
-    let request = ListRequest::new("ut", GameKey::new("Z5Nfb0").unwrap()).with_format(format);
-    let mut session = ListSession::new(request);
+    let mut request = ListRequest::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    request.format = format;
+    let now = Instant::now();
+    let mut session = ListSession::new(request, Timing::default(), now);
     let mut sent = Vec::new();
     for piece in stream.chunks(usize::from(choice >> 1) + 1) {
-        session.handle_bytes(piece);
-        session.poll_transmit(&mut sent);
+        session.handle_bytes(now, piece);
+        session.poll_transmit(now, &mut sent);
     }
-    session.handle_end();
+    session.handle_end(now);
     let result = session.poll_answer().expect("the end of the stream is the end");
     assert!(session.poll_answer().is_none());
     if let Ok(list) = result {
@@ -149,14 +155,15 @@ pub fn list(data: &[u8]) {
 fn consistent(answer: &Answer) {
     let status = answer.to_status();
     assert_eq!(status.completeness, answer.completeness());
-    let rows = answer.rows();
-    let named = rows.players().filter(|row| row.player_name().is_some()).count();
+    let named = answer.players().filter(|row| row.name().is_some()).count();
     assert!(status.listed_players().len() <= named);
-    let row_fields: usize = rows.players().chain(rows.teams()).map(|row| row.fields().len()).sum();
-    let all = answer.fields().iter().count();
+    let row_fields: usize = answer.players().chain(answer.teams()).map(|row| row.fields().len()).sum();
+    let all = answer.pairs().count();
     let is_control = |key: &[u8], value: &[u8]| key == b"queryid" || (key == b"final" && value.is_empty());
-    let controls = answer.fields().iter().filter(|(key, value)| is_control(key, value)).count();
-    assert_eq!(answer.fields().rules().count() + row_fields + controls, all);
+    let controls = answer.pairs().filter(|(key, value)| is_control(key, value)).count();
+    // A last key without a value is a rule and no pair.
+    let rules = all - row_fields - controls;
+    assert!((rules..=rules + 1).contains(&answer.rules().count()));
     assert!(status.rules.len() <= all + 1);
 }
 

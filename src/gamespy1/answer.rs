@@ -1,64 +1,48 @@
-//! A reply that was put together: it owns its bytes, the views borrow from it.
+//! A reply put together: it owns its bytes, the views borrow from it.
 
 use bytes::Bytes;
 
-use super::fields::Fields;
-use super::reassembly::Replies;
-use super::region::Region;
-use super::request::Command;
-use super::row::Rows;
-use super::row_key::RowKey;
+use super::reassembly::{Body, Reassembly};
+use super::rows::{Row, Rows};
+use super::wire::fields::{Fields, is_control};
+use super::wire::request::Command;
+use super::wire::row_key::RowKey;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing, ServerStatus, ToStatus};
+use crate::model::{Completeness, Verification};
 use crate::text::number;
 
-/// The joined data of a reply.
-#[derive(Debug, Clone)]
-pub(crate) struct Body {
-    pub(crate) bytes: Bytes,
-    /// See [`Fields::in_runs`].
-    pub(crate) runs: Vec<(usize, usize)>,
-    pub(crate) reply: Option<u64>,
-    pub(crate) missing: Missing,
-}
-
-/// What was asked, as far as it decides how a reply is to be read.
+/// What was asked, as far as it decides how a reply is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Asked {
-    /// A status: without a server's description it lacks something.
-    pub(crate) status: bool,
+pub(super) struct Asked {
+    /// A status: without a server's description something is missing from it.
+    pub(super) status: bool,
     /// The players.
-    pub(crate) players: bool,
-    /// The teams and not the players: then `team_N` is a team's name.
-    pub(crate) teams: bool,
+    pub(super) players: bool,
+    /// The teams and not the players: `team_N` is the name of a team then.
+    pub(super) teams: bool,
     /// Only an echo.
-    pub(crate) echo_alone: bool,
-    /// An echo that we put at the end for our own sake.
-    pub(crate) trailing_echo: bool,
+    pub(super) echo_alone: bool,
+    /// An echo that the query added for its own sake.
+    pub(super) own_echo: bool,
 }
 
 impl Asked {
-    pub(crate) fn new(commands: &[Command<'_>]) -> Self {
-        let has = |names: &[&[u8]]| commands.iter().any(|command| names.contains(&command.name()));
-        let status = has(&[b"status", b"packets"]);
-        let players = status || has(&[b"players"]);
-        Self {
-            status,
-            players,
-            teams: has(&[b"teams"]) && !players,
-            echo_alone: matches!(commands, [Command::Echo(_)]),
-            trailing_echo: false,
-        }
+    pub(super) fn new(commands: &[Command<'_>]) -> Self {
+        let has = |name: &[u8]| commands.iter().any(|command| command.name() == name);
+        let status = has(b"status") || has(b"packets");
+        let players = status || has(b"players");
+        let echo_alone = matches!(commands, [Command::Echo(_)]);
+        Self { status, players, teams: has(b"teams") && !players, echo_alone, own_echo: false }
     }
 }
 
-/// A reply that was accepted, all its fragments joined once. A single datagram is kept as it came.
+/// An accepted reply, all its fragments joined once. A single datagram is kept as it came.
 ///
 /// ```
 /// use bytes::Bytes;
 /// use queryport::gamespy1::Answer;
-/// use queryport::Limits;
+/// use queryport::{Limits, ToStatus};
 ///
 /// // The second fragment first: order does not matter.
 /// let datagrams: [&[u8]; 2] = [
@@ -67,63 +51,102 @@ impl Asked {
 /// ];
 /// let answer = Answer::from_datagrams(datagrams.map(Bytes::from_static), &Limits::default())?;
 /// assert!(answer.completeness().is_complete());
-/// assert_eq!(answer.fields().get("hostname"), Some(&b"Srv"[..]));
-/// assert_eq!(answer.rows().players().next().unwrap().get("frags"), Some(&b"-3"[..]));
+/// assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
+/// assert_eq!(answer.players().next().unwrap().get("frags"), Some(&b"-3"[..]));
 /// assert_eq!(answer.to_status().listed_players()[0].ping, Some(52));
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
     body: Body,
-    asked: Asked,
+    pub(super) asked: Asked,
 }
 
-/// The keys under which servers send an echo back. QR1's own code and its copies do not agree with each other.
+/// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
 const ECHO_KEYS: [&str; 5] = ["echo", "echo_replay", "echo_reply", "echoresponse", "ignoring"];
 
+/// The values of `location` in games of the Unreal engine, in the order of the engine's own list (333networks,
+/// Masterserver-Qt5), with a slash between them. Other games use the key for other things (Battlefield 1942: a
+/// Windows language number).
+const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north-western US, western Canada/\
+    north-eastern US, eastern Canada/United Kingdom/continental Europe/Central Asia, Middle East/\
+    south-east Asia, Pacific/Africa/Australia, New Zealand, Pacific/Central and South America";
+
 impl Answer {
-    pub(crate) fn new(mut body: Body, asked: Asked) -> Self {
+    pub(super) fn new(mut body: Body, asked: Asked) -> Self {
         if asked.status {
-            let fields = Fields::in_runs(&body.bytes, &body.runs);
-            // A first fragment that is lost where numbers begin at 0 leaves no gap behind.
+            let fields = body.fields();
+            // Where numbers begin at 0, a lost first fragment leaves no gap.
             body.missing.info |= fields.get("hostname").is_none() && fields.get("mapname").is_none();
         }
         Self { body, asked }
     }
 
-    /// Takes captured datagrams for an answer without a question, in any order. The first reply number is the
-    /// reply's; datagrams of other replies and those that are none are passed over.
+    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is the reply's:
+    /// datagrams of other replies are passed over, as are those that are none.
     ///
     /// # Errors
-    /// Why the last datagram is no reply, when none is.
+    /// Why the last rejected datagram is no reply, when none is.
     pub fn from_datagrams(
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
-        let mut replies = Replies::new(*limits);
+        let mut replies = Reassembly::new(*limits);
         replies.expect_one_more();
         for datagram in datagrams {
-            if let Err(because) = replies.insert(&datagram) {
-                error = because;
+            if let Err(rejection) = replies.insert(&datagram) {
+                error = rejection;
             }
         }
         replies.best().map(|body| Self::new(body, Asked::default())).ok_or(error)
     }
 
-    /// The keys and values.
-    #[must_use]
-    pub fn fields(&self) -> Fields<'_> {
-        Fields::in_runs(&self.body.bytes, &self.body.runs)
+    /// Every key and value in the order of the wire, those of player and team rows included.
+    pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.fields().pairs()
     }
 
-    /// Players and teams, put together from keys with a number at their end. Allocates.
-    #[must_use]
-    pub fn rows(&self) -> Rows<'_> {
-        Rows::new(self.fields())
+    /// The pairs that describe the server: those of no player or team row, without what numbers and ends the reply.
+    /// In a complete answer, a last key without a value has an empty one; elsewhere it is the rest of something that
+    /// is missing.
+    pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let is_complete = self.completeness().is_complete();
+        let is_rule = |(key, value): &(&[u8], &[u8])| RowKey::parse(key).is_none() && !is_control(key, value);
+        let mut pairs = Some(self.fields().pairs());
+        std::iter::from_fn(move || {
+            let rule = pairs.as_mut()?.find(is_rule);
+            rule.or_else(|| {
+                let odd = pairs.take()?.odd_key().filter(|_| is_complete)?;
+                Some((odd, &b""[..]))
+            })
+        })
     }
 
-    /// The data of all fragments, joined, without the keys that number and end the reply.
+    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
+    /// sends some keys twice with different values; the first is the current one.
+    ///
+    /// This is also the way to `validate`, which answers `\secure\`, and to the values of `\level_property\` and
+    /// `\game_property\`; those of `\player_property\` are in [`Self::players`].
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&[u8]> {
+        self.fields().get(key)
+    }
+
+    /// The rows of players, and of whatever else has a number, in the order of their first keys. A row without
+    /// [`Row::name`] is no player. Allocates.
+    #[must_use]
+    pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        Rows::new(self.fields()).players.into_iter()
+    }
+
+    /// The rows of teams in the order of their first keys. Allocates.
+    #[must_use]
+    pub fn teams(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        Rows::new(self.fields()).teams.into_iter()
+    }
+
+    /// The pairs of all fragments, joined, without the keys that number and end the reply.
     #[must_use]
     pub const fn raw(&self) -> &Bytes {
         &self.body.bytes
@@ -141,59 +164,31 @@ impl Answer {
         self.body.missing.completeness()
     }
 
+    /// Always [`Verification::Unavailable`]: the protocol has no challenge.
+    #[must_use]
+    pub const fn verification(&self) -> Verification {
+        Verification::Unavailable
+    }
+
     /// What came back for `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`,
-    /// `echoresponse` or anything else: where nothing but an echo was asked, the first pair is it. Servers that
-    /// refuse say `ignoring`.
+    /// `echoresponse` or any other: where only an echo was asked for, it is the first pair. Servers that refuse write
+    /// `ignoring`.
     #[must_use]
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
+        let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
-            let fields = self.fields();
-            return fields.iter().next().or_else(|| fields.odd_key().map(|key| (key, &b""[..])));
+            return pairs.next().or_else(|| pairs.odd_key().map(|key| (key, &b""[..])));
         }
-        let is_echo = |key: &[u8]| ECHO_KEYS.iter().any(|echo| key.eq_ignore_ascii_case(echo.as_bytes()));
-        self.fields().iter().find(|(key, _)| is_echo(key))
+        pairs.find(|(key, _)| ECHO_KEYS.iter().any(|echo| key.eq_ignore_ascii_case(echo.as_bytes())))
     }
 
-    /// The answer to `\secure\`, to be compared with [`GameKey::validate`](super::secure::GameKey::validate).
+    /// The part of the world that the key `location` names; `None` also where the game uses the key for something else.
     #[must_use]
-    pub fn validate(&self) -> Option<&[u8]> {
-        self.fields().get("validate")
+    pub fn region(&self) -> Option<&'static str> {
+        REGIONS.split('/').nth(number::number(self.get("location")?)?)
     }
 
-    /// Where the server says it stands; `None` also where the game uses the key for something else.
-    #[must_use]
-    pub fn region(&self) -> Option<Region> {
-        number::number(self.fields().get("location")?).and_then(Region::from_code)
-    }
-
-    /// The value of `\level_property\name` or `\game_property\name`; a property the game does not have is empty.
-    #[must_use]
-    pub fn property(&self, name: &str) -> Option<&[u8]> {
-        self.fields().get(name)
-    }
-
-    /// The values of `\player_property\name`, each with its row. These rows begin at 1, where those of
-    /// `\players\` begin at 0.
-    pub fn player_property<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (u32, &'a [u8])> {
-        self.fields().iter().filter_map(move |(key, value)| {
-            let row = RowKey::parse(key)?;
-            row.name.eq_ignore_ascii_case(name.as_bytes()).then_some((row.index, value))
-        })
-    }
-
-    /// The key of the echo of a text we sent for our own sake.
-    pub(crate) fn own_echo(&self) -> Option<&[u8]> {
-        if self.asked.trailing_echo { self.echo().map(|(key, _)| key) } else { None }
-    }
-
-    pub(crate) const fn asked(&self) -> Asked {
-        self.asked
-    }
-}
-
-impl ToStatus for Answer {
-    /// The normalised model. Its rules and its longer texts share this answer's bytes.
-    fn to_status(&self) -> ServerStatus {
-        super::mapping::to_status(self)
+    pub(super) fn fields(&self) -> Fields<'_> {
+        self.body.fields()
     }
 }

@@ -1,10 +1,10 @@
-//! The client's conversations: one request, one reply in one or more datagrams.
+//! The client's conversation: one request, one reply in one or more datagrams.
 
 use bytes::Bytes;
 
 use super::answer::{Answer, Asked};
-use super::reassembly::{Progress, Replies};
-use super::request::{Command, Request};
+use super::reassembly::{Progress, Reassembly};
+use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Detail;
@@ -30,34 +30,50 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// ```
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
-    request: Vec<u8>,
-    asked: Asked,
-    replies: Replies,
+    /// The request of [`Self::commands`].
+    commands: Option<(Vec<u8>, Asked)>,
+    dialect: Dialect,
+    detail: Detail,
+    replies: Reassembly,
     /// The end came without numbers: what is here is all, unless a late datagram follows.
-    ended: bool,
+    is_ended: bool,
 }
 
-/// The habits of a server that a client must know before it asks.
+/// The habits of servers that a client must know before it asks.
+///
+/// ```
+/// use queryport::QueryOptions;
+/// use queryport::gamespy1::Dialect;
+///
+/// let options = QueryOptions::default().with_dialect(Dialect::XServerQuery);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Dialect {
     /// Answers `\status\`.
     #[default]
     Standard,
-    /// Answers `\status\xserverquery` in more detail, see [`Command::XSERVERQUERY`].
+    /// Answers `\status\xserverquery` in more detail: UT99 and UT2004 with the mod XServerQuery. Most other servers
+    /// read it as a plain `\status\`; Renegade's Dragonade (da_gamespy.cpp) and SWAT 4's GS1 mod (sergeii/swat-gs1)
+    /// compare the whole request and stay silent.
     XServerQuery,
 }
 
 impl StatusQuery {
-    /// The protocol has no challenge, so the nonce is not used: the sender's address is all that ties a reply to its
-    /// request.
+    /// The protocol has no challenge, so the nonce is not used: only the sender's address ties a reply to its request.
     #[must_use]
     pub fn new(_nonce: u64, limits: Limits) -> Self {
-        Self::with_request(br"\status\".to_vec(), Asked::new(&[Command::Status]), limits)
+        Self {
+            commands: None,
+            dialect: Dialect::default(),
+            detail: Detail::default(),
+            replies: Reassembly::new(limits),
+            is_ended: false,
+        }
     }
 
-    /// A query of these commands in one datagram. The reply has their answers in the same order on the Unreal
-    /// engine, in the order of its own table on GameSpy's own code.
+    /// A query of these commands in one datagram: a request of this protocol is a list of commands. The Unreal engine
+    /// answers them in the same order, GameSpy's own code in the order of its own table.
     ///
     /// ```
     /// use queryport::Limits;
@@ -72,7 +88,7 @@ impl StatusQuery {
     /// let reply = br"\gamename\ut\location\7\echo_replay\hello\queryid\12.1\final\";
     /// let Verdict::Done(answer) = query.receive(reply) else { panic!() };
     /// assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"hello"[..])));
-    /// assert_eq!(answer.region().unwrap().to_string(), "continental Europe");
+    /// assert_eq!(answer.region(), Some("continental Europe"));
     /// # Ok::<(), queryport::EncodeError>(())
     /// ```
     ///
@@ -80,46 +96,55 @@ impl StatusQuery {
     /// What [`Request::encode`] refuses.
     pub fn commands(commands: &[Command<'_>], limits: Limits) -> Result<Self, EncodeError> {
         let mut request = Vec::new();
-        Request::encode(commands, &mut request)?;
-        Ok(Self::with_request(request, Asked::new(commands), limits))
+        Request::new(commands).encode(&mut request)?;
+        let commands = Some((request, Asked::new(commands)));
+        Ok(Self { commands, ..Self::new(0, limits) })
     }
 
-    /// The same with `\echo\` behind all other commands. UT99 sends nothing at all when it does not know the last
+    /// The same with `\echo\` after all other commands. UT99 sends nothing at all when it does not know the last
     /// command; it knows this one. Use it with commands of mods.
     ///
     /// # Errors
     /// What [`Request::encode`] refuses.
     pub fn commands_with_echo(commands: &[Command<'_>], limits: Limits) -> Result<Self, EncodeError> {
         let mut query = Self::commands(&[commands, &[Command::Echo(b"x")]].concat(), limits)?;
-        query.asked.trailing_echo = true;
+        if let Some((_, asked)) = &mut query.commands {
+            asked.own_echo = true;
+        }
         Ok(query)
     }
 
-    /// Another dialect. It has no effect on a query of commands or of [`Detail::Short`].
+    /// The dialect of the server; default [`Dialect::Standard`]. Without effect on [`Self::commands`] and
+    /// [`Detail::Short`].
     #[must_use]
-    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
-        if dialect == Dialect::XServerQuery && self.request == br"\status\" {
-            self.request = br"\status\xserverquery".to_vec();
-        }
+    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
         self
     }
 
-    /// How much to ask for. It replaces the commands of [`Self::commands`].
+    /// How much to ask for; default [`Detail::Full`]. Without effect on [`Self::commands`].
     #[must_use]
-    pub fn with_detail(mut self, detail: Detail) -> Self {
-        if detail == Detail::Short {
-            self.request = br"\basic\\info\".to_vec();
-            self.asked = Asked::new(&[Command::Basic, Command::Info]);
-        }
+    pub const fn with_detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
         self
     }
 
-    fn with_request(request: Vec<u8>, asked: Asked, limits: Limits) -> Self {
-        Self { request, asked, replies: Replies::new(limits), ended: false }
+    fn datagram(&self) -> &[u8] {
+        match (&self.commands, self.detail, self.dialect) {
+            (Some((request, _)), ..) => request,
+            (None, Detail::Short, _) => br"\basic\\info\",
+            (None, Detail::Full, Dialect::Standard) => br"\status\",
+            (None, Detail::Full, Dialect::XServerQuery) => br"\status\xserverquery",
+        }
     }
 
     fn best(&self) -> Option<Answer> {
-        self.replies.best().map(|body| Answer::new(body, self.asked))
+        let asked = match (&self.commands, self.detail) {
+            (Some((_, asked)), _) => *asked,
+            (None, Detail::Short) => Asked::default(),
+            (None, Detail::Full) => Asked::new(&[Command::Status]),
+        };
+        self.replies.best().map(|body| Answer::new(body, asked))
     }
 }
 
@@ -128,35 +153,29 @@ impl Conversation for StatusQuery {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         self.replies.expect_one_more();
-        out.extend_from_slice(&self.request);
+        out.extend_from_slice(self.datagram());
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        if datagram == self.request {
+        if datagram == self.datagram() {
             let kind = ParseErrorKind::Unexpected("a reply, not the request itself");
             return Verdict::Rejected(ParseError::new(kind, 0));
         }
         match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
             Err(error) => Verdict::Rejected(error),
-            Ok(Progress::Whole) => match self.best() {
-                Some(answer) => Verdict::Done(answer),
-                None => Verdict::Partial(Wait::Reply),
-            },
+            Ok(Progress::Complete) => self.best().map_or(Verdict::Partial(Wait::Reply), Verdict::Done),
             Ok(progress) => {
-                self.ended = progress == Progress::Unnumbered;
-                Verdict::Partial(if self.ended { Wait::Grace } else { Wait::Reply })
+                self.is_ended = progress == Progress::Ended;
+                Verdict::Partial(if self.is_ended { Wait::Grace } else { Wait::Reply })
             }
         }
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let enough = match remaining {
-            Remaining::Retry => self.ended || self.replies.never_ends(),
+        let is_enough = match remaining {
+            Remaining::Retry => self.is_ended || self.replies.lacks_end_mark(),
             Remaining::Step | Remaining::Nothing => true,
         };
-        match self.best().filter(|_| enough) {
-            Some(answer) => OnTimeout::Done(answer),
-            None => OnTimeout::Retry,
-        }
+        self.best().filter(|_| is_enough).map_or(OnTimeout::Retry, OnTimeout::Done)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::Colours;
 
-/// Which family a server belongs to, by what it says of itself.
+/// The family of games that a server belongs to, inferred from its keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     /// Unreal, UT99, UT2003/4, Killing Floor, Red Orchestra and the games licensed from them.
@@ -37,7 +37,8 @@ impl Family {
         }
     }
 
-    /// Codes in names. UT99 has none, and an ESC in no name: the later engine's reading is right for both.
+    /// The colour codes in names. UT99 has none and no ESC in any name, so those of the later engine are right for
+    /// both.
     pub(crate) const fn colours(self) -> Colours {
         match self {
             Self::Unreal => Colours::UnrealEscape,
@@ -48,30 +49,19 @@ impl Family {
         }
     }
 
-    /// The number of the team row that a player's `team_N` means.
-    pub(crate) fn team(self, number: i32) -> i32 {
-        match self {
-            Self::Battlefield1942 => number.saturating_sub(1),
-            _ => number,
-        }
-    }
-
-    /// The other way: what a server writes for a player of this team.
-    pub(crate) fn wire_team(self, id: i32) -> i32 {
-        match self {
-            Self::Battlefield1942 => id.saturating_add(1),
-            _ => id,
-        }
+    /// What `team_N` of a player adds to the number of the team's row.
+    pub(crate) fn team_offset(self) -> i32 {
+        i32::from(self == Self::Battlefield1942)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gamespy1::Fields;
+    use crate::gamespy1::wire::fields::Fields;
 
     #[test]
-    fn families_are_known_by_their_keys() {
+    fn families_are_inferred_from_their_keys() {
         for (raw, family) in [
             (&br"\gamename\ut\minnetver\432"[..], Family::Unreal),
             (br"\gamename\bfield1942", Family::Battlefield1942),

@@ -26,79 +26,67 @@
 //! | Unreal, UT99, UT2003/4 | `\queryid\20.3\final\` | `\queryid\20.1` | between sections and players, about 1,000 bytes |
 //! | GameSpy's own code, Unreal 227 | `\final\\queryid\1142.3` | `\queryid\1142.1` | between pairs, 1,349 bytes |
 //! | SWAT 4 GS1 mod | `\queryid\3\final\` | `\queryid\1` | between pairs, 500 bytes |
-//! | SWAT 4 AdminMod | `\queryid\AMv1\final\\eof\` | `\eof\` | between any tokens, 500 bytes; `\statusresponse\K` in front, from 0 |
+//! | SWAT 4 AdminMod | `\queryid\AMv1\final\\eof\` | `\eof\` | between any tokens, 500 bytes; begins `\statusresponse\K`, K from 0 |
 //! | SWAT 4 extended AdminMod | `\queryid\K\final\` | `\queryid\K` | as above |
 //! | SWAT 4 other mods | `\queryid\gs1\final\` | | one datagram |
-//! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` stands behind sections | every 512 bytes, whatever stands there |
+//! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` follows each section | every 512 bytes, also inside a token |
 //!
-//! So the keys of the end are taken off each datagram first, the rest is joined by number, and only then read:
-//! rows are split over datagrams, and so are a key and its value. An [`Answer`] is complete when the fragment with
-//! the end mark is here and so is every one before it; a fragment that is missing always shows, but for the cases
-//! below.
+//! So the keys of the end are taken off each datagram first, the rest is joined by number, and only then read: rows
+//! are split over datagrams, and so are a key and its value. An [`Answer`] is complete when the fragment with the end
+//! mark and every one before it are here. A missing fragment always shows, except in the cases below.
 //!
-//! # What cannot be told
-//! - Where nothing is numbered, a lost datagram leaves no gap; the end mark alone is believed, one round trip after
-//!   it came.
+//! # What cannot be known
+//! - Where nothing is numbered, a lost datagram leaves no gap: the end mark counts as the end one round trip after it
+//!   came.
 //! - A server that numbers N.M from 0 (none was met) and loses fragment 0 looks like one that counts from 1; a status
 //!   without name and map is therefore incomplete.
 //! - UT99 ties its end mark to the number of players. When it lists fewer, the mark never comes: the answer is
-//!   incomplete although it may hold all there is. It is asked for twice, not more.
+//!   incomplete although it may hold everything. The client asks such a server twice, not more often.
 //!
 //! # What is known and from where
-//! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (captures of 10 and more).
+//! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (the vectors
+//!   `qr1-ut-40-small-*` of the tests have 15).
 //! - The reply number is the server's count of requests, 1–100 and again on UT99, from 2 upwards in GameSpy's own
-//!   code; it is constant (1.1) on SWAT 4 and second-generation servers (UT99's script, OpenMoHAA's code run here,
-//!   captures). It tells two replies apart, not two clients.
-//! - OpenMoHAA's free rewrite of GameSpy's server code was run for this crate (`tests/vectors/gamespy1/qr1-*`): its
-//!   fragments count from 1, its echo comes under the key `echo`, without a limit to its length, `validate` stands
-//!   before `final`, and every datagram but one that begins with `;` is answered, if only with `\final\\queryid\N.1`.
+//!   code; it is constant (1.1) on SWAT 4 and second-generation servers (UT99's script UdpServerQuery 1.5.2,
+//!   OpenMoHAA, captures in sergeii/swat4master). It tells two replies apart, not two clients.
+//! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run for the vectors
+//!   `qr1-*` of the tests: its fragments count from 1, its echo comes under the key `echo`, `validate` precedes
+//!   `final`, and it answers every datagram but one that begins with `;`, if only with `\final\\queryid\N.1`.
 //! - Battlefield 1942 numbers teams from 1 in player rows and from 0 in `teamname_N`, lists rows of players who left,
-//!   and sends some keys twice with different values (captures).
-//! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures).
-//! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 says
-//!   `ignoring`, because a forged sender once made two servers echo each other for ever (engine scripts).
-//! - UT99 sends nothing at all when it does not know the last command of a request (engine script): see
-//!   [`CommandsQuery::with_trailing_echo`].
-//! - `\status\` is asked for, not `\status\xserverquery` as many tools do: two server programs compare the whole
-//!   datagram and stay silent to that (their source).
+//!   and sends some keys twice with different values (captures in Austinb/GameQ, tests/Protocols/Providers).
+//! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
+//! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes
+//!   `ignoring`, because a forged sender can make two servers echo each other for ever (UT99's UdpServerQuery,
+//!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004).
+//! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery): see
+//!   [`StatusQuery::commands_with_echo`].
+//! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`].
 //!
-//! # Reading a packet
+//! # Reading a datagram
 //! ```
-//! use queryport::gamespy1::Response;
 //! use queryport::Limits;
+//! use queryport::gamespy1::Response;
 //!
-//! let packet = br"\gamename\ut\gamever\451\minnetver\432\location\0\queryid\7.1\final\";
-//! let response = Response::parse(packet, &Limits::default())?;
-//! assert_eq!(response.fields().get("gamever"), Some(&b"451"[..]));
-//! assert_eq!(response.fields().iter().count(), 4);
+//! let datagram = br"\gamename\ut\gamever\451\minnetver\432\location\0\queryid\7.1\final\";
+//! let response = Response::parse(datagram, &Limits::default())?;
+//! assert_eq!(response.get("gamever"), Some(&b"451"[..]));
+//! assert_eq!(response.pairs().count(), 4);
 //! # Ok::<(), queryport::ParseError>(())
 //! ```
 
 mod answer;
 mod client;
 mod family;
-mod fields;
+mod from_status;
 pub mod list;
-mod list_session;
-mod mapping;
-mod packets;
 mod reassembly;
-mod region;
-mod request;
-mod response;
-mod row;
-mod row_collector;
-mod row_key;
+mod rows;
 pub mod secure;
 pub mod server;
-mod trailer;
+mod to_status;
+mod wire;
 
 pub use answer::Answer;
 pub use client::{Dialect, StatusQuery};
-pub use fields::{Fields, Pairs};
-pub use region::Region;
-pub use request::{Command, Commands, MAX_REQUEST, Request};
-pub use response::{FinalOrder, Response};
-pub use row::{Row, RowField, Rows};
-pub use row_key::RowKey;
-pub use trailer::Trailer;
+pub use rows::Row;
+pub use wire::{Command, Request, Response, Trailer};

@@ -1,146 +1,153 @@
-//! From datagrams to whole replies.
+//! Reassembly: from datagrams to whole replies.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
-use super::answer::Body;
-use super::fields::{Tokens, count_bound};
-use super::response::{Response, check_counts, count_names};
-use super::row_key::RowKey;
-use super::trailer;
+use super::wire::fields::{Fields, Tokens, count_bound};
+use super::wire::response::{Response, check_counts, count_names};
+use super::wire::row_key::RowKey;
+use super::wire::trailer::{self, Trailer};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Missing;
 use crate::session::Fragments;
+use crate::text::small_bytes::{locate, share};
 
-/// The replies to one question: several when the question was sent again, each kept apart by its number.
+/// The joined pairs of a reply.
 #[derive(Debug, Clone)]
-pub(crate) struct Replies {
+pub(super) struct Body {
+    pub(super) bytes: Bytes,
+    /// See [`Fields::runs`].
+    pub(super) runs: Vec<(usize, usize)>,
+    pub(super) reply: Option<u64>,
+    pub(super) missing: Missing,
+}
+
+impl Body {
+    pub(super) fn fields(&self) -> Fields<'_> {
+        Fields { raw: &self.bytes, runs: &self.runs }
+    }
+}
+
+/// The replies to one request: several when it was sent again, kept apart by their numbers.
+#[derive(Debug, Clone)]
+pub(super) struct Reassembly {
     numbered: Vec<Numbered>,
-    loose: Loose,
-    /// How many replies may have been asked for.
+    unnumbered: Unnumbered,
+    /// How many replies were asked for.
     expected: usize,
     limits: Limits,
 }
 
-/// What a datagram made of the replies.
+/// How far the replies are after a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(super) enum Progress {
     /// More must come.
-    More,
-    /// The end is here, and nothing numbers what came before it.
-    Unnumbered,
-    /// A reply is whole.
-    Whole,
+    Partial,
+    /// The end is here, and what came before it is not numbered.
+    Ended,
+    /// Every fragment of a reply is here.
+    Complete,
 }
 
-/// A reply whose fragments carry numbers.
+/// A reply whose fragments are numbered.
 #[derive(Debug, Clone)]
 struct Numbered {
-    /// N of `queryid` N.M; dialects without it have one reply at a time.
+    /// N of `queryid` N.M. Dialects without it have one reply at a time.
     reply: Option<u64>,
-    /// Whether more fragments may join. Without a reply number, those of a second try must not.
-    open: bool,
+    /// Whether more fragments may join. Without a reply number, those of a retry must not.
+    is_open: bool,
     fragments: Fragments,
     zero_based: bool,
-    /// Whether fragments are cut between any two tokens, and not between pairs.
-    cut_anywhere: bool,
+    /// Whether the server cuts between any two tokens, and not only between pairs.
+    splits_pairs: bool,
     pairs: usize,
+    /// Names of players in the fragments that came after the pairs had exceeded the limit of players. Before, there
+    /// cannot be more names than the limit.
     names: usize,
 }
 
-/// A reply without numbers: in order of arrival.
-#[derive(Debug, Clone, Default)]
-struct Loose {
-    parts: Vec<Bytes>,
-    /// Which part has the end mark.
-    last: Option<usize>,
-    /// 333networks' masters: sections are numbered, and the text is cut every 512 bytes whatever stands there.
-    chopped: bool,
+/// A reply without numbers.
+#[derive(Debug, Clone)]
+struct Unnumbered {
+    /// In order of arrival, the one with the end mark last.
+    parts: Fragments,
+    /// Whether the sections are numbered and the text is cut every 512 bytes, as 333networks' masters do
+    /// (Masterserver-Perl).
+    splits_tokens: bool,
 }
 
-impl Replies {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { numbered: Vec::new(), loose: Loose::default(), expected: 0, limits }
+impl Reassembly {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { numbered: Vec::new(), unnumbered: Unnumbered::new(&limits), expected: 0, limits }
     }
 
-    /// The question goes out, for the first time or again: one more reply may come.
-    pub(crate) fn expect_one_more(&mut self) {
+    /// The request is sent, for the first time or again: one more reply may come.
+    pub(super) fn expect_one_more(&mut self) {
         self.expected = self.expected.saturating_add(1);
         for reply in &mut self.numbered {
-            reply.open = reply.reply.is_some();
+            reply.is_open = reply.reply.is_some();
         }
-        if self.loose.last.is_none() {
-            self.loose = Loose::default();
+        if self.unnumbered.parts.last().is_none() {
+            self.unnumbered = Unnumbered::new(&self.limits);
         }
     }
 
     /// Takes a datagram.
-    pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
-        if self.loose.chopped && self.numbered.is_empty() {
-            return self.loose.push(datagram.clone(), false, &self.limits);
+    pub(super) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
+        let limits = self.limits;
+        if self.unnumbered.splits_tokens && self.numbered.is_empty() {
+            return self.unnumbered.insert(datagram.clone(), false);
         }
-        let response = Response::parse(datagram, &self.limits)?;
+        let response = Response::parse(datagram, &limits)?;
         let trailer = response.trailer();
-        let body = datagram.slice(response.body_range());
+        let body = share(datagram, response.raw());
         if trailer::inner_fragments(&body).next().is_some() {
-            self.loose.chopped = true;
-            return self.loose.push(datagram.clone(), false, &self.limits);
+            self.unnumbered.splits_tokens = true;
+            return self.unnumbered.insert(datagram.clone(), false);
         }
+        let end = || locate(datagram, response.raw()).unwrap_or_default().end;
         let Some(fragment) = trailer.fragment else {
             if !self.numbered.is_empty() {
-                return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), response.body_range().end));
+                return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), end()));
             }
-            return self.loose.push(body, trailer.is_final, &self.limits);
+            return self.unnumbered.insert(body, trailer.is_final);
         };
-        let limits = self.limits;
-        let cut_anywhere = trailer.zero_based && trailer.reply.is_none();
-        let reply = self.reply(trailer.reply).ok_or_else(|| {
-            ParseError::new(ParseErrorKind::Mismatch("reply number"), response.body_range().end)
-        })?;
-        reply.zero_based |= trailer.zero_based;
-        reply.cut_anywhere |= cut_anywhere;
-        reply.insert(fragment, body, trailer.is_final, &limits)?;
-        Ok(if reply.is_whole() { Progress::Whole } else { Progress::More })
+        let reply = self
+            .reply(trailer.reply)
+            .ok_or_else(|| ParseError::new(ParseErrorKind::Mismatch("reply number"), end()))?;
+        reply.insert(fragment, body, trailer, &limits)?;
+        Ok(if reply.is_complete() { Progress::Complete } else { Progress::Partial })
     }
 
     /// The reply with this number, a new one where another may come.
     fn reply(&mut self, number: Option<u64>) -> Option<&mut Numbered> {
-        let found = self.numbered.iter().position(|reply| reply.reply == number && reply.open);
-        let place = match found {
-            Some(place) => place,
-            None if self.numbered.len() < self.expected => {
-                self.numbered.push(Numbered::new(number, &self.limits));
-                self.numbered.len().checked_sub(1)?
-            }
-            None => return None,
-        };
-        self.numbered.get_mut(place)
+        let found = self.numbered.iter().position(|reply| reply.reply == number && reply.is_open);
+        let position = found.unwrap_or(self.numbered.len());
+        if found.is_none() && self.numbered.len() < self.expected {
+            self.numbered.push(Numbered::new(number, &self.limits));
+        }
+        self.numbered.get_mut(position)
     }
 
-    /// The best of what has come: a whole reply, else the one with the most fragments.
-    pub(crate) fn best(&self) -> Option<Body> {
-        let whole = self.numbered.iter().find(|reply| reply.is_whole());
-        let most = || self.numbered.iter().max_by_key(|reply| reply.fragments.len());
-        match whole.or_else(most) {
+    /// A complete reply, else the one with the most fragments.
+    pub(super) fn best(&self) -> Option<Body> {
+        let complete = self.numbered.iter().find(|reply| reply.is_complete());
+        let longest = || self.numbered.iter().max_by_key(|reply| reply.fragments.len());
+        match complete.or_else(longest) {
             Some(reply) if !reply.fragments.is_empty() => Some(reply.body()),
-            _ => self.loose.body(&self.limits),
+            _ => self.unnumbered.body(&self.limits),
         }
     }
 
-    /// Whether two tries came to the same: every fragment up to the same number and never an end mark. UT99
-    /// loses the mark when it lists fewer players than it counts; asking once more would change nothing.
-    pub(crate) fn never_ends(&self) -> bool {
-        let open_ended = |reply: &&Numbered| {
-            let base = reply.base();
-            reply.fragments.last().is_none()
-                && reply.fragments.missing(base) == 0
-                && !reply.fragments.is_empty()
+    /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
+    /// mark when it lists fewer players than it counts; asking once more would change nothing.
+    pub(super) fn lacks_end_mark(&self) -> bool {
+        let without_end = |reply: &&Numbered| {
+            let fragments = &reply.fragments;
+            fragments.last().is_none() && fragments.missing(reply.base()) == 0 && !fragments.is_empty()
         };
-        let mut lengths = self.numbered.iter().filter(open_ended).map(|reply| reply.fragments.len());
-        match (lengths.next(), lengths.next()) {
-            (Some(first), Some(second)) => first == second,
-            _ => false,
-        }
+        let mut lengths = self.numbered.iter().filter(without_end).map(|reply| reply.fragments.len());
+        lengths.next().zip(lengths.next()).is_some_and(|(first, second)| first == second)
     }
 }
 
@@ -148,180 +155,150 @@ impl Numbered {
     fn new(reply: Option<u64>, limits: &Limits) -> Self {
         Self {
             reply,
-            open: true,
+            is_open: true,
             fragments: Fragments::new(limits),
             zero_based: false,
-            cut_anywhere: false,
+            splits_pairs: false,
             pairs: 0,
             names: 0,
         }
     }
 
+    /// The number of the first fragment.
     fn base(&self) -> u32 {
         u32::from(!self.zero_based)
     }
 
-    fn insert(&mut self, number: u32, body: Bytes, last: bool, limits: &Limits) -> Result<(), ParseError> {
-        let pairs = self.pairs.saturating_add(count_bound(&body));
-        let names =
-            if pairs > limits.max_players() { self.names.saturating_add(count_names(&body)) } else { 0 };
-        if self.fragments.iter().any(|(held, _)| held == number) {
+    fn insert(
+        &mut self,
+        number: u32,
+        body: Bytes,
+        trailer: Trailer,
+        limits: &Limits,
+    ) -> Result<(), ParseError> {
+        self.zero_based |= trailer.zero_based;
+        self.splits_pairs |= trailer.zero_based && trailer.reply.is_none();
+        if self.fragments.iter().any(|(known, _)| known == number) {
             return Ok(());
         }
+        let pairs = self.pairs.saturating_add(count_bound(&body));
         if pairs > limits.max_rules() {
-            return Err(ParseError::limit("pairs", usize::MAX, 0));
+            return Err(ParseError::limit("pairs", limits.max_rules(), 0));
         }
+        let counts_names = pairs > limits.max_players();
+        let names = self.names.saturating_add(if counts_names { count_names(&body) } else { 0 });
         if names > limits.max_players() {
-            return Err(ParseError::limit("players", usize::MAX, 0));
+            return Err(ParseError::limit("players", limits.max_players(), 0));
         }
-        self.fragments.insert(number, body, last)?;
+        self.fragments.insert(number, body, trailer.is_final)?;
         (self.pairs, self.names) = (pairs, names);
         Ok(())
     }
 
-    /// Every fragment is here, and none is known beyond the one with the end mark.
-    fn is_whole(&self) -> bool {
-        self.fragments.is_complete(self.base()) && !self.reaches_past_its_end()
+    /// Every fragment is here, and none beyond the one with the end mark.
+    fn is_complete(&self) -> bool {
+        self.fragments.is_complete(self.base()) && !self.exceeds_its_end()
     }
 
-    fn reaches_past_its_end(&self) -> bool {
+    fn exceeds_its_end(&self) -> bool {
         let highest = self.fragments.iter().map(|(number, _)| number).last();
         self.fragments.last().is_some_and(|last| Some(last) != highest)
     }
 
-    fn missing(&self) -> Missing {
-        let gaps = self.fragments.missing(self.base());
-        Missing {
-            fragments: u16::try_from(gaps).unwrap_or(u16::MAX),
-            end: self.fragments.last().is_none() || self.reaches_past_its_end(),
-            ..Missing::NOTHING
-        }
-    }
-
     fn body(&self) -> Body {
-        let missing = self.missing();
-        let mut parts = self.fragments.iter();
-        let (Some((number, only)), None) = (parts.next(), parts.next()) else {
-            return self.joined(missing);
+        let gaps = self.fragments.missing(self.base());
+        let missing = Missing {
+            fragments: u16::try_from(gaps).unwrap_or(u16::MAX),
+            end: self.fragments.last().is_none() || self.exceeds_its_end(),
+            ..Missing::NOTHING
         };
-        if number != self.base() {
-            return self.joined(missing);
-        }
-        Body { bytes: only.clone(), runs: Vec::new(), reply: self.reply, missing }
+        let runs = if gaps > 0 { self.runs() } else { Vec::new() };
+        Body { bytes: joined(&self.fragments), runs, reply: self.reply, missing }
     }
 
-    /// All fragments in one buffer; where some are missing, each run between the gaps on its own.
-    fn joined(&self, missing: Missing) -> Body {
-        let mut bytes = BytesMut::with_capacity(self.fragments.iter().map(|(_, body)| body.len()).sum());
-        let mut runs: Vec<(usize, usize)> = Vec::new();
-        let mut expected = self.base();
-        let mut start = 0;
+    /// Start and end of the runs between the gaps.
+    fn runs(&self) -> Vec<(usize, usize)> {
+        let mut runs = Vec::new();
+        let (mut start, mut end, mut expected) = (0_usize, 0_usize, self.base());
         for (number, body) in self.fragments.iter() {
             if number != expected {
-                runs.push((start, bytes.len()));
-                start = bytes.len().saturating_add(self.first_key(body));
+                runs.push((start, end));
+                start = end.saturating_add(self.first_key(body));
             }
-            bytes.extend_from_slice(body);
+            end = end.saturating_add(body.len());
             expected = number.saturating_add(1);
         }
-        if missing.fragments > 0 {
-            runs.push((start, bytes.len()));
-            runs.retain(|(start, end)| start < end);
-        } else {
-            runs.clear();
-        }
-        Body { bytes: bytes.freeze(), runs, reply: self.reply, missing }
+        runs.push((start, end));
+        runs.retain(|(start, end)| start < end);
+        runs
     }
 
-    /// Where the first key stands in a fragment whose forerunner is missing. Where a server cuts between a key
-    /// and its value, the place with more keys of rows behind it is the right one.
+    /// Where the first key of a fragment begins when the fragment before it is missing. Where a server cuts between a
+    /// key and its value, the keys are the tokens of which more are keys of rows.
     fn first_key(&self, body: &[u8]) -> usize {
-        if !self.cut_anywhere {
+        if !self.splits_pairs {
             return 0;
         }
         let mut tokens = Tokens::new(body);
-        let mut rows = [0_usize; 2];
+        let (mut first_is_key, mut second_is_key) = (0_usize, 0_usize);
         let mut second = None;
-        let mut place = 0_usize;
         while let Some(token) = tokens.token() {
-            if place == 1 {
-                second = Some(token);
-            }
-            if let Some(count) = rows.get_mut(place & 1) {
-                *count = count.saturating_add(usize::from(RowKey::parse(token).is_some()));
-            }
-            place = place.saturating_add(1);
+            first_is_key = first_is_key.saturating_add(usize::from(RowKey::parse(token).is_some()));
+            let Some(token) = tokens.token() else { break };
+            second_is_key = second_is_key.saturating_add(usize::from(RowKey::parse(token).is_some()));
+            second.get_or_insert(token);
         }
-        let [first_is_key, first_is_value] = rows;
-        let second = second.and_then(|token| crate::text::small_bytes::locate(body, token));
-        match second {
-            // The separator before it belongs to it.
-            Some(second) if first_is_value > first_is_key => second.start.saturating_sub(1),
-            _ => 0,
-        }
+        let second = second.filter(|_| second_is_key > first_is_key).and_then(|token| locate(body, token));
+        // The separator before it belongs to it.
+        second.map_or(0, |second| second.start.saturating_sub(1))
     }
 }
 
-impl Loose {
-    fn push(&mut self, part: Bytes, last: bool, limits: &Limits) -> Result<Progress, ParseError> {
-        let held: usize = self.parts.iter().map(Bytes::len).fold(part.len(), usize::saturating_add);
-        if self.parts.len() >= limits.max_fragments() {
-            return Err(ParseError::limit("fragments", usize::MAX, 0));
-        }
-        if held > limits.max_answer_bytes() {
-            return Err(ParseError::limit("bytes of one answer", usize::MAX, 0));
-        }
-        if !self.parts.contains(&part) {
-            if last && self.last.is_none() {
-                self.last = Some(self.parts.len());
-            }
-            self.parts.push(part);
-        }
-        Ok(if self.last.is_some() || (self.chopped && self.sections_end()) {
-            Progress::Unnumbered
-        } else {
-            Progress::More
-        })
+impl Unnumbered {
+    fn new(limits: &Limits) -> Self {
+        Self { parts: Fragments::new(limits), splits_tokens: false }
     }
 
-    /// In order of arrival, the one with the end mark last.
-    fn joined(&self) -> Bytes {
-        if let [only] = self.parts.as_slice() {
-            return only.clone();
+    fn insert(&mut self, part: Bytes, is_final: bool) -> Result<Progress, ParseError> {
+        if !self.parts.iter().any(|(_, known)| *known == part) {
+            let is_last = is_final && self.parts.last().is_none();
+            let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+            self.parts.insert(if is_last { u32::MAX } else { arrived }, part, is_last)?;
         }
-        let mut bytes = BytesMut::with_capacity(self.parts.iter().map(Bytes::len).sum());
-        let others = self.parts.iter().enumerate().filter(|(place, _)| Some(*place) != self.last);
-        for (_, part) in others {
-            bytes.extend_from_slice(part);
-        }
-        if let Some(last) = self.last.and_then(|last| self.parts.get(last)) {
-            bytes.extend_from_slice(last);
-        }
-        bytes.freeze()
-    }
-
-    /// Whether the chopped text ends with the end mark and its sections are numbered 1, 2, 3….
-    fn sections_end(&self) -> bool {
-        let text = self.joined();
-        let (body, trailer) = trailer::split(&text);
-        let numbers = trailer::inner_fragments(body).chain(trailer.fragment);
-        trailer.is_final && numbers.zip(1_u32..).all(|(number, expected)| number == expected)
+        let is_ended =
+            self.parts.last().is_some() || (self.splits_tokens && sections_end(&joined(&self.parts)));
+        Ok(if is_ended { Progress::Ended } else { Progress::Partial })
     }
 
     fn body(&self, limits: &Limits) -> Option<Body> {
         if self.parts.is_empty() {
             return None;
         }
-        let mut bytes = self.joined();
-        let mut ended = self.last.is_some();
-        if self.chopped {
-            ended = self.sections_end();
+        let mut bytes = joined(&self.parts);
+        let mut is_ended = self.parts.last().is_some();
+        if self.splits_tokens {
+            is_ended = sections_end(&bytes);
             let (body, _) = trailer::split(&bytes);
-            let range = crate::text::small_bytes::locate(&bytes, body).unwrap_or_default();
-            bytes = bytes.slice(range);
+            bytes = share(&bytes, body);
         }
         check_counts(&bytes, limits).ok()?;
-        let missing = Missing { end: !ended, ..Missing::NOTHING };
+        let missing = Missing { end: !is_ended, ..Missing::NOTHING };
         Some(Body { bytes, runs: Vec::new(), reply: None, missing })
     }
+}
+
+/// All fragments in one buffer; a single one is kept as it came.
+fn joined(fragments: &Fragments) -> Bytes {
+    let mut parts = fragments.iter().map(|(_, body)| body);
+    match (parts.next(), parts.next()) {
+        (Some(only), None) => only.clone(),
+        _ => fragments.iter().map(|(_, body)| body.as_ref()).collect::<Vec<_>>().concat().into(),
+    }
+}
+
+/// Whether a text of numbered sections ends with the end mark, and the sections are numbered 1, 2, 3….
+fn sections_end(text: &[u8]) -> bool {
+    let (body, trailer) = trailer::split(text);
+    let numbers = trailer::inner_fragments(body).chain(trailer.fragment);
+    trailer.is_final && numbers.zip(1_u32..).all(|(number, expected)| number == expected)
 }

@@ -1,43 +1,32 @@
 //! Proof of a game's key: the answer to `\secure\challenge`.
 //!
 //! Servers prove to masters, and clients to list servers, that they know the key of their game: six characters, the
-//! same in every copy, long since public. The computation is a stream cipher keyed like RC4 whose output depends on
-//! the plain text, written as base64. It authenticates nobody; with six characters it can be tried out in hours.
-//! So a server answers it only where it is told a key, and the caller knows the key.
+//! same in every copy, and long since public. The computation is a stream cipher keyed like RC4 whose output depends
+//! on the plain text, written as base64. It authenticates nobody, and a key of six characters can be found by trying
+//! within hours. So the key comes from the caller, and a server answers only where it is given one.
 //!
-//! Sources: the algorithm as the masters of 333networks and OpenSpy compute it, checked against traces of Bridge
-//! Commander and Battlefield 1942 (see the tests). A list client may announce an *enctype*; 1 needs a table of
-//! GameSpy's and is not here: no game server uses it.
+//! Sources: the algorithm as the masters of 333networks (Masterserver-Perl, lib/MasterServer/Core/Secure.pm) and
+//! OpenSpy compute it, checked against a trace of Bridge Commander (see the tests). Clients that announce an
+//! *enctype* use two more steps, which no game server needs.
 
 use std::fmt;
 
 use crate::error::EncodeError;
 
 /// Longest challenge that is answered, in bytes.
-pub const MAX_CHALLENGE: usize = 64;
+pub(super) const MAX_CHALLENGE: usize = 64;
 
 /// The key of a game. `Debug` does not show it.
 ///
 /// ```
-/// use queryport::gamespy1::secure::{Enctype, GameKey};
+/// use queryport::gamespy1::secure::GameKey;
 ///
 /// let key = GameKey::new("Nm3aZ9")?;
-/// assert_eq!(key.validate(b"LRPOPQ", Enctype::Plain)?, "hMwdTNWS");
+/// assert_eq!(key.validate(b"LRPOPQ")?, "hMwdTNWS");
 /// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct GameKey(Vec<u8>);
-
-/// How the last step is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Enctype {
-    /// 0: what game servers answer, and list clients that announce nothing.
-    #[default]
-    Plain,
-    /// 2: each byte is combined with the key once more; list clients that ask for an encrypted list.
-    Keyed,
-}
 
 impl GameKey {
     /// A key, in practice of six letters and digits. Some games of the Unreal engine have six blanks.
@@ -56,24 +45,17 @@ impl GameKey {
     /// The answer to a challenge: base64 without padding characters, four for every three bytes begun.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] and [`EncodeError::TooLong`] for a challenge of no bytes or more than
-    /// [`MAX_CHALLENGE`].
-    pub fn validate(&self, challenge: &[u8], enctype: Enctype) -> Result<String, EncodeError> {
+    /// [`EncodeError::Empty`] and [`EncodeError::TooLong`] for a challenge of no bytes or more than 64.
+    pub fn validate(&self, challenge: &[u8]) -> Result<String, EncodeError> {
         if challenge.is_empty() {
             return Err(EncodeError::Empty("challenge"));
         }
         if challenge.len() > MAX_CHALLENGE {
             return Err(EncodeError::TooLong { field: "challenge", limit: MAX_CHALLENGE });
         }
-        let mut stream = Stream::new(&self.0);
-        let mut text: Vec<u8> = challenge.iter().map(|&byte| stream.encrypt(byte)).collect();
-        // The padding is data: it goes through the last step as well.
+        let mut text = encrypted(challenge, &self.0);
+        // Padding bytes are encoded as data.
         text.resize(text.len().next_multiple_of(3), 0);
-        if enctype == Enctype::Keyed {
-            for (byte, key) in text.iter_mut().zip(self.0.iter().cycle()) {
-                *byte ^= key;
-            }
-        }
         Ok(text.as_chunks::<3>().0.iter().flat_map(|three| base64(*three)).collect())
     }
 }
@@ -84,38 +66,24 @@ impl fmt::Debug for GameKey {
     }
 }
 
-/// RC4's table with another walk through it: the plain byte moves the first index.
-struct Stream {
-    table: [u8; 256],
-    x: u8,
-    y: u8,
-}
-
-impl Stream {
-    fn new(key: &[u8]) -> Self {
-        let mut table = [0; 256];
-        for (value, slot) in (0..=255_u8).zip(&mut table) {
-            *slot = value;
-        }
-        let mut stream = Self { table, x: 0, y: 0 };
-        let mut j = 0_u8;
-        for (i, key) in (0..=255_u8).zip(key.iter().cycle()) {
-            j = j.wrapping_add(stream.at(i)).wrapping_add(*key);
-            stream.table.swap(usize::from(i), usize::from(j));
-        }
-        stream
+/// RC4, but for the first index, which moves by the plain byte as well.
+fn encrypted(plain: &[u8], key: &[u8]) -> Vec<u8> {
+    let mut table = [0_u8; 256];
+    (0..=255).zip(&mut table).for_each(|(value, slot)| *slot = value);
+    let at = |table: &[u8; 256], index: u8| table.get(usize::from(index)).copied().unwrap_or_default();
+    let mut j = 0_u8;
+    for (i, key) in (0..=255_u8).zip(key.iter().cycle()) {
+        j = j.wrapping_add(at(&table, i)).wrapping_add(*key);
+        table.swap(usize::from(i), usize::from(j));
     }
-
-    fn at(&self, index: u8) -> u8 {
-        self.table.get(usize::from(index)).copied().unwrap_or_default()
-    }
-
-    fn encrypt(&mut self, plain: u8) -> u8 {
-        self.x = self.x.wrapping_add(plain).wrapping_add(1);
-        self.y = self.y.wrapping_add(self.at(self.x));
-        self.table.swap(usize::from(self.x), usize::from(self.y));
-        plain ^ self.at(self.at(self.x).wrapping_add(self.at(self.y)))
-    }
+    let (mut x, mut y) = (0_u8, 0_u8);
+    let encrypt = |plain: &u8| {
+        x = x.wrapping_add(*plain).wrapping_add(1);
+        y = y.wrapping_add(at(&table, x));
+        table.swap(usize::from(x), usize::from(y));
+        plain ^ at(&table, at(&table, x).wrapping_add(at(&table, y)))
+    };
+    plain.iter().map(encrypt).collect()
 }
 
 fn base64([a, b, c]: [u8; 3]) -> [char; 4] {
@@ -129,35 +97,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_of_the_original() {
-        // The first plain one is from a trace of Bridge Commander, the second keyed one of Battlefield 1942.
-        for (challenge, key, plain, keyed) in [
-            ("LRPOPQ", "Nm3aZ9", "hMwdTNWS", "yqEuLY+r"),
-            ("fT9YlX", "HpWx9z", "2oaeSnzh", "kvbJMkWb"),
-            ("ABCDEF", "kbeafe", "iJbjNilG", "4/SGV08j"),
-            ("AAAAAA", "abcdef", "v+2/hegZ", "3o/c4Y1/"),
-            ("SECURE", "SECRET", "AFk5iciv", "Uxx62437"),
-            ("ZZZZZZ", "ZZZZZZ", "2nbEuaB9", "gCye4/on"),
-            ("XYZ", "abc", "AVfR", "YDWy"),
-            ("A", "k", "VAAA", "P2tr"),
-            ("AB", "key", "I5wA", "SPl5"),
-            ("ABCDEFG", "abcdef", "v95gKttW/QAA", "3rwDTr4wnGJj"),
-            ("0123456789", "s3cr3t", "GZFWLATV31r9pAAA", "aqI1XjehrGme1jN0"),
+    fn proofs_are_those_of_the_original() {
+        // The first is from a trace of Bridge Commander.
+        for (challenge, key, proof) in [
+            ("LRPOPQ", "Nm3aZ9", "hMwdTNWS"),
+            ("fT9YlX", "HpWx9z", "2oaeSnzh"),
+            ("ABCDEF", "kbeafe", "iJbjNilG"),
+            ("AAAAAA", "abcdef", "v+2/hegZ"),
+            ("SECURE", "SECRET", "AFk5iciv"),
+            ("ZZZZZZ", "ZZZZZZ", "2nbEuaB9"),
+            ("XYZ", "abc", "AVfR"),
+            ("A", "k", "VAAA"),
+            ("AB", "key", "I5wA"),
+            ("ABCDEFG", "abcdef", "v95gKttW/QAA"),
+            ("0123456789", "s3cr3t", "GZFWLATV31r9pAAA"),
         ] {
             let key = GameKey::new(key).unwrap();
-            assert_eq!(key.validate(challenge.as_bytes(), Enctype::Plain).unwrap(), plain);
-            assert_eq!(key.validate(challenge.as_bytes(), Enctype::Keyed).unwrap(), keyed);
+            assert_eq!(key.validate(challenge.as_bytes()).unwrap(), proof);
         }
     }
 
     #[test]
-    fn what_has_no_answer_is_refused() {
+    fn keys_and_challenges_out_of_range_are_refused() {
         assert_eq!(GameKey::new(""), Err(EncodeError::Empty("game key")));
         assert!(GameKey::new([b'x'; 257]).is_err());
         let key = GameKey::new("      ").unwrap();
-        assert!(key.validate(b"", Enctype::Plain).is_err());
-        assert!(key.validate(&[b'x'; 65], Enctype::Plain).is_err());
-        assert_eq!(key.validate(&[b'x'; 64], Enctype::Plain).unwrap().len(), 88);
+        assert!(key.validate(b"").is_err());
+        assert!(key.validate(&[b'x'; 65]).is_err());
+        assert_eq!(key.validate(&[b'x'; 64]).unwrap().len(), 88);
         assert_eq!(format!("{key:?}"), "GameKey(..)");
     }
 }

@@ -10,7 +10,8 @@ use tokio::time::timeout_at;
 use super::client::Client;
 use super::error::Error;
 use super::exchange::now;
-use crate::gamespy1::list::{LIST_PORT, ListRequest, ListSession, ServerList};
+use crate::gamespy1::list::{LIST_PORT, ListRequest, ListSession};
+use crate::model::ServerList;
 use crate::session::Timing;
 
 impl Client {

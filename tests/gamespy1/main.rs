@@ -15,5 +15,7 @@
 mod common;
 
 mod conversation;
+mod list;
 mod properties;
+mod serving;
 mod vectors;

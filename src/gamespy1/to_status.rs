@@ -1,0 +1,231 @@
+//! From an answer to the model: which key means what.
+
+use bytes::Bytes;
+
+use super::answer::Answer;
+use super::family::Family;
+use super::rows::{Row, RowCollector};
+use super::wire::fields::is_control;
+use super::wire::row_key::{PlayerField, RowKey};
+use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};
+use crate::text::number;
+use crate::text::words::{Named, Words, word, words};
+
+/// Names and scores of teams, the preferred keys first: in rows of their own, and in the answer to `\teams\`.
+const TEAM_NAME: [&str; 3] = ["teamname", "team_t", "team"];
+const TEAM_SCORE: [&str; 3] = ["score_t", "score", "teamscore"];
+
+const CHARSET: Charset = Charset::Utf8OrWindows1252;
+/// Pairs of a usual server.
+const USUAL_RULES: usize = 32;
+
+impl ToStatus for Answer {
+    /// The normalised model. Its rules and its longer texts share this answer's bytes.
+    fn to_status(&self) -> ServerStatus {
+        let bytes = self.raw();
+        let mut named = Named::new(&WORDS);
+        let mut rows = RowCollector::new(bytes.len());
+        let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
+        let own_echo = self.asked.own_echo.then(|| self.echo()).flatten().map(|(key, _)| key);
+        let mut pairs = self.fields().pairs();
+        for (key, value) in pairs.by_ref() {
+            match RowKey::parse(key) {
+                Some(row) => rows.add(row, value),
+                None => {
+                    named.note_filled(key, value);
+                    if !is_ours(key, value, own_echo) {
+                        rules.push(key, value);
+                    }
+                }
+            }
+        }
+        let rows = rows.finish();
+        let family = Family::of(|key| named.get(WORDS.place(key.as_bytes())?));
+        let style = Style::new(CHARSET, family.colours());
+
+        let named_rows = || rows.players.iter().filter(|row| row.name().is_some());
+        let count = named_rows().count();
+        // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
+        let all_teams =
+            self.asked.teams || (count == 0 && rows.players.iter().any(|row| row.get("size").is_some()));
+        if count < rows.players.len() && !all_teams {
+            rules = rules_with_rows(self, named_rows().map(Row::index).collect(), own_echo);
+        }
+        // In an incomplete answer, a last key without a value is the rest of something that is missing.
+        if let Some(key) = pairs.odd_key().filter(|_| self.completeness().is_complete()) {
+            rules.push(key, b"");
+        }
+
+        let count_of = |position: usize| named.get(position).and_then(number::number::<u32>);
+        let player_count = count_of(word!("numplayers"));
+        let extras = RulesBuilder::new(bytes, CHARSET, rows.field_count);
+        let mut reader = RowReader { family, style, bytes, extras };
+        let team_rows = rows.players.iter().filter(|_| all_teams).chain(&rows.teams);
+        let mut teams: Vec<Team> = team_rows.map(|row| reader.team(row)).collect();
+        let listed = self.asked.players || !(count == 0 || all_teams);
+        let mut players = listed.then(|| {
+            let mut players = Vec::with_capacity(count);
+            players.extend(named_rows().map(|row| reader.player(row)));
+            players
+        });
+        let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
+        reader.extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
+        if let (Family::Battlefield1942, Some(players), Some(present)) = (family, &mut players, player_count)
+        {
+            mark_stale(players, named_rows().map(Row::index), present);
+        }
+
+        let text = |positions: &[usize]| named.first(positions).map(|raw| Text::part(bytes, raw, style));
+        ServerStatus {
+            name: text(words!("hostname")),
+            // The map's file name; Unreal 227 has it in `mapfilename` and a title in `mapname`.
+            map: text(words!("mapfilename", "mapname", "mapid")),
+            game: text(words!("gamename")),
+            game_type: text(words!("gametype", "gameclass")),
+            version: text(words!("gamever", "version")),
+            game_port: named.get(word!("hostport")).and_then(number::number),
+            password: named.first(words!("password", "needpass")).and_then(number::boolean),
+            player_count,
+            bot_count: count_of(word!("numbots")),
+            max_players: count_of(word!("maxplayers")),
+            players,
+            teams,
+            rules: rules.build(style.colours),
+            completeness: self.completeness(),
+            verification: self.verification(),
+        }
+    }
+}
+
+/// Keys that the model or [`Family`] has a use for.
+static WORDS: Words<21> = Words::new([
+    "pure",
+    "mapid",
+    "mapname",
+    "gamever",
+    "version",
+    "numbots",
+    "realism",
+    "hostname",
+    "gamename",
+    "gametype",
+    "password",
+    "needpass",
+    "hostport",
+    "gameclass",
+    "minnetver",
+    "numplayers",
+    "maxplayers",
+    "mingamever",
+    "mapfilename",
+    "gamevariant",
+    "rankedserver",
+]);
+
+/// Whether a pair numbers the reply or is our own echo, and so describes nothing of the server.
+fn is_ours(key: &[u8], value: &[u8], own_echo: Option<&[u8]>) -> bool {
+    is_control(key, value) || own_echo == Some(key)
+}
+
+/// The rules where some rows belong neither to these players nor to a team: they are rules under their whole keys.
+fn rules_with_rows(answer: &Answer, mut players: Vec<u32>, own_echo: Option<&[u8]>) -> RulesBuilder {
+    players.sort_unstable();
+    let mut rules = RulesBuilder::new(answer.raw(), CHARSET, USUAL_RULES);
+    for (key, value) in answer.pairs() {
+        let is_elsewhere = match RowKey::parse(key) {
+            Some(row) => row.is_team || players.binary_search(&row.index).is_ok(),
+            None => is_ours(key, value, own_echo),
+        };
+        if !is_elsewhere {
+            rules.push(key, value);
+        }
+    }
+    rules
+}
+
+/// Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
+fn mark_stale(players: &mut [Player], numbers: impl Iterator<Item = u32>, present: u32) {
+    let mut by_number: Vec<(u32, &mut Player)> = numbers.zip(players).collect();
+    by_number.sort_by_key(|(number, _)| *number);
+    for (_, player) in by_number.into_iter().skip(usize::try_from(present).unwrap_or(usize::MAX)) {
+        player.stale = true;
+    }
+}
+
+/// Makes players and teams of rows.
+struct RowReader<'a> {
+    family: Family,
+    style: Style,
+    bytes: &'a Bytes,
+    /// The fields that the model has no name for, of all rows.
+    extras: RulesBuilder,
+}
+
+impl RowReader<'_> {
+    fn player(&mut self, row: &Row<'_>) -> Player {
+        let mut player = Player::default();
+        // Which fields were understood; of repeated ones the first.
+        let (mut name, mut score, mut ping, mut team) = (None, None, None, None);
+        for (position, &(field, value)) in row.fields().iter().enumerate() {
+            let number = || number::integer(value);
+            match PlayerField::of(field) {
+                Some(PlayerField::Name) if name.is_none() => {
+                    player.name = Text::part(self.bytes, value, self.style);
+                    name = Some(position);
+                }
+                Some(kind @ (PlayerField::Score | PlayerField::Frags | PlayerField::Kills)) => {
+                    // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
+                    let rank = kind as u8;
+                    if score.is_none_or(|(best, _)| rank < best)
+                        && let Some(value) = number()
+                    {
+                        player.score = Some(value);
+                        score = Some((rank, position));
+                    }
+                }
+                Some(PlayerField::Ping) if ping.is_none() => {
+                    player.ping = number().and_then(|value| value.try_into().ok());
+                    ping = player.ping.map(|_| position);
+                }
+                Some(PlayerField::Team) if team.is_none() => {
+                    let value = number().and_then(|value| value.try_into().ok());
+                    player.team = value.map(|value: i32| value.saturating_sub(self.family.team_offset()));
+                    team = player.team.map(|_| position);
+                }
+                Some(PlayerField::Secret) => player.bot = Some(value.eq_ignore_ascii_case(b"bot")),
+                _ => {}
+            }
+        }
+        // SWAT 4 leaves out counters that are zero.
+        player.score = player.score.or_else(|| (self.family == Family::Swat4).then_some(0));
+        player.extra = self.extra(row, [name, score.map(|(_, position)| position), ping, team]);
+        player
+    }
+
+    /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
+    fn team(&mut self, row: &Row<'_>) -> Team {
+        let fields = row.fields();
+        let position =
+            |name: &&str| fields.iter().position(|(field, _)| field.eq_ignore_ascii_case(name.as_bytes()));
+        let value = |position: usize| fields.get(position).map(|(_, value)| *value);
+        let number = |position: usize| value(position).and_then(number::integer);
+        let name = TEAM_NAME.iter().find_map(position);
+        let score = TEAM_SCORE.iter().filter_map(position).find(|position| number(*position).is_some());
+        Team {
+            id: i32::try_from(row.index()).ok(),
+            name: name.and_then(value).map(|name| Text::part(self.bytes, name, self.style)),
+            score: score.and_then(number),
+            extra: self.extra(row, [name, score]),
+        }
+    }
+
+    /// The fields of a row but those that were understood, which have these positions.
+    fn extra<const N: usize>(&mut self, row: &Row<'_>, understood: [Option<usize>; N]) -> Rules {
+        for (position, (field, value)) in row.fields().iter().enumerate() {
+            if !understood.contains(&Some(position)) {
+                self.extras.push(field, value);
+            }
+        }
+        self.extras.take_part()
+    }
+}

@@ -1,0 +1,322 @@
+//! What a client says: commands between backslashes, one or several in a datagram.
+
+use std::fmt;
+
+use bytes::BufMut;
+use nom::bytes::complete::{tag, take_till};
+use nom::combinator::opt;
+use nom::multi::many0;
+use nom::sequence::delimited;
+use nom::{IResult, Parser};
+
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+
+/// Longest request that servers read, in bytes: GameSpy's own code cuts longer ones (OpenMoHAA's
+/// code/gamespy/sv_gqueryreporting.c).
+const MAX_REQUEST: usize = 255;
+
+/// One command of a [`Request`].
+///
+/// ```
+/// use queryport::gamespy1::Command;
+///
+/// let command = Command::LevelProperty(b"Title");
+/// assert_eq!((command.name(), command.value()), (&b"level_property"[..], &b"Title"[..]));
+/// assert_eq!(format!("{command:?}"), r"\level_property\Title");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Command<'a> {
+    /// Game, version, region.
+    Basic,
+    /// Name, map, counts.
+    Info,
+    /// Settings.
+    Rules,
+    /// The players.
+    Players,
+    /// All four in one.
+    Status,
+    /// All four, each in a datagram of its own; GameSpy's own code only.
+    Packets,
+    /// The teams; patched UT99 servers and mods.
+    Teams,
+    /// A text to be sent back.
+    Echo(&'a [u8]),
+    /// A property of the level object; the Unreal engine only.
+    LevelProperty(&'a [u8]),
+    /// A property of the game object; the Unreal engine only.
+    GameProperty(&'a [u8]),
+    /// A property of each player; the Unreal engine only. The rows of the answer begin at 1, those of `\players\` at 0.
+    PlayerProperty(&'a [u8]),
+    /// A challenge, to be answered with proof of the game's key: see [`secure`](crate::gamespy1::secure).
+    Secure(&'a [u8]),
+    /// Any other command, or one of those without a value above with one, as in `\status\xserverquery`.
+    Other {
+        /// Its name, not empty.
+        name: &'a [u8],
+        /// Its value, which may be empty.
+        value: &'a [u8],
+    },
+}
+
+impl<'a> Command<'a> {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(&self) -> &'a [u8] {
+        self.tokens().0
+    }
+
+    /// The value, which may be empty.
+    #[must_use]
+    pub const fn value(&self) -> &'a [u8] {
+        self.tokens().1
+    }
+
+    const fn tokens(&self) -> (&'a [u8], &'a [u8]) {
+        match *self {
+            Self::Basic => (b"basic", b""),
+            Self::Info => (b"info", b""),
+            Self::Rules => (b"rules", b""),
+            Self::Players => (b"players", b""),
+            Self::Status => (b"status", b""),
+            Self::Packets => (b"packets", b""),
+            Self::Teams => (b"teams", b""),
+            Self::Echo(value) => (b"echo", value),
+            Self::LevelProperty(value) => (b"level_property", value),
+            Self::GameProperty(value) => (b"game_property", value),
+            Self::PlayerProperty(value) => (b"player_property", value),
+            Self::Secure(value) => (b"secure", value),
+            Self::Other { name, value } => (name, value),
+        }
+    }
+
+    /// Every command that has a name here, in the order in which GameSpy's own code answers them (OpenMoHAA's
+    /// code/gamespy/sv_gqueryreporting.c; it does not know those between `packets` and `echo`, or `echo` and `secure`).
+    pub(crate) const fn known(value: &'a [u8]) -> [Self; 12] {
+        [
+            Self::Basic,
+            Self::Info,
+            Self::Rules,
+            Self::Players,
+            Self::Status,
+            Self::Packets,
+            Self::Teams,
+            Self::Echo(value),
+            Self::LevelProperty(value),
+            Self::GameProperty(value),
+            Self::PlayerProperty(value),
+            Self::Secure(value),
+        ]
+    }
+
+    /// The command with this name, in any case, and this value.
+    pub(crate) fn new(name: &'a [u8], value: &'a [u8]) -> Self {
+        let is_it = |known: &Self| known.value() == value && known.name().eq_ignore_ascii_case(name);
+        Self::known(value).into_iter().find(is_it).unwrap_or(Self::Other { name, value })
+    }
+}
+
+impl fmt::Debug for Command<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\\{}\\{}", self.name().escape_ascii(), self.value().escape_ascii())
+    }
+}
+
+/// A request: a list of commands.
+///
+/// ```
+/// use queryport::gamespy1::{Command, Request};
+///
+/// let request = Request::new(&[Command::Basic, Command::Secure(b"LRPOPQ"), Command::Rules]);
+/// let mut datagram = Vec::new();
+/// request.encode(&mut datagram)?;
+/// assert_eq!(datagram, br"\basic\\secure\LRPOPQ\\rules\");
+/// assert_eq!(Request::parse(&datagram)?, request);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    commands: Vec<Command<'a>>,
+    /// What was parsed; empty for a request made of commands.
+    datagram: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// A request of these commands. [`Self::encode`] checks them.
+    #[must_use]
+    pub fn new(commands: &[Command<'a>]) -> Self {
+        Self { commands: commands.to_vec(), datagram: b"" }
+    }
+
+    /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token
+    /// after it is its value, and one `\` behind that is skipped.
+    ///
+    /// # Errors
+    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`; [`ParseErrorKind::Unexpected`] for a
+    /// reply, which holds `queryid`, `final`, `statusresponse` or `eof`: two servers must never answer each other;
+    /// [`ParseErrorKind::CutShort`] without any command; [`ParseErrorKind::Limit`] above 255 bytes, which is as much
+    /// as servers read.
+    pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
+        if datagram.first() != Some(&b'\\') {
+            return Err(ParseError::new(ParseErrorKind::NotThisProtocol("a backslash"), 0));
+        }
+        if datagram.len() > MAX_REQUEST {
+            return Err(ParseError::limit("bytes of a request", MAX_REQUEST, MAX_REQUEST));
+        }
+        for word in [&br"\queryid\"[..], br"\final\", br"\statusresponse\", br"\eof\"] {
+            if let Some(offset) = memchr::memmem::find(datagram, word) {
+                return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
+            }
+        }
+        let (_, commands) = many0(command).parse(datagram).unwrap_or_default();
+        let commands: Vec<_> = commands.into_iter().filter(|command| !command.name().is_empty()).collect();
+        if commands.is_empty() {
+            return Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1));
+        }
+        Ok(Self { commands, datagram })
+    }
+
+    /// The commands in order.
+    #[must_use]
+    pub fn commands(&self) -> &[Command<'a>] {
+        &self.commands
+    }
+
+    /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
+    pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
+        if self.datagram.is_empty() {
+            return self.commands.iter().find(|command| command.name() == name).map(Command::value);
+        }
+        let wanted = [b"\\", name, b"\\"].concat();
+        let start = memchr::memmem::find(self.datagram, &wanted)?.checked_add(wanted.len())?;
+        self.datagram.get(start..)?.split(|&byte| byte == b'\\').next()
+    }
+
+    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that
+    /// too.
+    ///
+    /// # Errors
+    /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes
+    /// outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
+    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        if self.commands.is_empty() {
+            return Err(EncodeError::Empty("list of commands"));
+        }
+        let mut request = Vec::with_capacity(MAX_REQUEST);
+        for command in &self.commands {
+            if command.name().is_empty() {
+                return Err(EncodeError::Empty("command"));
+            }
+            // A value ends at the next separator, which is skipped: the next command needs its own.
+            if request.last().is_some_and(|&last| last != b'\\') {
+                request.push(b'\\');
+            }
+            for (field, text) in [("command", command.name()), ("value of a command", command.value())] {
+                if let Some(&byte) = text.iter().find(|byte| !matches!(byte, b' '..=b'[' | b']'..=b'~')) {
+                    return Err(EncodeError::Forbidden { field, byte });
+                }
+                request.push(b'\\');
+                request.extend_from_slice(text);
+            }
+        }
+        if request.len() > MAX_REQUEST {
+            return Err(EncodeError::TooLong { field: "request", limit: MAX_REQUEST });
+        }
+        out.put_slice(&request);
+        Ok(())
+    }
+}
+
+impl PartialEq for Request<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.commands == other.commands
+    }
+}
+
+impl Eq for Request<'_> {}
+
+/// `\name\`, then a value and one `\` unless another command follows at once. The closing separator of the name is
+/// required: neither the engine nor GameSpy's code knows `\status`.
+fn command(input: &[u8]) -> IResult<&[u8], Command<'_>> {
+    let separator = || tag(&b"\\"[..]);
+    let token = || take_till(|byte| byte == b'\\');
+    let (rest, name) = delimited(separator(), token(), separator()).parse(input)?;
+    if rest.first() == Some(&b'\\') {
+        return Ok((rest, Command::new(name, b"")));
+    }
+    let (rest, value) = token().parse(rest)?;
+    let (rest, _) = opt(separator()).parse(rest)?;
+    // What is left and begins no command is skipped.
+    let (rest, _) = token().parse(rest)?;
+    Ok((rest, Command::new(name, value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(datagram: &[u8]) -> Vec<Command<'_>> {
+        Request::parse(datagram).unwrap().commands().to_vec()
+    }
+
+    #[test]
+    fn commands_are_read_as_the_engine_reads_them() {
+        use Command::*;
+        assert_eq!(commands(br"\basic\"), [Basic]);
+        assert_eq!(commands(br"\basic\\info\\rules\"), [Basic, Info, Rules]);
+        assert_eq!(commands(br"\echo\abc\\basic\"), [Echo(b"abc"), Basic]);
+        assert_eq!(commands(br"\basic\info\"), [Other { name: b"basic", value: b"info" }]);
+        assert_eq!(commands(br"\status\xserverquery"), [Other { name: b"status", value: b"xserverquery" }]);
+        assert_eq!(commands(br"\echo\\basic\"), [Echo(b""), Basic]);
+        assert_eq!(commands(br"\level_property\Title"), [LevelProperty(b"Title")]);
+        assert_eq!(
+            commands(br"\game_property\X\\player_property\Y\\teams\\packets\"),
+            [GameProperty(b"X"), PlayerProperty(b"Y"), Teams, Packets]
+        );
+        assert_eq!(commands(br"\STATUS\"), [Status]);
+        assert_eq!(commands(br"\players\\"), [Players]);
+    }
+
+    #[test]
+    fn gamespys_own_code_finds_commands_anywhere() {
+        let request = Request::parse(br"\basic\info\\secure\ABCDEF").unwrap();
+        assert_eq!(request.find(b"info"), Some(&b""[..]));
+        assert_eq!(request.find(b"basic"), Some(&b"info"[..]));
+        assert_eq!(request.find(b"secure"), Some(&b"ABCDEF"[..]));
+        assert_eq!(request.find(b"status"), None);
+    }
+
+    #[test]
+    fn replies_and_other_protocols_are_no_requests() {
+        let kind = |datagram: &[u8]| Request::parse(datagram).map(|_| ()).map_err(|error| error.kind);
+        let reply = Err(ParseErrorKind::Unexpected("a request, not a reply"));
+        assert_eq!(kind(br"\final\\queryid\2.1"), reply);
+        assert_eq!(kind(br"\echo\x\queryid\7.1\final\"), reply);
+        assert_eq!(kind(br"\status\\queryid\7.1"), reply);
+        assert_eq!(kind(br"\statusresponse\0\a\b\eof\"), reply);
+        let foreign = Err(ParseErrorKind::NotThisProtocol("a backslash"));
+        for datagram in [&b""[..], b";\\status\\", b"status", b"\xff\xff\xff\xffgetinfo", b"\xfe\xfd\x00"] {
+            assert_eq!(kind(datagram), foreign);
+        }
+        for nothing in [&br"\"[..], br"\status", br"\\", br"\\\\"] {
+            assert_eq!(kind(nothing), Err(ParseErrorKind::CutShort("the command")), "{nothing:?}");
+        }
+        assert!(matches!(
+            kind(&[br"\echo\".as_slice(), &[b'x'; 250]].concat()),
+            Err(ParseErrorKind::Limit { limit: 255, .. })
+        ));
+    }
+
+    #[test]
+    fn what_the_format_cannot_carry_is_refused() {
+        let encode = |commands: &[Command<'_>]| Request::new(commands).encode(&mut Vec::new());
+        assert_eq!(encode(&[]), Err(EncodeError::Empty("list of commands")));
+        assert_eq!(encode(&[Command::Other { name: b"", value: b"x" }]), Err(EncodeError::Empty("command")));
+        for bad in [&br"a\b"[..], b"a\n", b"\xfc", b"\0"] {
+            assert!(matches!(encode(&[Command::Echo(bad)]), Err(EncodeError::Forbidden { .. })));
+        }
+        assert!(encode(&[Command::Echo(&[b'x'; 249])]).is_ok());
+        assert!(matches!(encode(&[Command::Echo(&[b'x'; 250])]), Err(EncodeError::TooLong { .. })));
+    }
+}

@@ -1,0 +1,199 @@
+//! GameSpy v1's list server over TCP: the session without a socket, in virtual time.
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use queryport::gamespy1::list::{ListError, ListFormat, ListRequest, ListSession};
+use queryport::gamespy1::secure::GameKey;
+use queryport::model::ListEnd;
+use queryport::{Limits, ServerList, Timing};
+
+const END: &[u8] = br"\final\";
+const GREETING: &[u8] = br"\basic\\secure\WFXNEA";
+
+fn session(format: ListFormat, now: Instant) -> ListSession {
+    let mut request = ListRequest::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    request.format = format;
+    ListSession::new(request, Timing::default(), now)
+}
+
+/// Greeting and list, each cut at every byte: the same list each time.
+fn run(format: ListFormat, greeting: &[u8], list: &[u8]) -> Result<ServerList, ListError> {
+    let now = Instant::now();
+    let cuts = (0..greeting.len()).flat_map(|a| (0..list.len()).map(move |b| (a, b)));
+    let mut results = cuts.map(|(a, b)| {
+        let mut session = session(format, now);
+        let mut out = Vec::new();
+        for part in [&greeting[..a], &greeting[a..], &list[..b], &list[b..]] {
+            session.handle_bytes(now, part);
+            session.poll_transmit(now, &mut out);
+        }
+        session.handle_end(now);
+        session.poll_answer().unwrap()
+    });
+    let first = results.next().unwrap();
+    for result in results {
+        assert_eq!(result, first);
+    }
+    first
+}
+
+fn servers(list: &[&str]) -> Vec<SocketAddr> {
+    list.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+#[test]
+fn plain_lists_are_read() {
+    let list = run(ListFormat::Plain, GREETING, br"\ip\192.0.2.1:7778\ip\::ffff:192.0.2.2:1\final\").unwrap();
+    assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.2:1"]));
+    assert!(is_complete(&list));
+    let greeting = br"\basic\\secure\WFXNEA\final\";
+    let list = run(ListFormat::Plain, greeting, br"\ip\192.0.2.1:7778\final\\queryid\1.1\").unwrap();
+    assert!(is_complete(&list) && list.servers.len() == 1);
+    let empty = run(ListFormat::Plain, GREETING, br"\final\").unwrap();
+    assert!(is_complete(&empty) && empty.servers.is_empty());
+}
+
+#[test]
+fn a_cut_list_is_incomplete() {
+    let list = run(ListFormat::Plain, GREETING, br"\ip\192.0.2.1:7778\ip\192.0.2.2:77").unwrap();
+    assert_eq!((list.servers.len(), is_complete(&list)), (1, false), "the last address may be cut");
+    let list = run(ListFormat::Compressed, GREETING, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02").unwrap();
+    assert_eq!((&list.servers, is_complete(&list)), (&servers(&["192.0.2.1:7778"]), false));
+    assert_eq!(run(ListFormat::Compressed, GREETING, b"\xc0").map(|list| is_complete(&list)), Ok(false));
+}
+
+/// 92.102.105.110:24940 is `\final`, and a server at 92.x follows.
+#[test]
+fn a_record_may_look_like_the_end() {
+    let record = |ip: [u8; 4], port: u16| [&ip[..], &port.to_be_bytes()].concat();
+    let look_alike = record([92, 102, 105, 110], 24940);
+    let list = [&record([192, 0, 2, 1], 7778)[..], &look_alike, &record([92, 1, 2, 3], 1), END].concat();
+    let list = run(ListFormat::Compressed, GREETING, &list).unwrap();
+    assert_eq!(list.servers, servers(&["192.0.2.1:7778", "92.102.105.110:24940", "92.1.2.3:1"]));
+    assert!(is_complete(&list));
+    let list =
+        run(ListFormat::Compressed, br"\basic\\secure\WFXNEA\final\", &[&look_alike[..], END].concat());
+    assert_eq!(list.unwrap().servers, servers(&["92.102.105.110:24940"]));
+    assert_eq!(run(ListFormat::Compressed, GREETING, END).map(|list| is_complete(&list)), Ok(true));
+}
+
+#[test]
+fn refusals_and_other_services_are_told_apart() {
+    let refused = run(ListFormat::Plain, GREETING, br"\fatal\1\error\Validation error");
+    assert_eq!(refused, Err(ListError::Refused("Validation error".to_owned())));
+    let refused = run(ListFormat::Compressed, GREETING, br"\error\Invalid source gamename\final\");
+    assert_eq!(refused, Err(ListError::Refused("Invalid source gamename".to_owned())));
+    assert_eq!(run(ListFormat::Plain, GREETING, br"\ip\nonsense\final\"), Err(ListError::Malformed(0)));
+    let now = Instant::now();
+    let mut ssh = session(ListFormat::Plain, now);
+    ssh.handle_bytes(now, b"SSH-2.0-x");
+    ssh.handle_end(now);
+    assert_eq!(ssh.poll_answer(), Some(Err(ListError::NoGreeting)));
+    let mut empty = session(ListFormat::Plain, now);
+    empty.handle_bytes(now, br"\basic\\secure\\ip\192.0.2.1:1\final\");
+    assert_eq!(empty.poll_answer(), Some(Err(ListError::NoGreeting)), "a challenge of no bytes");
+}
+
+#[test]
+fn an_endless_stream_is_given_up() {
+    let now = Instant::now();
+    let mut session = session(ListFormat::Compressed, now);
+    session.handle_bytes(now, GREETING);
+    for _ in 0..4 * 1024 * 1024 / 60_000 + 1 {
+        session.handle_bytes(now, &[7; 60_000]);
+    }
+    assert_eq!(session.poll_answer(), Some(Err(ListError::TooLong)));
+}
+
+fn is_complete(list: &ServerList) -> bool {
+    assert_eq!(list.completeness.is_complete(), list.ended_by == ListEnd::Mark);
+    list.completeness.is_complete()
+}
+
+/// Follows the documented order of the verbs, without any bytes, until the session has its answer.
+fn wait(session: &mut ListSession, mut now: Instant) -> (Instant, Result<ServerList, ListError>) {
+    for _ in 0..10 {
+        session.poll_transmit(now, &mut Vec::new());
+        if let Some(answer) = session.poll_answer() {
+            assert_eq!(session.poll_timeout(), None);
+            return (now, answer);
+        }
+        now = session.poll_timeout().unwrap().max(now);
+        session.handle_timeout(now);
+    }
+    panic!("the session stalls");
+}
+
+#[test]
+fn silence_ends_at_the_deadline() {
+    let start = Instant::now();
+    let deadline = start + Timing::default().timeout();
+    let mut silent = session(ListFormat::Plain, start);
+    assert_eq!(wait(&mut silent, start), (deadline, Err(ListError::NoGreeting)));
+    let mut greeted = session(ListFormat::Plain, start);
+    greeted.handle_bytes(start, GREETING);
+    assert!(greeted.poll_timeout().unwrap() <= start, "the request waits");
+    let (end, list) = wait(&mut greeted, start);
+    assert_eq!((end, is_complete(&list.unwrap())), (deadline, false));
+}
+
+#[test]
+fn a_stream_that_trickles_ends_at_the_deadline() {
+    let start = Instant::now();
+    let mut session = session(ListFormat::Plain, start);
+    session.handle_bytes(start, GREETING);
+    session.poll_transmit(start, &mut Vec::new());
+    let mut now = start;
+    while session.poll_answer().is_none() {
+        now += Duration::from_millis(100);
+        session.handle_bytes(now, br"\ip\192.0.2.1:7778");
+    }
+    assert_eq!(now, start + Timing::default().timeout());
+}
+
+#[test]
+fn a_list_that_looks_ended_settles() {
+    let start = Instant::now();
+    let settle = Duration::from_millis(500);
+    let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
+    for (format, list) in [(ListFormat::Plain, END), (ListFormat::Compressed, &record[..])] {
+        let mut session = session(format, start);
+        session.handle_bytes(start, GREETING);
+        session.poll_transmit(start, &mut Vec::new());
+        session.handle_bytes(start, list);
+        assert_eq!(session.poll_answer(), None, "more may follow");
+        let (end, list) = wait(&mut session, start);
+        assert_eq!((end, is_complete(&list.unwrap())), (start + settle, true), "{format:?}");
+    }
+}
+
+/// The end mark of the greeting is not that of an empty list.
+#[test]
+fn an_end_mark_before_the_request_belongs_to_the_greeting() {
+    let start = Instant::now();
+    let mut session = session(ListFormat::Plain, start);
+    session.handle_bytes(start, GREETING);
+    session.handle_bytes(start, END);
+    session.poll_transmit(start, &mut Vec::new());
+    let later = start + Duration::from_secs(2);
+    session.handle_timeout(later);
+    assert_eq!(session.poll_answer(), None, "a slow server");
+    session.handle_bytes(later, br"\ip\192.0.2.1:7778\final\");
+    assert_eq!(session.poll_answer().unwrap().unwrap().servers.len(), 1);
+}
+
+#[test]
+fn servers_are_listed_once_and_up_to_the_limit() {
+    let start = Instant::now();
+    let list = br"\ip\192.0.2.1:1\ip\192.0.2.1:1\ip\192.0.2.2:1\ip\192.0.2.3:1\final\";
+    let run = |limits: Limits| {
+        let mut session = session(ListFormat::Plain, start).with_limits(limits);
+        session.handle_bytes(start, GREETING);
+        session.poll_transmit(start, &mut Vec::new());
+        session.handle_bytes(start, list);
+        session.poll_answer().unwrap().unwrap()
+    };
+    assert_eq!(run(Limits::default()).servers, servers(&["192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1"]));
+    let limited = run(Limits::default().with_max_servers(2));
+    assert_eq!((limited.servers.len(), limited.over_limit, is_complete(&limited)), (2, 1, false));
+}

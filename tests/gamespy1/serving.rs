@@ -1,0 +1,230 @@
+//! GameSpy v1's server side: our client asks it every command in both dialects.
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::gamespy1::secure::GameKey;
+use queryport::gamespy1::server::{self, Dialect, Options, Properties};
+use queryport::gamespy1::{Answer, Command, Request, StatusQuery};
+use queryport::serve::Responder;
+use queryport::{Limits, Player, Protocol, QueryError, Secret, ServerStatus, Timing, ToStatus};
+
+use crate::common::link::Conditions;
+use crate::common::pair::{CLIENT, play};
+use crate::common::{at, requester};
+
+pub(crate) const DIALECTS: [Dialect; 2] = [Dialect::Unreal, Dialect::Qr1];
+
+pub(crate) fn status(players: usize) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Grün & Söhne".into());
+    status.map = Some("CTF-Coret".into());
+    status.game = Some("ut".into());
+    status.max_players = Some(64);
+    status.players = Some((0..players).map(player).collect());
+    status.rules = (0..30).map(|rule| (format!("rule{rule}"), "some value")).collect();
+    status
+}
+
+fn player(number: usize) -> Player {
+    let mut player = Player::new(format!("player number {number}"));
+    player.score = Some(number as i64 - 3);
+    player.ping = Some(40);
+    player.team = Some(255);
+    player.extra.push("mesh", "Male Commando");
+    player.extra.push("face", "");
+    player
+}
+
+/// A server of 24 players that numbers its replies.
+pub(crate) fn serve(options: Options) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
+    let (status, mut requester) = (status(24), requester(CLIENT));
+    move |_, _, datagram| {
+        let Ok(request) = Request::parse(datagram) else { return Vec::new() };
+        let replies = server::answer(&request, &status, &options, &requester);
+        requester.number += 1;
+        replies.into_iter().collect()
+    }
+}
+
+/// The names of the listed players.
+pub(crate) fn names(answer: &Answer) -> Vec<String> {
+    answer.to_status().listed_players().iter().map(|player| player.name.plain().into_owned()).collect()
+}
+
+#[test]
+fn our_client_reads_our_server_in_both_dialects() {
+    for dialect in DIALECTS {
+        let conditions = (Conditions::perfect(Duration::from_millis(20)), 0);
+        let played = play(
+            StatusQuery::new(0, Limits::default()),
+            Timing::default(),
+            conditions,
+            serve(Options::new(dialect)),
+        );
+        let outcome = played.result.unwrap();
+        assert_eq!(outcome.elapsed, Duration::from_millis(40), "one round trip");
+        let read = outcome.answer.to_status();
+        let wanted = status(24);
+        assert_eq!(read.name.unwrap().plain(), "Grün & Söhne");
+        assert_eq!((read.map, read.game, read.max_players), (wanted.map, wanted.game, wanted.max_players));
+        assert_eq!(read.player_count, Some(24));
+        let (read, wanted) = (read.players.unwrap(), wanted.players.unwrap());
+        assert_eq!(read.len(), 24);
+        for (read, wanted) in read.iter().zip(&wanted) {
+            assert_eq!(read.name.plain(), wanted.name.plain());
+            assert_eq!((read.score, read.ping, read.team), (wanted.score, wanted.ping, wanted.team));
+            assert!(
+                read.extra
+                    .iter()
+                    .map(|(k, v)| (k.raw(), v.raw()))
+                    .eq(wanted.extra.iter().map(|(k, v)| (k.raw(), v.raw())))
+            );
+        }
+    }
+}
+
+fn ask(commands: &[Command<'_>], options: Options) -> Result<Answer, QueryError> {
+    let query = StatusQuery::commands(commands, Limits::default()).unwrap();
+    let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
+    play(query, Timing::default(), conditions, serve(options)).result.map(|outcome| outcome.answer)
+}
+
+fn is_silent(commands: &[Command<'_>], options: Options) -> bool {
+    matches!(ask(commands, options), Err(QueryError::NoAnswer { .. }))
+}
+
+#[test]
+fn every_command_is_answered_in_both_dialects() {
+    for dialect in DIALECTS {
+        let ask = |command| ask(&[command], Options::new(dialect)).unwrap();
+        assert_eq!(ask(Command::Basic).get("gamename"), Some(&b"ut"[..]));
+        assert_eq!(ask(Command::Info).get("mapname"), Some(&b"CTF-Coret"[..]));
+        assert_eq!(ask(Command::Rules).get("rule7"), Some(&b"some value"[..]));
+        assert_eq!(names(&ask(Command::Players)).len(), 24);
+        assert_eq!(names(&ask(Command::Packets)).len(), 24);
+        assert_eq!(names(&ask(Command::Other { name: b"status", value: b"xserverquery" })).len(), 24);
+        assert!(ask(Command::Teams).completeness().is_complete());
+    }
+}
+
+#[test]
+fn commands_are_answered_in_the_order_of_the_dialect() {
+    let asked = [Command::Info, Command::Basic];
+    let first_key = |dialect| {
+        let answer = ask(&asked, Options::new(dialect)).unwrap();
+        answer.pairs().next().map(|(key, _)| key.to_vec()).unwrap()
+    };
+    assert_eq!(first_key(Dialect::Unreal), b"hostname");
+    assert_eq!(first_key(Dialect::Qr1), b"gamename");
+}
+
+#[test]
+fn echo_and_properties_are_off_by_default() {
+    let asked = [Command::Echo(b"hello"), Command::LevelProperty(b"Title"), Command::PlayerProperty(b"mesh")];
+    for dialect in DIALECTS {
+        for command in asked {
+            assert!(is_silent(&[command], Options::new(dialect)), "{command:?}");
+        }
+        let mut options = Options::new(dialect);
+        options.echo = true;
+        let mut properties = Properties::default();
+        properties.level.push("Title", "Coret Facility");
+        properties.players = true;
+        options.properties = Some(properties);
+        let ask = |command| ask(&[command], options.clone()).unwrap();
+        assert_eq!(ask(Command::Echo(b"hello")).echo().unwrap().1, b"hello");
+        let level = ask(Command::LevelProperty(b"Title"));
+        assert_eq!(level.get("title"), Some(&b"Coret Facility"[..]));
+        assert_eq!(ask(Command::GameProperty(b"AdminPassword")).get("AdminPassword"), Some(&b""[..]));
+        let meshes = ask(Command::PlayerProperty(b"mesh"));
+        let meshes: Vec<_> = meshes.players().map(|row| (row.index(), row.get("mesh").unwrap())).collect();
+        assert_eq!((meshes.len(), meshes[0]), (24, (1, &b"Male Commando"[..])), "rows from 1");
+        assert!(is_silent(&[Command::Echo(&[b'x'; 51])], options.clone()));
+    }
+}
+
+#[test]
+fn secure_is_answered_with_proof_of_the_key() {
+    let key = GameKey::new("Nm3aZ9").unwrap();
+    for dialect in DIALECTS {
+        assert!(is_silent(&[Command::Secure(b"LRPOPQ")], Options::new(dialect)), "without a key");
+        let mut options = Options::new(dialect);
+        options.key = Some(key.clone());
+        let answer = ask(&[Command::Secure(b"LRPOPQ"), Command::Basic], options.clone()).unwrap();
+        assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
+        assert_eq!(answer.get("gamename"), Some(&b"ut"[..]));
+        for unusual in [&b"short"[..], b"longer than sixteen", b"a b c d"] {
+            assert!(is_silent(&[Command::Secure(unusual)], options.clone()));
+        }
+    }
+}
+
+#[test]
+fn unknown_commands_are_not_answered() {
+    for dialect in DIALECTS {
+        assert!(is_silent(&[Command::Other { name: b"about", value: b"" }], Options::new(dialect)));
+    }
+}
+
+#[test]
+fn the_echo_after_commands_leaves_no_trace_in_the_model() {
+    let commands = [Command::Basic, Command::Other { name: b"about", value: b"" }];
+    let query = StatusQuery::commands_with_echo(&commands, Limits::default()).unwrap();
+    let mut options = Options::new(Dialect::Unreal);
+    options.echo = true;
+    let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
+    let answer = play(query, Timing::default(), conditions, serve(options)).result.unwrap().answer;
+    assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"x"[..])));
+    assert!(answer.to_status().rules.get("echo_replay").is_none());
+}
+
+#[test]
+fn a_refused_echo_is_recognised() {
+    let answer =
+        Answer::from_datagrams([Bytes::from_static(br"\ignoring\\queryid\4.1\final\")], &Limits::default());
+    assert_eq!(answer.unwrap().echo(), Some((&b"ignoring"[..], &b""[..])));
+}
+
+#[test]
+fn replies_are_numbered_as_the_dialect_does() {
+    let status = status(0);
+    let number = |dialect, number| {
+        let mut requester = requester(CLIENT);
+        requester.number = number;
+        let replies =
+            server::answer(&Request::new(&[Command::Basic]), &status, &Options::new(dialect), &requester);
+        Answer::from_datagrams(replies, &Limits::default()).unwrap().reply_number().unwrap()
+    };
+    assert_eq!([1, 100, 101, 250].map(|count| number(Dialect::Unreal, count)), [1, 100, 1, 50]);
+    assert_eq!(
+        [1, 100, 101, u64::MAX].map(|count| number(Dialect::Qr1, count)),
+        [2, 101, 102, 4_294_967_295]
+    );
+}
+
+/// A forged first datagram leads two responders to each other: one reply, and then silence.
+#[test]
+fn two_responders_never_answer_each_other() {
+    let mut options = Options::new(Dialect::Unreal);
+    options.echo = true;
+    let (now, secret) = (Instant::now(), Secret::new([7; 16]));
+    for request in [&br"\status\"[..], br"\echo\\status\", br"\echo\x", br"\packets\\echo\queryid"] {
+        let (mut a, mut b) = (
+            Responder::new(options.clone(), status(24), secret, now),
+            Responder::new(Protocol::GameSpy1, status(24), secret, now),
+        );
+        let (at_a, at_b) = (at("192.0.2.1:7778"), at("192.0.2.2:7778"));
+        a.handle_datagram(now, at_b, request);
+        let mut replies = 0;
+        let mut out = Vec::new();
+        while a.poll_transmit(now, &mut out).is_some() {
+            b.handle_datagram(now, at_a, &out);
+            out.clear();
+            replies += 1;
+        }
+        assert!(replies > 0);
+        assert_eq!((b.stats().ignored, b.stats().answered), (replies, 0));
+        assert!(b.poll_transmit(now, &mut out).is_none());
+    }
+}
