@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Asked};
-use super::reassembly::{Progress, Reassembly};
+use super::answer::answer::{Answer, Asked};
+use super::answer::reassembly::{Progress, Reassembly};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;

@@ -79,14 +79,11 @@ mod client;
 mod family;
 mod from_status;
 pub mod list;
-mod reassembly;
-mod rows;
 pub mod secure;
 pub mod server;
 mod to_status;
 mod wire;
 
-pub use answer::Answer;
+pub use answer::{Answer, Row};
 pub use client::{Dialect, StatusQuery};
-pub use rows::Row;
 pub use wire::{Command, Request, Response, Trailer};

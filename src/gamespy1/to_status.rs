@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::answer::Answer;
+use super::answer::answer::Answer;
+use super::answer::rows::{Row, RowCollector};
 use super::family::Family;
-use super::rows::{Row, RowCollector};
 use super::wire::fields::is_control;
 use super::wire::row_key::{PlayerField, RowKey};
 use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};

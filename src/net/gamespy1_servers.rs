@@ -12,7 +12,6 @@ use super::error::Error;
 use super::exchange::now;
 use crate::gamespy1::list::{LIST_PORT, ListRequest, ListSession};
 use crate::model::ServerList;
-use crate::session::Timing;
 
 impl Client {
     /// The servers that a GameSpy v1 list server knows, over TCP. Its port is
@@ -25,7 +24,8 @@ impl Client {
         let addresses = self.resolve(master, LIST_PORT, deadline).await?;
         let mut last = None;
         for (address, left) in addresses.iter().zip((1..=addresses.len()).rev()) {
-            match fetch(*address, request.clone(), self.share_of(deadline, left)).await {
+            let session = ListSession::new(request.clone(), self.share_of(deadline, left), now());
+            match fetch(*address, session.with_limits(self.options.limits)).await {
                 Ok(list) => return Ok(list),
                 Err(error) => last = Some(error),
             }
@@ -35,8 +35,7 @@ impl Client {
 }
 
 /// Fetches a list. What has arrived when the time is over is returned as incomplete.
-async fn fetch(peer: SocketAddr, request: ListRequest, timing: Timing) -> Result<ServerList, Error> {
-    let mut session = ListSession::new(request, timing, now());
+async fn fetch(peer: SocketAddr, mut session: ListSession) -> Result<ServerList, Error> {
     let timer =
         |session: &ListSession| tokio::time::Instant::from(session.poll_timeout().unwrap_or_else(now));
     let too_late = |_| io::Error::new(io::ErrorKind::TimedOut, "the list server took too long");

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-use super::wire::fields::{Fields, Tokens, count_bound};
-use super::wire::response::{Response, check_counts, count_names};
-use super::wire::row_key::RowKey;
-use super::wire::trailer::{self, Trailer};
 use crate::error::{ParseError, ParseErrorKind};
+use crate::gamespy1::wire::fields::{Fields, Tokens, count_bound};
+use crate::gamespy1::wire::response::{Response, check_counts, count_names};
+use crate::gamespy1::wire::row_key::RowKey;
+use crate::gamespy1::wire::trailer::{self, Trailer};
 use crate::limits::Limits;
 use crate::model::Missing;
 use crate::session::Fragments;
@@ -14,23 +14,23 @@ use crate::text::small_bytes::{locate, share};
 
 /// The joined pairs of a reply.
 #[derive(Debug, Clone)]
-pub(super) struct Body {
-    pub(super) bytes: Bytes,
+pub(in crate::gamespy1) struct Body {
+    pub(in crate::gamespy1) bytes: Bytes,
     /// See [`Fields::runs`].
-    pub(super) runs: Vec<(usize, usize)>,
-    pub(super) reply: Option<u64>,
-    pub(super) missing: Missing,
+    pub(in crate::gamespy1) runs: Vec<(usize, usize)>,
+    pub(in crate::gamespy1) reply: Option<u64>,
+    pub(in crate::gamespy1) missing: Missing,
 }
 
 impl Body {
-    pub(super) fn fields(&self) -> Fields<'_> {
+    pub(in crate::gamespy1) fn fields(&self) -> Fields<'_> {
         Fields { raw: &self.bytes, runs: &self.runs }
     }
 }
 
 /// The replies to one request: several when it was sent again, kept apart by their numbers.
 #[derive(Debug, Clone)]
-pub(super) struct Reassembly {
+pub(in crate::gamespy1) struct Reassembly {
     numbered: Vec<Numbered>,
     unnumbered: Unnumbered,
     /// How many replies were asked for.
@@ -40,7 +40,7 @@ pub(super) struct Reassembly {
 
 /// How far the replies are after a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(in crate::gamespy1) enum Progress {
     /// More must come.
     Partial,
     /// The end is here, and what came before it is not numbered.
@@ -77,12 +77,12 @@ struct Unnumbered {
 }
 
 impl Reassembly {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(in crate::gamespy1) fn new(limits: Limits) -> Self {
         Self { numbered: Vec::new(), unnumbered: Unnumbered::new(&limits), expected: 0, limits }
     }
 
     /// The request is sent, for the first time or again: one more reply may come.
-    pub(super) fn expect_one_more(&mut self) {
+    pub(in crate::gamespy1) fn expect_one_more(&mut self) {
         self.expected = self.expected.saturating_add(1);
         for reply in &mut self.numbered {
             reply.is_open = reply.reply.is_some();
@@ -93,7 +93,7 @@ impl Reassembly {
     }
 
     /// Takes a datagram.
-    pub(super) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
+    pub(in crate::gamespy1) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
         let limits = self.limits;
         if self.unnumbered.splits_tokens && self.numbered.is_empty() {
             return self.unnumbered.insert(datagram.clone(), false);
@@ -130,7 +130,7 @@ impl Reassembly {
     }
 
     /// A complete reply, else the one with the most fragments.
-    pub(super) fn best(&self) -> Option<Body> {
+    pub(in crate::gamespy1) fn best(&self) -> Option<Body> {
         let complete = self.numbered.iter().find(|reply| reply.is_complete());
         let longest = || self.numbered.iter().max_by_key(|reply| reply.fragments.len());
         match complete.or_else(longest) {
@@ -141,7 +141,7 @@ impl Reassembly {
 
     /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
     /// mark when it lists fewer players than it counts; asking once more would change nothing.
-    pub(super) fn lacks_end_mark(&self) -> bool {
+    pub(in crate::gamespy1) fn lacks_end_mark(&self) -> bool {
         let without_end = |reply: &&Numbered| {
             let fragments = &reply.fragments;
             fragments.last().is_none() && fragments.missing(reply.base()) == 0 && !fragments.is_empty()
