@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use bytes::Bytes;
 use clap::Parser;
 use queryport::Limits;
-use queryport::{Answer, Protocol};
+use queryport::{Answer, Protocol, ToStatus};
 use serde_json::{Map, Value, json};
 
 /// Decode captured datagrams of game servers.
