@@ -15,6 +15,7 @@
 )]
 
 pub mod captures;
+pub mod driven;
 pub mod link;
 pub mod pair;
 pub mod twist;
@@ -26,7 +27,8 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use queryport::session::Conversation;
-use queryport::{Requester, Secret};
+use queryport::{Answer, Requester, Secret};
+use serde_json::{Map, Value, json};
 
 /// The address that this text is.
 pub fn at(address: &str) -> SocketAddr {
@@ -43,4 +45,12 @@ pub fn request(conversation: &mut impl Conversation) -> Vec<u8> {
     let mut out = Vec::new();
     conversation.request(&mut out);
     out
+}
+
+/// What `examples/decode` prints of an answer.
+pub fn decoded(answer: &Answer) -> Value {
+    let mut line = Map::new();
+    line.insert("complete".to_owned(), json!(answer.completeness().is_complete()));
+    wire::describe(answer, &mut line);
+    Value::Object(line)
 }
