@@ -156,7 +156,7 @@ fn an_empty_rule_list_is_sent_only_to_clients_of_another_version() {
     let mut request = Request::new(Command::Rules);
     assert_eq!(replies(&request, &ServerStatus::default()), [&[0x80, 0, 0, 0, 1][..]]);
     request.version = 0x80;
-    assert_eq!(replies(&request, &ServerStatus::default()), [Bytes::new(); 0]);
+    assert!(replies(&request, &ServerStatus::default()).is_empty());
 }
 
 #[test]
