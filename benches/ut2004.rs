@@ -3,6 +3,7 @@
     missing_docs,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     reason = "a benchmark"
 )]
@@ -11,13 +12,22 @@
 mod passes;
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::Limits;
 use queryport::model::{Charset, Colours, Style};
-use queryport::ut2004::{Answer, Ask, Body, Request, Response, server};
-use queryport::{Player, ServerStatus, Text};
+use queryport::ut2004::{Answer, Body, Command, Request, Response, server};
+use queryport::{Limits, Player, Replies, Requester, Secret, ServerStatus, Text, ToStatus};
+
+/// A server's replies to one request.
+fn replies(command: Command, status: &ServerStatus, requester: &Requester) -> Replies {
+    server::answer(&Request::new(command), status, &server::Options::default(), requester)
+}
+
+fn requester() -> Requester {
+    Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]))
+}
 
 /// The datagrams of a server with so many rules and players, with the sizes of real ones.
 fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {
@@ -36,9 +46,9 @@ fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {
         player
     };
     status.players = Some((0..players).map(player).collect());
-    let asks = [Ask::Info, Ask::RulesAndPlayers].map(Request::new);
-    let options = server::Options::default();
-    let packets = asks.iter().flat_map(|request| server::answer(request, &status, &options)).collect();
+    let commands = [Command::Info, Command::RulesAndPlayers];
+    let packets =
+        commands.map(|command| replies(command, &status, &requester())).into_iter().flatten().collect();
     (status, packets)
 }
 
@@ -90,8 +100,8 @@ fn decode(c: &mut Criterion) {
             b.iter(|| black_box(&answer).to_status());
         });
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
-            let request = Request::new(Ask::RulesAndPlayers);
-            b.iter(|| server::answer(&request, black_box(&status), &server::Options::default()));
+            let requester = requester();
+            b.iter(|| replies(Command::RulesAndPlayers, black_box(&status), &requester));
         });
     }
 }

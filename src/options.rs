@@ -20,7 +20,7 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 pub struct QueryOptions {
     pub(crate) detail: Detail,
     pub(crate) limits: Limits,
-    pub(crate) readings: ut2004::Readings,
+    pub(crate) readings: Option<u8>,
     pub(crate) gamespy1: gamespy1::Dialect,
     pub(crate) gamespy4: gamespy4::Dialect,
     pub(crate) quake3: quake3::Dialect,
@@ -60,7 +60,7 @@ impl QueryOptions {
     /// of a list goes unnoticed.
     #[must_use]
     pub fn with_readings(mut self, readings: u8) -> Self {
-        self.readings = readings.into();
+        self.readings = Some(readings);
         self
     }
 }

@@ -127,7 +127,7 @@ impl StatusQuery {
                 ut2004::StatusQuery::new(nonce, limits)
                     .with_dialect(options.ut2004)
                     .with_detail(detail)
-                    .with_readings(options.readings.number()),
+                    .with_readings(options.readings.unwrap_or(ut2004::StatusQuery::READINGS)),
             )),
         }
     }

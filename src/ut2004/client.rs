@@ -1,22 +1,21 @@
-//! The client's conversations.
+//! The client's conversation.
 
 use bytes::Bytes;
 
-use super::answer::{Answer, missing};
-use super::progress::Progress;
-use super::reading::Kind;
-use super::request::{Ask, Request};
-use super::response::{Body, Response};
+use super::answer::answer::Answer;
+use super::answer::lists::{List, Lists};
+use super::wire::request::{Command, Request};
+use super::wire::response::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Detail, Missing};
+use crate::model::Detail;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks for everything: the info, then rules and players.
 ///
-/// A list ends when its own bytes or the info's count of players prove it whole (see the [module](super)). Where
-/// they cannot, it is read again, until three readings in a row bring the same. What no reading could settle is
-/// in [`Answer::completeness`].
+/// A list is complete when its own bytes or the info's count of players prove it (see the [module](super)). Where they
+/// cannot, it is requested again, until three replies in a row bring the same. What stays unknown is in
+/// [`Answer::completeness`].
 ///
 /// ```
 /// use queryport::Limits;
@@ -46,79 +45,59 @@ pub struct StatusQuery {
     limits: Limits,
     dialect: Dialect,
     detail: Detail,
-    readings: Readings,
+    readings: u8,
     step: Step,
     info: Option<Bytes>,
-    /// Players as the server counts them.
-    count: Option<usize>,
-    rules: Progress,
-    players: Progress,
-    /// The lists that the latest request asked for.
-    asked: (bool, bool),
-    /// The info was asked for a second time, for a newer count.
-    recounted: bool,
+    lists: Lists,
+    /// The info was requested a second time, for a newer count of players.
+    has_recounted: bool,
 }
 
 /// The habits of a server that a client must know before it asks.
+///
+/// ```
+/// use queryport::ut2004::Dialect;
+/// use queryport::{Protocol, QueryOptions, StatusQuery};
+///
+/// let options = QueryOptions::default().with_dialect(Dialect::SeparateLists);
+/// let query = StatusQuery::new(Protocol::Ut2004, 42, &options);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// Sends both lists for one request, type 3, as the game's own browser asks. A server that does not answer it is asked
-    /// for each list.
+    /// Sends both lists for one request, type 3, as the game's own browser asks. A server that does not answer it is
+    /// asked for each list.
     #[default]
     Standard,
     /// Knows only the requests for one list each, types 1 and 2.
     SeparateLists,
 }
 
-/// How many readings of a list must agree where nothing proves it whole: 1–4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Readings(u8);
-
-impl Default for Readings {
-    fn default() -> Self {
-        Self(3)
-    }
-}
-
-impl Readings {
-    /// The number, 1–4.
-    pub(crate) const fn number(self) -> u8 {
-        self.0
-    }
-}
-
-impl From<u8> for Readings {
-    fn from(readings: u8) -> Self {
-        Self(readings.clamp(1, 4))
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Info,
     Lists,
-    /// The lists look whole; a late datagram may still show that they are not.
+    /// The lists look complete; a late datagram may still show that they are not.
     Grace,
 }
 
 impl StatusQuery {
-    /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to its
-    /// request.
+    /// The default of [`Self::with_readings`].
+    pub(crate) const READINGS: u8 = 3;
+
+    /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to
+    /// its request.
     #[must_use]
     pub fn new(_nonce: u64, limits: Limits) -> Self {
         Self {
             limits,
             dialect: Dialect::default(),
             detail: Detail::Full,
-            readings: Readings::default(),
+            readings: Self::READINGS,
             step: Step::Info,
             info: None,
-            count: None,
-            rules: Progress::new(Kind::Rules),
-            players: Progress::new(Kind::Players),
-            asked: (false, false),
-            recounted: false,
+            lists: Lists::default(),
+            has_recounted: false,
         }
     }
 
@@ -136,45 +115,40 @@ impl StatusQuery {
         self
     }
 
-    /// How many readings of a list must agree where nothing proves it whole: 1–4, default 3. With `n`, an answer
-    /// marked complete lacks something only if the same datagram was lost `n` times in a row: at one lost in
-    /// twenty, from a server with 300 rules, about one answer in 70 with 2 and none in 800 with 3. With 1, nothing
-    /// is asked twice, and one datagram lost from the middle goes unnoticed: for scans that want counts.
+    /// How many readings of a list must agree where nothing proves it complete: 1–4, default 3. A reading is what one
+    /// request for the list brings. With `n`, an answer marked complete lacks something only if the same datagram was
+    /// lost `n` times in a row: at one lost in twenty, from a server with 300 rules, about one answer in 70 with 2 and
+    /// none in 800 with 3. With 1, nothing is asked twice, and one datagram lost from the middle goes unnoticed: for
+    /// scans that want counts.
     #[must_use]
     pub fn with_readings(mut self, readings: u8) -> Self {
-        self.readings = readings.into();
+        self.readings = readings.clamp(1, 4);
         self
     }
 
-    /// What the next request asks for.
-    fn next_ask(&self) -> Option<Ask> {
-        // Players that may be nobody are asked for with the rules: silence would tell nothing.
-        let fence = self.count == Some(0) && self.dialect == Dialect::SeparateLists && self.rules.is_asked();
-        match (self.rules.is_open(), self.players.is_open()) {
-            (true, true) if self.dialect == Dialect::Standard => Some(Ask::RulesAndPlayers),
-            (true, _) => Some(Ask::Rules),
-            (false, true) if fence => Some(Ask::RulesAndPlayers),
-            (false, true) => Some(Ask::Players),
+    /// What the next request asks for; `None` when nothing is open.
+    fn next_command(&self) -> Option<Command> {
+        let (rules, players) = (&self.lists.rules, &self.lists.players);
+        let is_separate = self.dialect == Dialect::SeparateLists;
+        // A server that counts no player is expected to list none. The rules of the same reply show that it arrived.
+        let with_rules = is_separate && players.is_counted_empty() && rules.is_requested();
+        match (rules.is_open(), players.is_open()) {
+            (true, true) if !is_separate => Some(Command::RulesAndPlayers),
+            (true, _) => Some(Command::Rules),
+            (false, true) if with_rules => Some(Command::RulesAndPlayers),
+            (false, true) => Some(Command::Players),
             (false, false) => None,
         }
-    }
-
-    fn asked_lists(&mut self) -> impl Iterator<Item = &mut Progress> {
-        let (rules, players) = self.asked;
-        [(rules, &mut self.rules), (players, &mut self.players)]
-            .into_iter()
-            .filter_map(|(asked, list)| asked.then_some(list))
     }
 
     fn take_info(&mut self, datagram: &[u8], players: i32) -> Verdict<Answer> {
         self.info = Some(Bytes::copy_from_slice(datagram));
         if self.detail == Detail::Short {
-            let lists = (Progress::new(Kind::Rules), Progress::new(Kind::Players));
-            return Verdict::Done(Answer::new(self.info.take(), lists, Missing::NOTHING, self.limits));
+            return Verdict::Done(self.take_answer());
         }
-        self.count = usize::try_from(players).ok();
+        self.lists.set_player_count(players);
         self.step = Step::Lists;
-        match self.judge() {
+        match self.check_lists() {
             // The first info, or one that does not explain the list.
             Verdict::Partial(Wait::Reply | Wait::Quiet) => Verdict::Next,
             verdict => verdict,
@@ -182,36 +156,32 @@ impl StatusQuery {
     }
 
     fn take_list(&mut self, datagram: &[u8], response: &Response<'_>) -> Verdict<Answer> {
-        let list = if matches!(response.body, Body::Rules(_)) { &mut self.rules } else { &mut self.players };
-        if !list.is_asked() {
+        let is_rules = matches!(response.body, Body::Rules(_));
+        let list = if is_rules { &self.lists.rules } else { &self.lists.players };
+        if !list.is_requested() {
             return Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected("the list asked for"), 4));
         }
-        if let Err(error) = list.add(datagram, response, &self.limits) {
-            return Verdict::Rejected(error);
+        match self.lists.add(datagram, response, &self.limits) {
+            Ok(()) => self.check_lists(),
+            Err(error) => Verdict::Rejected(error),
         }
-        self.judge()
     }
 
-    /// What the lists are worth after another datagram.
-    fn judge(&mut self) -> Verdict<Answer> {
-        let (count, wanted) = (self.count, self.readings.0);
-        let is_short = |list: &mut Progress| list.is_open() && !list.looks_whole(count);
-        if self.asked_lists().any(is_short) {
+    /// What to do after another datagram.
+    fn check_lists(&mut self) -> Verdict<Answer> {
+        if !self.lists.awaited().all(|list| !list.is_open() || list.looks_complete()) {
             self.step = Step::Lists;
-            let nothing_yet = self.asked_lists().all(|list| list.is_silent());
-            return Verdict::Partial(if nothing_yet { Wait::Reply } else { Wait::Quiet });
+            let is_silent = self.lists.awaited().all(|list| list.is_silent());
+            return Verdict::Partial(if is_silent { Wait::Reply } else { Wait::Quiet });
         }
-        let is_doubtful = |list: &mut Progress| list.is_open() && !list.is_proof(count);
-        if !self.asked_lists().any(is_doubtful) {
-            for list in self.asked_lists().filter(|list| list.is_open()) {
-                list.close(count, wanted);
-            }
-            if self.next_ask().is_some() {
+        if self.lists.awaited().all(|list| !list.is_open() || list.is_proven()) {
+            self.lists.end_reply(self.readings);
+            if self.next_command().is_some() {
                 self.step = Step::Lists;
                 return Verdict::Next;
             }
-            if self.rules.is_proven_by_datagrams() && self.players.is_proven_by_datagrams() {
-                return Verdict::Done(self.answer());
+            if self.lists.rules.is_proven_by_datagrams() && self.lists.players.is_proven_by_datagrams() {
+                return Verdict::Done(self.take_answer());
             }
         }
         self.step = Step::Grace;
@@ -219,43 +189,35 @@ impl StatusQuery {
     }
 
     /// Nothing more comes for the latest request.
-    fn quiet(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let (count, wanted) = (self.count, self.readings.0);
-        // A list that looked whole needs no remaining: reading it again is a step of its own.
-        let looked_whole = self.step == Step::Grace;
+    fn end_reply(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        // Lists that looked complete need no retry: requesting them again is a step of its own.
+        let looked_complete = self.step == Step::Grace;
         self.step = Step::Lists;
-        let heard = !self.rules.is_silent() || !self.players.is_silent();
-        if heard && self.asked.1 && !self.players.has_count(count) && !self.recounted {
+        let Lists { rules, players } = &self.lists;
+        if rules.is_silent() && players.is_silent() {
+            // Some servers and filters know only the requests for one list.
+            self.dialect = Dialect::SeparateLists;
+        } else if players.is_awaited && !players.has_count() && !self.has_recounted {
             // Fewer are listed than the info counts: somebody may have left since.
-            self.recounted = true;
+            self.has_recounted = true;
             self.step = Step::Info;
             return OnTimeout::Next;
-        }
-        if !heard {
-            // Some servers and filters know only the single lists.
-            self.dialect = Dialect::SeparateLists;
         } else {
-            for list in self.asked_lists().filter(|list| list.is_open()) {
-                list.close(count, wanted);
-            }
+            self.lists.end_reply(self.readings);
         }
-        if remaining == Remaining::Step && !looked_whole {
-            for list in self.asked_lists() {
-                list.give_up();
-            }
+        let is_step = looked_complete || remaining == Remaining::Step;
+        if remaining == Remaining::Step && !looked_complete {
+            self.lists.awaited().for_each(List::give_up);
         }
-        match self.next_ask() {
-            Some(_) if looked_whole || remaining == Remaining::Step => OnTimeout::Next,
+        match self.next_command() {
+            Some(_) if is_step => OnTimeout::Next,
             Some(_) => OnTimeout::Retry,
-            None => OnTimeout::Done(self.answer()),
+            None => OnTimeout::Done(self.take_answer()),
         }
     }
 
-    fn answer(&mut self) -> Answer {
-        let missing = missing(self.info.is_some(), self.count, &self.rules, &self.players);
-        let rules = std::mem::replace(&mut self.rules, Progress::new(Kind::Rules));
-        let players = std::mem::replace(&mut self.players, Progress::new(Kind::Players));
-        Answer::new(self.info.take(), (rules, players), missing, self.limits)
+    fn take_answer(&mut self) -> Answer {
+        Answer::new(self.info.take(), std::mem::take(&mut self.lists), self.detail, self.limits)
     }
 }
 
@@ -263,41 +225,40 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        if self.step == Step::Info {
-            return Request::new(Ask::Info).encode(out);
-        }
-        let ask = self.next_ask().unwrap_or(Ask::RulesAndPlayers);
-        self.asked = match ask {
-            Ask::Rules => (true, false),
-            Ask::Players => (false, true),
-            _ => (self.rules.is_open(), self.players.is_open()),
+        let command = if self.step == Step::Info {
+            Command::Info
+        } else {
+            let command = self.next_command().unwrap_or(Command::RulesAndPlayers);
+            let (rules, players) = (self.lists.rules.is_open(), self.lists.players.is_open());
+            self.lists
+                .start_request(rules && command != Command::Players, players && command != Command::Rules);
+            command
         };
-        for list in self.asked_lists() {
-            list.begin();
-        }
-        Request::new(ask).encode(out);
+        // Cannot fail: every request has a form on the wire.
+        let _ = Request::new(command).encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let response = match Response::parse_lenient(datagram, &self.limits) {
+        let response = match Response::parse(datagram, &self.limits) {
             Ok(response) => response,
             Err(error) => return Verdict::Rejected(error),
         };
+        let unexpected = |what| Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(what), 4));
         match (response.body, self.step) {
             (Body::Info(info), Step::Info) => self.take_info(datagram, info.current_players),
             (Body::Rules(_) | Body::Players(_), Step::Lists | Step::Grace) => {
                 self.take_list(datagram, &response)
             }
-            (_, Step::Info) => Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected("the info"), 4)),
-            _ => Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected("rules or players"), 4)),
+            (_, Step::Info) => unexpected("the info"),
+            _ => unexpected("rules or players"),
         }
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         match (self.step, remaining) {
             (Step::Info, _) if self.info.is_none() => OnTimeout::Retry,
-            (_, Remaining::Nothing) => OnTimeout::Done(self.answer()),
-            _ => self.quiet(remaining),
+            (_, Remaining::Nothing) => OnTimeout::Done(self.take_answer()),
+            _ => self.end_reply(remaining),
         }
     }
 }

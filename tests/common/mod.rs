@@ -15,6 +15,7 @@
 )]
 
 pub mod captures;
+pub mod driven;
 pub mod link;
 pub mod pair;
 pub mod twist;

@@ -3,13 +3,9 @@ use std::net::SocketAddr;
 
 use allocation_counter::measure;
 use bytes::Bytes;
-use queryport::Limits;
-use queryport::gamespy1;
-use queryport::gamespy4;
 use queryport::quake3::master::{ListPart, list};
 use queryport::quake3::{Answer, Command, Reply, Request, Response};
-use queryport::ut2004;
-use queryport::{Player, ServerStatus};
+use queryport::{Limits, Player, ServerStatus, ToStatus, gamespy1, gamespy4, ut2004};
 
 /// A `statusResponse` of a full server: 64 players, 50 rules.
 fn full_server() -> Vec<u8> {
@@ -167,9 +163,11 @@ fn full_ut2004_server() -> Vec<Bytes> {
         status.rules.push("Mutator", &format!("MutNumber{rule}"));
     }
     status.players = Some((0..34).map(|player| Player::new(format!("player number {player}"))).collect());
-    let asks = [ut2004::Ask::Info, ut2004::Ask::RulesAndPlayers].map(ut2004::Request::new);
-    let options = ut2004::server::Options::default();
-    asks.iter().flat_map(|request| ut2004::server::answer(request, &status, &options)).collect()
+    let requests = [ut2004::Command::Info, ut2004::Command::RulesAndPlayers].map(ut2004::Request::new);
+    let (options, requester) =
+        (ut2004::server::Options::default(), crate::common::requester("192.0.2.1:5000"));
+    let replies = requests.map(|request| ut2004::server::answer(&request, &status, &options, &requester));
+    replies.into_iter().flatten().collect()
 }
 
 #[test]

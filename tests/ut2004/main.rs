@@ -15,4 +15,46 @@
 mod common;
 
 mod conversation;
+mod properties;
+mod serving;
 mod vectors;
+
+use bytes::Bytes;
+use queryport::ut2004::{Answer, Command, Request, server};
+use queryport::{Limits, Player, ServerStatus};
+use serde_json::Value;
+
+/// What the decode example prints of an answer.
+fn described(answer: &Answer) -> Value {
+    common::decoded(&queryport::Answer::Ut2004(answer.clone()))
+}
+
+/// The replies of a server with the default options.
+fn replies(request: &Request, status: &ServerStatus) -> Vec<Bytes> {
+    let requester = common::requester(common::pair::CLIENT);
+    server::answer(request, status, &server::Options::default(), &requester).into_iter().collect()
+}
+
+/// All that a server says of this status.
+fn everything(status: &ServerStatus) -> Vec<Bytes> {
+    let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
+    requests.iter().flat_map(|request| replies(request, status)).collect()
+}
+
+fn decode(packets: impl IntoIterator<Item = Bytes>) -> Answer {
+    Answer::from_datagrams(packets, &Limits::default()).unwrap()
+}
+
+/// A server with so many players and rules. The first rule is the stock game's where `stock`.
+fn status_with(players: usize, rules: usize, stock: bool) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.players =
+        Some((0..players).map(|number| Player::new(format!("player number {number}"))).collect());
+    let rule = |number: usize| match number {
+        0 if stock => ("ServerMode".to_owned(), "dedicated".to_owned()),
+        _ => ("Mutator".to_owned(), format!("MutNumber{number}")),
+    };
+    status.rules = (0..rules).map(rule).collect();
+    status
+}

@@ -18,21 +18,21 @@ pub(super) fn describe(answer: &ut2004::Answer, line: &mut Map<String, Value>) {
         put("game_type", string(info.game_type));
         put("num_players", json!(info.current_players));
         put("max_players", json!(info.max_players));
-        if let Some(ping) = info.tail.ping {
+        if let Some(ping) = info.ping {
             put("ping", json!(ping));
         }
-        if let Some(flags) = info.tail.flags {
+        if let Some(flags) = info.flags {
             put("flags", json!(flags));
         }
-        if let Some(skill) = info.tail.skill_level {
+        if let Some(skill) = info.skill_level {
             put("skill", string(skill));
         }
         line.insert("info".to_owned(), record.into());
-        if let Some(waves) = info.tail.waves {
+        if let Some(waves) = info.waves {
             line.insert("waves".to_owned(), json!(waves));
         }
-        if !info.tail.trailing.is_empty() {
-            line.insert("trailing".to_owned(), json!(hex::encode(info.tail.trailing)));
+        if !info.trailing.is_empty() {
+            line.insert("trailing".to_owned(), json!(hex::encode(info.trailing)));
         }
         if info.repaired {
             line.insert("repaired".to_owned(), json!(true));

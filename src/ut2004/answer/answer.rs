@@ -1,0 +1,169 @@
+//! What was accepted: the datagrams, and the views of them.
+
+use bytes::Bytes;
+
+use super::list_reply::{DatagramRange, ListReply};
+use super::lists::Lists;
+use crate::error::{ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::model::{Completeness, Detail, Missing, Verification};
+use crate::ut2004::wire::info::Info;
+use crate::ut2004::wire::lists::{Entries, HEADER, PlayerList, PlayerRecord, RuleList};
+use crate::ut2004::wire::response::{Body, Response};
+use crate::ut2004::wire::strings::FString;
+
+/// The replies of one query: it owns the datagrams, the views borrow from it.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::Limits;
+/// use queryport::ut2004::Answer;
+///
+/// let packet = b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
+/// let answer = Answer::from_datagrams([Bytes::from_static(packet)], &Limits::default())?;
+/// let player = answer.players().next().unwrap();
+/// assert_eq!((player.player_num, player.score, player.team()), (5, -3, Some(0)));
+/// assert!(!answer.completeness().is_complete(), "no info, no rules");
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub(crate) info: Option<Bytes>,
+    pub(crate) rules: Datagrams,
+    pub(crate) players: Datagrams,
+    completeness: Completeness,
+    limits: Limits,
+}
+
+/// The datagrams of a list in one buffer, in the order of the list as far as it is known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Datagrams {
+    /// What the entries of all datagrams are slices of.
+    pub(crate) bytes: Bytes,
+    ranges: Vec<DatagramRange>,
+}
+
+impl Datagrams {
+    fn new(reply: ListReply) -> Self {
+        let (bytes, ranges) = reply.into_order();
+        Self { bytes: bytes.into(), ranges }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.ranges.iter().map(|range| self.bytes.get(range.start..range.end).unwrap_or_default())
+    }
+
+    /// The entries of each datagram.
+    fn entries(&self) -> impl Iterator<Item = Entries<'_>> {
+        let body = |range: &DatagramRange| self.bytes.get(range.start.saturating_add(HEADER)..range.end);
+        self.ranges.iter().map(move |range| Entries::counted(body(range).unwrap_or_default(), range.entries))
+    }
+
+    /// Entries of all datagrams.
+    pub(crate) fn count(&self) -> usize {
+        self.ranges.iter().map(|range| range.entries).fold(0, usize::saturating_add)
+    }
+}
+
+impl Answer {
+    pub(crate) fn new(info: Option<Bytes>, lists: Lists, detail: Detail, limits: Limits) -> Self {
+        let is_cut = |info: &Bytes| Response::parse(info, &limits).is_ok_and(|response| response.is_cut());
+        let missing = if detail == Detail::Short { Missing::NOTHING } else { lists.missing() };
+        let missing = Missing { info: info.as_ref().is_none_or(is_cut), ..missing };
+        Self {
+            info,
+            rules: Datagrams::new(lists.rules.into_reply()),
+            players: Datagrams::new(lists.players.into_reply()),
+            completeness: missing.completeness(),
+            limits,
+        }
+    }
+
+    /// Takes captured datagrams, in order of arrival, for an answer to an unknown request. Datagrams that are no reply
+    /// are passed over; the first info record counts.
+    ///
+    /// The answer is complete only where one reply can prove it: rules in one short datagram that begins as the stock
+    /// game's do, and exactly as many players as the info record counts. Of longer lists a datagram may have been lost
+    /// without a trace: then [`Part::End`](crate::Part::End) is missing.
+    ///
+    /// # Errors
+    /// Why the last datagram is no reply, when none is.
+    pub fn from_datagrams(
+        datagrams: impl IntoIterator<Item = Bytes>,
+        limits: &Limits,
+    ) -> Result<Self, ParseError> {
+        let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
+        let (mut info, mut lists, mut is_empty) = (None, Lists::default(), true);
+        lists.start_request(true, true);
+        for datagram in datagrams {
+            let taken = Response::parse(&datagram, limits).and_then(|response| match response.body {
+                Body::Info(record) if info.is_none() => {
+                    lists.set_player_count(record.current_players);
+                    info = Some(datagram.clone());
+                    Ok(())
+                }
+                _ => lists.add(&datagram, &response, limits),
+            });
+            match taken {
+                Ok(()) => is_empty = false,
+                Err(because) => error = because,
+            }
+        }
+        if is_empty {
+            return Err(error);
+        }
+        lists.end_reply(u8::MAX);
+        Ok(Self::new(info, lists, Detail::Full, *limits))
+    }
+
+    /// The info record.
+    #[must_use]
+    pub fn info(&self) -> Option<Info<'_>> {
+        match Response::parse(self.info.as_deref()?, &self.limits).ok()?.body {
+            Body::Info(info) => Some(info),
+            _ => None,
+        }
+    }
+
+    /// The rules of all datagrams. The datagram that begins with `ServerMode` is first and the short one last; those
+    /// between are in order of arrival.
+    pub fn rules(&self) -> impl Iterator<Item = (FString<'_>, FString<'_>)> {
+        self.rules.entries().flat_map(|entries| RuleList(entries).iter())
+    }
+
+    /// The first value of a rule, by its key in any ASCII case.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<FString<'_>> {
+        self.rules()
+            .find(|(found, _)| found.raw().eq_ignore_ascii_case(key.as_bytes()))
+            .map(|(_, value)| value)
+    }
+
+    /// The players of all datagrams, spectators and [team scores](PlayerRecord::pseudo_team) included; the short
+    /// datagram is last.
+    pub fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
+        self.players.entries().flat_map(|entries| PlayerList(entries).iter())
+    }
+
+    /// The accepted datagrams as they came: info, rules, players.
+    pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        self.info.as_deref().into_iter().chain(self.rules.iter()).chain(self.players.iter())
+    }
+
+    /// Whether all that was asked for is there.
+    ///
+    /// [`Part::Rules`](crate::Part::Rules) and [`Part::Players`](crate::Part::Players): that list did not come, or part
+    /// of it is known to be missing, as when fewer players are listed than the server counts.
+    /// [`Part::End`](crate::Part::End): a list looks complete and nothing confirms it, or every reply ended with a
+    /// datagram that others could follow.
+    #[must_use]
+    pub const fn completeness(&self) -> Completeness {
+        self.completeness
+    }
+
+    /// Always [`Verification::Unavailable`]: a request holds nothing that a server could quote.
+    #[must_use]
+    pub const fn verification(&self) -> Verification {
+        Verification::Unavailable
+    }
+}

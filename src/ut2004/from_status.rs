@@ -1,0 +1,155 @@
+//! What this protocol can say of a [`ServerStatus`].
+
+use std::borrow::Cow;
+
+use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
+use super::wire::lists::{GAME_PASSWORD, PLAYER_NUM, PlayerRecord, SERVER_VERSION, STATS_ID};
+use super::wire::strings::FString;
+use crate::model::{Charset, Colours, Player, ServerStatus, TextRef};
+use crate::text::number;
+
+/// Longest text that is written, in code units; longer ones are cut.
+const MAX_TEXT: usize = 400;
+
+/// The rules that stand in the info record, each with its index: the last of its name. Numbers that are none are left
+/// where they are, and so is one wave without the other.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct InfoRules<'a> {
+    skill_level: Option<(usize, TextRef<'a>)>,
+    flags: Option<(usize, i32)>,
+    waves: Option<((usize, i32), (usize, i32))>,
+}
+
+impl<'a> InfoRules<'a> {
+    pub(super) fn new(status: &'a ServerStatus) -> Self {
+        let mut rules = Self::default();
+        let (mut current_wave, mut final_wave) = (None, None);
+        for (index, (key, value)) in status.rules.iter().enumerate() {
+            let is = |name: &str| key.raw().eq_ignore_ascii_case(name.as_bytes());
+            let number = || number::number(value.plain().as_bytes()).map(|number| (index, number));
+            if is(SKILL_LEVEL) {
+                rules.skill_level = Some((index, value));
+            } else if is(FLAGS) {
+                rules.flags = number().or(rules.flags);
+            } else if is(CURRENT_WAVE) {
+                current_wave = number().or(current_wave);
+            } else if is(FINAL_WAVE) {
+                final_wave = number().or(final_wave);
+            }
+        }
+        rules.waves = current_wave.zip(final_wave);
+        rules
+    }
+
+    fn contains(&self, index: usize) -> bool {
+        let (current_wave, final_wave) = self.waves.unzip();
+        let numbers = [self.flags, current_wave, final_wave];
+        self.skill_level.is_some_and(|(found, _)| found == index)
+            || numbers.into_iter().flatten().any(|(found, _)| found == index)
+    }
+}
+
+/// Writes the info record of UT2004, with the waves where the rules have them.
+pub(super) fn info<R>(status: &ServerStatus, rules: &InfoRules<'_>, write: impl FnOnce(Info<'_>) -> R) -> R {
+    let [name, map, game_type] = [&status.name, &status.map, &status.game_type]
+        .map(|text| text.as_ref().map(|text| WireText::new(text.as_ref())).unwrap_or_default());
+    let skill_level = rules.skill_level.map_or(WireText::ascii("0"), |(_, text)| WireText::new(text));
+    let listed = || u32::try_from(status.listed_players().len()).unwrap_or(u32::MAX);
+    let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    write(Info {
+        port: i32::from(status.game_port.unwrap_or(0)),
+        server_name: name.string(),
+        map_name: map.string(),
+        game_type: game_type.string(),
+        current_players: int(status.player_count.unwrap_or_else(listed)),
+        max_players: int(status.max_players.unwrap_or(0)),
+        waves: rules.waves.map(|((_, current), (_, last))| (current, last)),
+        ping: Some(0),
+        flags: Some(rules.flags.map_or(0, |(_, flags)| flags)),
+        skill_level: Some(skill_level.string()),
+        lists: Some(Default::default()),
+        ..Info::default()
+    })
+}
+
+/// The rules that do not stand in the info record, and behind them what the model has a field for.
+pub(super) fn rules<'a>(
+    status: &'a ServerStatus,
+    in_info: &InfoRules<'a>,
+) -> impl Iterator<Item = (WireText<'a>, WireText<'a>)> {
+    let listed = status.rules.iter().enumerate().filter(|(index, _)| !in_info.contains(*index));
+    let listed = listed.map(|(_, (key, value))| (WireText::new(key), WireText::new(value)));
+    let fields = [
+        (SERVER_VERSION, status.version.as_ref().map(|text| WireText::new(text.as_ref()))),
+        (GAME_PASSWORD, (status.password == Some(true)).then(|| WireText::ascii("True"))),
+    ];
+    let fields = fields.into_iter().filter(|(key, _)| status.rules.get(key).is_none());
+    listed.chain(fields.filter_map(|(key, value)| Some((WireText::ascii(key), value?))))
+}
+
+/// The players: their names, and their records without them.
+pub(super) fn players(status: &ServerStatus) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
+    let players = status.listed_players().iter().zip(1..);
+    players.map(|(player, position)| (WireText::new(player.name.as_ref()), record(player, position)))
+}
+
+/// A player's record without the name. `position`: the number of a player who has none.
+fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
+    let number = |key: &str| player.extra.get(key).and_then(|text| number::integer(text.raw()));
+    let stats_id = number(STATS_ID).and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
+    let score = player.score.unwrap_or(0);
+    PlayerRecord {
+        player_num: number(PLAYER_NUM).and_then(|number| i32::try_from(number).ok()).unwrap_or(position),
+        ping: player.ping.unwrap_or(0),
+        score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
+        stats_id: PlayerRecord::with_team(stats_id, player.team),
+        ..PlayerRecord::default()
+    }
+}
+
+/// A text in the engine's units.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WireText<'a> {
+    units: Cow<'a, [u8]>,
+    wide: bool,
+}
+
+impl<'a> WireText<'a> {
+    const fn ascii(text: &'a str) -> Self {
+        Self { units: Cow::Borrowed(text.as_bytes()), wide: false }
+    }
+
+    /// Units that are the engine's already stay as they are. Other texts are decoded, other games' colour codes taken
+    /// out, and written with 8 bits a character where that is enough. NULs become 1, as in the engine's own colour
+    /// codes; what is longer than [`MAX_TEXT`] is cut.
+    fn new(text: TextRef<'a>) -> Self {
+        let style = text.style();
+        let has_our_colours = matches!(style.colours, Colours::UnrealEscape | Colours::None);
+        let (mut units, wide) = match style.charset {
+            Charset::Utf16Le if has_our_colours => (Cow::Borrowed(text.raw()), true),
+            charset if has_our_colours && (charset == Charset::Latin1 || text.raw().is_ascii()) => {
+                (Cow::Borrowed(text.raw()), false)
+            }
+            _ => {
+                let text = if has_our_colours { text.decoded() } else { text.plain() };
+                let wide = text.chars().any(|c| u32::from(c) > 0xFF);
+                let charset = if wide { Charset::Utf16Le } else { Charset::Latin1 };
+                (Cow::Owned(charset.encode(&text)), wide)
+            }
+        };
+        let width = if wide { 2 } else { 1 };
+        let is_nul = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
+        if units.chunks_exact(width).any(is_nul) {
+            let nuls = units.to_mut().chunks_exact_mut(width).filter(|unit| is_nul(unit));
+            nuls.filter_map(|unit| unit.first_mut()).for_each(|low| *low = 1);
+        }
+        if units.len() > MAX_TEXT.saturating_mul(width) {
+            units.to_mut().truncate(MAX_TEXT.saturating_mul(width));
+        }
+        Self { units, wide }
+    }
+
+    pub(super) fn string(&self) -> FString<'_> {
+        if self.wide { FString::wide(&self.units) } else { FString::narrow(&self.units) }
+    }
+}

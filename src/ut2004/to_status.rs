@@ -1,0 +1,156 @@
+//! An answer as a [`ServerStatus`]: which field means what.
+
+use bytes::Bytes;
+
+use super::answer::answer::Answer;
+use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
+use super::wire::lists::{GAME_PASSWORD, PLAYER_NUM, PlayerRecord, SERVER_VERSION, STATS_ID};
+use super::wire::strings::FString;
+use crate::model::{
+    Charset, Colours, Completeness, Missing, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
+};
+use crate::text::number;
+
+/// A modification's own spelling of [`GAME_PASSWORD`], in a capture.
+const GAME_PASSWORD_SPACED: &str = "Game Password";
+/// The flag for a password.
+const PASSWORD_FLAG: i32 = 1;
+/// Bytes of a player's numbers on most servers.
+const USUAL_NUMBERS: usize = 14;
+
+impl ToStatus for Answer {
+    /// The normalised model. Its rules and its longer texts share this answer's bytes. The info record's fields that
+    /// the model has no name for follow the rules, under the record's own names.
+    fn to_status(&self) -> ServerStatus {
+        let missing = match self.completeness() {
+            Completeness::Complete => Missing::NOTHING,
+            Completeness::Incomplete(missing) => missing,
+        };
+        let info = self.info();
+        let rules = rules(self, info.as_ref());
+        // An empty server sends no players: then the rules show that it was asked.
+        let is_listed = !self.players.bytes.is_empty() || (!missing.players && !self.rules.bytes.is_empty());
+        let flags = info.and_then(|info| info.flags).filter(|&flags| flags != 0);
+        // All rules are here, as far as that is known.
+        let has_rules = !self.rules.bytes.is_empty() && !missing.rules && !missing.end;
+        let mut status = ServerStatus {
+            version: rules
+                .get(SERVER_VERSION)
+                .filter(|text| !text.raw().is_empty())
+                .map(|text| text.to_text()),
+            password: password(&rules, flags).or_else(|| has_rules.then_some(false)),
+            players: is_listed.then(|| player_list(self)),
+            teams: teams(self),
+            rules,
+            completeness: self.completeness(),
+            verification: self.verification(),
+            ..ServerStatus::default()
+        };
+        if let (Some(info), Some(bytes)) = (info, &self.info) {
+            let some_text = |string: FString<'_>| (!string.is_empty()).then(|| text(bytes, string));
+            status.name = some_text(info.server_name);
+            status.map = some_text(info.map_name);
+            status.game_type = some_text(info.game_type);
+            status.game_port = u16::try_from(info.port).ok().filter(|&port| port != 0);
+            status.player_count = u32::try_from(info.current_players).ok();
+            status.max_players = u32::try_from(info.max_players).ok();
+        }
+        status
+    }
+}
+
+/// A string as text that shares the answer's bytes.
+fn text(bytes: &Bytes, string: FString<'_>) -> Text {
+    Text::part(bytes, string.shown(), string.style())
+}
+
+/// The rules, and behind them what is left of the info record.
+fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
+    let style = FString::default().style();
+    let mut rules =
+        RulesBuilder::new(&answer.rules.bytes, style.charset, answer.rules.count().saturating_add(1));
+    let mut push = |key: FString<'_>, value: FString<'_>| {
+        rules.push_with((key.shown(), key.charset()), (value.shown(), value.charset()));
+    };
+    answer.rules().for_each(|(key, value)| push(key, value));
+    if let Some(info) = info {
+        if let Some(skill) = info.skill_level {
+            push(FString::narrow(SKILL_LEVEL.as_bytes()), skill);
+        }
+        let (current, last) = info.waves.unzip();
+        let flags = info.flags.filter(|&flags| flags != 0);
+        for (key, number) in [(FLAGS, flags), (CURRENT_WAVE, current), (FINAL_WAVE, last)] {
+            if let Some(number) = number {
+                push(FString::narrow(key.as_bytes()), FString::narrow(number.to_string().as_bytes()));
+            }
+        }
+        let pairs = info.lists.map(|(pairs, _)| pairs).unwrap_or_default();
+        pairs.iter().for_each(|(key, value)| push(key, value));
+    }
+    rules.build(style.colours)
+}
+
+/// A password is a rule, which servers send only where there is one. The flag means something only where any flag is
+/// set: UT2004's direct replies have none.
+fn password(rules: &Rules, flags: Option<i32>) -> Option<bool> {
+    let rule = rules.get(GAME_PASSWORD).or_else(|| rules.get(GAME_PASSWORD_SPACED));
+    rule.and_then(|value| number::boolean(value.plain().as_bytes()))
+        .or_else(|| flags.map(|flags| flags & PASSWORD_FLAG != 0))
+}
+
+fn player_list(answer: &Answer) -> Vec<Player> {
+    let count = answer.players.count();
+    // The numbers that the model has no field for, as text in one buffer: the keys once, then two numbers for each player.
+    let mut numbers = Vec::with_capacity(count.saturating_add(1).saturating_mul(USUAL_NUMBERS));
+    numbers.extend_from_slice(PLAYER_NUM.as_bytes());
+    numbers.extend_from_slice(STATS_ID.as_bytes());
+    for record in answer.players() {
+        number::put(record.player_num.into(), &mut numbers);
+        numbers.push(b' ');
+        // A stats id that is only a team's bit is in the team already.
+        if record.stats_id != PlayerRecord::with_team(0, record.team().map(i32::from)) {
+            number::put(record.stats_id.into(), &mut numbers);
+        }
+        numbers.push(b' ');
+    }
+    let numbers = Bytes::from(numbers);
+    let mut extras = RulesBuilder::new(&numbers, Charset::Latin1, count);
+    let (player_num, rest) = numbers.split_at_checked(PLAYER_NUM.len()).unwrap_or_default();
+    let (stats_id, rest) = rest.split_at_checked(STATS_ID.len()).unwrap_or_default();
+    let mut numbers = rest.split(|byte| *byte == b' ');
+    let mut next = || numbers.next().unwrap_or_default();
+    let mut players = Vec::with_capacity(count);
+    for record in answer.players() {
+        extras.push(player_num, next());
+        let stats = next();
+        if !stats.is_empty() {
+            extras.push(stats_id, stats);
+        }
+        players.push(Player {
+            name: text(&answer.players.bytes, record.name),
+            score: Some(i64::from(record.score)),
+            ping: Some(record.ping),
+            team: record.team().map(i32::from),
+            extra: extras.take_part(),
+            ..Player::default()
+        });
+    }
+    extras.complete(players.iter_mut().map(|player| &mut player.extra), Colours::None);
+    players
+}
+
+/// The teams that a player's bits or a team score's name speak of; names and scores where the list has team scores.
+fn teams(answer: &Answer) -> Vec<Team> {
+    let mut teams = [None, None];
+    for record in answer.players() {
+        let pseudo = record.pseudo_team();
+        let Some(id) = record.team().or(pseudo) else { continue };
+        let Some(team) = teams.get_mut(usize::from(id)) else { continue };
+        let team = team.get_or_insert_with(|| Team { id: Some(i32::from(id)), ..Team::default() });
+        if pseudo.is_some() {
+            team.name = Some(text(&answer.players.bytes, record.name));
+            team.score = Some(i64::from(record.score));
+        }
+    }
+    teams.into_iter().flatten().collect()
+}

@@ -1,0 +1,303 @@
+//! The entries of rules and players: views that were validated once and are then read without `Result`s.
+
+use std::fmt;
+
+use bytes::BufMut;
+use nom::IResult;
+use nom::error::{Error, ErrorKind};
+
+use super::strings::{FString, string};
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+
+/// Length of the header before the entries.
+pub(crate) const HEADER: usize = 5;
+
+/// A server adds entries to a datagram until it is longer than this, in bytes, and begins a new one for the next entry.
+/// So a list has at most one datagram of this length or less, and that one is its last (GameQ's captures,
+/// `Austinb/GameQ`, `tests/Protocols/Providers/{Ut2004,Killingfloor}`).
+pub(crate) const FLUSH_LENGTH: usize = 450;
+
+/// Keys of the game's rules that mean something here (`Deaod/UT2004`, `Engine/GameInfo.uc`). The first begins the list.
+pub(crate) const SERVER_MODE: &str = "ServerMode";
+pub(crate) const SERVER_VERSION: &str = "ServerVersion";
+pub(crate) const GAME_PASSWORD: &str = "GamePassword";
+
+/// Names of a player's fields in the script source.
+pub(crate) const PLAYER_NUM: &str = "PlayerNum";
+pub(crate) const STATS_ID: &str = "StatsID";
+
+/// A team's bit in a stats id: red, team 0.
+const RED: u32 = 0x2000_0000;
+/// A team's bit in a stats id: blue, team 1.
+const BLUE: u32 = 0x4000_0000;
+
+/// Key/value pairs of one datagram. Order, repeated keys and empty values are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct RuleList<'a>(pub(crate) Entries<'a>);
+
+impl<'a> RuleList<'a> {
+    /// The pairs in order.
+    pub fn iter(self) -> impl Iterator<Item = (FString<'a>, FString<'a>)> + Clone {
+        self.0.iter(pair)
+    }
+
+    pub(super) fn encode(self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        for (key, value) in self.iter() {
+            key.encode(out)?;
+            value.encode(out)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RuleList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Player records of one datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct PlayerList<'a>(pub(crate) Entries<'a>);
+
+impl<'a> PlayerList<'a> {
+    /// The records in order.
+    pub fn iter(self) -> impl Iterator<Item = PlayerRecord<'a>> + Clone {
+        self.0.iter(record)
+    }
+
+    pub(super) fn encode(self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        self.iter().try_for_each(|record| record.encode(out))
+    }
+}
+
+impl fmt::Debug for PlayerList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Whole entries, how many, and what stands after them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Entries<'a> {
+    bytes: &'a [u8],
+    pub(crate) count: usize,
+    pub(super) trailing: &'a [u8],
+}
+
+impl<'a> Entries<'a> {
+    /// The first `count` entries of bytes that were read before.
+    pub(crate) const fn counted(bytes: &'a [u8], count: usize) -> Self {
+        Self { bytes, count, trailing: &[] }
+    }
+
+    /// Reads entries until one does not end, or `most` have been read.
+    pub(super) fn read<T>(
+        input: &'a [u8],
+        most: usize,
+        entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    ) -> Self {
+        let (mut trailing, mut count) = (input, 0_usize);
+        while count < most
+            && !trailing.is_empty()
+            && let Ok((after, _)) = entry(trailing)
+        {
+            trailing = after;
+            count = count.saturating_add(1);
+        }
+        let bytes = input.get(..input.len().saturating_sub(trailing.len())).unwrap_or_default();
+        Self { bytes, count, trailing }
+    }
+
+    /// Reads entries until one does not end; an error where there are more than a limit allows.
+    pub(super) fn read_all<T>(
+        input: &'a [u8],
+        limit: usize,
+        what: &'static str,
+        entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    ) -> Result<Self, ParseError> {
+        let entries = Self::read(input, limit.saturating_add(1), entry);
+        if entries.count > limit { Err(ParseError::limit(what, limit, HEADER)) } else { Ok(entries) }
+    }
+
+    fn iter<T>(
+        self,
+        entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T> + Clone,
+    ) -> impl Iterator<Item = T> + Clone {
+        let mut rest = self.bytes;
+        (0..self.count).map_while(move |_| {
+            let (after, value) = entry(rest).ok()?;
+            rest = after;
+            Some(value)
+        })
+    }
+
+    /// What was passed over: the beginning of an entry that does not end.
+    pub(super) fn problem(self, what: &'static str) -> Option<ParseError> {
+        let offset = HEADER.saturating_add(self.bytes.len());
+        (!self.trailing.is_empty()).then(|| ParseError::new(ParseErrorKind::CutShort(what), offset))
+    }
+}
+
+/// One player. The fields are the engine's own (`PlayerResponseLine` in `Deaod/UT2004`, `Engine/GameInfo.uc`).
+///
+/// ```
+/// use queryport::ut2004::{FString, PlayerRecord};
+///
+/// let mut player = PlayerRecord::new(7, FString::narrow(b"Ann"));
+/// (player.score, player.stats_id) = (-3, 0x4000_0000);
+/// assert_eq!(player.team(), Some(1));
+/// let mut out = Vec::new();
+/// player.encode(&mut out)?;
+/// assert_eq!(out, b"\x07\0\0\0\x04Ann\0\0\0\0\0\xfd\xff\xff\xff\0\0\0\x40");
+/// # Ok::<(), queryport::EncodeError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub struct PlayerRecord<'a> {
+    /// The player's id: unique and not 0 on stock servers. 0 is what modifications give to their teams' scores, and
+    /// what one captured server gives a real player.
+    pub player_num: i32,
+    /// The name, with colour codes.
+    pub name: FString<'a>,
+    /// In milliseconds, a multiple of 4 up to 1,020 on stock servers.
+    pub ping: i32,
+    /// Negative scores are common.
+    pub score: i32,
+    /// Statistics id in the low bits, the team's bit above them: see [`Self::team`].
+    pub stats_id: u32,
+}
+
+impl<'a> PlayerRecord<'a> {
+    /// A player with this number and name.
+    #[must_use]
+    pub const fn new(player_num: i32, name: FString<'a>) -> Self {
+        Self { player_num, name, ping: 0, score: 0, stats_id: 0 }
+    }
+
+    /// The team by its bit in the stats id: 0 red, 1 blue; `None` for spectators and where there are no teams.
+    #[must_use]
+    pub const fn team(self) -> Option<u8> {
+        match (self.stats_id & RED != 0, self.stats_id & BLUE != 0) {
+            (true, false) => Some(0),
+            (false, true) => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The stats id with the bit of another team, or of none.
+    pub(crate) const fn with_team(stats_id: u32, team: Option<i32>) -> u32 {
+        let bit = match team {
+            Some(0) => RED,
+            Some(1) => BLUE,
+            _ => 0,
+        };
+        stats_id & !(RED | BLUE) | bit
+    }
+
+    /// The team whose score this record holds, where it is no player at all: number, ping and stats id 0 and a name
+    /// that begins with `Red Team` or `Blue Team`. Some modifications (3SPN) list their teams so.
+    #[must_use]
+    pub fn pseudo_team(self) -> Option<u8> {
+        if (self.player_num, self.ping, self.stats_id) != (0, 0, 0) {
+            return None;
+        }
+        let name = self.name.text().plain();
+        let begins = |with: &str| {
+            name.as_bytes().get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()))
+        };
+        if begins("red team") { Some(0) } else { begins("blue team").then_some(1) }
+    }
+
+    /// Appends the record.
+    ///
+    /// # Errors
+    /// As [`FString::encode`].
+    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        out.put_i32_le(self.player_num);
+        self.name.encode(out)?;
+        out.put_i32_le(self.ping);
+        out.put_i32_le(self.score);
+        out.put_u32_le(self.stats_id);
+        Ok(())
+    }
+}
+
+/// A signed 32-bit number, low byte first.
+#[inline]
+pub(super) fn int(input: &[u8]) -> IResult<&[u8], i32> {
+    match input.split_first_chunk::<4>() {
+        Some((bytes, rest)) => Ok((rest, i32::from_le_bytes(*bytes))),
+        None => Err(nom::Err::Error(Error::new(input, ErrorKind::Eof))),
+    }
+}
+
+/// Reads a rule: key and value.
+#[inline]
+pub(super) fn pair(input: &[u8]) -> IResult<&[u8], (FString<'_>, FString<'_>)> {
+    let (input, key) = string(input)?;
+    let (input, value) = string(input)?;
+    Ok((input, (key, value)))
+}
+
+/// Reads a player.
+#[inline]
+pub(super) fn record(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
+    let (input, player_num) = int(input)?;
+    let (input, name) = string(input)?;
+    let (input, ping) = int(input)?;
+    let (input, score) = int(input)?;
+    let (input, stats_id) = int(input)?;
+    Ok((input, PlayerRecord { player_num, name, ping, score, stats_id: stats_id.cast_unsigned() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_entry_is_kept_apart() {
+        let list = RuleList(Entries::read(b"\x02a\0\x00\x02b\0\x03cc", 10, pair));
+        assert_eq!((list.0.count, list.0.trailing), (1, &b"\x02b\0\x03cc"[..]));
+        assert_eq!(list.iter().next().unwrap().0.raw(), b"a");
+        assert_eq!(
+            list.0.problem("a rule"),
+            Some(ParseError::new(ParseErrorKind::CutShort("a rule"), HEADER + 4))
+        );
+        let list = RuleList(Entries::read(b"\x02a\0\x00\x02b\0\x00", 1, pair));
+        assert_eq!(
+            (list.iter().count(), list.0.trailing),
+            (1, &b"\x02b\0\x00"[..]),
+            "no more than asked for"
+        );
+    }
+
+    #[test]
+    fn the_team_is_a_bit_of_the_stats_id() {
+        let blue = PlayerRecord { stats_id: 0x4000_0007, ..PlayerRecord::new(9, FString::default()) };
+        assert_eq!(blue.team(), Some(1));
+        assert_eq!(PlayerRecord { stats_id: 0x6000_0000, ..blue }.team(), None, "both bits say nothing");
+        assert_eq!(PlayerRecord::with_team(blue.stats_id, Some(0)), RED | 7);
+        assert_eq!(PlayerRecord::with_team(blue.stats_id, Some(3)), 7);
+    }
+
+    #[test]
+    fn a_team_score_is_no_player() {
+        let name = FString::narrow(b"\x1b\xff\x01\x01Red Team (3 wins)");
+        let pseudo = PlayerRecord { score: 3, ..PlayerRecord::new(0, name) };
+        assert_eq!((pseudo.team(), pseudo.pseudo_team()), (None, Some(0)));
+        for real in [
+            PlayerRecord { ping: 28, ..pseudo },
+            PlayerRecord { player_num: 1, ..pseudo },
+            PlayerRecord::new(0, FString::narrow(b"Redeemer")),
+        ] {
+            assert_eq!(real.pseudo_team(), None);
+        }
+    }
+
+    #[test]
+    fn lists_are_shown_as_text() {
+        let list = RuleList(Entries::read(b"\x02a\0\x03\xe9\x1b\0", 1, pair));
+        assert_eq!(format!("{list:?}"), r#"[("a", "é\u{1b}")]"#);
+    }
+}
