@@ -7,9 +7,6 @@
     reason = "a benchmark"
 )]
 
-#[path = "shapes/passes.rs"]
-mod passes;
-
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -74,10 +71,10 @@ fn decode(c: &mut Criterion) {
         let mut group = c.benchmark_group(name);
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| passes::count(b'\\', black_box(&packets)));
+            b.iter(|| queryport_benches::passes::count(b'\\', black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr tokens"), |b| {
-            b.iter(|| passes::stops(b'\\', black_box(&packets)));
+            b.iter(|| queryport_benches::passes::stops(b'\\', black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("view, all pairs read"), |b| {
             b.iter(|| walk(black_box(&packets), &limits));

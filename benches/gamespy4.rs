@@ -10,9 +10,6 @@
     reason = "a benchmark"
 )]
 
-#[path = "shapes/passes.rs"]
-mod passes;
-
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -89,10 +86,10 @@ fn decode(c: &mut Criterion) {
             c.benchmark_group(format!("gamespy4 {shape}, {bytes} bytes in {} datagrams", datagrams.len()));
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr count"), |b| {
-            b.iter(|| passes::count(0, black_box(&datagrams)));
+            b.iter(|| queryport_benches::passes::count(0, black_box(&datagrams)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| passes::stops(0, black_box(&datagrams)));
+            b.iter(|| queryport_benches::passes::stops(0, black_box(&datagrams)));
         });
         group.bench_function(BenchmarkId::from_parameter("read into an answer"), |b| {
             b.iter(|| Answer::from_datagrams(black_box(&datagrams).iter().cloned(), &limits));

@@ -1,16 +1,13 @@
 //! Quake 3: view, model and encoder, beside a bare `memchr` pass over the same bytes.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
-#[path = "shapes/mod.rs"]
-mod shapes;
-
 use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::Limits;
 use queryport::quake3::{Answer, Command, Request, Response, server};
-use shapes::{memchr_pass, quake3, walk};
+use queryport_benches::{memchr_pass, quake3, walk};
 
 /// Small, full, and the longest infostring with more players than any game has.
 fn shapes() -> [(&'static str, Bytes); 3] {

@@ -8,9 +8,6 @@
     reason = "a benchmark"
 )]
 
-#[path = "shapes/passes.rs"]
-mod passes;
-
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -79,10 +76,10 @@ fn decode(c: &mut Criterion) {
             c.benchmark_group(format!("ut2004 {shape}, {length} bytes in {} datagrams", packets.len()));
         group.throughput(Throughput::Bytes(length as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| passes::count(0, black_box(&packets)));
+            b.iter(|| queryport_benches::passes::count(0, black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr tokens"), |b| {
-            b.iter(|| passes::stops(0, black_box(&packets)));
+            b.iter(|| queryport_benches::passes::stops(0, black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("parse"), |b| {
             b.iter(|| {

@@ -2,19 +2,15 @@
 //! `cargo install gungraun-runner` of the version in Cargo.lock.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
-#[path = "../shapes/mod.rs"]
-mod shapes;
-
 use std::hint::black_box;
 
 use bytes::Bytes;
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use queryport::Limits;
-use queryport::ServerStatus;
+use queryport::{Limits, Replies, ServerStatus, ToStatus};
 use queryport::quake3::{Answer, Command, Request, Response, server};
 
 fn full() -> Bytes {
-    shapes::quake3(50, 64)
+    queryport_benches::quake3(50, 64)
 }
 
 fn answer() -> Answer {
@@ -27,7 +23,7 @@ fn answer() -> Answer {
 #[library_benchmark]
 #[bench::full(full())]
 fn quake3_memchr(packet: Bytes) -> (usize, Bytes) {
-    (black_box(shapes::memchr_pass(black_box(&packet))), packet)
+    (black_box(queryport_benches::memchr_pass(black_box(&packet))), packet)
 }
 
 #[library_benchmark]
@@ -39,7 +35,7 @@ fn quake3_parse(packet: Bytes) -> (bool, Bytes) {
 #[library_benchmark]
 #[bench::full(full())]
 fn quake3_view(packet: Bytes) -> ((usize, i64), Bytes) {
-    (black_box(shapes::walk(black_box(&packet), &Limits::default())), packet)
+    (black_box(queryport_benches::walk(black_box(&packet), &Limits::default())), packet)
 }
 
 #[library_benchmark]
@@ -50,9 +46,10 @@ fn quake3_model(answer: Answer) -> (ServerStatus, Answer) {
 
 #[library_benchmark]
 #[bench::full(answer().to_status())]
-fn quake3_encode(status: ServerStatus) -> (Option<Bytes>, ServerStatus) {
+fn quake3_encode(status: ServerStatus) -> (Replies, ServerStatus) {
+    let requester = queryport_benches::requester();
     let request = Request::new(Command::GetStatus { challenge: Some(b"0123456789A") });
-    (black_box(server::answer(&request, black_box(&status), &server::Options::default())), status)
+    (black_box(server::answer(&request, black_box(&status), &server::Options::default(), &requester)), status)
 }
 
 #[library_benchmark]
@@ -61,7 +58,7 @@ fn quake3_encode(status: ServerStatus) -> (Option<Bytes>, ServerStatus) {
 #[bench::typed_100_000(100_000, false)]
 #[bench::model_10_000(10_000, true)]
 fn scan(count: u32, model: bool) -> usize {
-    black_box(shapes::scan(count, 512, &shapes::quake3(20, 10), model))
+    black_box(queryport_benches::scan(count, 512, &queryport_benches::quake3(20, 10), model))
 }
 
 library_benchmark_group!(

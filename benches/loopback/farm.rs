@@ -16,7 +16,7 @@ use nix::sys::socket::{
 };
 use queryport::Protocol;
 use queryport::Secret;
-use queryport::serve::{Responder, Service};
+use queryport::serve::Responder;
 use queryport::{Player, Rules, ServerStatus};
 
 const BATCH: usize = 64;
@@ -141,13 +141,13 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
 /// The answers of the crate's own responder to one request, as templates.
 fn templates(protocol: Protocol, full: bool, request: &[u8], from: SocketAddr) -> Vec<Template> {
     let mut responder =
-        Responder::new(Service::new(protocol), status(protocol, full)).with_secret(Secret::new([7; 16]));
+        Responder::new(protocol, status(protocol, full), Secret::new([7; 16]), Instant::now());
     let mut bytes = Vec::new();
     let mut request = request.to_vec();
     if protocol == Protocol::GameSpy4 && request.len() > 7 {
         // A token that this responder takes.
         responder.handle_datagram(Instant::now(), from, &[b"\xfe\xfd\x09", &request[3..7]].concat());
-        responder.poll_transmit(&mut bytes).expect("a challenge");
+        responder.poll_transmit(Instant::now(), &mut bytes).expect("a challenge");
         let token = String::from_utf8_lossy(&bytes[5..]).trim_end_matches('\0').parse::<i32>().unwrap();
         request[7..11].copy_from_slice(&token.to_be_bytes());
         bytes.clear();
@@ -155,7 +155,7 @@ fn templates(protocol: Protocol, full: bool, request: &[u8], from: SocketAddr) -
     responder.handle_datagram(Instant::now(), from, &request);
     let (_, quoted) = shape(protocol, &request).unwrap();
     let mut templates = Vec::new();
-    while responder.poll_transmit(&mut bytes).is_some() {
+    while responder.poll_transmit(Instant::now(), &mut bytes).is_some() {
         let find = |what: &[u8]| memchr::memmem::find(&bytes, what);
         let number_at = find(NUMBER);
         let echo_at = if quoted.is_empty() { None } else { find(quoted) };

@@ -6,10 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
-use queryport::Protocol;
-use queryport::Secret;
-use queryport::net::{Client, Scan};
-use queryport::{ScanOptions, Timing};
+use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToStatus};
 
 use crate::{farm, floor};
 
@@ -57,7 +54,7 @@ struct ScanArguments {
     model: bool,
     /// One datagram a system call.
     #[arg(long)]
-    plain: bool,
+    unbatched: bool,
     /// Give up the silent by what the others show, after so many milliseconds at least.
     #[arg(long)]
     adaptive: Option<u64>,
@@ -110,16 +107,17 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
     let timing = Timing::default().with_timeout(Duration::from_secs(1)).with_retries(0);
     let options = ScanOptions::default()
         .with_window(window)
-        .with_adaptive_wait(arguments.adaptive.map(Duration::from_millis))
-        .with_timing(timing.with_retry_after(Duration::from_secs(1)));
-    let client = Client::with_secret(Secret::new([7; 16])).with_readings(arguments.readings);
+        .with_adaptive_wait(arguments.adaptive.map(Duration::from_millis));
+    let client = Client::with_secret(Secret::new([7; 16]))
+        .with_timing(timing.with_retry_after(Duration::from_secs(1)))
+        .with_options(QueryOptions::default().with_readings(arguments.readings));
     let protocol = arguments.protocol;
-    let targets = (0..servers).map(move |index| (protocol, farm::address(index, port).into()));
-    let questions = client.questions(targets);
+    let targets = (0..servers).map(move |index| (protocol, SocketAddr::from(farm::address(index, port))));
     let start = Instant::now();
-    let mut scan =
-        if arguments.plain { Scan::plain(questions, options) } else { Scan::new(questions, options) }
-            .unwrap();
+    let mut scan = client.scan(targets, options).unwrap();
+    if arguments.unbatched {
+        scan = scan.unbatched();
+    }
     let (mut answered, mut seen) = (0, 0_usize);
     while let Some(scanned) = scan.next().await {
         let Ok(outcome) = scanned.result else { continue };
@@ -256,7 +254,7 @@ impl Comparison {
 
 /// The floor, typed answers, the model, and one datagram a system call.
 fn rows_of(protocol: &str) -> Vec<Row> {
-    let each = ["--floor", "", "--model", "--plain"];
+    let each = ["--floor", "", "--model", "--unbatched"];
     each.map(|what| Row::Ours(format!("--protocol {protocol} {what}"))).to_vec()
 }
 

@@ -1,25 +1,26 @@
-//! What the benchmarks decode, and a scan without a network.
+//! What the benchmarks share: packets, bare passes over them, and a scan without a network.
 #![allow(
-    dead_code,
+    missing_docs,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_wrap,
     clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::unwrap_used,
-    reason = "a benchmark, which uses what it needs"
+    reason = "a benchmark"
 )]
+
+pub mod passes;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
 use bytes::Bytes;
-use queryport::Limits;
-use queryport::ScanOptions;
 use queryport::quake3::{Response, StatusQuery};
 use queryport::scan::Scanner;
+use queryport::{Limits, Requester, ScanOptions, Secret, Timing, ToStatus};
 
 /// A `statusResponse` with the sizes of real ones: `rules` of 8 + 8 bytes, `players` of 25 bytes.
-pub(crate) fn quake3(rules: usize, players: usize) -> Bytes {
+pub fn quake3(rules: usize, players: usize) -> Bytes {
     let mut packet = b"\xff\xff\xff\xffstatusResponse\n".to_vec();
     for rule in 0..rules {
         packet.extend_from_slice(format!("\\g_rule{rule:02}\\value_{rule:02}").as_bytes());
@@ -33,27 +34,32 @@ pub(crate) fn quake3(rules: usize, players: usize) -> Bytes {
 }
 
 /// What the memory can do: every separator of the format found, nothing made of it.
-pub(crate) fn memchr_pass(bytes: &[u8]) -> usize {
+pub fn memchr_pass(bytes: &[u8]) -> usize {
     memchr::memchr2_iter(b'\\', b'\n', bytes).count()
 }
 
 /// Reads everything there is to read.
-pub(crate) fn walk(packet: &[u8], limits: &Limits) -> (usize, i64) {
+pub fn walk(packet: &[u8], limits: &Limits) -> (usize, i64) {
     let response = Response::parse(packet, limits).unwrap();
     let keys = response.info().iter().map(|(key, value)| key.len() + value.len()).sum::<usize>();
     let lines = response.players().map(|line| line.score().unwrap_or(0) + line.name().len() as i64).sum();
     (keys, lines)
 }
 
-/// Leads a scan of this many servers in memory. Every server answers at once with the reply, under the challenge it was
+/// A requester for the encoders.
+pub fn requester() -> Requester {
+    Requester::new(SocketAddr::from(([192, 0, 2, 1], 5000)), Instant::now(), Secret::new([7; 16]))
+}
+
+/// Runs a scan of this many servers in memory. Every server answers at once with the reply, under the challenge it was
 /// asked with; each answer is looked at. Returns how many answered.
-pub(crate) fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
+pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
     let targets = (0..count).map(|index| {
         let address = SocketAddr::from((Ipv4Addr::from_bits(0x0A00_0000 + index), 27960));
         (address, StatusQuery::new(index.into(), Limits::default()))
     });
-    let mut scanner = Scanner::new(targets, ScanOptions::default().with_window(window));
     let now = Instant::now();
+    let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default().with_window(window), now);
     // The reply with room for a challenge at the end of its infostring.
     let head = reply.iter().skip(20).position(|&byte| byte == b'\n').unwrap() + 20;
     let mut datagram = [&reply[..head], b"\\challenge\\01234567890", &reply[head..]].concat();

@@ -1,14 +1,14 @@
-//! What the memory can do: bare `memchr` passes over the datagrams that the decoders read.
+//! Bare `memchr` passes over the datagrams that the decoders read: a lower bound.
 
 use bytes::Bytes;
 
 /// Every place of the byte counted, nothing made of it.
-pub(crate) fn count(byte: u8, datagrams: &[Bytes]) -> usize {
+pub fn count(byte: u8, datagrams: &[Bytes]) -> usize {
     datagrams.iter().map(|datagram| memchr::memchr_iter(byte, datagram).count()).sum()
 }
 
 /// The same, stopping at each: the length of each token is looked at.
-pub(crate) fn stops(byte: u8, datagrams: &[Bytes]) -> usize {
+pub fn stops(byte: u8, datagrams: &[Bytes]) -> usize {
     let mut longest = 0;
     for datagram in datagrams {
         let mut start = 0;
