@@ -163,6 +163,7 @@ mod bucket;
 mod error;
 pub mod gamespy1;
 pub mod gamespy4;
+mod inspect;
 mod limits;
 pub mod model;
 #[cfg(feature = "tokio")]
@@ -181,6 +182,7 @@ mod token;
 pub mod ut2004;
 
 pub use error::{EncodeError, ErrorKind, ParseError, ParseErrorKind, QueryError};
+pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
 pub use model::{
     Completeness, Detail, Part, Player, Rules, ServerList, ServerStatus, Team, Text, ToStatus, Verification,

@@ -1,0 +1,43 @@
+//! What is this datagram? Takes datagrams as hexadecimal text, one a line, from the command line or standard input, and prints
+//! what each can be, the likeliest first.
+//!
+//! ```text
+//! cargo run --no-default-features --example inspect -- ffffffff676574737461747573
+//! cargo run --no-default-features --example inspect < datagrams.txt
+//! ```
+
+use std::io::{self, BufRead, Write};
+
+use queryport::{Limits, inspect};
+
+fn main() -> io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut out = io::stdout().lock();
+    if !arguments.is_empty() {
+        return arguments.iter().try_for_each(|text| print(text, &mut out));
+    }
+    for line in io::stdin().lock().lines() {
+        print(&line?, &mut out)?;
+    }
+    Ok(())
+}
+
+fn print(text: &str, out: &mut impl Write) -> io::Result<()> {
+    let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != ':').collect();
+    let datagram = match hex::decode(&digits) {
+        Ok(datagram) => datagram,
+        Err(error) => return writeln!(out, "{text:?} is no hexadecimal text: {error}"),
+    };
+    writeln!(out, "{} bytes: {}", datagram.len(), datagram.escape_ascii())?;
+    for candidate in inspect(&datagram, &Limits::default()) {
+        let direction = if candidate.from_server { "from a server" } else { "from a client" };
+        match &candidate.message {
+            Ok(message) => writeln!(out, "  {} {direction}: {message:?}", candidate.protocol)?,
+            Err(error) => writeln!(out, "  {} {direction}? {error}", candidate.protocol)?,
+        }
+        for problem in &candidate.problems {
+            writeln!(out, "    {problem}")?;
+        }
+    }
+    Ok(())
+}

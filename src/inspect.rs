@@ -1,0 +1,182 @@
+//! What is this datagram? For captures, logs and sniffers, where neither protocol nor direction is known.
+
+use crate::error::{ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::protocol::Protocol;
+use crate::quake3::master::ListPart;
+use crate::{gamespy1, gamespy4, quake3, ut2004};
+
+/// Everything that a datagram can be, the likeliest first: messages that parse, then those that parse with problems, then
+/// those that go wrong late. Only if nothing else is left does the list hold messages that it does not even begin like.
+///
+/// ```
+/// use queryport::{Limits, Protocol, inspect};
+///
+/// let candidates = inspect(b"\xff\xff\xff\xffgetstatus 8aJ2", &Limits::default());
+/// let likeliest = &candidates[0];
+/// assert_eq!((likeliest.protocol, likeliest.from_server), (Protocol::Quake3, false));
+/// assert!(likeliest.message.is_ok());
+///
+/// // A reply that was cut: what is wrong, and where.
+/// let candidates = inspect(b"\x80\0\0\0\x01\x0bServerMode\0\x0aded", &Limits::default());
+/// assert_eq!((candidates[0].protocol, candidates[0].problems.len()), (Protocol::Ut2004, 1));
+/// assert_eq!(candidates[0].problems[0].to_string(), "cut short inside a rule at byte 17");
+/// ```
+#[must_use]
+pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
+    let mut candidates = vec![
+        Candidate::request(Protocol::Quake3, quake3::Request::parse(datagram).map(Message::Quake3Request)),
+        Candidate::request(Protocol::GameSpy4, gamespy4::Request::parse(datagram).map(Message::GameSpy4Request)),
+        Candidate::request(Protocol::Ut2004, ut2004::Request::parse(datagram).map(Message::Ut2004Request)),
+        Candidate::request(Protocol::GameSpy1, gamespy1::Request::parse(datagram).map(Message::GameSpy1Request)),
+        Candidate::reply(
+            Protocol::Quake3,
+            quake3::Response::parse(datagram, limits),
+            |response| response.problems().collect(),
+            Message::Quake3Response,
+        ),
+        Candidate::reply(Protocol::Quake3, quake3::Reply::parse(datagram), |_| Vec::new(), Message::Quake3Reply),
+        Candidate::reply(Protocol::Quake3, ListPart::parse(datagram), |_| Vec::new(), Message::Quake3List),
+        Candidate::reply(
+            Protocol::GameSpy4,
+            gamespy4::Response::parse(datagram, limits),
+            |response| response.problems().collect(),
+            Message::GameSpy4Response,
+        ),
+        Candidate::reply(
+            Protocol::Ut2004,
+            ut2004::Response::parse(datagram, limits),
+            |response| response.problems().collect(),
+            Message::Ut2004Response,
+        ),
+        Candidate::reply(
+            Protocol::GameSpy1,
+            gamespy1::Response::parse(datagram, limits),
+            |response| response.problems().collect(),
+            Message::GameSpy1Response,
+        ),
+    ];
+    let begins = |candidate: &Candidate<'_>| {
+        !matches!(&candidate.message, Err(error) if matches!(error.kind, ParseErrorKind::NotThisProtocol(_)))
+    };
+    if candidates.iter().any(begins) {
+        candidates.retain(begins);
+    }
+    candidates.sort_by_key(Candidate::rank);
+    candidates
+}
+
+/// One reading of a datagram, see [`inspect`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Candidate<'a> {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Whether a server (or a master) sends such a message; clients send the others.
+    pub from_server: bool,
+    /// The message, or why it is none.
+    pub message: Result<Message<'a>, ParseError>,
+    /// What the parser passed over, see the `problems` method of each `Response`.
+    pub problems: Vec<ParseError>,
+}
+
+/// A parsed message of any protocol.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Message<'a> {
+    /// A client's commands.
+    GameSpy1Request(gamespy1::Request<'a>),
+    /// One datagram of a reply.
+    GameSpy1Response(gamespy1::Response<'a>),
+    /// A challenge request or a data request.
+    GameSpy4Request(gamespy4::Request<'a>),
+    /// A challenge, or one datagram of data.
+    GameSpy4Response(gamespy4::Response<'a>),
+    /// Any out-of-band command of a client, a server or a master.
+    Quake3Request(quake3::Request<'a>),
+    /// `infoResponse` or `statusResponse`.
+    Quake3Response(quake3::Response<'a>),
+    /// A short reply: a challenge, a refusal, printed text.
+    Quake3Reply(quake3::Reply<'a>),
+    /// One part of a master's list.
+    Quake3List(ListPart<'a>),
+    /// A request for info, rules or players.
+    Ut2004Request(ut2004::Request),
+    /// Info, rules or players.
+    Ut2004Response(ut2004::Response<'a>),
+}
+
+impl<'a> Candidate<'a> {
+    const fn request(protocol: Protocol, message: Result<Message<'a>, ParseError>) -> Self {
+        Self { protocol, from_server: false, message, problems: Vec::new() }
+    }
+
+    fn reply<R>(
+        protocol: Protocol,
+        parsed: Result<R, ParseError>,
+        problems: impl FnOnce(&R) -> Vec<ParseError>,
+        message: impl FnOnce(R) -> Message<'a>,
+    ) -> Self {
+        let problems = parsed.as_ref().map(problems).unwrap_or_default();
+        Self { protocol, from_server: true, message: parsed.map(message), problems }
+    }
+
+    /// Lower is likelier.
+    fn rank(&self) -> (u8, usize) {
+        match &self.message {
+            // Any keys and values read as commands: a request begins with a command that servers know.
+            Ok(Message::GameSpy1Request(request)) => (if is_known(request) { 0 } else { 2 }, 0),
+            Ok(_) if self.problems.is_empty() => (1, 0),
+            Ok(_) => (3, self.problems.len()),
+            Err(error) => (4, usize::MAX.saturating_sub(error.offset)),
+        }
+    }
+}
+
+/// Whether a request begins with a command that servers know, with or without a value.
+fn is_known(request: &gamespy1::Request<'_>) -> bool {
+    use gamespy1::Command;
+    request.commands().first().is_some_and(|command| match command {
+        Command::Other { name, .. } => *name == b"status",
+        _ => true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn likeliest(datagram: &[u8]) -> (Protocol, bool, bool) {
+        let candidate = inspect(datagram, &Limits::default()).remove(0);
+        (candidate.protocol, candidate.from_server, candidate.message.is_ok())
+    }
+
+    #[test]
+    fn every_kind_of_message_is_recognised() {
+        use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
+        let datagrams: [(&[u8], Protocol, bool); 11] = [
+            (br"\status\", GameSpy1, false),
+            (br"\basic\\info\", GameSpy1, false),
+            (br"\hostname\Srv\numplayers\0\final\\queryid\1.1", GameSpy1, true),
+            (b"\xfe\xfd\x09\x01\x02\x03\x04", GameSpy4, false),
+            (b"\x09\x01\x02\x03\x0412345\0", GameSpy4, true),
+            (b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0", GameSpy4, true),
+            (b"\xff\xff\xff\xffgetinfo xyz", Quake3, false),
+            (b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n", Quake3, true),
+            (b"\xff\xff\xff\xffchallengeResponse 5", Quake3, true),
+            (b"\x79\0\0\0\x03", Ut2004, false),
+            (b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20", Ut2004, true),
+        ];
+        for (datagram, protocol, from_server) in datagrams {
+            assert_eq!(likeliest(datagram), (protocol, from_server, true), "{}", datagram.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_has_only_errors() {
+        for datagram in [&b""[..], b"GET / HTTP/1.1", &[0x17; 40]] {
+            let candidates = inspect(datagram, &Limits::default());
+            assert!(!candidates.is_empty() && candidates.iter().all(|candidate| candidate.message.is_err()));
+        }
+    }
+}
