@@ -15,9 +15,9 @@ use std::time::Instant;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use queryport::Limits;
+use queryport::Secret;
 use queryport::quake3::master::{ListPart, ListQuery, ListRequest, Master, Options, list};
 use queryport::quake3::{Command, Request, huffman};
-use queryport::Secret;
 use queryport::session::{Conversation, Remaining};
 
 fn servers(count: u32) -> impl Iterator<Item = SocketAddr> {

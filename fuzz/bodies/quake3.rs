@@ -9,8 +9,8 @@
 
 use bytes::Bytes;
 use queryport::Limits;
-use queryport::{Player, ServerStatus};
 use queryport::quake3::{Answer, Kind, Request, Response, server};
+use queryport::{Player, ServerStatus};
 
 /// A request that parses can be written again if servers would understand it, and is answered within bounds.
 pub fn request(data: &[u8]) {

@@ -16,9 +16,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use queryport::Limits;
+use queryport::Secret;
 use queryport::quake3::master::{Event, ListPart, ListQuery, ListRequest, Master, Options, Scope, list};
 use queryport::quake3::{Command, Password, RconQuery, Reply, Request};
-use queryport::Secret;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 
 /// A part of a list agrees with a naive reader; its servers, written again, are the same.

@@ -44,7 +44,7 @@ pub enum RconMode {
 /// # async fn example() -> Result<(), queryport::Error> {
 /// let client = Client::new()?;
 /// let mut rcon = Rcon::new(&client, "example.org:27960", Password::new("secret")).await?;
-/// println!("{}", rcon.run("status").await?.answer.text().decoded());
+/// println!("{}", rcon.run("status").await?.answer.text.decoded());
 /// # Ok(())
 /// # }
 /// ```

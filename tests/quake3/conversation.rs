@@ -2,15 +2,15 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use crate::common::link::Conditions;
 use crate::common::pair::{SERVER, play};
-use queryport::{ParseErrorKind, QueryError};
+use bytes::Bytes;
 use queryport::Limits;
-use queryport::{Player, ServerStatus};
+use queryport::Timing;
 use queryport::quake3::{Echo, Request, StatusQuery, server};
 use queryport::session::Session;
-use queryport::Timing;
+use queryport::{ParseErrorKind, QueryError};
+use queryport::{Player, ServerStatus};
 
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();

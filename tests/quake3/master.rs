@@ -3,13 +3,13 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use allocation_counter::measure;
 use crate::common::link::{Conditions, Datagram, Link, Random};
-use queryport::QueryError;
+use allocation_counter::measure;
 use queryport::Limits;
+use queryport::QueryError;
+use queryport::Secret;
 use queryport::quake3::master::{ListPart, ListQuery, ListRequest, Master, Options, Scope, ServerList};
 use queryport::quake3::{Command, Request};
-use queryport::Secret;
 use queryport::session::Session;
 use queryport::{Outcome, Timing};
 

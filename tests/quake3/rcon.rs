@@ -3,18 +3,18 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use crate::common::link::Conditions;
 use crate::common::pair::play;
+use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::QueryError;
 use queryport::Limits;
+use queryport::QueryError;
+use queryport::Secret;
+use queryport::Timing;
 use queryport::quake3::{
     Challenges, Command, ConnectQuery, ConnectReply, Connected, InfoString, Password, PrintForm, RconError,
     RconQuery, RconRequest, Reason, Refusal, Reply, Request, huffman, print,
 };
-use queryport::Secret;
-use queryport::Timing;
 
 const GAME: &[u8] = b"Quake3Arena";
 

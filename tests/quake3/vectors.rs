@@ -1,7 +1,7 @@
 //! Quake 3 against recorded servers, third-party captures, and what networks and strangers do to packets.
-use bytes::Bytes;
 use crate::common::captures::{Case, cases, check, latin1};
 use crate::common::twist::{cuts, flips};
+use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::Limits;
 use queryport::quake3::{Answer, Command, Kind, Request, Response};

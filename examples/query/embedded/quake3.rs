@@ -1,7 +1,7 @@
 //! Quake 3.
 
-use queryport::{ServerStatus, Text};
 use queryport::model::{Charset, Colours, Style};
+use queryport::{ServerStatus, Text};
 
 use super::player;
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// How far an address must reach. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
+/// From where an address must be reachable. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
 /// multicast and broadcast.
 ///
 /// ```
@@ -16,12 +16,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Scope {
-    /// The whole Internet can reach it.
+    /// From the Internet.
     Public,
-    /// Private, link-local and other special ranges too; not the machine itself.
+    /// From the Internet or the local network: private, link-local and other special ranges too, not the machine itself.
     #[default]
     Lan,
-    /// The machine itself too.
+    /// From anywhere: the machine itself too.
     Any,
 }
 

@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::*;
-use crate::quake3::{Command, Request};
+use super::games::Policy;
+use super::list_part::ListPart;
+use super::master::{Master, MasterEvent};
+use super::options::Options;
+use super::scope::Scope;
+use crate::quake3::wire::request::{Command, Request};
 use crate::secret::Secret;
 
 /// A master with fake servers and clients around it, in virtual time.
@@ -76,9 +80,9 @@ impl Rig {
             if self.master.poll_transmit(self.now, &mut out).is_some() {
                 assert_ne!(ended, Some(true), "nothing behind the end");
                 let part = ListPart::parse(&out).unwrap();
-                assert!(part.is_whole() && out.len() <= 1400);
+                assert!(part.intact && out.len() <= 1400);
                 servers.extend(part.iter());
-                ended = Some(part.has_end());
+                ended = Some(part.has_end);
             } else if ended == Some(false) {
                 self.now = self.master.poll_timeout().unwrap();
             } else {
@@ -261,7 +265,7 @@ fn places_are_bounded_by_address_and_in_all() {
     for (n, challenge) in (0..).zip(challenges) {
         rig.describe(server(n), &format!("{}\\challenge\\{challenge}", info("T", 5)));
     }
-    assert_eq!((rig.master.stats().no_place, rig.master.servers().count()), (1, 1));
+    assert_eq!((rig.master.stats().no_room, rig.master.servers().count()), (1, 1));
     let mut rig = Rig::new(Options { max_servers: 0, ..options() });
     assert!(!rig.register(server(0), "DarkPlaces", &info("T", 5)));
 }
@@ -280,7 +284,7 @@ fn a_client_gets_four_lists_in_a_row_then_one_in_three_seconds() {
 fn a_server_stays_for_fifteen_minutes_after_its_last_proof() {
     let mut rig = Rig::new(options());
     assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
-    assert_eq!(rig.master.poll_event(), Some(Event::Listed(server(0))));
+    assert_eq!(rig.master.poll_event(), Some(MasterEvent::Listed(server(0))));
     rig.pass(Duration::from_secs(899));
     assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
     assert_eq!(rig.master.poll_event(), None, "renewed");
@@ -291,7 +295,7 @@ fn a_server_stays_for_fifteen_minutes_after_its_last_proof() {
     rig.now += Duration::from_secs(2);
     assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([].into()), "before any sweep");
     rig.pass(Duration::from_secs(20));
-    assert_eq!(rig.master.poll_event(), Some(Event::Expired(server(0))));
+    assert_eq!(rig.master.poll_event(), Some(MasterEvent::Expired(server(0))));
     assert_eq!((rig.master.servers().count(), rig.master.poll_timeout()), (0, None));
 }
 

@@ -1,46 +1,20 @@
-//! Signatures of DarkPlaces' `rcon`, and the conversation that makes them. Feature `secure-rcon`.
+//! Running a console command signed with the password. Feature `secure-rcon`.
 
 use std::time::Duration;
 
-use hmac::{Hmac, KeyInit, Mac};
-use md4::Md4;
-
-use super::printout::{Printout, RconAnswer, RconError};
-use super::rcon::{Password, RconRequest};
-use super::reply::Reply;
-use super::request::{Command, Request};
-use super::secure::{MAC, SecureMode, SecureRconRequest};
+use super::answer::{Collector, RconAnswer};
+use super::error::RconError;
+use super::password::Password;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::session::{Conversation, Remaining, OnTimeout, Verdict};
+use crate::quake3::wire::rcon::RconRequest;
+use crate::quake3::wire::reply::Reply;
+use crate::quake3::wire::request::{Command, Request};
+use crate::quake3::wire::secure_rcon::{SecureMode, SecureRconRequest};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 
-impl<'a> SecureRconRequest<'a> {
-    /// Signs. `signed`: time or challenge, a blank, the command. Only the password up to its first blank counts,
-    /// as on DarkPlaces.
-    #[must_use]
-    pub fn sign(mode: SecureMode, password: &Password, signed: &'a [u8]) -> Self {
-        Self { mode, mac: hmac_md4(password, signed), signed }
-    }
-
-    /// Whether the signature was made with this password. Whether the time or the challenge is good is the
-    /// caller's to say.
-    #[must_use]
-    pub fn verify(&self, password: &Password) -> bool {
-        !password.as_bytes().is_empty()
-            && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)
-    }
-}
-
-fn hmac_md4(password: &Password, signed: &[u8]) -> [u8; MAC] {
-    let key = password.as_bytes().split(|&byte| byte == b' ').next().unwrap_or_default();
-    match Hmac::<Md4>::new_from_slice(key) {
-        Ok(mac) => mac.chain_update(signed).finalize().into_bytes().into(),
-        // HMAC takes keys of every length.
-        Err(_) => [0; MAC],
-    }
-}
-
-/// Sends one signed console command and collects what it prints; as [`RconQuery`](super::RconQuery) otherwise.
+/// Sends one signed console command and collects its output; see [`RconQuery`](crate::quake3::RconQuery). Feature
+/// `secure-rcon`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -62,14 +36,14 @@ pub struct SecureRconQuery {
     password: Password,
     command: Vec<u8>,
     nonce: Nonce,
-    printout: Printout,
+    collector: Collector,
 }
 
 #[derive(Debug, Clone)]
 enum Nonce {
     /// Seconds and microseconds since 1970, as text.
     Time(String),
-    /// The server's challenge, once it is here.
+    /// The server's challenge, once it has arrived.
     Challenge(Option<Vec<u8>>),
 }
 
@@ -78,7 +52,7 @@ impl SecureRconQuery {
     /// `rcon_secure_maxdiff` (5 s).
     ///
     /// # Errors
-    /// Those of [`RconQuery::quoted`](super::RconQuery::quoted).
+    /// Those of [`RconQuery::quoted`](crate::quake3::RconQuery::quoted).
     pub fn at_time(
         since_1970: Duration,
         password: Password,
@@ -92,7 +66,7 @@ impl SecureRconQuery {
     /// Asks for a challenge and signs with that: two exchanges, no clock.
     ///
     /// # Errors
-    /// Those of [`RconQuery::quoted`](super::RconQuery::quoted).
+    /// Those of [`RconQuery::quoted`](crate::quake3::RconQuery::quoted).
     pub fn with_challenge(password: Password, command: &str, limits: &Limits) -> Result<Self, EncodeError> {
         Self::build(Nonce::Challenge(None), password, command, limits)
     }
@@ -100,11 +74,7 @@ impl SecureRconQuery {
     fn build(nonce: Nonce, password: Password, command: &str, limits: &Limits) -> Result<Self, EncodeError> {
         let command = command.as_bytes().to_vec();
         RconRequest { password: password.as_bytes(), command: &command, quoted: true }.check()?;
-        Ok(Self { password, command, nonce, printout: Printout::new(*limits) })
-    }
-
-    const fn waits_for_challenge(&self) -> bool {
-        matches!(self.nonce, Nonce::Challenge(None))
+        Ok(Self { password, command, nonce, collector: Collector::new(*limits) })
     }
 }
 
@@ -116,21 +86,17 @@ impl Conversation for SecureRconQuery {
             Nonce::Time(time) => (SecureMode::Time, time.as_bytes()),
             Nonce::Challenge(Some(challenge)) => (SecureMode::Challenge, challenge.as_slice()),
             Nonce::Challenge(None) => {
-                let command = Command::GetChallenge { client: None, game: None };
-                let written = Request::new(command).encode(out);
-                debug_assert!(written.is_ok(), "it has no arguments");
-                return;
+                return Request::new(Command::GetChallenge { client: None, game: None }).put(out);
             }
         };
         let signed = [nonce, b" ", &self.command].concat();
         let request = SecureRconRequest::sign(mode, &self.password, &signed);
-        let written = Request::new(Command::SecureRcon(request)).encode(out);
-        debug_assert!(written.is_ok(), "signed commands can always be written");
+        Request::new(Command::SecureRcon(request)).put(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
         let Nonce::Challenge(challenge @ None) = &mut self.nonce else {
-            return self.printout.receive(datagram);
+            return self.collector.receive(datagram);
         };
         match Reply::parse(datagram) {
             Ok(Reply::Challenge(reply)) => {
@@ -146,38 +112,14 @@ impl Conversation for SecureRconQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
-        if self.printout.has_begun() {
-            OnTimeout::Done(Ok(self.printout.finish(remaining != Remaining::Nothing)))
-        } else if self.waits_for_challenge() || remaining == Remaining::Nothing {
-            // What the session knows of the end says more: unreachable, nonsense.
-            OnTimeout::Retry
-        } else {
-            // A challenge is used up, and a command may not run twice.
-            OnTimeout::Done(Err(RconError::NoAnswer))
-        }
+        // The request for a challenge may be sent again, a command may not run twice.
+        self.collector.timeout(remaining, matches!(self.nonce, Nonce::Challenge(None)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Known answers, from the facts this module was written from.
-    #[test]
-    fn known_signatures() {
-        let password = Password::new("secret");
-        for (mode, signed, mac) in [
-            (SecureMode::Time, "1700000000.000123 status", "c6cf6c6ad27c18f387566c17a6039f2f"),
-            (SecureMode::Challenge, "ABCDEFGHIJK status", "9f0a54dcdcfb759e140ff546bcd26696"),
-        ] {
-            let request = SecureRconRequest::sign(mode, &password, signed.as_bytes());
-            assert_eq!(hex::encode(request.mac), mac);
-            assert!(request.verify(&password) && request.verify(&Password::new("secret and more")));
-            assert!(!request.verify(&Password::new("Secret")) && !request.verify(&Password::new("")));
-            let other = SecureRconRequest { signed: b"1700000000.000123 quit", ..request };
-            assert!(!other.verify(&password));
-        }
-    }
 
     #[test]
     fn the_challenge_mode_asks_first() {

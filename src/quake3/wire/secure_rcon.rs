@@ -15,13 +15,12 @@
 use bytes::BufMut;
 
 /// Length of a signature.
-pub(super) const MAC: usize = 16;
+pub(crate) const MAC: usize = 16;
 const TIME: &[u8] = b"srcon HMAC-MD4 TIME ";
 const CHALLENGE: &[u8] = b"srcon HMAC-MD4 CHALLENGE ";
 
-/// A signed console command. It can be read and written without the feature `secure-rcon`; making and checking
-/// signatures needs it
-/// (`SecureRconQuery`, feature `secure-rcon`).
+/// A signed console command. Reading and writing one needs no feature; making and checking signatures needs
+/// `secure-rcon`.
 ///
 /// ```
 /// use queryport::quake3::{Command, Request, SecureMode, SecureRconRequest};
@@ -35,7 +34,7 @@ const CHALLENGE: &[u8] = b"srcon HMAC-MD4 CHALLENGE ";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SecureRconRequest<'a> {
-    /// What stands against a repetition of the packet.
+    /// What keeps the packet from being repeated.
     pub mode: SecureMode,
     /// The signature.
     pub mac: [u8; MAC],
@@ -43,7 +42,7 @@ pub struct SecureRconRequest<'a> {
     pub signed: &'a [u8],
 }
 
-/// What makes a signed command good only once, or only for a while.
+/// What makes a signed command valid only once, or only for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SecureMode {

@@ -8,9 +8,7 @@ use crate::error::EncodeError;
 use crate::text::find::Marks;
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
-pub const MAX_INFO_STRING: usize = 1023;
-/// Longest infostring of the in-game system information, in bytes (`BIG_INFO_STRING` less its NUL).
-pub const BIG_INFO_STRING: usize = 8191;
+pub(crate) const MAX_INFO_STRING: usize = 1023;
 
 /// A borrowed infostring. Order, repeated keys, empty values and blanks at the ends of keys and values are
 /// kept: all of them occur on real servers.
@@ -41,48 +39,31 @@ impl<'a> InfoString<'a> {
         self.raw
     }
 
-    /// Every pair in order. A last key without a value comes with an empty one, see [`Self::has_odd_key`].
-    #[must_use]
-    pub fn iter(self) -> Pairs<'a> {
-        Pairs::new(self.tokens())
+    /// Every pair in order. A last key without a value comes with an empty one.
+    pub fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        self.pairs()
+    }
+
+    /// [`Self::iter`], which can tell afterwards whether the last key had a value.
+    pub(crate) fn pairs(self) -> Pairs<'a> {
+        Pairs::new(self.raw.strip_prefix(b"\\").unwrap_or(self.raw))
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
     #[must_use]
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
-        self.iter().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
-    }
-
-    /// Whether the last token is a key without a value: a sign that the string was cut.
-    #[must_use]
-    pub fn has_odd_key(self) -> bool {
-        let mut pairs = self.iter();
-        pairs.by_ref().for_each(drop);
-        pairs.has_odd_key()
+        self.pairs().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
     }
 
     /// How many pairs [`Self::iter`] yields, at most one more than it does.
     pub(crate) fn count_bound(self) -> usize {
         memchr::memchr_iter(b'\\', self.raw).count().div_ceil(2)
     }
-
-    fn tokens(self) -> &'a [u8] {
-        self.raw.strip_prefix(b"\\").unwrap_or(self.raw)
-    }
 }
 
-impl<'a> IntoIterator for InfoString<'a> {
-    type Item = (&'a [u8], &'a [u8]);
-    type IntoIter = Pairs<'a>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-/// Iterator over the pairs of an [`InfoString`].
+/// The pairs of an [`InfoString`].
 #[derive(Debug, Clone)]
-pub struct Pairs<'a> {
+pub(crate) struct Pairs<'a> {
     text: &'a [u8],
     /// Where the next token begins; beyond the text when there is none.
     start: usize,
@@ -104,8 +85,8 @@ impl<'a> Pairs<'a> {
         (self.text.get(start..end).unwrap_or_default(), separator.is_some())
     }
 
-    /// See [`InfoString::has_odd_key`]; known once all pairs were taken.
-    pub(super) const fn has_odd_key(&self) -> bool {
+    /// Whether the last token is a key without a value, which a cut string ends with; known once all pairs were taken.
+    pub(crate) const fn has_odd_key(&self) -> bool {
         // A separator behind the last value opens a key that has not even a name.
         self.odd || (self.start == self.text.len() && !self.text.is_empty())
     }
@@ -127,26 +108,15 @@ impl<'a> Iterator for Pairs<'a> {
 }
 
 /// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.
-///
-/// ```
-/// use queryport::quake3::InfoStringBuilder;
-///
-/// let mut info = InfoStringBuilder::new(queryport::quake3::MAX_INFO_STRING);
-/// info.push(b"hostname", b"Srv")?;
-/// assert!(info.push(b"motd", br"a\b").is_err(), "no way to carry a backslash");
-/// assert_eq!(info.as_bytes(), br"\hostname\Srv");
-/// # Ok::<(), queryport::EncodeError>(())
-/// ```
 #[derive(Debug, Clone)]
-pub struct InfoStringBuilder {
+pub(crate) struct InfoStringBuilder {
     bytes: Vec<u8>,
     limit: usize,
 }
 
 impl InfoStringBuilder {
-    /// `limit`: [`MAX_INFO_STRING`] or [`BIG_INFO_STRING`] for id's engines.
-    #[must_use]
-    pub const fn new(limit: usize) -> Self {
+    /// `limit`: in bytes.
+    pub(crate) const fn new(limit: usize) -> Self {
         Self { bytes: Vec::new(), limit }
     }
 
@@ -155,7 +125,7 @@ impl InfoStringBuilder {
     /// # Errors
     /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
     /// [`EncodeError::TooLong`] when the limit would be exceeded; nothing is written then.
-    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
         if key.is_empty() {
             return Err(EncodeError::Empty("infostring key"));
         }
@@ -178,24 +148,22 @@ impl InfoStringBuilder {
     }
 
     /// The same string with another limit for what comes next.
-    #[must_use]
     pub(crate) fn with_limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
     /// What was written so far.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
 /// What id's `Info_SetValueForKey` refuses, and the control bytes that end lines.
-pub(crate) const fn is_forbidden(byte: u8) -> bool {
+const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, b'\\' | b';' | b'"' | 0..=0x1F | 0x7F)
 }
 
-/// Without an early end, so that many bytes are looked at together.
+/// Without an early return, so that the compiler compares many bytes at once.
 fn has_forbidden(text: &[u8]) -> bool {
     text.iter().fold(false, |found, &byte| found | is_forbidden(byte))
 }
@@ -222,6 +190,12 @@ mod tests {
         InfoString::new(raw).iter().collect()
     }
 
+    fn has_odd_key(raw: &[u8]) -> bool {
+        let mut pairs = InfoString::new(raw).pairs();
+        pairs.by_ref().for_each(drop);
+        pairs.has_odd_key()
+    }
+
     #[test]
     fn empty_values_blanks_and_repeats_survive() {
         let expected: [(&[u8], &[u8]); 4] = [(b"a", b""), (b" Admin", b"x "), (b"a", b"2"), (b"", b"v")];
@@ -230,15 +204,15 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_token_is_a_key_and_is_told() {
+    fn an_odd_token_is_a_key_and_is_noticed() {
         assert_eq!(pairs(br"\a\1\b"), [(&b"a"[..], &b"1"[..]), (b"b", b"")]);
-        assert!(InfoString::new(br"\a\1\b").has_odd_key());
-        assert!(!InfoString::new(br"\a\1\b\").has_odd_key());
+        assert!(has_odd_key(br"\a\1\b"));
+        assert!(!has_odd_key(br"\a\1\b\"));
         assert_eq!(pairs(br"\a\1\b\").len(), 2);
         assert_eq!(pairs(br"\a\1\").len(), 1);
-        assert!(InfoString::new(br"\a\1\").has_odd_key());
+        assert!(has_odd_key(br"\a\1\"));
         for empty in [&b""[..], br"\"] {
-            assert!(pairs(empty).is_empty() && !InfoString::new(empty).has_odd_key());
+            assert!(pairs(empty).is_empty() && !has_odd_key(empty));
         }
     }
 

@@ -1,13 +1,10 @@
-//! The short replies: challenges, admissions, refusals and text. (`infoResponse` and `statusResponse` are
-//! [`Response`](super::Response).)
+//! The short replies: challenges, acceptances, refusals and text.
 
 use bytes::BufMut;
-use nom::bytes::complete::{tag, take_till};
-use nom::combinator::opt;
-use nom::{IResult, Parser};
 
-use super::request::MARK;
-use crate::error::{ParseError, ParseErrorKind};
+use super::mark::{self, MARK, TO_CLIENT};
+use super::words::put_words;
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::number;
 
 /// A short reply, viewed without copying.
@@ -27,21 +24,21 @@ use crate::text::number;
 pub enum Reply<'a> {
     /// `challengeResponse …`, or `challenge …` on DarkPlaces and Warsow: the number to quote in `connect`.
     Challenge(ChallengeReply<'a>),
-    /// `connectResponse`, or DarkPlaces' `accept`: the server keeps a place for the client.
+    /// `connectResponse`, or DarkPlaces' `accept`: the server reserves a player slot for the client.
     Connected(ConnectReply<'a>),
-    /// DarkPlaces' and Warsow's `reject`: it does not.
+    /// DarkPlaces' and Warsow's `reject`: the server refuses a `connect`.
     Rejected {
         /// Why, in the server's words.
         text: &'a [u8],
     },
-    /// Text for the client's console: what `rcon` prints, and why `connect` or `getchallenge` was refused.
+    /// Text for the client's console: the output of `rcon`, and the reason why `connect` or `getchallenge` was refused.
     Print {
         /// The text; it may begin and end in the middle of a line.
         text: &'a [u8],
         /// How it is framed.
         form: PrintForm,
     },
-    /// The server does not know the client that it gets in-game packets from.
+    /// The server received in-game packets of a client that it does not know.
     Disconnect,
     /// The answer to `ping` of DarkPlaces, Warsow and Unvanquished.
     Ack {
@@ -54,7 +51,7 @@ pub enum Reply<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChallengeReply<'a> {
-    /// Which of the two words it came with.
+    /// Which of the two words it begins with.
     pub form: ChallengeForm,
     /// The server's challenge: decimal digits with a sign in Quake 3's family, eleven printable characters on
     /// DarkPlaces.
@@ -63,11 +60,11 @@ pub struct ChallengeReply<'a> {
     pub client: Option<&'a [u8]>,
     /// The server's protocol number (ioquake3).
     pub protocol: Option<&'a [u8]>,
-    /// What follows a NUL: DarkPlaces' key exchange.
-    pub extra: &'a [u8],
+    /// What follows a NUL: DarkPlaces' key exchange, or nothing. `None` without the NUL.
+    pub extra: Option<&'a [u8]>,
 }
 
-/// The words of a [`ChallengeReply`].
+/// The word of a [`ChallengeReply`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChallengeForm {
@@ -81,7 +78,7 @@ impl<'a> ChallengeReply<'a> {
     /// Quake 3's form with the challenge alone.
     #[must_use]
     pub const fn new(challenge: &'a [u8]) -> Self {
-        Self { form: ChallengeForm::Quake3, challenge, client: None, protocol: None, extra: b"" }
+        Self { form: ChallengeForm::Quake3, challenge, client: None, protocol: None, extra: None }
     }
 
     /// The server's protocol number, where it is one.
@@ -125,28 +122,25 @@ impl<'a> Reply<'a> {
     /// Reads a short reply.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the mark, [`ParseErrorKind::Unexpected`] for other words,
-    /// [`ParseErrorKind::CutShort`] for a challenge that is missing.
+    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is none of this protocol,
+    /// [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`] for a challenge that is missing.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let error = |kind, rest: &[u8]| ParseError::new(kind, datagram.len().saturating_sub(rest.len()));
-        let (body, _) = head(datagram)
-            .map_err(|_| error(ParseErrorKind::NotThisProtocol("four bytes 0xff"), datagram))?;
-        let (rest, word) = word(body);
+        let (_, text) = mark::text(datagram)?;
+        let end = text.iter().position(|&byte| byte <= b' ').unwrap_or(text.len());
+        let (word, rest) = text.split_at_checked(end).unwrap_or((text, b""));
         let is = |known: &str| word.eq_ignore_ascii_case(known.as_bytes());
+        let after_blank = rest.get(1..).unwrap_or_default();
         if is("challengeResponse") || is("challenge") {
             let form = if is("challenge") { ChallengeForm::DarkPlaces } else { ChallengeForm::Quake3 };
-            let end = memchr::memchr(0, rest).unwrap_or(rest.len());
-            let (line, extra) = rest.split_at_checked(end).unwrap_or((rest, b""));
-            let mut words = words(line);
-            let challenge =
-                words.next().ok_or_else(|| error(ParseErrorKind::CutShort("the challenge"), rest))?;
-            let extra = extra.strip_prefix(b"\0").unwrap_or(extra);
+            let mut words = words(rest);
+            let offset = datagram.len().saturating_sub(rest.len());
+            let missing = ParseError::new(ParseErrorKind::CutShort("the challenge"), offset);
             Ok(Self::Challenge(ChallengeReply {
                 form,
-                challenge,
+                challenge: words.next().ok_or(missing)?,
                 client: words.next(),
                 protocol: words.next(),
-                extra,
+                extra: memchr::memchr(0, rest).and_then(|nul| rest.get(nul.saturating_add(1)..)),
             }))
         } else if is("connectResponse") || is("accept") {
             let mut words = words(rest);
@@ -159,21 +153,47 @@ impl<'a> Reply<'a> {
             let text = rest.strip_prefix(b"\n").or_else(|| rest.strip_prefix(b" ")).unwrap_or(rest);
             Ok(Self::Print { text, form: PrintForm::Quake3 })
         } else if is("reject") {
-            Ok(Self::Rejected { text: rest.get(1..).unwrap_or_default() })
+            Ok(Self::Rejected { text: after_blank })
         } else if is("disconnect") {
             Ok(Self::Disconnect)
         } else if is("ack") {
-            Ok(Self::Ack { argument: rest.get(1..).unwrap_or_default() })
-        } else if let Some(text) = body.strip_prefix(b"n") {
+            Ok(Self::Ack { argument: after_blank })
+        } else if let Some(text) = text.strip_prefix(b"n") {
             Ok(Self::Print { text, form: PrintForm::QuakeWorld })
         } else {
-            Err(error(ParseErrorKind::Unexpected("a challenge, an admission, a refusal or text"), body))
+            Err(mark::unexpected(text, "a challenge, an acceptance, a refusal or text"))
         }
     }
 
     /// Appends the reply.
-    pub fn encode(&self, out: &mut impl BufMut) {
+    ///
+    /// # Errors
+    /// [`EncodeError::Empty`] and [`EncodeError::Forbidden`] for a challenge or number that is no single word. Nothing is
+    /// written then.
+    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        let words = match self {
+            Self::Challenge(reply) => [Some(reply.challenge), reply.client, reply.protocol],
+            Self::Connected(reply) => [reply.challenge, reply.protocol, None],
+            _ => [None; 3],
+        };
+        for word in words.into_iter().flatten() {
+            if word.is_empty() {
+                return Err(EncodeError::Empty("challenge"));
+            }
+            if let Some(&byte) = word.iter().find(|&&byte| byte <= b' ') {
+                return Err(EncodeError::Forbidden { field: "challenge", byte });
+            }
+        }
+        self.put(false, out);
+        Ok(())
+    }
+
+    /// [`Self::encode`] without its checks, and with Medal of Honor's direction byte where it is wanted.
+    pub(crate) fn put(&self, direction_byte: bool, out: &mut impl BufMut) {
         out.put_slice(&MARK);
+        if direction_byte {
+            out.put_u8(TO_CLIENT);
+        }
         match self {
             Self::Challenge(reply) => {
                 out.put_slice(match reply.form {
@@ -181,9 +201,9 @@ impl<'a> Reply<'a> {
                     ChallengeForm::DarkPlaces => b"challenge",
                 });
                 put_words(&[Some(reply.challenge), reply.client, reply.protocol], out);
-                if !reply.extra.is_empty() || reply.form == ChallengeForm::DarkPlaces {
+                if let Some(extra) = reply.extra {
                     out.put_u8(0);
-                    out.put_slice(reply.extra);
+                    out.put_slice(extra);
                 }
             }
             Self::Connected(reply) => {
@@ -213,32 +233,11 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Mark and Medal of Honor's direction byte.
-fn head(datagram: &[u8]) -> IResult<&[u8], Option<&[u8]>> {
-    let direction = opt(tag(&[0x01_u8][..]).or(tag(&[0x02_u8][..])));
-    let (rest, (_, direction)) = (tag(&MARK[..]), direction).parse(datagram)?;
-    Ok((rest, direction))
-}
-
-/// What comes before the first blank or control byte, after it, in this order: rest, word.
-fn word(body: &[u8]) -> (&[u8], &[u8]) {
-    let end = body.iter().position(|&byte| byte <= b' ').unwrap_or(body.len());
-    let (word, rest) = body.split_at_checked(end).unwrap_or((body, b""));
-    (rest, word)
-}
-
-/// The words of a line, which NUL or a line feed after the first word ends.
+/// The words of a line, which NUL or a line feed ends.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let line =
-        take_till::<_, _, ()>(|byte| matches!(byte, 0 | b'\n')).parse(text).map_or(text, |(_, line)| line);
+    let end = memchr::memchr2(0, b'\n', text).unwrap_or(text.len());
+    let line = text.get(..end).unwrap_or_default();
     line.split(|&byte| byte <= b' ').filter(|word| !word.is_empty())
-}
-
-fn put_words(words: &[Option<&[u8]>], out: &mut impl BufMut) {
-    for word in words.iter().map_while(|word| *word) {
-        out.put_u8(b' ');
-        out.put_slice(word);
-    }
 }
 
 #[cfg(test)]
@@ -261,7 +260,7 @@ mod tests {
         assert_eq!(challenge(b"\x01challengeresponse 5\n"), (&b"5"[..], None, None));
         assert_eq!(challenge(b"challenge r.!!yTQ-5Q_\0"), (&b"r.!!yTQ-5Q_"[..], None, None));
         let Ok(Reply::Challenge(reply)) = parse(b"challenge abcdefghijk\0vlen\0\0\0\0") else { panic!() };
-        assert_eq!((reply.form, reply.extra), (ChallengeForm::DarkPlaces, &b"vlen\0\0\0\0"[..]));
+        assert_eq!((reply.form, reply.extra), (ChallengeForm::DarkPlaces, Some(&b"vlen\0\0\0\0"[..])));
         assert_eq!(
             parse(b"challengeResponse \0").unwrap_err(),
             ParseError::new(ParseErrorKind::CutShort("the challenge"), 21)
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn admissions_and_refusals() {
+    fn acceptances_and_refusals() {
         for (body, challenge, protocol) in [
             (&b"connectResponse"[..], None, None),
             (b"connectResponse 77", Some(&b"77"[..]), None),
@@ -301,6 +300,8 @@ mod tests {
         for body in [
             &b"challengeResponse 1 2 3"[..],
             b"challenge abc\0d0pk",
+            b"challenge abc\0",
+            b"challenge 12345",
             b"connectResponse 5 71",
             b"accept",
             b"reject no",
@@ -311,8 +312,17 @@ mod tests {
         ] {
             let reply = parse(body).unwrap();
             let mut out = Vec::new();
-            reply.encode(&mut out);
+            reply.encode(&mut out).unwrap();
             assert_eq!(&out[4..], body);
+        }
+    }
+
+    #[test]
+    fn what_is_no_single_word_is_not_written() {
+        for challenge in [&b""[..], b"two words", b"a\0b"] {
+            let reply = Reply::Challenge(ChallengeReply::new(challenge));
+            assert!(reply.encode(&mut Vec::new()).is_err(), "{challenge:?}");
+            assert!(Reply::Connected(ConnectReply::new(Some(challenge))).encode(&mut Vec::new()).is_err());
         }
     }
 }

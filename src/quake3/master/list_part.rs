@@ -1,19 +1,13 @@
-//! What a master says: parts of a list of addresses.
+//! One datagram of a list.
 
 use std::net::SocketAddr;
 
-use nom::branch::alt;
-use nom::bytes::complete::{tag, tag_no_case};
-use nom::combinator::{map, opt};
-use nom::sequence::preceded;
-use nom::{IResult, Parser};
-
-use crate::error::{ParseError, ParseErrorKind};
-use crate::quake3::request::MARK;
+use crate::error::ParseError;
+use crate::quake3::wire::mark;
 
 /// One datagram of a list, viewed without copying.
 ///
-/// Addresses have a fixed length and may hold the bytes of separators: they are counted out, never split at.
+/// Addresses have a fixed length and may hold the bytes of separators: a list is not split at them.
 ///
 /// ```
 /// use queryport::quake3::master::ListPart;
@@ -23,17 +17,22 @@ use crate::quake3::request::MARK;
 /// let part = ListPart::parse(datagram)?;
 /// let servers: Vec<String> = part.iter().map(|address| address.to_string()).collect();
 /// assert_eq!(servers, ["1.2.3.4:27960", "92.92.92.92:23644", "69.79.84.5:27961"]);
-/// assert!(part.has_end() && part.is_whole());
+/// assert!(part.has_end && part.intact);
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListPart<'a> {
-    extended: bool,
+    /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
+    pub extended: bool,
+    /// Whether an end mark is there: `\EOT` or `\EOF`, followed by three NULs or the end of the datagram. dpmaster
+    /// writes it into the last datagram of a list, its versions before 2.0 into every one, and some masters
+    /// into none.
+    pub has_end: bool,
+    /// Whether the datagram ends after an address, a separator or an end mark.
+    pub intact: bool,
     form: Form,
     entries: &'a [u8],
-    count: usize,
-    has_end: bool,
-    is_whole: bool,
 }
 
 /// How addresses are written.
@@ -44,83 +43,54 @@ enum Form {
     Hex,
 }
 
+const WORD: &str = "getserversResponse";
+const EXTENDED_WORD: &str = "getserversExtResponse";
+
 impl<'a> ListPart<'a> {
     /// Reads one datagram of a list.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the mark, [`ParseErrorKind::Unexpected`] for another message.
-    /// A datagram that is cut or damaged is read up to there, see [`Self::is_whole`].
+    /// [`NotThisProtocol`](crate::ParseErrorKind::NotThisProtocol) without the mark or for a word that is none of this
+    /// protocol, [`Unexpected`](crate::ParseErrorKind::Unexpected) for another message. A datagram that is cut or damaged is
+    /// read up to there, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let body = datagram
-            .strip_prefix(&MARK)
-            .ok_or(ParseError::new(ParseErrorKind::NotThisProtocol("four bytes 0xff"), 0))?;
-        let (rest, extended) = word(body)
-            .map_err(|_| ParseError::new(ParseErrorKind::Unexpected("getserversResponse"), MARK.len()))?;
+        let (_, text) = mark::text(datagram)?;
+        let after = |word: &str| {
+            let (head, rest) = text.split_at_checked(word.len())?;
+            head.eq_ignore_ascii_case(word.as_bytes()).then_some(rest)
+        };
+        let (rest, extended) = match (after(WORD), after(EXTENDED_WORD)) {
+            (Some(rest), _) => (rest, false),
+            (None, Some(rest)) => (rest, true),
+            (None, None) => return Err(mark::unexpected(text, WORD)),
+        };
         // Some masters put a line feed and a NUL there.
         let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
         let start = rest.iter().position(is_separator).unwrap_or(rest.len());
         let entries = rest.get(start..).unwrap_or_default();
         let form = if is_hex(entries) { Form::Hex } else { Form::Binary };
-        let mut part = Self { extended, form, entries, count: 0, has_end: false, is_whole: false };
-        let mut walk = part.iter();
-        part.count = walk.by_ref().count();
-        part.has_end = is_end(walk.rest);
+        let mut part = Self { extended, has_end: false, intact: false, form, entries };
+        let mut addresses = part.addresses();
+        addresses.by_ref().for_each(drop);
+        part.has_end = is_end(addresses.rest);
         // A lone separator after the last address, or nothing.
-        part.is_whole = part.has_end || matches!(walk.rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
+        part.intact = part.has_end || matches!(addresses.rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
         Ok(part)
     }
 
-    /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
-    #[must_use]
-    pub const fn extended(&self) -> bool {
-        self.extended
+    /// Every address in order, impossible and repeated ones included (see [`Scope`](super::Scope)).
+    pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
+        self.addresses()
     }
 
-    /// Every address in order, impossible and repeated ones included (see [`Scope`](super::Scope)).
-    #[must_use]
-    pub const fn iter(&self) -> Addresses<'a> {
+    const fn addresses(&self) -> Addresses<'a> {
         Addresses { rest: self.entries, extended: self.extended, form: self.form }
     }
-
-    /// How many addresses there are.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Whether an end mark is there: `\EOT` or `\EOF`, followed by three NULs or the end of the datagram. dpmaster
-    /// writes it into the last datagram of a list, its versions before 2.0 into every one, and some masters
-    /// into none.
-    #[must_use]
-    pub const fn has_end(&self) -> bool {
-        self.has_end
-    }
-
-    /// Whether the datagram ends after an address, a separator or an end mark.
-    #[must_use]
-    pub const fn is_whole(&self) -> bool {
-        self.is_whole
-    }
 }
 
-impl<'a> IntoIterator for ListPart<'a> {
-    type Item = SocketAddr;
-    type IntoIter = Addresses<'a>;
-
-    fn into_iter(self) -> Addresses<'a> {
-        self.iter()
-    }
-}
-
-/// Iterator over the addresses of a [`ListPart`].
+/// The addresses of a [`ListPart`].
 #[derive(Debug, Clone)]
-pub struct Addresses<'a> {
+struct Addresses<'a> {
     rest: &'a [u8],
     extended: bool,
     form: Form,
@@ -142,20 +112,6 @@ impl Iterator for Addresses<'_> {
         self.rest = rest;
         Some(address)
     }
-}
-
-/// The command; `true` for the extended one.
-fn word(body: &[u8]) -> IResult<&[u8], bool> {
-    // Medal of Honor's direction byte.
-    let direction = opt(tag(&[0x01_u8][..]));
-    preceded(
-        direction,
-        alt((
-            map(tag_no_case("getserversExtResponse"), |_| true),
-            map(tag_no_case("getserversResponse"), |_| false),
-        )),
-    )
-    .parse(body)
 }
 
 /// An address, and what follows it.
@@ -202,7 +158,7 @@ mod tests {
     use super::*;
 
     fn part(body: &[u8]) -> ListPart<'static> {
-        ListPart::parse(Vec::leak([&MARK[..], body].concat())).unwrap()
+        ListPart::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat())).unwrap()
     }
 
     fn servers(body: &[u8]) -> Vec<String> {
@@ -214,15 +170,15 @@ mod tests {
         let one = b"getserversResponse\\\x01\x02\x03\x04\x6d\x38";
         for end in [&b"\\EOT\0\0\0"[..], b"\\EOT", b"\\EOF", b"\\EOF\0\0\0", b"\\EOT\0", b"\\EOT\0\0\0more"] {
             let part = part(&[&one[..], end].concat());
-            assert_eq!((part.len(), part.has_end(), part.is_whole()), (1, true, true), "{end:?}");
+            assert_eq!((part.iter().count(), part.has_end, part.intact), (1, true, true), "{end:?}");
         }
         for end in [&b""[..], b"\\", b"\n", b"\0"] {
             let part = part(&[&one[..], end].concat());
-            assert_eq!((part.len(), part.has_end(), part.is_whole()), (1, false, true), "{end:?}");
+            assert_eq!((part.iter().count(), part.has_end, part.intact), (1, false, true), "{end:?}");
         }
         for end in [&b"\\EO"[..], b"\\EOT\x05", b"x", b"\\\x01\x02\x03\x04\x05", b"/"] {
             let part = part(&[&one[..], end].concat());
-            assert_eq!((part.len(), part.has_end()), (1, false), "{end:?}");
+            assert_eq!((part.iter().count(), part.has_end), (1, false), "{end:?}");
         }
         assert_eq!(servers(b"getserversResponse\\EOT\x05\x6d\x39\\EOT\0\0\0"), ["69.79.84.5:27961"]);
         assert!(servers(b"getserversResponse\\EOT\0\0\0").is_empty());
@@ -236,13 +192,13 @@ mod tests {
         body.extend_from_slice(&[0; 11]);
         body.extend_from_slice(b"\x01\x6d\x38\\EOT\0\0\0");
         assert_eq!(servers(&body), ["1.2.3.4:27960", "[2001:db8::1]:27960"]);
-        assert!(part(&body).extended());
+        assert!(part(&body).extended);
         // In a plain reply a slash is no separator.
         assert!(servers(b"getserversResponse/0123456789abcdefgh").is_empty());
     }
 
     #[test]
-    fn hexadecimal_lists_are_told_by_their_stride() {
+    fn hexadecimal_lists_are_recognised_by_their_stride() {
         assert_eq!(
             servers(b"getserversResponse\\0102030A6d38\\c0a800016d39\\EOT"),
             ["1.2.3.10:27960", "192.168.0.1:27961"]

@@ -1,4 +1,4 @@
-//! Why a server would not: its own words, and what they are known to mean.
+//! Refusals: the server's own words, and what they are known to mean.
 
 use std::fmt;
 
@@ -18,29 +18,31 @@ use crate::model::{Charset, Colours, Style, Text};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the server refused: {}", Line(text))]
+#[non_exhaustive]
 pub struct Refusal {
-    text: Text,
+    /// The server's words.
+    pub text: Text,
 }
 
-/// What a refusal's words are known to mean. Servers of other games and languages have others.
+/// What a refusal's words are known to mean. Servers of other games and languages have others. See [`Refusal::reason`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// No place is free.
+    /// No player slot is free.
     ServerFull,
     /// The `protocol` of the userinfo is not the server's.
     WrongProtocol,
     /// The server is one of another game (ioquake3's answer to `getchallenge`).
     WrongGame,
-    /// The `challenge` of the userinfo is not one the server gave to this address, or is too old.
+    /// The `challenge` of the userinfo was not issued to this address, or is too old.
     BadChallenge,
     /// A `password` is needed, or the one given is wrong.
     Password,
     /// The address is banned.
     Banned,
-    /// The round trip is too long or too short for the server's liking.
+    /// The round-trip time is out of the range that the server takes.
     Ping,
-    /// Words not known here.
+    /// Other words.
     Other,
 }
 
@@ -71,13 +73,7 @@ impl Refusal {
         Self { text: Text::new(text, style) }
     }
 
-    /// The server's words.
-    #[must_use]
-    pub const fn text(&self) -> &Text {
-        &self.text
-    }
-
-    /// What they are known to mean.
+    /// What the words are known to mean.
     #[must_use]
     pub fn reason(&self) -> Reason {
         // Some servers print colour codes, an id4-style prefix or blank lines first.

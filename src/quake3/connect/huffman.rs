@@ -1,8 +1,8 @@
 //! The adaptive Huffman coding of `connect` packets.
 //!
-//! Both ends grow the same tree while they read: it starts with nothing but the mark for "a byte not seen yet".
-//! A byte that was seen is written as its path through the tree (left 0, right 1); a new one as the path to the
-//! mark and then its eight bits, most significant first. Bits fill each output byte from its least significant
+//! Both ends grow the same tree while they read: it starts with nothing but the node for "not yet transmitted" (NYT).
+//! A byte that was seen before is written as its path through the tree (left 0, right 1); a new one as the path to the
+//! NYT node and then its eight bits, most significant first. Bits fill each output byte from its least significant
 //! end. After each byte the tree is rearranged so that frequent bytes come to have short paths.
 //!
 //! ```text
@@ -17,11 +17,10 @@
 
 use bytes::BufMut;
 
-use super::bits::{BitReader, BitWriter, bit};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 
 /// Most bytes one coded region can hold: its length field has two bytes.
-pub const MAX_CODED: usize = 65_535;
+const MAX_CODED: usize = 65_535;
 
 /// Appends `plain` in coded form: length, then bits.
 ///
@@ -36,7 +35,7 @@ pub const MAX_CODED: usize = 65_535;
 /// ```
 ///
 /// # Errors
-/// [`EncodeError::TooLong`] for more than [`MAX_CODED`] bytes; nothing is written then.
+/// [`EncodeError::TooLong`] for more than 65,535 bytes; nothing is written then.
 pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> {
     let length = u16::try_from(plain.len())
         .map_err(|_| EncodeError::TooLong { field: "compressed text", limit: MAX_CODED })?;
@@ -46,10 +45,10 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
     let mut path = Vec::new();
     for &symbol in plain {
         let known = tree.leaf(symbol);
-        tree.path(known.unwrap_or(NOT_YET), &mut path);
+        tree.path(known.unwrap_or(NYT), &mut path);
         path.iter().rev().for_each(|&bit| bits.push(bit));
         if known.is_none() {
-            (0..8_u8).rev().for_each(|place| bits.push(symbol & bit(place) != 0));
+            (0..8_u8).rev().for_each(|index| bits.push(symbol & bit(index) != 0));
         }
         tree.count(symbol);
     }
@@ -68,7 +67,7 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let (length, bytes) = coded.split_first_chunk::<2>().ok_or_else(|| cut(coded.len()))?;
     let length = usize::from(u16::from_be_bytes(*length));
     if length > limit {
-        return Err(ParseError::limit("bytes of compressed text", usize::MAX, 0));
+        return Err(ParseError::limit("bytes of compressed text", limit, 0));
     }
     let mut bits = BitReader::new(bytes);
     // Every byte but the first takes one bit or more.
@@ -84,13 +83,13 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
 }
 
 fn read_symbol(tree: &Tree, bits: &mut BitReader<'_>) -> Option<u8> {
-    let mut place = tree.root;
+    let mut index = tree.root;
     loop {
-        let node = tree.node(place);
+        let node = tree.node(index);
         match node.kind {
-            Kind::Inner { left, right } => place = if bits.take()? { right } else { left },
+            Kind::Inner { left, right } => index = if bits.take()? { right } else { left },
             Kind::Leaf(symbol) => return Some(symbol),
-            Kind::NotYet => {
+            Kind::NotYetTransmitted => {
                 return (0..8_u8).try_fold(0_u8, |byte, _| Some(byte << 1 | u8::from(bits.take()?)));
             }
         }
@@ -98,17 +97,17 @@ fn read_symbol(tree: &Tree, bits: &mut BitReader<'_>) -> Option<u8> {
 }
 
 /// Index of a node; nodes are never removed.
-type Place = u16;
+type Index = u16;
 
-/// The node that stands for every byte not seen yet.
-const NOT_YET: Place = 0;
-/// 256 leaves, as many inner nodes, and [`NOT_YET`].
+/// The node that stands for every byte not yet transmitted.
+const NYT: Index = 0;
+/// 256 leaves, as many inner nodes, and [`NYT`].
 const MOST_NODES: usize = 513;
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
     weight: u32,
-    parent: Option<Place>,
+    parent: Option<Index>,
     kind: Kind,
     /// Index into [`Tree::ranks`].
     rank: usize,
@@ -116,52 +115,52 @@ struct Node {
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    NotYet,
+    NotYetTransmitted,
     Leaf(u8),
-    Inner { left: Place, right: Place },
+    Inner { left: Index, right: Index },
 }
 
 #[derive(Debug)]
 struct Tree {
     nodes: Vec<Node>,
-    root: Place,
-    leaves: [Option<Place>; 256],
-    /// All nodes, the heaviest first.
-    ranks: Vec<Place>,
+    root: Index,
+    leaves: [Option<Index>; 256],
+    /// All nodes, the greatest weight first.
+    ranks: Vec<Index>,
 }
 
 impl Tree {
     fn new() -> Self {
         let mut nodes = Vec::with_capacity(MOST_NODES);
-        nodes.push(Node { weight: 0, parent: None, kind: Kind::NotYet, rank: 0 });
+        nodes.push(Node { weight: 0, parent: None, kind: Kind::NotYetTransmitted, rank: 0 });
         let mut ranks = Vec::with_capacity(MOST_NODES);
-        ranks.push(NOT_YET);
-        Self { nodes, root: NOT_YET, leaves: [None; 256], ranks }
+        ranks.push(NYT);
+        Self { nodes, root: NYT, leaves: [None; 256], ranks }
     }
 
-    fn leaf(&self, symbol: u8) -> Option<Place> {
+    fn leaf(&self, symbol: u8) -> Option<Index> {
         self.leaves.get(usize::from(symbol)).copied().flatten()
     }
 
-    /// The node there. Every [`Place`] in the tree is one of a node.
-    fn node(&self, place: Place) -> Node {
-        let nowhere = Node { weight: 0, parent: None, kind: Kind::NotYet, rank: 0 };
-        self.nodes.get(usize::from(place)).copied().unwrap_or(nowhere)
+    /// The node at this index. Every [`Index`] in the tree is one of a node.
+    fn node(&self, index: Index) -> Node {
+        let nowhere = Node { weight: 0, parent: None, kind: Kind::NotYetTransmitted, rank: 0 };
+        self.nodes.get(usize::from(index)).copied().unwrap_or(nowhere)
     }
 
-    fn change(&mut self, place: Place, change: impl FnOnce(&mut Node)) {
-        if let Some(node) = self.nodes.get_mut(usize::from(place)) {
+    fn change(&mut self, index: Index, change: impl FnOnce(&mut Node)) {
+        if let Some(node) = self.nodes.get_mut(usize::from(index)) {
             change(node);
         }
     }
 
     /// The turns from a node up to the root: `true` where it is the right child.
-    fn path(&self, from: Place, path: &mut Vec<bool>) {
+    fn path(&self, from: Index, path: &mut Vec<bool>) {
         path.clear();
-        let mut place = from;
-        while let Some(parent) = self.node(place).parent {
-            path.push(matches!(self.node(parent).kind, Kind::Inner { right, .. } if right == place));
-            place = parent;
+        let mut index = from;
+        while let Some(parent) = self.node(index).parent {
+            path.push(matches!(self.node(parent).kind, Kind::Inner { right, .. } if right == index));
+            index = parent;
         }
     }
 
@@ -172,56 +171,55 @@ impl Tree {
             None => self.grow(symbol),
         };
         let mut next = start;
-        while let Some(place) = next {
-            next = self.increment(place);
+        while let Some(index) = next {
+            next = self.increment(index);
         }
     }
 
-    /// Puts an inner node with the new leaf where the mark stood; the mark moves below it. What is to be
-    /// incremented next is the inner node's parent.
-    fn grow(&mut self, symbol: u8) -> Option<Place> {
-        let inner = Place::try_from(self.nodes.len()).ok()?;
+    /// Puts an inner node with the new leaf in place of the NYT node, which moves below it. Returns the inner node's
+    /// parent, which is to be incremented next.
+    fn grow(&mut self, symbol: u8) -> Option<Index> {
+        let inner = Index::try_from(self.nodes.len()).ok()?;
         let leaf = inner.checked_add(1)?;
-        let mark = self.node(NOT_YET);
-        let rank = mark.rank;
-        let kind = Kind::Inner { left: NOT_YET, right: leaf };
-        self.nodes.push(Node { weight: 1, parent: mark.parent, kind, rank });
+        let nyt = self.node(NYT);
+        let rank = nyt.rank;
+        let kind = Kind::Inner { left: NYT, right: leaf };
+        self.nodes.push(Node { weight: 1, parent: nyt.parent, kind, rank });
         let leaf_rank = rank.saturating_add(1);
         self.nodes.push(Node { weight: 1, parent: Some(inner), kind: Kind::Leaf(symbol), rank: leaf_rank });
-        match mark.parent {
-            Some(parent) => self.replace_child(parent, NOT_YET, inner),
+        match nyt.parent {
+            Some(parent) => self.replace_child(parent, NYT, inner),
             None => self.root = inner,
         }
-        self.change(NOT_YET, |mark| {
-            mark.parent = Some(inner);
-            mark.rank = leaf_rank.saturating_add(1);
+        self.change(NYT, |nyt| {
+            nyt.parent = Some(inner);
+            nyt.rank = leaf_rank.saturating_add(1);
         });
-        // The mark is the lightest and so the last.
+        // The NYT node has the least weight, so it is the last.
         self.ranks.pop();
-        self.ranks.extend([inner, leaf, NOT_YET]);
+        self.ranks.extend([inner, leaf, NYT]);
         if let Some(slot) = self.leaves.get_mut(usize::from(symbol)) {
             *slot = Some(leaf);
         }
-        mark.parent
+        nyt.parent
     }
 
-    /// Adds one to a node's weight, after it has changed places with the first of its weight. Returns its
-    /// parent.
-    fn increment(&mut self, place: Place) -> Option<Place> {
-        let node = self.node(place);
-        // Up to here the ranks are sorted; a child that was just incremented may stand out below.
+    /// Adds one to a node's weight, after exchanging it with the first node of the same weight. Returns its parent.
+    fn increment(&mut self, index: Index) -> Option<Index> {
+        let node = self.node(index);
+        // The ranks are sorted up to here; a child that was just incremented may be out of order below.
         let above = self.ranks.get(..node.rank).unwrap_or_default();
         let first = above.partition_point(|&other| self.node(other).weight > node.weight);
-        let leader = self.ranks.get(first).copied().unwrap_or(place);
-        if leader != place && node.parent != Some(leader) {
-            self.exchange(place, leader);
+        let leader = self.ranks.get(first).copied().unwrap_or(index);
+        if leader != index && node.parent != Some(leader) {
+            self.exchange(index, leader);
         }
-        self.change(place, |node| node.weight = node.weight.saturating_add(1));
-        self.node(place).parent
+        self.change(index, |node| node.weight = node.weight.saturating_add(1));
+        self.node(index).parent
     }
 
-    /// Two subtrees change places, in the tree and in rank.
-    fn exchange(&mut self, a: Place, b: Place) {
+    /// Exchanges two subtrees, in the tree and in rank.
+    fn exchange(&mut self, a: Index, b: Index) {
         let (node_a, node_b) = (self.node(a), self.node(b));
         match (node_a.parent, node_b.parent) {
             (Some(parent_a), Some(parent_b)) if parent_a == parent_b => {
@@ -245,13 +243,67 @@ impl Tree {
         self.ranks.swap(node_a.rank, node_b.rank);
     }
 
-    fn replace_child(&mut self, parent: Place, old: Place, new: Place) {
+    fn replace_child(&mut self, parent: Index, old: Index, new: Index) {
         self.change(parent, |parent| {
             if let Kind::Inner { left, right } = &mut parent.kind {
                 let child = if *left == old { left } else { right };
                 *child = new;
             }
         });
+    }
+}
+
+/// A byte with this bit set; 0 is the least significant.
+const fn bit(index: u8) -> u8 {
+    1_u8.wrapping_shl(index as u32)
+}
+
+struct BitWriter<'a, B: BufMut> {
+    out: &'a mut B,
+    byte: u8,
+    used: u8,
+}
+
+impl<'a, B: BufMut> BitWriter<'a, B> {
+    const fn new(out: &'a mut B) -> Self {
+        Self { out, byte: 0, used: 0 }
+    }
+
+    fn push(&mut self, one: bool) {
+        if one {
+            self.byte |= bit(self.used);
+        }
+        self.used = self.used.saturating_add(1);
+        if self.used == 8 {
+            self.out.put_u8(self.byte);
+            (self.byte, self.used) = (0, 0);
+        }
+    }
+
+    /// The last, perhaps empty byte, as id's encoder writes it.
+    fn finish(self) {
+        self.out.put_u8(self.byte);
+    }
+}
+
+struct BitReader<'a> {
+    bytes: &'a [u8],
+    next: u8,
+}
+
+impl<'a> BitReader<'a> {
+    const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, next: 0 }
+    }
+
+    fn take(&mut self) -> Option<bool> {
+        let (first, rest) = self.bytes.split_first()?;
+        let one = first & bit(self.next) != 0;
+        self.next = self.next.saturating_add(1);
+        if self.next == 8 {
+            (self.bytes, self.next) = (rest, 0);
+        }
+        Some(one)
     }
 }
 
@@ -265,7 +317,7 @@ mod tests {
         out
     }
 
-    /// Known answers of id's code, from the facts this module was written from.
+    /// What id's code writes (code/qcommon/huffman.c of id-Software/Quake-III-Arena, compiled and run).
     #[test]
     fn known_answers() {
         for (plain, expected) in [
@@ -302,7 +354,7 @@ mod tests {
         }
         assert_eq!(
             decompress(&whole, 8).unwrap_err().kind,
-            ParseErrorKind::Limit("bytes of compressed text")
+            ParseErrorKind::Limit { what: "bytes of compressed text", limit: 8 }
         );
         assert_eq!(decompress(&[0, 0], 0).unwrap(), b"");
         assert_eq!(decompress(&[0xFF, 0xFF, 0], 65_535).unwrap_err().offset, 3);

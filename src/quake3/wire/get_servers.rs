@@ -1,12 +1,12 @@
-//! What a client asks a master for.
+//! `getservers` and `getserversExt` as they stand in a datagram.
 
 use bytes::BufMut;
 
+use super::words::{check_word, next_word};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::quake3::request::{check_word, next_word};
 use crate::text::number;
 
-/// What stands after `getservers` or `getserversExt`: which game, which protocol, which servers.
+/// What follows `getservers` or `getserversExt`: which game, which protocol, which servers.
 ///
 /// ```
 /// use queryport::quake3::master::ListRequest;
@@ -23,7 +23,7 @@ use crate::text::number;
 /// assert_eq!(datagram, b"\xff\xff\xff\xffgetserversExt Nexuiz 3");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[allow(
     clippy::exhaustive_structs,
     reason = "the words of the protocol; struct update syntax is its builder"
@@ -38,7 +38,7 @@ pub struct ListRequest<'a> {
     pub protocol: i32,
     /// `empty`: servers without players too.
     pub empty: bool,
-    /// `full`: servers without a free place too.
+    /// `full`: servers without a free player slot too.
     pub full: bool,
     /// `gametype=…`: only servers with this type of game; `ffa`, `tourney`, `team` and `ctf` are 0, 1, 3 and 4.
     pub game_type: Option<&'a [u8]>,
@@ -54,43 +54,28 @@ const GAME_TYPES: [(&[u8], &[u8]); 4] = [(b"ffa", b"0"), (b"tourney", b"1"), (b"
 impl<'a> ListRequest<'a> {
     /// `getservers` with a protocol number alone.
     #[must_use]
-    pub const fn new(protocol: i32) -> Self {
-        Self {
-            extended: false,
-            game: None,
-            protocol,
-            empty: false,
-            full: false,
-            game_type: None,
-            ipv4: false,
-            ipv6: false,
-        }
+    pub fn new(protocol: i32) -> Self {
+        Self { protocol, ..Self::default() }
     }
 
     /// `getserversExt` for a game.
     #[must_use]
-    pub const fn extended(game: &'a [u8], protocol: i32) -> Self {
+    pub fn extended(game: &'a [u8], protocol: i32) -> Self {
         Self { extended: true, game: Some(game), ..Self::new(protocol) }
     }
 
     /// Whether IPv4 servers are asked for.
-    #[must_use]
-    pub const fn wants_ipv4(&self) -> bool {
+    pub(crate) const fn wants_ipv4(&self) -> bool {
         !self.extended || self.ipv4 || !self.ipv6
     }
 
     /// Whether IPv6 servers are asked for.
-    #[must_use]
-    pub const fn wants_ipv6(&self) -> bool {
+    pub(crate) const fn wants_ipv6(&self) -> bool {
         self.extended && (self.ipv6 || !self.ipv4)
     }
 
     /// Reads what follows the word. Words that are no known filter are passed over.
-    pub(in crate::quake3) fn parse(
-        line: &'a [u8],
-        extended: bool,
-        offset: usize,
-    ) -> Result<Self, ParseError> {
+    pub(super) fn parse(line: &'a [u8], extended: bool, offset: usize) -> Result<Self, ParseError> {
         let mut rest = line;
         let missing = ParseError::new(ParseErrorKind::CutShort("the protocol number"), offset);
         let malformed = ParseError::new(ParseErrorKind::Malformed("protocol number"), offset);
@@ -121,7 +106,7 @@ impl<'a> ListRequest<'a> {
         Ok(list)
     }
 
-    pub(in crate::quake3) fn check(&self) -> Result<(), EncodeError> {
+    pub(super) fn check(&self) -> Result<(), EncodeError> {
         if self.extended && self.game.is_none() {
             return Err(EncodeError::Empty("game name"));
         }
@@ -135,7 +120,7 @@ impl<'a> ListRequest<'a> {
         self.game_type.map_or(Ok(()), |game_type| check_word("game type", game_type))
     }
 
-    pub(in crate::quake3) fn put(&self, out: &mut impl BufMut) {
+    pub(super) fn put(&self, out: &mut impl BufMut) {
         out.put_slice(if self.extended { b"getserversExt" } else { b"getservers" });
         if let Some(game) = self.game {
             out.put_u8(b' ');

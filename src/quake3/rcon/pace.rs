@@ -2,13 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-/// Between two commands: id's servers take one in 500 ms, Urban Terror's one in 600 ms after a bad password.
+use crate::bucket::{LeakyBucket, Rate};
+
+/// Between two commands: id's servers take one in 500 ms (code/server/sv_main.c of id-Software/Quake-III-Arena), Urban
+/// Terror's one in 600 ms after a bad password.
 const GAP: Duration = Duration::from_millis(650);
-/// ioquake3 takes ten packets of one address in a row, then one a second; some places are left for other queries.
-const IN_A_ROW: u32 = 7;
+/// ioquake3 takes ten packets of one address in a row, then one a second (code/server/sv_main.c); two of the ten are left
+/// for other queries.
+const BURST: u64 = 8;
 const DECAY: Duration = Duration::from_millis(1050);
 
-/// Keeps `rcon` below the limits of every known server, which drop what is too much without a word. Pure: the caller
+/// Keeps `rcon` below the limits of every known server, which silently drop excess commands. Pure: the caller
 /// owns the clock. One for each server.
 ///
 /// ```
@@ -24,25 +28,22 @@ const DECAY: Duration = Duration::from_millis(1050);
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct RconPace {
-    last: Option<Instant>,
-    /// When every command so far has leaked out of ioquake3's bucket.
-    empty: Option<Instant>,
+    gap: LeakyBucket,
+    burst: LeakyBucket,
 }
 
 impl RconPace {
     /// The earliest moment for the next command, not before `now`.
     #[must_use]
     pub fn next(&self, now: Instant) -> Instant {
-        let after_last = self.last.and_then(|last| last.checked_add(GAP));
-        let room = DECAY.checked_mul(IN_A_ROW).unwrap_or_default();
-        let after_burst = self.empty.and_then(|empty| empty.checked_sub(room));
-        [after_last, after_burst].into_iter().flatten().fold(now, Instant::max)
+        let after_last = self.gap.ready_at(now, &Rate::every(GAP, 1), 1);
+        after_last.max(self.burst.ready_at(now, &Rate::every(DECAY, BURST), 1))
     }
 
-    /// A command went out.
+    /// A command was sent.
     pub fn sent(&mut self, now: Instant) {
-        self.last = Some(now);
-        self.empty = self.empty.map_or(now, |empty| empty.max(now)).checked_add(DECAY);
+        self.gap.add(now, &Rate::every(GAP, 1), 1);
+        self.burst.add(now, &Rate::every(DECAY, BURST), 1);
     }
 }
 
@@ -51,7 +52,7 @@ impl RconPace {
 mod tests {
     use super::*;
 
-    /// ioquake3's bucket (source): ten in a row, one leaks a second; and id's gap of 500 ms.
+    /// ioquake3's bucket: ten in a row, one leaks a second; and id's gap of 500 ms.
     #[test]
     fn a_hurried_operator_stays_below_the_limits() {
         let start = Instant::now();

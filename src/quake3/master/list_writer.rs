@@ -1,10 +1,10 @@
-//! Writing lists of addresses.
+//! Lists of addresses as datagrams.
 
 use std::net::SocketAddr;
 
 use bytes::Bytes;
 
-use crate::quake3::request::MARK;
+use crate::quake3::wire::mark::MARK;
 
 /// Most bytes of a datagram that this crate writes, as dpmaster does.
 const MAX_PART: usize = 1400;
@@ -66,14 +66,14 @@ impl<'a> PartWriter<'a> {
     }
 }
 
-/// The datagrams of a whole list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
-/// an `extended` one and are left out of others.
+/// The datagrams of a complete list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
+/// an `extended` list and are left out of others.
 ///
 /// ```
 /// use queryport::quake3::master::{ListPart, list};
 ///
 /// let parts = list(["192.0.2.1:27960".parse()?, "[2001:db8::1]:27960".parse()?], true);
-/// assert_eq!(ListPart::parse(&parts[0])?.len(), 2);
+/// assert_eq!(ListPart::parse(&parts[0])?.iter().count(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
@@ -100,7 +100,7 @@ pub fn list(servers: impl IntoIterator<Item = SocketAddr>, extended: bool) -> Ve
 mod tests {
     use std::net::{Ipv4Addr, Ipv6Addr};
 
-    use super::super::ListPart;
+    use super::super::list_part::ListPart;
     use super::*;
 
     #[test]
@@ -109,10 +109,10 @@ mod tests {
         let v6 = |n: u128| SocketAddr::from((Ipv6Addr::from_bits((0x2001_0DB8 << 96) + n), 27960));
         let parts = list((0..196).map(v4), false);
         assert_eq!(parts.iter().map(Bytes::len).collect::<Vec<_>>(), [22 + 196 * 7 + 1, 22 + 7]);
-        assert!(parts[0].ends_with(b"\\") && !ListPart::parse(&parts[0]).unwrap().has_end());
+        assert!(parts[0].ends_with(b"\\") && !ListPart::parse(&parts[0]).unwrap().has_end);
         assert_eq!(list((0..195).map(v4), false).len(), 1);
         let parts = list((0..73).map(v6), true);
-        assert_eq!(ListPart::parse(&parts[0]).unwrap().len(), 72);
+        assert_eq!(ListPart::parse(&parts[0]).unwrap().iter().count(), 72);
         assert_eq!(list((0..5).map(v6), false), [&b"\xff\xff\xff\xffgetserversResponse\\EOT\0\0\0"[..]]);
         assert!(list((0..9000).map(v4), true).iter().all(|part| part.len() <= MAX_PART));
     }
