@@ -93,6 +93,6 @@ pub use connect::{ConnectQuery, Connected, Reason, Refusal, huffman};
 pub use rcon::SecureRconQuery;
 pub use rcon::{Password, RconAnswer, RconError, RconPace, RconQuery, print};
 pub use wire::{
-    ChallengeForm, ChallengeReply, Command, ConnectReply, ConnectRequest, InfoString, Kind, PlayerLine,
-    PrintForm, RconRequest, Reply, Request, Response, SecureMode, SecureRconRequest,
+    Command, ConnectRequest, InfoString, Kind, PlayerLine, RconRequest, Reply, ReplyForm, Request, Response,
+    SecureMode, SecureRconRequest,
 };

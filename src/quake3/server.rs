@@ -6,7 +6,7 @@ use super::from_status::{infostring, lines};
 use super::wire::challenge::{self, MAX_CHALLENGE};
 use super::wire::infostring::MAX_INFO_STRING;
 use super::wire::player::LineOrder;
-use super::wire::reply::{ChallengeForm, ChallengeReply, PrintForm, Reply};
+use super::wire::reply::{Reply, ReplyForm};
 use super::wire::request::{Command, Request};
 use super::wire::response::{Kind, put_head};
 use crate::model::ServerStatus;
@@ -112,9 +112,7 @@ pub fn answer(
         Command::GetInfo { challenge } => (Kind::Info, challenge),
         Command::GetStatus { challenge } => (Kind::Status, challenge),
         Command::GetChallenge { client, game } => {
-            let mut reply = Vec::new();
-            put_challenge((client, game), status, options, requester, direction_byte, &mut reply);
-            return Bytes::from(reply).into();
+            return challenge_reply((client, game), status, options, requester, direction_byte);
         }
         _ => return Replies::NONE,
     };
@@ -155,12 +153,12 @@ pub fn answer(
 /// let client = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let request = Request::new(Command::GetChallenge { client: None, game: None });
 /// let replies = server::answer(&request, &ServerStatus::default(), &Options::default(), &client);
-/// let Reply::Challenge(reply) = Reply::parse(replies.iter().next().unwrap())? else { panic!() };
+/// let Reply::Challenge { challenge, .. } = Reply::parse(replies.iter().next().unwrap())? else { panic!() };
 ///
-/// assert!(verify_challenge(reply.challenge, &Options::default(), &client));
+/// assert!(verify_challenge(challenge, &Options::default(), &client));
 /// let mut stranger = client;
 /// stranger.address.set_port(5001);
-/// assert!(!verify_challenge(reply.challenge, &Options::default(), &stranger));
+/// assert!(!verify_challenge(challenge, &Options::default(), &stranger));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
@@ -169,34 +167,40 @@ pub fn verify_challenge(challenge: &[u8], options: &Options, requester: &Request
     requester.tokens.verify_for(requester.now, requester.address, PURPOSE, matches)
 }
 
-/// Appends the reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the protocol number.
-fn put_challenge(
+/// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the protocol number.
+fn challenge_reply(
     (client, game): (Option<&[u8]>, Option<&[u8]>),
     status: &ServerStatus,
     options: &Options,
     requester: &Requester,
     direction_byte: bool,
-    out: &mut Vec<u8>,
-) {
-    let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);
-    let text = challenge_text(options.dialect, token);
-    let is_standard = !matches!(options.dialect, Dialect::DarkPlaces | Dialect::Warsow);
-    let other_game = status.game.as_ref().filter(|own| game.is_some_and(|game| game != own.raw()));
-    if let Some(game) = other_game.filter(|_| is_standard) {
-        let text = [b"Game mismatch: This is a ", game.raw(), b" server\n"].concat();
-        return Reply::Print { text: &text, form: PrintForm::Quake3 }.put(direction_byte, out);
-    }
-    let protocol = options.protocol.to_string();
-    let quoted = client.and_then(number::number::<i32>).map(|number| number.to_string());
-    let quoted = quoted.as_ref().filter(|_| is_standard).map(String::as_bytes);
-    let reply = ChallengeReply {
-        form: if is_standard { ChallengeForm::Quake3 } else { ChallengeForm::DarkPlaces },
-        challenge: &text,
-        client: quoted,
-        protocol: quoted.map(|_| protocol.as_bytes()),
-        extra: (options.dialect == Dialect::DarkPlaces).then_some(b""),
+) -> Replies {
+    let mut out = Vec::new();
+    let form = match options.dialect {
+        Dialect::DarkPlaces | Dialect::Warsow => ReplyForm::DarkPlaces,
+        Dialect::Standard | Dialect::SoldierOfFortune2 | Dialect::MedalOfHonor => ReplyForm::Quake3,
     };
-    Reply::Challenge(reply).put(direction_byte, out);
+    let other_game = status.game.as_ref().filter(|own| game.is_some_and(|game| game != own.raw()));
+    if let Some(game) = other_game.filter(|_| form == ReplyForm::Quake3) {
+        let text = [b"Game mismatch: This is a ", game.raw(), b" server\n"].concat();
+        Reply::Print { form, text: &text }.put(direction_byte, &mut out);
+    } else {
+        let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);
+        let challenge = challenge_text(options.dialect, token);
+        let client = client.filter(|_| form == ReplyForm::Quake3).and_then(number::number::<i32>);
+        let client = client.map(|number| number.to_string());
+        let client = client.as_ref().map(String::as_bytes);
+        let protocol = options.protocol.to_string();
+        let reply = Reply::Challenge {
+            form,
+            challenge: &challenge,
+            client,
+            protocol: client.map(|_| protocol.as_bytes()),
+            extra: (options.dialect == Dialect::DarkPlaces).then_some(b""),
+        };
+        reply.put(direction_byte, &mut out);
+    }
+    Bytes::from(out).into()
 }
 
 /// A token as the engines write challenges: a signed number of 32 bits, on DarkPlaces eleven characters.
@@ -361,15 +365,15 @@ mod tests {
             let request = Request::new(Command::GetChallenge { client: None, game: None });
             let reply =
                 answer(&request, &ServerStatus::default(), &options, &client).into_iter().next().unwrap();
-            let Ok(Reply::Challenge(reply)) = Reply::parse(&reply) else { panic!("{reply:?}") };
+            let Ok(Reply::Challenge { challenge, .. }) = Reply::parse(&reply) else { panic!("{reply:?}") };
             let valid_after = |seconds| {
                 let now = client.now.checked_add(Duration::from_secs(seconds)).unwrap();
-                verify_challenge(reply.challenge, &options, &Requester { now, ..client })
+                verify_challenge(challenge, &options, &Requester { now, ..client })
             };
             assert!(valid_after(0) && valid_after(15) && !valid_after(30));
             assert!(!verify_challenge(b"0", &options, &client) && !verify_challenge(b"", &options, &client));
             let address = "192.0.2.2:5000".parse().unwrap();
-            assert!(!verify_challenge(reply.challenge, &options, &Requester { address, ..client }));
+            assert!(!verify_challenge(challenge, &options, &Requester { address, ..client }));
         }
     }
 }

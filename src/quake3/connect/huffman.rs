@@ -41,14 +41,12 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
         .map_err(|_| EncodeError::TooLong { field: "compressed text", limit: MAX_CODED })?;
     out.put_u16(length);
     let mut tree = Tree::new();
-    let mut bits = BitWriter::new(out);
-    let mut path = Vec::new();
+    let mut bits = BitWriter { out, byte: 0, used: 0 };
     for &symbol in plain {
         let known = tree.leaf(symbol);
-        tree.path(known.unwrap_or(NYT), &mut path);
-        path.iter().rev().for_each(|&bit| bits.push(bit));
+        tree.path(known.unwrap_or(tree.nyt()), &mut bits);
         if known.is_none() {
-            (0..8_u8).rev().for_each(|index| bits.push(symbol & bit(index) != 0));
+            (0..8).rev().for_each(|place| bits.push(symbol & 1_u8.wrapping_shl(place) != 0));
         }
         tree.count(symbol);
     }
@@ -69,48 +67,36 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     if length > limit {
         return Err(ParseError::limit("bytes of compressed text", limit, 0));
     }
-    let mut bits = BitReader::new(bytes);
+    let mut bits =
+        bytes.iter().flat_map(|byte| (0..8).map(move |place| byte & 1_u8.wrapping_shl(place) != 0));
     // Every byte but the first takes one bit or more.
     let bound = bytes.len().saturating_mul(8);
     let mut plain = Vec::with_capacity(length.min(bound));
     let mut tree = Tree::new();
     while plain.len() < length {
-        let symbol = read_symbol(&tree, &mut bits).ok_or_else(|| cut(coded.len()))?;
+        let symbol = tree.read(&mut bits).ok_or_else(|| cut(coded.len()))?;
         tree.count(symbol);
         plain.push(symbol);
     }
     Ok(plain)
 }
 
-fn read_symbol(tree: &Tree, bits: &mut BitReader<'_>) -> Option<u8> {
-    let mut index = tree.root;
-    loop {
-        let node = tree.node(index);
-        match node.kind {
-            Kind::Inner { left, right } => index = if bits.take()? { right } else { left },
-            Kind::Leaf(symbol) => return Some(symbol),
-            Kind::NotYetTransmitted => {
-                return (0..8_u8).try_fold(0_u8, |byte, _| Some(byte << 1 | u8::from(bits.take()?)));
-            }
-        }
-    }
+/// A tree as the list of its nodes, the greatest weight first. The last one stands for every byte not yet transmitted
+/// (NYT).
+#[derive(Debug)]
+struct Tree {
+    nodes: Vec<Node>,
+    leaves: [Option<Index>; 256],
 }
 
-/// Index of a node; nodes are never removed.
+/// A position in [`Tree::nodes`]. The root is at 0.
 type Index = u16;
-
-/// The node that stands for every byte not yet transmitted.
-const NYT: Index = 0;
-/// 256 leaves, as many inner nodes, and [`NYT`].
-const MOST_NODES: usize = 513;
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
     weight: u32,
     parent: Option<Index>,
     kind: Kind,
-    /// Index into [`Tree::ranks`].
-    rank: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -120,32 +106,97 @@ enum Kind {
     Inner { left: Index, right: Index },
 }
 
-#[derive(Debug)]
-struct Tree {
-    nodes: Vec<Node>,
-    root: Index,
-    leaves: [Option<Index>; 256],
-    /// All nodes, the greatest weight first.
-    ranks: Vec<Index>,
-}
+const NYT: Node = Node { weight: 0, parent: None, kind: Kind::NotYetTransmitted };
 
 impl Tree {
     fn new() -> Self {
-        let mut nodes = Vec::with_capacity(MOST_NODES);
-        nodes.push(Node { weight: 0, parent: None, kind: Kind::NotYetTransmitted, rank: 0 });
-        let mut ranks = Vec::with_capacity(MOST_NODES);
-        ranks.push(NYT);
-        Self { nodes, root: NYT, leaves: [None; 256], ranks }
+        Self { nodes: vec![NYT], leaves: [None; 256] }
     }
 
     fn leaf(&self, symbol: u8) -> Option<Index> {
         self.leaves.get(usize::from(symbol)).copied().flatten()
     }
 
-    /// The node at this index. Every [`Index`] in the tree is one of a node.
+    /// The index of the last node.
+    fn nyt(&self) -> Index {
+        Index::try_from(self.nodes.len().saturating_sub(1)).unwrap_or(Index::MAX)
+    }
+
+    /// The node at this index; every index in the tree is one of a node.
     fn node(&self, index: Index) -> Node {
-        let nowhere = Node { weight: 0, parent: None, kind: Kind::NotYetTransmitted, rank: 0 };
-        self.nodes.get(usize::from(index)).copied().unwrap_or(nowhere)
+        self.nodes.get(usize::from(index)).copied().unwrap_or(NYT)
+    }
+
+    /// Writes the turns from the root to a node: `true` to the right.
+    fn path(&self, to: Index, bits: &mut BitWriter<'_, impl BufMut>) {
+        if let Some(parent) = self.node(to).parent {
+            self.path(parent, bits);
+            bits.push(matches!(self.node(parent).kind, Kind::Inner { right, .. } if right == to));
+        }
+    }
+
+    /// Reads a byte: turns from the root to a leaf, or to the NYT node and eight bits.
+    fn read(&self, bits: &mut impl Iterator<Item = bool>) -> Option<u8> {
+        let mut index = 0;
+        loop {
+            match self.node(index).kind {
+                Kind::Inner { left, right } => index = if bits.next()? { right } else { left },
+                Kind::Leaf(symbol) => return Some(symbol),
+                Kind::NotYetTransmitted => {
+                    return (0..8).try_fold(0, |byte: u8, _| Some(byte << 1 | u8::from(bits.next()?)));
+                }
+            }
+        }
+    }
+
+    /// Counts one occurrence of a byte: from its leaf up to the root, each node is exchanged with the first one of its
+    /// weight, and gains one.
+    fn count(&mut self, symbol: u8) {
+        let mut next = self.leaf(symbol).or_else(|| self.grow(symbol));
+        while let Some(index) = next {
+            let node = self.node(index);
+            // The weights are sorted up to here; a child that was just counted may be out of order below.
+            let above = self.nodes.get(..usize::from(index)).unwrap_or_default();
+            let first = above.partition_point(|other| other.weight > node.weight);
+            let first = Index::try_from(first).unwrap_or(index);
+            let leader = if node.parent == Some(first) { index } else { first };
+            if leader != index {
+                let other = self.node(leader).kind;
+                self.place(leader, node.kind);
+                self.place(index, other);
+            }
+            next = self.node(leader).parent;
+            self.change(leader, |node| node.weight = node.weight.saturating_add(1));
+        }
+    }
+
+    /// Replaces the NYT node by an inner node with the new leaf and a NYT node. Returns the inner node's parent, which is
+    /// to be counted next.
+    fn grow(&mut self, symbol: u8) -> Option<Index> {
+        let inner = self.nyt();
+        let (leaf, nyt) = (inner.checked_add(1)?, inner.checked_add(2)?);
+        self.nodes.push(Node { weight: 1, ..NYT });
+        self.nodes.push(NYT);
+        self.change(inner, |node| node.weight = 1);
+        self.place(leaf, Kind::Leaf(symbol));
+        self.place(inner, Kind::Inner { left: nyt, right: leaf });
+        self.node(inner).parent
+    }
+
+    /// Puts a subtree at this index.
+    fn place(&mut self, index: Index, kind: Kind) {
+        self.change(index, |node| node.kind = kind);
+        match kind {
+            Kind::Inner { left, right } => {
+                [left, right].iter().for_each(|&child| self.change(child, |node| node.parent = Some(index)));
+            }
+            Kind::Leaf(symbol) => {
+                if let Some(leaf) = self.leaves.get_mut(usize::from(symbol)) {
+                    *leaf = Some(index);
+                }
+            }
+            Kind::NotYetTransmitted => {}
+        }
     }
 
     fn change(&mut self, index: Index, change: impl FnOnce(&mut Node)) {
@@ -153,126 +204,18 @@ impl Tree {
             change(node);
         }
     }
-
-    /// The turns from a node up to the root: `true` where it is the right child.
-    fn path(&self, from: Index, path: &mut Vec<bool>) {
-        path.clear();
-        let mut index = from;
-        while let Some(parent) = self.node(index).parent {
-            path.push(matches!(self.node(parent).kind, Kind::Inner { right, .. } if right == index));
-            index = parent;
-        }
-    }
-
-    /// Counts one occurrence of a byte.
-    fn count(&mut self, symbol: u8) {
-        let start = match self.leaf(symbol) {
-            Some(leaf) => Some(leaf),
-            None => self.grow(symbol),
-        };
-        let mut next = start;
-        while let Some(index) = next {
-            next = self.increment(index);
-        }
-    }
-
-    /// Puts an inner node with the new leaf in place of the NYT node, which moves below it. Returns the inner node's
-    /// parent, which is to be incremented next.
-    fn grow(&mut self, symbol: u8) -> Option<Index> {
-        let inner = Index::try_from(self.nodes.len()).ok()?;
-        let leaf = inner.checked_add(1)?;
-        let nyt = self.node(NYT);
-        let rank = nyt.rank;
-        let kind = Kind::Inner { left: NYT, right: leaf };
-        self.nodes.push(Node { weight: 1, parent: nyt.parent, kind, rank });
-        let leaf_rank = rank.saturating_add(1);
-        self.nodes.push(Node { weight: 1, parent: Some(inner), kind: Kind::Leaf(symbol), rank: leaf_rank });
-        match nyt.parent {
-            Some(parent) => self.replace_child(parent, NYT, inner),
-            None => self.root = inner,
-        }
-        self.change(NYT, |nyt| {
-            nyt.parent = Some(inner);
-            nyt.rank = leaf_rank.saturating_add(1);
-        });
-        // The NYT node has the least weight, so it is the last.
-        self.ranks.pop();
-        self.ranks.extend([inner, leaf, NYT]);
-        if let Some(slot) = self.leaves.get_mut(usize::from(symbol)) {
-            *slot = Some(leaf);
-        }
-        nyt.parent
-    }
-
-    /// Adds one to a node's weight, after exchanging it with the first node of the same weight. Returns its parent.
-    fn increment(&mut self, index: Index) -> Option<Index> {
-        let node = self.node(index);
-        // The ranks are sorted up to here; a child that was just incremented may be out of order below.
-        let above = self.ranks.get(..node.rank).unwrap_or_default();
-        let first = above.partition_point(|&other| self.node(other).weight > node.weight);
-        let leader = self.ranks.get(first).copied().unwrap_or(index);
-        if leader != index && node.parent != Some(leader) {
-            self.exchange(index, leader);
-        }
-        self.change(index, |node| node.weight = node.weight.saturating_add(1));
-        self.node(index).parent
-    }
-
-    /// Exchanges two subtrees, in the tree and in rank.
-    fn exchange(&mut self, a: Index, b: Index) {
-        let (node_a, node_b) = (self.node(a), self.node(b));
-        match (node_a.parent, node_b.parent) {
-            (Some(parent_a), Some(parent_b)) if parent_a == parent_b => {
-                self.change(parent_a, |parent| {
-                    if let Kind::Inner { left, right } = &mut parent.kind {
-                        std::mem::swap(left, right);
-                    }
-                });
-            }
-            (parent_a, parent_b) => {
-                for (parent, old, new) in [(parent_a, a, b), (parent_b, b, a)] {
-                    match parent {
-                        Some(parent) => self.replace_child(parent, old, new),
-                        None => self.root = new,
-                    }
-                }
-            }
-        }
-        self.change(a, |node| (node.parent, node.rank) = (node_b.parent, node_b.rank));
-        self.change(b, |node| (node.parent, node.rank) = (node_a.parent, node_a.rank));
-        self.ranks.swap(node_a.rank, node_b.rank);
-    }
-
-    fn replace_child(&mut self, parent: Index, old: Index, new: Index) {
-        self.change(parent, |parent| {
-            if let Kind::Inner { left, right } = &mut parent.kind {
-                let child = if *left == old { left } else { right };
-                *child = new;
-            }
-        });
-    }
 }
 
-/// A byte with this bit set; 0 is the least significant.
-const fn bit(index: u8) -> u8 {
-    1_u8.wrapping_shl(index as u32)
-}
-
+/// Writes bits, the least significant of each byte first.
 struct BitWriter<'a, B: BufMut> {
     out: &'a mut B,
     byte: u8,
-    used: u8,
+    used: u32,
 }
 
-impl<'a, B: BufMut> BitWriter<'a, B> {
-    const fn new(out: &'a mut B) -> Self {
-        Self { out, byte: 0, used: 0 }
-    }
-
+impl<B: BufMut> BitWriter<'_, B> {
     fn push(&mut self, one: bool) {
-        if one {
-            self.byte |= bit(self.used);
-        }
+        self.byte |= u8::from(one).wrapping_shl(self.used);
         self.used = self.used.saturating_add(1);
         if self.used == 8 {
             self.out.put_u8(self.byte);
@@ -283,27 +226,6 @@ impl<'a, B: BufMut> BitWriter<'a, B> {
     /// The last, perhaps empty byte, as id's encoder writes it.
     fn finish(self) {
         self.out.put_u8(self.byte);
-    }
-}
-
-struct BitReader<'a> {
-    bytes: &'a [u8],
-    next: u8,
-}
-
-impl<'a> BitReader<'a> {
-    const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, next: 0 }
-    }
-
-    fn take(&mut self) -> Option<bool> {
-        let (first, rest) = self.bytes.split_first()?;
-        let one = first & bit(self.next) != 0;
-        self.next = self.next.saturating_add(1);
-        if self.next == 8 {
-            (self.bytes, self.next) = (rest, 0);
-        }
-        Some(one)
     }
 }
 

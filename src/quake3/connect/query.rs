@@ -7,9 +7,10 @@ use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::model::Verification;
 use crate::quake3::wire::connect::ConnectRequest;
 use crate::quake3::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
-use crate::quake3::wire::reply::{ChallengeForm, ChallengeReply, Reply};
+use crate::quake3::wire::reply::{Reply, ReplyForm};
 use crate::quake3::wire::request::{Command, Request};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
+use crate::text::number;
 
 /// Bytes of the userinfo that the query's own pairs need: `protocol` or `protocols`, `qport`, `challenge`.
 const RESERVED: usize = 100;
@@ -53,7 +54,7 @@ pub struct ConnectQuery {
 #[derive(Debug, Clone)]
 struct Challenge {
     text: Bytes,
-    form: ChallengeForm,
+    form: ReplyForm,
     /// The server's protocol number (ioquake3).
     protocol: Option<u32>,
 }
@@ -107,7 +108,7 @@ impl ConnectQuery {
     fn connect(&self, challenge: &Challenge, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let mut info = self.userinfo.clone().with_limit(MAX_INFO_STRING);
         let protocol = self.protocol.or(challenge.protocol).unwrap_or(68).to_string();
-        let darkplaces = challenge.form == ChallengeForm::DarkPlaces;
+        let darkplaces = challenge.form == ReplyForm::DarkPlaces;
         if darkplaces {
             info.push(b"protocol", b"darkplaces 3")?;
             info.push(b"protocols", b"DP7")?;
@@ -124,20 +125,6 @@ impl ConnectQuery {
             ConnectRequest::Compressed(&packed)
         };
         Request::new(Command::Connect(connect)).encode(out)
-    }
-
-    /// The server's challenge, when the reply is one to our `getchallenge`.
-    fn accept(&self, reply: &ChallengeReply<'_>) -> Result<Challenge, ParseErrorKind> {
-        if reply.client.is_some_and(|quoted| quoted != self.client) {
-            return Err(ParseErrorKind::Mismatch("client challenge"));
-        }
-        // It goes into an infostring: what that cannot carry would change its meaning.
-        let fits = InfoStringBuilder::new(MAX_CHALLENGE_PAIR).push(b"challenge", reply.challenge).is_ok();
-        if !fits {
-            return Err(ParseErrorKind::Malformed("challenge"));
-        }
-        let text = Bytes::copy_from_slice(reply.challenge);
-        Ok(Challenge { text, form: reply.form, protocol: reply.protocol_number() })
     }
 }
 
@@ -166,17 +153,24 @@ impl Conversation for ConnectQuery {
             (Reply::Print { text, .. } | Reply::Rejected { text }, _) => {
                 Verdict::Done(Err(Refusal::new(Bytes::copy_from_slice(text))))
             }
-            (Reply::Challenge(reply), None) => match self.accept(&reply) {
-                Ok(challenge) => {
-                    self.challenge = Some(challenge);
-                    Verdict::Next
+            (Reply::Challenge { client: Some(quoted), .. }, None) if quoted != self.client => {
+                rejected(ParseErrorKind::Mismatch("client challenge"))
+            }
+            (Reply::Challenge { form, challenge, protocol, .. }, None) => {
+                // It goes into an infostring: what that cannot carry would change its meaning.
+                if InfoStringBuilder::new(MAX_CHALLENGE_PAIR).push(b"challenge", challenge).is_err() {
+                    return rejected(ParseErrorKind::Malformed("challenge"));
                 }
-                Err(kind) => rejected(kind),
-            },
-            (Reply::Connected(reply), Some(challenge)) => {
-                let verification = match reply.challenge {
+                let protocol = protocol.and_then(number::number);
+                self.challenge = Some(Challenge { text: Bytes::copy_from_slice(challenge), form, protocol });
+                Verdict::Next
+            }
+            (Reply::Connected { form, challenge: quoted, .. }, Some(challenge)) => {
+                let verification = match quoted {
                     Some(quoted) if quoted == challenge.text => Verification::Verified,
-                    Some(_) if !reply.darkplaces => return rejected(ParseErrorKind::Mismatch("challenge")),
+                    Some(_) if form == ReplyForm::Quake3 => {
+                        return rejected(ParseErrorKind::Mismatch("challenge"));
+                    }
                     _ => Verification::Unverified,
                 };
                 let (challenge, qport) = (challenge.text.clone(), self.qport);

@@ -43,9 +43,6 @@ enum Form {
     Hex,
 }
 
-const WORD: &str = "getserversResponse";
-const EXTENDED_WORD: &str = "getserversExtResponse";
-
 impl<'a> ListPart<'a> {
     /// Reads one datagram of a list.
     ///
@@ -55,35 +52,26 @@ impl<'a> ListPart<'a> {
     /// read up to there, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = mark::text(datagram)?;
-        let after = |word: &str| {
-            let (head, rest) = text.split_at_checked(word.len())?;
-            head.eq_ignore_ascii_case(word.as_bytes()).then_some(rest)
-        };
-        let (rest, extended) = match (after(WORD), after(EXTENDED_WORD)) {
-            (Some(rest), _) => (rest, false),
-            (None, Some(rest)) => (rest, true),
-            (None, None) => return Err(mark::unexpected(text, WORD)),
-        };
+        let plain = || mark::strip_word(text, "getserversResponse").map(|rest| (rest, false));
+        let extended = mark::strip_word(text, "getserversExtResponse").map(|rest| (rest, true));
+        let (rest, extended) =
+            extended.or_else(plain).ok_or_else(|| mark::unexpected(text, "getserversResponse"))?;
         // Some masters put a line feed and a NUL there.
         let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
         let start = rest.iter().position(is_separator).unwrap_or(rest.len());
         let entries = rest.get(start..).unwrap_or_default();
         let form = if is_hex(entries) { Form::Hex } else { Form::Binary };
-        let mut part = Self { extended, has_end: false, intact: false, form, entries };
-        let mut addresses = part.addresses();
-        addresses.by_ref().for_each(drop);
-        part.has_end = is_end(addresses.rest);
+        let mut addresses = Addresses { rest: entries, extended, form };
+        while !is_end(addresses.rest) && addresses.next().is_some() {}
+        let (has_end, length) = (is_end(addresses.rest), entries.len().saturating_sub(addresses.rest.len()));
         // A lone separator after the last address, or nothing.
-        part.intact = part.has_end || matches!(addresses.rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
-        Ok(part)
+        let intact = has_end || matches!(addresses.rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
+        let entries = entries.get(..length).unwrap_or_default();
+        Ok(Self { extended, has_end, intact, form, entries })
     }
 
     /// Every address in order, impossible and repeated ones included (see [`Scope`](super::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
-        self.addresses()
-    }
-
-    const fn addresses(&self) -> Addresses<'a> {
         Addresses { rest: self.entries, extended: self.extended, form: self.form }
     }
 }
@@ -101,9 +89,6 @@ impl Iterator for Addresses<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<SocketAddr> {
-        if is_end(self.rest) {
-            return None;
-        }
         let (rest, address) = match self.form {
             Form::Hex => hex_entry(self.rest)?,
             Form::Binary if self.extended => v4(self.rest).or_else(|| v6(self.rest))?,
@@ -149,8 +134,8 @@ fn is_hex(entries: &[u8]) -> bool {
 /// A complete end mark. Its bytes alone do not make one: 69.79.84.5:27961 is a server.
 #[inline]
 fn is_end(rest: &[u8]) -> bool {
-    let mark = rest.strip_prefix(b"\\EOT").or_else(|| rest.strip_prefix(b"\\EOF"));
-    mark.is_some_and(|after| after.starts_with(b"\0\0\0") || after.iter().all(|&byte| byte == 0))
+    let [b'\\', b'E', b'O', b'T' | b'F', after @ ..] = rest else { return false };
+    after.starts_with(b"\0\0\0") || after.iter().all(|&byte| byte == 0)
 }
 
 #[cfg(test)]

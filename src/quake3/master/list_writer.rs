@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 
-use crate::quake3::wire::mark::MARK;
+use crate::quake3::wire::mark;
 
 /// Most bytes of a datagram that this crate writes, as dpmaster does.
 const MAX_PART: usize = 1400;
@@ -21,8 +21,7 @@ pub(super) struct PartWriter<'a> {
 impl<'a> PartWriter<'a> {
     pub(super) fn new(extended: bool, out: &'a mut Vec<u8>) -> Self {
         let start = out.len();
-        out.extend_from_slice(&MARK);
-        out.extend_from_slice(if extended { b"getserversExtResponse" } else { b"getserversResponse" });
+        mark::put(None, if extended { b"getserversExtResponse" } else { b"getserversResponse" }, out);
         Self { out, start }
     }
 

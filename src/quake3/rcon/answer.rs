@@ -6,7 +6,7 @@ use super::error::RconError;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Colours, Completeness, Missing, Style, Text, TextRef};
-use crate::quake3::wire::reply::{PrintForm, Reply};
+use crate::quake3::wire::reply::{Reply, ReplyForm};
 use crate::session::{OnTimeout, Remaining, Verdict, Wait};
 
 /// The output of a command.
@@ -28,7 +28,7 @@ pub struct RconAnswer {
     /// overtaken goes unnoticed.
     pub text: Text,
     /// How it was framed.
-    pub form: PrintForm,
+    pub form: ReplyForm,
     /// How many datagrams it came in.
     pub datagrams: u16,
     /// Incomplete when the time ended, or a limit was reached, before the server fell silent.
@@ -71,13 +71,13 @@ impl RconAnswer {
 pub(super) struct Collector {
     text: Vec<u8>,
     datagrams: u16,
-    form: PrintForm,
+    form: ReplyForm,
     limits: Limits,
 }
 
 impl Collector {
     pub(super) const fn new(limits: Limits) -> Self {
-        Self { text: Vec::new(), datagrams: 0, form: PrintForm::Quake3, limits }
+        Self { text: Vec::new(), datagrams: 0, form: ReplyForm::Quake3, limits }
     }
 
     /// See [`Conversation::receive`](crate::session::Conversation::receive).
@@ -117,7 +117,7 @@ impl Collector {
     }
 
     /// Appends a piece. Nothing of one that exceeds the limits is kept.
-    fn push(&mut self, text: &[u8], form: PrintForm) -> Result<(), ParseError> {
+    fn push(&mut self, text: &[u8], form: ReplyForm) -> Result<(), ParseError> {
         let (datagrams, bytes) = (self.limits.max_fragments(), self.limits.max_answer_bytes());
         if usize::from(self.datagrams) >= datagrams {
             return Err(ParseError::limit("fragments", datagrams, 0));
@@ -136,8 +136,8 @@ impl Collector {
     /// `quiet`: the server has stopped printing; otherwise the end is missing.
     fn finish(&mut self, quiet: bool) -> RconAnswer {
         let colours = match self.form {
-            PrintForm::Quake3 => Colours::Caret,
-            PrintForm::QuakeWorld => Colours::DarkPlaces,
+            ReplyForm::Quake3 => Colours::Caret,
+            ReplyForm::DarkPlaces => Colours::DarkPlaces,
         };
         let style = Style::new(Charset::Utf8OrWindows1252, colours);
         RconAnswer {
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(answer.lines().map(|line| line.plain().into_owned()).collect::<Vec<_>>(), ["abc"]);
         assert_eq!(
             RconAnswer::from_datagrams([part(b"n^1x\n")], &limits).unwrap().form,
-            PrintForm::QuakeWorld
+            ReplyForm::DarkPlaces
         );
         assert!(RconAnswer::from_datagrams([part(b"getinfo")], &limits).is_err());
         assert!(RconAnswer::from_datagrams([], &limits).is_err());

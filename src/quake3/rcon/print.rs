@@ -2,28 +2,28 @@
 
 use bytes::Bytes;
 
-use crate::quake3::wire::reply::{PrintForm, Reply};
+use crate::quake3::wire::reply::{Reply, ReplyForm};
 
 /// The datagrams of a server's answer to `rcon`: the text in pieces, one empty piece when there is none.
 ///
 /// ```
-/// use queryport::quake3::{PrintForm, print};
+/// use queryport::quake3::{ReplyForm, print};
 ///
-/// let datagrams = print(b"map: q3dm17\n", PrintForm::Quake3);
+/// let datagrams = print(b"map: q3dm17\n", ReplyForm::Quake3);
 /// assert_eq!(datagrams, [&b"\xff\xff\xff\xffprint\nmap: q3dm17\n"[..]]);
 /// ```
 #[must_use]
-pub fn print(text: &[u8], form: PrintForm) -> Vec<Bytes> {
+pub fn print(text: &[u8], form: ReplyForm) -> Vec<Bytes> {
     let most = match form {
-        PrintForm::Quake3 => 1007,
-        PrintForm::QuakeWorld => 1394,
+        ReplyForm::Quake3 => 1007,
+        ReplyForm::DarkPlaces => 1394,
     };
     let empty: [&[u8]; 1] = [b""];
     let pieces = text.chunks(most).chain(empty.into_iter().filter(|_| text.is_empty()));
     pieces
         .map(|text| {
             let mut datagram = Vec::with_capacity(text.len().saturating_add(10));
-            Reply::Print { text, form }.put(false, &mut datagram);
+            Reply::Print { form, text }.put(false, &mut datagram);
             datagram.into()
         })
         .collect()
@@ -38,12 +38,12 @@ mod tests {
     #[test]
     fn long_texts_go_out_in_pieces() {
         let text: Vec<u8> = (0..2500_u32).map(|n| (n % 95) as u8 + 32).collect();
-        for form in [PrintForm::Quake3, PrintForm::QuakeWorld] {
+        for form in [ReplyForm::Quake3, ReplyForm::DarkPlaces] {
             let datagrams = print(&text, form);
             assert!(datagrams.len() > 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400));
             let answer = RconAnswer::from_datagrams(datagrams, &Limits::default()).unwrap();
             assert_eq!((answer.text.raw(), answer.form), (&text[..], form));
         }
-        assert_eq!(print(b"", PrintForm::Quake3), [&b"\xff\xff\xff\xffprint\n"[..]]);
+        assert_eq!(print(b"", ReplyForm::Quake3), [&b"\xff\xff\xff\xffprint\n"[..]]);
     }
 }

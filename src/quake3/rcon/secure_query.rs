@@ -99,8 +99,8 @@ impl Conversation for SecureRconQuery {
             return self.collector.receive(datagram);
         };
         match Reply::parse(datagram) {
-            Ok(Reply::Challenge(reply)) => {
-                *challenge = Some(reply.challenge.to_vec());
+            Ok(Reply::Challenge { challenge: issued, .. }) => {
+                *challenge = Some(issued.to_vec());
                 Verdict::Next
             }
             Ok(Reply::Print { text, .. } | Reply::Rejected { text }) => {

@@ -2,9 +2,6 @@
 
 use bytes::BufMut;
 
-/// The command word, which servers look for at its offset before they read a line.
-const WORD: &[u8] = b"connect";
-
 /// What follows the word `connect`.
 ///
 /// ```
@@ -31,9 +28,10 @@ pub enum ConnectRequest<'a> {
 }
 
 impl<'a> ConnectRequest<'a> {
-    /// Reads what follows mark and direction byte; `None` when it is another command.
+    /// Reads what follows mark and direction byte; `None` when it is another command. Servers look for the word at its
+    /// offset, in lower case, before they read a line.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
-        let rest = text.strip_prefix(WORD)?;
+        let rest = text.strip_prefix(b"connect")?;
         match rest.first() {
             Some(b' ') => Some(Self::Compressed(rest.get(1..).unwrap_or_default())),
             Some(b'\\') => Some(Self::Plain(rest)),
@@ -41,8 +39,8 @@ impl<'a> ConnectRequest<'a> {
         }
     }
 
+    /// Appends what follows the word.
     pub(super) fn put(&self, out: &mut impl BufMut) {
-        out.put_slice(WORD);
         match self {
             Self::Compressed(packed) => {
                 out.put_u8(b' ');

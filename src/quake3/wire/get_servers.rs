@@ -24,10 +24,7 @@ use crate::text::number;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[allow(
-    clippy::exhaustive_structs,
-    reason = "the words of the protocol; struct update syntax is its builder"
-)]
+#[allow(clippy::exhaustive_structs, reason = "struct update syntax is its builder")]
 pub struct ListRequest<'a> {
     /// `getserversExt`: the reply may hold IPv6 addresses, and the game's name is not optional.
     pub extended: bool,
@@ -47,9 +44,6 @@ pub struct ListRequest<'a> {
     /// `ipv6`: IPv6 servers, in an extended request.
     pub ipv6: bool,
 }
-
-/// Words for game types that Quake III Arena has.
-const GAME_TYPES: [(&[u8], &[u8]); 4] = [(b"ffa", b"0"), (b"tourney", b"1"), (b"team", b"3"), (b"ctf", b"4")];
 
 impl<'a> ListRequest<'a> {
     /// `getservers` with a protocol number alone.
@@ -94,13 +88,11 @@ impl<'a> ListRequest<'a> {
                 b"full" => list.full = true,
                 b"ipv4" => list.ipv4 = extended,
                 b"ipv6" => list.ipv6 = extended,
-                _ => {
-                    let short = GAME_TYPES.iter().find(|(short, _)| *short == word);
-                    list.game_type = short
-                        .map(|(_, number)| *number)
-                        .or_else(|| word.strip_prefix(b"gametype="))
-                        .or(list.game_type);
-                }
+                b"ffa" => list.game_type = Some(b"0"),
+                b"tourney" => list.game_type = Some(b"1"),
+                b"team" => list.game_type = Some(b"3"),
+                b"ctf" => list.game_type = Some(b"4"),
+                _ => list.game_type = word.strip_prefix(b"gametype=").or(list.game_type),
             }
         }
         Ok(list)
@@ -120,28 +112,21 @@ impl<'a> ListRequest<'a> {
         self.game_type.map_or(Ok(()), |game_type| check_word("game type", game_type))
     }
 
+    /// Appends what follows the game's name.
     pub(super) fn put(&self, out: &mut impl BufMut) {
-        out.put_slice(if self.extended { b"getserversExt" } else { b"getservers" });
-        if let Some(game) = self.game {
-            out.put_u8(b' ');
-            out.put_slice(game);
-        }
         out.put_u8(b' ');
-        out.put_slice(self.protocol.to_string().as_bytes());
+        number::put(self.protocol.into(), out);
         let words = [
-            (self.empty, &b"empty"[..]),
-            (self.full, b"full"),
-            (self.extended && self.ipv4, b"ipv4"),
-            (self.extended && self.ipv6, b"ipv6"),
+            (self.empty, &b" empty"[..]),
+            (self.full, b" full"),
+            (self.extended && self.ipv4, b" ipv4"),
+            (self.extended && self.ipv6, b" ipv6"),
+            (self.game_type.is_some(), b" gametype="),
         ];
         for (_, word) in words.iter().filter(|(wanted, _)| *wanted) {
-            out.put_u8(b' ');
             out.put_slice(word);
         }
-        if let Some(game_type) = self.game_type {
-            out.put_slice(b" gametype=");
-            out.put_slice(game_type);
-        }
+        out.put_slice(self.game_type.unwrap_or_default());
     }
 }
 

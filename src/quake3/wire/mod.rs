@@ -18,7 +18,7 @@ pub use connect::ConnectRequest;
 pub use infostring::InfoString;
 pub use player::PlayerLine;
 pub use rcon::RconRequest;
-pub use reply::{ChallengeForm, ChallengeReply, ConnectReply, PrintForm, Reply};
+pub use reply::{Reply, ReplyForm};
 pub use request::{Command, Request};
 pub use response::{Kind, Response};
 pub use secure_rcon::{SecureMode, SecureRconRequest};

@@ -82,9 +82,10 @@ impl<'a> RconRequest<'a> {
         Ok(())
     }
 
+    /// Appends what follows the word and its blank.
     pub(super) fn put(&self, out: &mut impl BufMut) {
         let quote: &[u8] = if self.quoted { b"\"" } else { b"" };
-        for part in [&b"rcon "[..], quote, self.password, quote, b" ", self.command] {
+        for part in [quote, self.password, quote, b" ", self.command] {
             out.put_slice(part);
         }
     }

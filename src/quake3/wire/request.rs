@@ -5,7 +5,7 @@ use bytes::BufMut;
 use super::challenge;
 use super::connect::ConnectRequest;
 use super::get_servers::ListRequest;
-use super::mark::{self, MARK, TO_SERVER};
+use super::mark::{self, TO_SERVER};
 use super::rcon::RconRequest;
 use super::secure_rcon::SecureRconRequest;
 use super::words::{check_word, next_word, put_words};
@@ -146,22 +146,35 @@ impl<'a> Request<'a> {
 
     /// [`Self::encode`] without its checks.
     pub(crate) fn put(&self, out: &mut impl BufMut) {
-        out.put_slice(&MARK);
-        if self.direction_byte {
-            out.put_u8(TO_SERVER);
-        }
+        let direction = self.direction_byte.then_some(TO_SERVER);
+        let mut put = |word: &[u8], arguments: &[Option<&[u8]>]| {
+            mark::put(direction, word, out);
+            put_words(arguments, out);
+        };
         match &self.command {
-            Command::GetInfo { challenge } => put(b"getinfo", &[*challenge], out),
-            Command::GetStatus { challenge } => put(b"getstatus", &[*challenge], out),
-            Command::GetChallenge { client, game } => put(b"getchallenge", &[*client, *game], out),
-            Command::Connect(connect) => connect.put(out),
-            Command::Rcon(rcon) => rcon.put(out),
-            Command::SecureRcon(secure) => secure.put(out),
-            Command::Ping => out.put_slice(b"ping"),
-            Command::GetServers(list) => list.put(out),
+            Command::GetInfo { challenge } => put(b"getinfo", &[*challenge]),
+            Command::GetStatus { challenge } => put(b"getstatus", &[*challenge]),
+            Command::GetChallenge { client, game } => put(b"getchallenge", &[*client, *game]),
+            Command::Ping => put(b"ping", &[]),
             Command::Heartbeat { tag } => {
-                put(b"heartbeat", &[Some(tag)], out);
+                put(b"heartbeat", &[Some(tag)]);
                 out.put_u8(b'\n');
+            }
+            Command::Connect(connect) => {
+                put(b"connect", &[]);
+                connect.put(out);
+            }
+            Command::Rcon(rcon) => {
+                put(b"rcon ", &[]);
+                rcon.put(out);
+            }
+            Command::SecureRcon(secure) => {
+                put(b"srcon HMAC-MD4 ", &[]);
+                secure.put(out);
+            }
+            Command::GetServers(list) => {
+                put(if list.extended { b"getserversExt" } else { b"getservers" }, &[list.game]);
+                list.put(out);
             }
         }
     }
@@ -183,18 +196,13 @@ impl<'a> Request<'a> {
     }
 }
 
-fn put(command: &[u8], arguments: &[Option<&[u8]>], out: &mut impl BufMut) {
-    out.put_slice(command);
-    put_words(arguments, out);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parse(body: &[u8]) -> Result<Request<'_>, ParseError> {
         // Leaked: a test's few bytes.
-        Request::parse(Vec::leak([&MARK[..], body].concat()))
+        Request::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat()))
     }
 
     #[test]

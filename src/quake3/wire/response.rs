@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::BufMut;
 
 use super::infostring::InfoString;
-use super::mark::{self, MARK, TO_CLIENT};
+use super::mark::{self, TO_CLIENT};
 use super::player::{PlayerLine, PlayerLines};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -74,9 +74,8 @@ impl<'a> Response<'a> {
     /// [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let (direction, text) = mark::text(datagram)?;
-        let (kind, word) =
-            known_word(text).ok_or_else(|| mark::unexpected(text, "infoResponse or statusResponse"))?;
-        let body = text.get(word..).unwrap_or_default();
+        let unexpected = || mark::unexpected(text, "infoResponse or statusResponse");
+        let (kind, body) = split_word(text).ok_or_else(unexpected)?;
         // Some servers put bytes between the word and the infostring.
         let skipped = body.iter().position(|byte| matches!(byte, b'\n' | b'\\')).unwrap_or(body.len());
         let body = body.get(skipped..).unwrap_or_default();
@@ -154,41 +153,36 @@ impl<'a> Response<'a> {
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
     /// without a value, lines that are no player lines, line feeds that are missing where every engine writes one.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
-        let Self { datagram, layout: Layout { kind, info: (start, end), players: (after, length), .. } } =
-            *self;
+        let datagram = self.datagram;
+        let Layout { kind, info: (start, end), players: (after, length), .. } = self.layout;
         let text = mark::text(datagram).map_or(datagram, |(_, text)| text);
-        let word = known_word(text).map_or(0, |(_, word)| word);
-        let word_end = length.saturating_sub(text.len()).saturating_add(word);
-        let feed = usize::from(datagram.get(..start).is_some_and(|head| head.ends_with(b"\n")));
-        let info_feed = usize::from(self.closes_info());
-        let info = self.info();
-        let mut pairs = info.pairs();
+        let word_end = length.saturating_sub(split_word(text).map_or(text, |(_, rest)| rest).len());
+        let mut pairs = self.info().pairs();
         pairs.by_ref().for_each(drop);
-        let last_key = memchr::memrchr(b'\\', info.raw()).map_or(0, |at| at.saturating_add(1));
-        let (malformed, cut) = (ParseErrorKind::Malformed, ParseErrorKind::CutShort);
+        let last_separator = memchr::memrchr(b'\\', self.info().raw());
+        let last_key = last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
+        let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
+        let extra = |what, from: usize, to| {
+            let is_extra = !matches!(datagram.get(from..to), Some([] | b"\n"));
+            is_extra.then(|| malformed(what, from))
+        };
+        let cut = |what, is_cut: bool, offset| {
+            is_cut.then(|| ParseError::new(ParseErrorKind::CutShort(what), offset))
+        };
+        let is_status = kind == Kind::Status;
         let problems = [
-            (word_end.saturating_add(feed) < start, malformed("end of the command word"), word_end),
-            (
-                pairs.has_odd_key(),
-                cut("the infostring: a key without a value"),
-                start.saturating_add(last_key),
-            ),
-            (end.saturating_add(info_feed) < after, malformed("end of the infostring"), end),
-            (kind == Kind::Info && after < length, malformed("end of the reply"), after),
-            (
-                kind == Kind::Status && !self.closes_info(),
-                cut("the infostring: no line feed ends it"),
-                length,
-            ),
-            (!self.closes_lines(), cut("the last player line: no line feed ends it"), length),
+            extra("end of the command word", word_end, start),
+            cut("the infostring: a key without a value", pairs.has_odd_key(), last_key),
+            extra("end of the infostring", end, after),
+            cut("the infostring: no line feed ends it", is_status && !self.closes_info(), length),
+            extra("end of the reply", if is_status { length } else { after }, length),
+            cut("the last player line: no line feed ends it", !self.closes_lines(), length),
         ];
-        let problems = problems.into_iter().filter(|(found, ..)| *found);
         let lines = self.player_text().split(|&byte| byte == b'\n');
         let skipped = lines.filter(|line| !line.is_empty() && PlayerLine::parse(line).is_none());
         let offset = move |line: &[u8]| locate(datagram, line).map_or(0, |range| range.start);
-        problems
-            .map(|(_, kind, offset)| ParseError::new(kind, offset))
-            .chain(skipped.map(move |line| ParseError::new(malformed("player line"), offset(line))))
+        let skipped = skipped.map(move |line| malformed("player line", offset(line)));
+        problems.into_iter().flatten().chain(skipped)
     }
 
     /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`] reports as malformed.
@@ -241,24 +235,15 @@ impl<'a> Response<'a> {
 
 /// Appends the mark, the command word and its line feed.
 pub(crate) fn put_head(kind: Kind, direction_byte: bool, out: &mut impl BufMut) {
-    out.put_slice(&MARK);
-    if direction_byte {
-        out.put_u8(TO_CLIENT);
-    }
-    out.put_slice(kind.word().as_bytes());
+    mark::put(direction_byte.then_some(TO_CLIENT), kind.word().as_bytes(), out);
     out.put_u8(b'\n');
 }
 
-/// Which reply a text is, and the length of the word that says so. qstat reads `infostringresponse` as well.
-fn known_word(text: &[u8]) -> Option<(Kind, usize)> {
-    let words = [
-        (Kind::Status, Kind::Status.word()),
-        (Kind::Info, Kind::Info.word()),
-        (Kind::Info, "infostringresponse"),
-    ];
-    let begins =
-        |with: &str| text.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()));
-    words.into_iter().find(|(_, word)| begins(word)).map(|(kind, word)| (kind, word.len()))
+/// Which reply a text is, and what follows the word that says so. qstat reads `infostringresponse` as well.
+fn split_word(text: &[u8]) -> Option<(Kind, &[u8])> {
+    let rest = |kind: Kind| mark::strip_word(text, kind.word()).map(|rest| (kind, rest));
+    let info = || mark::strip_word(text, "infostringresponse").map(|rest| (Kind::Info, rest));
+    rest(Kind::Status).or_else(|| rest(Kind::Info)).or_else(info)
 }
 
 #[cfg(test)]
@@ -266,7 +251,7 @@ mod tests {
     use super::*;
 
     fn parse(body: &[u8]) -> Result<Response<'_>, ParseError> {
-        Response::parse(Vec::leak([&MARK[..], body].concat()), &Limits::default())
+        Response::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat()), &Limits::default())
     }
 
     #[test]
@@ -340,7 +325,8 @@ mod tests {
 
     #[test]
     fn limits_are_limits() {
-        let packet = [&MARK[..], b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x\"\n3 4 \"y\"\n"].concat();
+        let packet =
+            [&b"\xff\xff\xff\xff"[..], b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x\"\n3 4 \"y\"\n"].concat();
         let with = |limits: Limits| Response::parse(&packet, &limits).map(|_| ()).map_err(|error| error.kind);
         assert_eq!(
             with(Limits::default().with_max_rules(1)),

@@ -16,8 +16,8 @@ use bytes::BufMut;
 
 /// Length of a signature.
 pub(crate) const MAC: usize = 16;
-const TIME: &[u8] = b"srcon HMAC-MD4 TIME ";
-const CHALLENGE: &[u8] = b"srcon HMAC-MD4 CHALLENGE ";
+const TIME: &[u8] = b"TIME ";
+const CHALLENGE: &[u8] = b"CHALLENGE ";
 
 /// A signed console command. Reading and writing one needs no feature; making and checking signatures needs
 /// `secure-rcon`.
@@ -55,6 +55,7 @@ pub enum SecureMode {
 impl<'a> SecureRconRequest<'a> {
     /// Reads what follows mark and direction byte; `None` when it is another command.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
+        let text = text.strip_prefix(b"srcon HMAC-MD4 ")?;
         let (mode, rest) = match text.strip_prefix(TIME) {
             Some(rest) => (SecureMode::Time, rest),
             None => (SecureMode::Challenge, text.strip_prefix(CHALLENGE)?),
@@ -66,14 +67,12 @@ impl<'a> SecureRconRequest<'a> {
         Some(Self { mode, mac: *mac, signed })
     }
 
+    /// Appends what follows `srcon HMAC-MD4` and its blank.
     pub(super) fn put(&self, out: &mut impl BufMut) {
-        out.put_slice(match self.mode {
-            SecureMode::Time => TIME,
-            SecureMode::Challenge => CHALLENGE,
-        });
-        out.put_slice(&self.mac);
-        out.put_u8(b' ');
-        out.put_slice(self.signed);
+        let mode = if self.mode == SecureMode::Time { TIME } else { CHALLENGE };
+        for part in [mode, &self.mac, b" ", self.signed] {
+            out.put_slice(part);
+        }
     }
 
     /// The time or the challenge.
@@ -106,10 +105,10 @@ mod tests {
     fn every_byte_may_stand_in_a_signature() {
         let mac: [u8; MAC] = *b" \0\n\"\\;%/\xff\x80abcdef";
         for word in [TIME, CHALLENGE] {
-            let text = [word, &mac, b" 123 say hi"].concat();
+            let text = [b"srcon HMAC-MD4 ", word, &mac, b" 123 say hi"].concat();
             let request = parse(&text).unwrap();
             assert_eq!((request.mac, request.nonce(), request.command()), (mac, &b"123"[..], &b"say hi"[..]));
-            let mut out = Vec::new();
+            let mut out = b"srcon HMAC-MD4 ".to_vec();
             request.put(&mut out);
             assert_eq!(out, text);
         }
@@ -117,11 +116,12 @@ mod tests {
 
     #[test]
     fn what_is_cut_is_no_signed_command() {
-        let text = [TIME, &[7; MAC], b" 1 x"].concat();
-        for cut in 0..TIME.len() + MAC + 1 {
+        let text = [b"srcon HMAC-MD4 ", TIME, &[7; MAC], b" 1 x"].concat();
+        let least = text.len() - 3;
+        for cut in 0..least {
             assert_eq!(parse(&text[..cut]), None, "cut at {cut}");
         }
-        assert_eq!(parse(&text[..TIME.len() + MAC + 1]).unwrap().command(), b"");
+        assert_eq!(parse(&text[..least]).unwrap().command(), b"");
         assert_eq!(parse(b"srcon HMAC-MD5 TIME 0123456789abcdef 1 x"), None);
     }
 }
