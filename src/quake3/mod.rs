@@ -6,7 +6,7 @@
 //! | `getinfo`, `getstatus`: describe yourself, list the players | [`StatusQuery`] | [`server::answer`] |
 //! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`server::answer`], [`server::verify_challenge`] |
 //! | `connect`: reserve a player slot | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
-//! | `rcon`, `srcon`: run a console command | [`RconQuery`], `SecureRconQuery` | [`RconRequest`], [`print()`] |
+//! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`print()`] |
 //! | `getservers`, `heartbeat`: the list of servers | [`master::ListQuery`], [`master::Announcer`] | [`master::Master`] |
 //!
 //! A `getinfo` or `getstatus` is answered with one datagram, never more; `rcon` and `getservers` with several.
@@ -89,8 +89,6 @@ mod wire;
 pub use answer::Answer;
 pub use client::{Dialect, StatusQuery};
 pub use connect::{ConnectQuery, Connected, Reason, Refusal, huffman};
-#[cfg(feature = "secure-rcon")]
-pub use rcon::SecureRconQuery;
 pub use rcon::{Password, RconAnswer, RconError, RconPace, RconQuery, print};
 pub use wire::{
     Command, ConnectRequest, InfoString, Kind, PlayerLine, RconRequest, Reply, ReplyForm, Request, Response,

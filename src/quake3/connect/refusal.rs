@@ -1,7 +1,5 @@
 //! Refusals: the server's own words, and what they are known to mean.
 
-use std::fmt;
-
 use bytes::Bytes;
 use thiserror::Error;
 
@@ -17,7 +15,7 @@ use crate::model::{Charset, Colours, Style, Text};
 /// assert_eq!(refusal.to_string(), "the server refused: Server uses protocol version 71 (yours is 0).");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the server refused: {}", Line(text))]
+#[error("the server refused: {}", one_line(text))]
 #[non_exhaustive]
 pub struct Refusal {
     /// The server's words.
@@ -84,14 +82,9 @@ impl Refusal {
     }
 }
 
-/// A text on one line.
-struct Line<'a>(&'a Text);
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = self.0.plain();
-        f.write_str(if plain.trim().is_empty() { "no reason given" } else { plain.trim() })
-    }
+fn one_line(text: &Text) -> String {
+    let plain = text.plain();
+    if plain.trim().is_empty() { "no reason given".to_owned() } else { plain.trim().to_owned() }
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::announce_error::AnnounceError;
-use super::description::{Description, Occupancy};
+use super::description::{AnnounceError, Description, Occupancy};
 use super::games;
 use crate::address::canonical;
 use crate::model::ServerStatus;

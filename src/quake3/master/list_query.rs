@@ -52,7 +52,8 @@ pub struct ListQuery {
     /// The last pass that each address came in, those out of scope included.
     seen: BTreeMap<SocketAddr, u8>,
     taken: usize,
-    done: Passes,
+    /// The passes that are over.
+    passes: Vec<Pass>,
     pass: Pass,
     /// A limit ended the query.
     limited: bool,
@@ -68,21 +69,8 @@ struct Pass {
     new: usize,
     marked: bool,
     damaged: bool,
-    /// It ended by the master's quiet, or a little after the mark; not by the deadline or a limit.
-    ended: bool,
-}
-
-/// The passes that are over.
-#[derive(Debug, Clone, Copy, Default)]
-struct Passes {
-    count: u8,
-    /// Those that the master answered up to their end.
-    answered: u8,
-    most_parts: usize,
-    /// Addresses of each pass; [`MAX_PASSES`] is small.
-    addresses: [usize; MAX_PASSES as usize],
-    marked: bool,
-    damaged: bool,
+    /// The master fell silent; neither the deadline nor a limit ended the pass.
+    quiet: bool,
 }
 
 /// Most passes of one query.
@@ -108,7 +96,7 @@ impl ListQuery {
             list: ServerList::default(),
             seen: BTreeMap::new(),
             taken: 0,
-            done: Passes::default(),
+            passes: Vec::new(),
             pass: Pass::default(),
             limited: false,
         })
@@ -138,10 +126,11 @@ impl ListQuery {
     }
 
     fn take(&mut self, part: &ListPart<'_>) {
+        let number = self.number();
         for address in part.iter().map(canonical) {
             if let Some(pass) = self.seen.get_mut(&address) {
                 // Copies are common: of datagrams, and of entries on some masters.
-                if std::mem::replace(pass, self.done.count) != self.done.count {
+                if std::mem::replace(pass, number) != number {
                     self.pass.addresses = self.pass.addresses.saturating_add(1);
                 }
                 continue;
@@ -158,34 +147,31 @@ impl ListQuery {
             } else {
                 list.out_of_scope = list.out_of_scope.saturating_add(1);
             }
-            self.seen.insert(address, self.done.count);
+            self.seen.insert(address, number);
             self.pass.addresses = self.pass.addresses.saturating_add(1);
             self.pass.new = self.pass.new.saturating_add(1);
         }
     }
 
-    /// Adds the current pass to those that are over.
-    fn end_pass(&mut self, ended: bool) -> Pass {
-        let pass = Pass { ended, ..std::mem::take(&mut self.pass) };
-        let done = &mut self.done;
-        if let Some(slot) = done.addresses.get_mut(usize::from(done.count)) {
-            *slot = pass.addresses;
-        }
-        done.count = done.count.saturating_add(1);
-        done.answered = done.answered.saturating_add(u8::from(ended && pass.parts > 0));
-        done.most_parts = done.most_parts.max(pass.parts);
-        done.marked |= pass.marked;
-        done.damaged |= pass.damaged;
+    /// How many passes are over.
+    fn number(&self) -> u8 {
+        u8::try_from(self.passes.len()).unwrap_or(u8::MAX)
+    }
+
+    fn end_pass(&mut self, quiet: bool) -> Pass {
+        let pass = Pass { quiet, ..std::mem::take(&mut self.pass) };
+        self.passes.push(pass);
         pass
     }
 
     /// How the end was recognised after this last pass.
     fn end(&self, last: Pass) -> ListEnd {
+        let quiet = self.passes.iter().filter(|pass| pass.quiet && pass.parts > 0).count();
         if self.limited {
             ListEnd::Unknown
-        } else if self.done.marked {
+        } else if self.passes.iter().any(|pass| pass.marked) {
             ListEnd::Mark
-        } else if last.ended && last.new == 0 && self.done.answered > 1 {
+        } else if last.quiet && last.new == 0 && quiet > 1 {
             ListEnd::Quiet
         } else {
             ListEnd::Unknown
@@ -200,20 +186,21 @@ impl ListQuery {
             return 0.0;
         }
         let all = self.seen.len() as f64;
-        let passes = self.done.addresses.iter().take(usize::from(self.done.count));
-        let shares = passes.map(|&addresses| 1.0 - addresses as f64 / all);
-        self.done.most_parts as f64 * shares.product::<f64>()
+        let shares = self.passes.iter().map(|pass| 1.0 - pass.addresses as f64 / all);
+        let most = self.passes.iter().map(|pass| pass.parts).max().unwrap_or_default();
+        most as f64 * shares.product::<f64>()
     }
 
     fn answer(&mut self, last: Pass) -> ServerList {
-        let several = self.done.count > 1;
+        let several = self.passes.len() > 1;
         let lost = self.lost_by_all();
         let unconfirmed = several && (last.new > 0 || last.parts == 0 || lost > TOLERANCE);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
         let fragments = if unconfirmed { lost.ceil().max(1.0) as u16 } else { 0 };
         let mut list = std::mem::take(&mut self.list);
         list.ended_by = self.end(last);
-        let end = list.ended_by == ListEnd::Unknown || (self.done.damaged && !several);
+        let damaged = !several && last.damaged;
+        let end = list.ended_by == ListEnd::Unknown || damaged;
         list.completeness = Missing { end, fragments, ..Missing::NOTHING }.completeness();
         list
     }
@@ -249,15 +236,15 @@ impl Conversation for ListQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<ServerList> {
-        if self.pass.parts == 0 && (self.done.count == 0 || remaining == Remaining::Retry) {
+        if self.pass.parts == 0 && (self.passes.is_empty() || remaining == Remaining::Retry) {
             // The master has not answered this request yet.
             return OnTimeout::Retry;
         }
-        let pass = self.end_pass(remaining != Remaining::Nothing);
-        let marked = pass.marked || self.end(pass) == ListEnd::Quiet;
-        let settled = marked && !pass.damaged && pass.new == 0 && self.lost_by_all() <= TOLERANCE;
-        if remaining != Remaining::Nothing && self.done.count < self.max_passes && !settled && pass.parts > 0
-        {
+        let time_left = remaining != Remaining::Nothing;
+        let pass = self.end_pass(time_left);
+        let ended = pass.marked || self.end(pass) == ListEnd::Quiet;
+        let settled = ended && !pass.damaged && pass.new == 0 && self.lost_by_all() <= TOLERANCE;
+        if time_left && !settled && pass.parts > 0 && self.number() < self.max_passes {
             return OnTimeout::Next;
         }
         OnTimeout::Done(self.answer(pass))

@@ -27,8 +27,8 @@
 //! # What is known and from where
 //! - Addresses and ports are big-endian and may hold 5C and 2F: entries have fixed lengths and are not split at
 //!   separators (dpmaster, doc/techinfo.txt).
-//! - dpmaster since 2.0 puts the end mark into the last datagram only, before into every one (dpmaster, changelog.txt);
-//!   other masters write `\EOT` without the NULs, `\EOF`, or nothing (qstat, a2s and q3 sources).
+//! - dpmaster since 2.0 puts the end mark into the last datagram only, before into every one (dpmaster, doc/techinfo.txt);
+//!   other masters write `\EOT` without the NULs, `\EOF`, or nothing (qstat).
 //! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the complete mark ends a list. id's own client stops there.
 //! - id's and ioquake3's clients read an address only when a separator follows it (ioquake3, code/client/cl_main.c):
 //!   datagrams that are not the last end with a lone `\`.
@@ -39,7 +39,6 @@
 //!
 //! A client's side is [`ListQuery`], a game server's [`Announcer`], a master's [`Master`].
 
-mod announce_error;
 mod announcer;
 mod description;
 mod games;
@@ -57,8 +56,8 @@ mod tests;
 mod throttle;
 
 pub use super::wire::get_servers::ListRequest;
-pub use announce_error::AnnounceError;
 pub use announcer::{Announcer, AnnouncerEvent};
+pub use description::AnnounceError;
 pub use games::Policy;
 pub use list_part::ListPart;
 pub use list_query::ListQuery;

@@ -45,12 +45,8 @@ impl Registry {
     }
 
     pub(super) fn list(&mut self, server: SocketAddr, entry: Entry) -> Listing {
-        if let Some(known) = self.entries.get_mut(&server) {
-            *known = entry;
-            return Listing::Renewed;
-        }
         let listing = self.check(server);
-        if listing == Listing::New {
+        if matches!(listing, Listing::New | Listing::Renewed) {
             self.entries.insert(server, entry);
         }
         listing

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use crate::address::is_one_host;
+
 /// From where an address must be reachable. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
 /// multicast and broadcast.
 ///
@@ -29,23 +31,18 @@ impl Scope {
     /// Whether an address is in scope.
     #[must_use]
     pub fn admits(self, address: SocketAddr) -> bool {
-        let (usable, loopback, public) = match address.ip().to_canonical() {
-            IpAddr::V4(ip) => (is_usable(ip), ip.is_loopback(), is_public(ip)),
-            IpAddr::V6(ip) => {
-                (!ip.is_unspecified() && !ip.is_multicast(), ip.is_loopback(), is_public_v6(ip))
-            }
+        let ip = address.ip().to_canonical();
+        let (this_network, public) = match ip {
+            IpAddr::V4(ip) => (ip.octets()[0] == 0, is_public(ip)),
+            IpAddr::V6(ip) => (false, is_public_v6(ip)),
         };
-        let reaches = match self {
+        let reachable = match self {
             Self::Public => public,
-            Self::Lan => !loopback,
+            Self::Lan => !ip.is_loopback(),
             Self::Any => true,
         };
-        address.port() != 0 && usable && reaches
+        is_one_host(address) && !this_network && reachable
     }
-}
-
-const fn is_usable(ip: Ipv4Addr) -> bool {
-    ip.octets()[0] != 0 && !ip.is_multicast() && !ip.is_broadcast()
 }
 
 /// Not one of the special-purpose blocks of RFC 6890.

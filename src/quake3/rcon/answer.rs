@@ -1,7 +1,5 @@
 //! The output of a console command, joined from its datagrams.
 
-use bytes::Bytes;
-
 use super::error::RconError;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -12,14 +10,16 @@ use crate::session::{OnTimeout, Remaining, Verdict, Wait};
 /// The output of a command.
 ///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::Limits;
-/// use queryport::quake3::RconAnswer;
+/// use queryport::quake3::{Password, RconQuery};
+/// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
-/// let pieces = [&b"\xff\xff\xff\xffprint\nmap: q3d"[..], b"\xff\xff\xff\xffprint\nm17\n2 players\n"];
-/// let answer = RconAnswer::from_datagrams(pieces.map(Bytes::from_static), &Limits::default())?;
+/// let mut query = RconQuery::new(Password::new("secret"), "status", &Limits::default())?;
+/// query.receive(b"\xff\xff\xff\xffprint\nmap: q3d");
+/// query.receive(b"\xff\xff\xff\xffprint\nm17\n2 players\n");
+/// let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
 /// assert_eq!(answer.lines().next().unwrap(), "map: q3dm17");
-/// # Ok::<(), queryport::ParseError>(())
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,26 +36,6 @@ pub struct RconAnswer {
 }
 
 impl RconAnswer {
-    /// Takes captured datagrams for an answer, in this order; those that hold no text are skipped.
-    ///
-    /// # Errors
-    /// Why the last datagram holds no text, when none does; [`ParseErrorKind::Limit`] for more than `limits` allow.
-    pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item = Bytes>,
-        limits: &Limits,
-    ) -> Result<Self, ParseError> {
-        let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
-        let mut collector = Collector::new(*limits);
-        for datagram in datagrams {
-            match Reply::parse(&datagram) {
-                Ok(Reply::Print { text, form }) => collector.push(text, form)?,
-                Ok(_) => error = ParseError::new(ParseErrorKind::Unexpected("print"), 4),
-                Err(because) => error = because,
-            }
-        }
-        if collector.datagrams > 0 { Ok(collector.finish(true)) } else { Err(error) }
-    }
-
     /// The lines of [`Self::text`], without line ends.
     pub fn lines(&self) -> impl Iterator<Item = TextRef<'_>> {
         let (text, style) = (self.text.raw(), self.text.style());
@@ -88,15 +68,21 @@ impl Collector {
             Ok(_) => return Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected("print"), 4)),
             Err(error) => return Verdict::Rejected(error),
         };
-        if self.datagrams == 0
-            && let Some(error) = RconError::from_text(text)
+        if self.datagrams == 0 {
+            self.form = form;
+            if let Some(error) = RconError::from_text(text) {
+                return Verdict::Done(Err(error));
+            }
+        }
+        let length = self.text.len().saturating_add(text.len());
+        if usize::from(self.datagrams) >= self.limits.max_fragments()
+            || length > self.limits.max_answer_bytes()
         {
-            return Verdict::Done(Err(error));
+            return Verdict::Done(Ok(self.finish(false)));
         }
-        match self.push(text, form) {
-            Ok(()) => Verdict::Partial(Wait::Quiet),
-            Err(_) => Verdict::Done(Ok(self.finish(false))),
-        }
+        self.datagrams = self.datagrams.saturating_add(1);
+        self.text.extend_from_slice(text);
+        Verdict::Partial(Wait::Quiet)
     }
 
     /// See [`Conversation::timeout`](crate::session::Conversation::timeout). `repeatable`: the request may be sent again.
@@ -114,23 +100,6 @@ impl Collector {
         } else {
             OnTimeout::Done(Err(RconError::NoAnswer))
         }
-    }
-
-    /// Appends a piece. Nothing of one that exceeds the limits is kept.
-    fn push(&mut self, text: &[u8], form: ReplyForm) -> Result<(), ParseError> {
-        let (datagrams, bytes) = (self.limits.max_fragments(), self.limits.max_answer_bytes());
-        if usize::from(self.datagrams) >= datagrams {
-            return Err(ParseError::limit("fragments", datagrams, 0));
-        }
-        if self.text.len().saturating_add(text.len()) > bytes {
-            return Err(ParseError::limit("bytes of one answer", bytes, 0));
-        }
-        if self.datagrams == 0 {
-            self.form = form;
-        }
-        self.datagrams = self.datagrams.saturating_add(1);
-        self.text.extend_from_slice(text);
-        Ok(())
     }
 
     /// `quiet`: the server has stopped printing; otherwise the end is missing.
@@ -155,19 +124,21 @@ mod tests {
 
     #[test]
     fn pieces_are_joined_as_they_come() {
-        let part = |body: &'static [u8]| Bytes::from([b"\xff\xff\xff\xff", body].concat());
-        let limits = Limits::default();
-        let answer =
-            RconAnswer::from_datagrams([part(b"print\nab"), part(b"getinfo"), part(b"print\nc\n")], &limits)
-                .unwrap();
-        assert_eq!((answer.text.raw(), answer.datagrams), (&b"abc\n"[..], 2));
+        let collect = |bodies: &[&[u8]]| {
+            let mut collector = Collector::new(Limits::default());
+            for body in bodies {
+                collector.receive(&[b"\xff\xff\xff\xff", *body].concat());
+            }
+            collector.timeout(Remaining::Step, false)
+        };
+        let OnTimeout::Done(Ok(answer)) = collect(&[b"print\nab", b"getinfo", b"print\nc\n"]) else {
+            panic!()
+        };
+        assert_eq!((answer.text.raw(), answer.datagrams, answer.form), (&b"abc\n"[..], 2, ReplyForm::Quake3));
         assert_eq!(answer.lines().map(|line| line.plain().into_owned()).collect::<Vec<_>>(), ["abc"]);
-        assert_eq!(
-            RconAnswer::from_datagrams([part(b"n^1x\n")], &limits).unwrap().form,
-            ReplyForm::DarkPlaces
-        );
-        assert!(RconAnswer::from_datagrams([part(b"getinfo")], &limits).is_err());
-        assert!(RconAnswer::from_datagrams([], &limits).is_err());
+        let OnTimeout::Done(Ok(answer)) = collect(&[b"n^1x\n"]) else { panic!() };
+        assert_eq!(answer.form, ReplyForm::DarkPlaces);
+        assert_eq!(collect(&[b"getinfo"]), OnTimeout::Done(Err(RconError::NoAnswer)));
     }
 
     #[test]

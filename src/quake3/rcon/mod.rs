@@ -20,8 +20,6 @@ mod password;
 mod print;
 mod query;
 #[cfg(feature = "secure-rcon")]
-mod secure_query;
-#[cfg(feature = "secure-rcon")]
 mod signature;
 
 pub use answer::RconAnswer;
@@ -30,5 +28,3 @@ pub use pace::RconPace;
 pub use password::Password;
 pub use print::print;
 pub use query::RconQuery;
-#[cfg(feature = "secure-rcon")]
-pub use secure_query::SecureRconQuery;

@@ -31,18 +31,16 @@ pub fn print(text: &[u8], form: ReplyForm) -> Vec<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::answer::RconAnswer;
     use super::*;
-    use crate::limits::Limits;
 
     #[test]
     fn long_texts_go_out_in_pieces() {
         let text: Vec<u8> = (0..2500_u32).map(|n| (n % 95) as u8 + 32).collect();
-        for form in [ReplyForm::Quake3, ReplyForm::DarkPlaces] {
+        for (form, head) in [(ReplyForm::Quake3, 10), (ReplyForm::DarkPlaces, 5)] {
             let datagrams = print(&text, form);
             assert!(datagrams.len() > 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400));
-            let answer = RconAnswer::from_datagrams(datagrams, &Limits::default()).unwrap();
-            assert_eq!((answer.text.raw(), answer.form), (&text[..], form));
+            let joined: Vec<u8> = datagrams.iter().flat_map(|datagram| datagram[head..].to_vec()).collect();
+            assert_eq!(joined, text);
         }
         assert_eq!(print(b"", ReplyForm::Quake3), [&b"\xff\xff\xff\xffprint\n"[..]]);
     }
