@@ -30,10 +30,10 @@ const BASIC_KEYS: [&str; 5] = ["protocol", "hostname", "mapname", "clients", "sv
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
-    datagram: Bytes,
-    layout: Layout,
-    asked: Kind,
-    verification: Verification,
+    pub(super) datagram: Bytes,
+    pub(super) layout: Layout,
+    pub(super) asked: Kind,
+    pub(super) verification: Verification,
 }
 
 /// What a pass over all pairs and player lines noticed.
@@ -49,15 +49,6 @@ pub(super) struct Noticed<'a> {
 }
 
 impl Answer {
-    pub(super) const fn new(
-        datagram: Bytes,
-        layout: Layout,
-        asked: Kind,
-        verification: Verification,
-    ) -> Self {
-        Self { datagram, layout, asked, verification }
-    }
-
     /// Takes captured datagrams for an answer to an unknown request: the first one that is a reply is the answer.
     ///
     /// # Errors
@@ -68,8 +59,11 @@ impl Answer {
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         for datagram in datagrams {
-            match Response::parse(&datagram, limits).map(|response| response.layout()) {
-                Ok(layout) => return Ok(Self::new(datagram, layout, layout.kind, Verification::Unavailable)),
+            match Response::parse(&datagram, limits).map(|response| response.layout) {
+                Ok(layout) => {
+                    let verification = Verification::Unavailable;
+                    return Ok(Self { datagram, layout, asked: layout.kind, verification });
+                }
                 Err(because) => error = because,
             }
         }
@@ -139,7 +133,7 @@ impl Answer {
                 Missing { info: noticed.odd_key || lacks_one, ..Missing::NOTHING }
             }
             (Kind::Status, _) => {
-                let cut = !response.closes_info();
+                let cut = !self.layout.info_closed;
                 let short = noticed.listed < noticed.clients.and_then(number::number::<usize>).unwrap_or(0);
                 Missing {
                     rules: noticed.odd_key || cut,
@@ -153,7 +147,7 @@ impl Answer {
     }
 
     pub(super) fn response(&self) -> Response<'_> {
-        Response::with_layout(&self.datagram, self.layout)
+        Response { datagram: &self.datagram, layout: self.layout }
     }
 }
 

@@ -104,7 +104,7 @@ impl StatusQuery {
             (Kind::Status, Kind::Info) if verification == Verification::Verified => {}
             (wanted, _) => return Err(ParseError::new(ParseErrorKind::Unexpected(wanted.word()), 4)),
         }
-        Ok((response.layout(), verification))
+        Ok((response.layout, verification))
     }
 
     /// A reply with a wrong challenge is rejected; a missing or empty one is common.
@@ -139,7 +139,7 @@ impl Conversation for StatusQuery {
         match self.accept(datagram) {
             Ok((layout, verification)) => {
                 let datagram = Bytes::copy_from_slice(datagram);
-                Verdict::Done(Answer::new(datagram, layout, self.wanted, verification))
+                Verdict::Done(Answer { datagram, layout, asked: self.wanted, verification })
             }
             Err(error) => Verdict::Rejected(error),
         }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::wire::infostring::{InfoStringBuilder, sanitise};
-use super::wire::player::LineOrder;
+use super::wire::player::{Field, put_line};
 use super::wire::response::Kind;
 use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
 
@@ -51,7 +51,7 @@ pub(super) fn infostring(
             let _ = info.push(key.as_bytes(), value);
         }
     }
-    let mut info = info.with_limit(spare);
+    info.limit = spare;
     let is_named = |key: &[u8]| {
         named.iter().any(|(named, value)| value.is_some() && key.eq_ignore_ascii_case(named.as_bytes()))
     };
@@ -68,12 +68,11 @@ pub(super) fn infostring(
 }
 
 /// Player lines, each with its line feed, until they exceed `most` bytes.
-pub(super) fn lines(players: &[Player], order: LineOrder, most: usize) -> Vec<u8> {
+pub(super) fn lines(players: &[Player], fields: &[Field], most: usize) -> Vec<u8> {
     let mut lines = Vec::with_capacity(players.len().saturating_mul(USUAL_LINE).min(most));
     for player in players {
         let numbers = (player.score.unwrap_or(0), player.ping.unwrap_or(0), player.team.unwrap_or(0));
-        order.put(numbers, &sanitise(&wire(player.name.as_ref())), &mut lines);
-        lines.push(b'\n');
+        put_line(fields, numbers, &sanitise(&wire(player.name.as_ref())), &mut lines);
         if lines.len() > most {
             break;
         }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::from_status::{infostring, lines};
 use super::wire::challenge::{self, MAX_CHALLENGE};
 use super::wire::infostring::MAX_INFO_STRING;
-use super::wire::player::LineOrder;
+use super::wire::player::Field;
 use super::wire::reply::{Reply, ReplyForm};
 use super::wire::request::{Command, Request};
 use super::wire::response::{Kind, put_head};
@@ -122,16 +122,16 @@ pub fn answer(
     let mut reply = Vec::with_capacity(options.max_reply.min(USUAL_REPLY));
     put_head(kind, direction_byte, &mut reply);
     let players = if kind == Kind::Status { status.listed_players() } else { &[] };
-    let lines = lines(players, line_order(options.dialect, status), options.max_reply);
+    let lines = lines(players, fields(options.dialect, status), options.max_reply);
     // The rules leave enough room for every player, the names and counts do not.
     let left = options.max_reply.saturating_sub(reply.len());
     let room = left.min(MAX_INFO_STRING);
     let spare = left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING);
     let info = infostring(kind, challenge, status, options.protocol, (room, spare));
-    if reply.len().saturating_add(info.as_bytes().len()) > options.max_reply {
+    if reply.len().saturating_add(info.bytes.len()) > options.max_reply {
         return Replies::NONE;
     }
-    reply.extend_from_slice(info.as_bytes());
+    reply.extend_from_slice(&info.bytes);
     let left = options.max_reply.saturating_sub(reply.len()).checked_sub(1);
     if let Some(left) = left.filter(|_| kind == Kind::Status) {
         reply.push(b'\n');
@@ -212,15 +212,16 @@ fn challenge_text(dialect: Dialect, token: u64) -> Vec<u8> {
     i32::from_le_bytes([a, b, c, d]).to_string().into_bytes()
 }
 
-fn line_order(dialect: Dialect, status: &ServerStatus) -> LineOrder {
+/// The fields of player lines.
+fn fields(dialect: Dialect, status: &ServerStatus) -> &'static [Field] {
+    use Field::{Name, Ping, Score, Team};
+    let has_teams = || status.listed_players().iter().any(|player| player.team.is_some());
     match dialect {
-        Dialect::DarkPlaces if status.listed_players().iter().any(|player| player.team.is_some()) => {
-            LineOrder::ScorePingTeamName
-        }
-        Dialect::Standard | Dialect::DarkPlaces => LineOrder::ScorePingName,
-        Dialect::SoldierOfFortune2 => LineOrder::ScorePingTeamName,
-        Dialect::Warsow => LineOrder::ScorePingNameTeam,
-        Dialect::MedalOfHonor => LineOrder::PingName,
+        Dialect::SoldierOfFortune2 => &[Score, Ping, Team, Name],
+        Dialect::DarkPlaces if has_teams() => &[Score, Ping, Team, Name],
+        Dialect::Standard | Dialect::DarkPlaces => &[Score, Ping, Name],
+        Dialect::Warsow => &[Score, Ping, Name, Team],
+        Dialect::MedalOfHonor => &[Ping, Name],
     }
 }
 

@@ -106,7 +106,8 @@ impl ConnectQuery {
     }
 
     fn connect(&self, challenge: &Challenge, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let mut info = self.userinfo.clone().with_limit(MAX_INFO_STRING);
+        let mut info = self.userinfo.clone();
+        info.limit = MAX_INFO_STRING;
         let protocol = self.protocol.or(challenge.protocol).unwrap_or(68).to_string();
         let darkplaces = challenge.form == ReplyForm::DarkPlaces;
         if darkplaces {
@@ -119,9 +120,9 @@ impl ConnectQuery {
         info.push(b"challenge", &challenge.text)?;
         let mut packed = Vec::new();
         let connect = if darkplaces {
-            ConnectRequest::Plain(info.as_bytes())
+            ConnectRequest::Plain(&info.bytes)
         } else {
-            ConnectRequest::pack(info.as_bytes(), &mut packed)?;
+            ConnectRequest::pack(&info.bytes, &mut packed)?;
             ConnectRequest::Compressed(&packed)
         };
         Request::new(Command::Connect(connect)).encode(out)

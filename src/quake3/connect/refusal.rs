@@ -46,21 +46,14 @@ pub enum Reason {
 
 /// Beginnings of known refusals, in lower case (ioquake3, Quake III Arena and DarkPlaces sources; the protocol
 /// and game lines also recorded from OpenArena).
-const KNOWN: [(&str, Reason); 14] = [
-    ("server is full", Reason::ServerFull),
-    ("server full", Reason::ServerFull),
-    ("server uses protocol version", Reason::WrongProtocol),
-    ("wrong game version", Reason::WrongProtocol),
-    ("game mismatch", Reason::WrongGame),
-    ("no or bad challenge", Reason::BadChallenge),
-    ("invalid challenge", Reason::BadChallenge),
-    ("invalid password", Reason::Password),
-    ("password", Reason::Password),
-    ("you are banned", Reason::Banned),
-    ("you're banned", Reason::Banned),
-    ("banned", Reason::Banned),
-    ("server is for high pings only", Reason::Ping),
-    ("server is for low pings only", Reason::Ping),
+const KNOWN: [(&[&str], Reason); 7] = [
+    (&["server is full", "server full"], Reason::ServerFull),
+    (&["server uses protocol version", "wrong game version"], Reason::WrongProtocol),
+    (&["game mismatch"], Reason::WrongGame),
+    (&["no or bad challenge", "invalid challenge"], Reason::BadChallenge),
+    (&["invalid password", "password"], Reason::Password),
+    (&["you are banned", "you're banned", "banned"], Reason::Banned),
+    (&["server is for high pings only", "server is for low pings only"], Reason::Ping),
 ];
 
 impl Refusal {
@@ -77,7 +70,7 @@ impl Refusal {
         // Some servers print colour codes, an id4-style prefix or blank lines first.
         let plain = self.text.plain().to_lowercase();
         let plain = plain.trim_start();
-        let known = KNOWN.iter().find(|(words, _)| plain.starts_with(words));
+        let known = KNOWN.iter().find(|(texts, _)| texts.iter().any(|text| plain.starts_with(text)));
         known.map_or(Reason::Other, |(_, reason)| *reason)
     }
 }

@@ -23,14 +23,10 @@ impl ConnectRequest<'_> {
         if let Some(&byte) = userinfo.iter().find(|&&byte| matches!(byte, b'"' | 0 | b'\n')) {
             return Err(EncodeError::Forbidden { field, byte });
         }
-        let too_long = EncodeError::TooLong { field, limit: MAX_PACKET };
-        if userinfo.len() > MAX_PACKET {
-            return Err(too_long);
-        }
         let mut packed = Vec::new();
         huffman::compress(&[b"\"", userinfo, b"\""].concat(), &mut packed)?;
         if packed.len() > MAX_PACKET.saturating_sub(12) {
-            return Err(too_long);
+            return Err(EncodeError::TooLong { field, limit: MAX_PACKET });
         }
         out.put_slice(&packed);
         Ok(())

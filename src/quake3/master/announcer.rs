@@ -53,6 +53,7 @@ pub struct Announcer {
     heartbeat: Vec<u8>,
     /// The game that the tag stands for.
     tag_game: Option<&'static str>,
+    /// None after [`Self::close`].
     masters: Vec<SocketAddr>,
     interval: Duration,
     occupancy: Occupancy,
@@ -62,7 +63,6 @@ pub struct Announcer {
     last: Option<Instant>,
     queue: VecDeque<SocketAddr>,
     asked: VecDeque<SocketAddr>,
-    closing: bool,
 }
 
 /// Something that an [`Announcer`] noticed.
@@ -102,7 +102,6 @@ impl Announcer {
             last: None,
             queue: VecDeque::new(),
             asked: VecDeque::new(),
-            closing: false,
         })
     }
 
@@ -136,15 +135,14 @@ impl Announcer {
     /// The server ends: two last heartbeats to each master, as the engines send them. A master that asks then gets no
     /// answer; the protocol has no message to leave a list.
     pub fn close(&mut self) {
-        if !std::mem::replace(&mut self.closing, true) {
-            self.queue.extend(self.masters.iter().chain(&self.masters));
-        }
+        let masters = std::mem::take(&mut self.masters);
+        self.queue.extend(masters.iter().chain(&masters));
     }
 
     /// Appends the next heartbeat to `out` and says where it goes; `None` when none is due.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = self.now.max(now);
-        if !self.closing && self.queue.is_empty() && now >= self.next {
+        if self.queue.is_empty() && now >= self.next {
             self.queue.extend(&self.masters);
             self.last = Some(now);
             self.next = now.checked_add(self.interval).unwrap_or(now);
@@ -192,7 +190,7 @@ impl Announcer {
         if !self.queue.is_empty() {
             return Some(self.now);
         }
-        (!self.closing && !self.masters.is_empty()).then_some(self.next)
+        (!self.masters.is_empty()).then_some(self.next)
     }
 }
 
@@ -224,7 +222,7 @@ fn occupancy(
     // The `infoResponse` that a master gets, with as long a challenge as dpmaster sends.
     let room = options.max_reply.saturating_sub(HEAD).min(MAX_INFO_STRING);
     let info = infostring(Kind::Info, Some(b"0123456789A"), status, options.protocol, (room, 0));
-    Ok(Description::read(InfoString::new(info.as_bytes()), tag_game)?.occupancy)
+    Ok(Description::read(InfoString::new(&info.bytes), tag_game)?.occupancy)
 }
 
 #[cfg(test)]

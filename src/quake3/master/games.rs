@@ -9,7 +9,7 @@ const NAMELESS: &str = "DarkPlaces";
 const PROTOCOLS: [(&[i32], &str); 3] =
     [(&[66, 67, 68], "Quake3Arena"), (&[50, 59, 60], "wolfmp"), (&[72, 80, 83, 84], "et")];
 /// Enemy Territory's clients expect every server, whatever they ask for (dpmaster, src/games.c).
-const ALWAYS_ALL: &[u8] = b"et";
+pub(super) const ALWAYS_ALL: &[u8] = b"et";
 
 /// Which games a master lists servers of.
 ///
@@ -69,11 +69,6 @@ pub(super) fn by_tag(tag: &str) -> Option<&'static str> {
 /// The game that a protocol number stands for where no game is named.
 pub(super) fn by_protocol(protocol: i32) -> Option<&'static str> {
     PROTOCOLS.iter().find(|(protocols, _)| protocols.contains(&protocol)).map(|(_, game)| *game)
-}
-
-/// Whether clients of a game get empty and full servers without asking for them.
-pub(super) fn lists_all(game: &[u8]) -> bool {
-    game == ALWAYS_ALL
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Lists of addresses as datagrams.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 
@@ -25,24 +25,21 @@ impl<'a> PartWriter<'a> {
         Self { out, start }
     }
 
-    /// Appends an address; `false` when it does not fit. One byte is kept for the closing separator.
+    /// Appends an address; `false` when it does not fit.
     pub(super) fn push(&mut self, address: SocketAddr) -> bool {
-        let length = if address.is_ipv4() { 7 } else { 19 };
-        if !self.has_room(usize::saturating_add(length, 1)) {
-            return false;
+        match address.ip() {
+            IpAddr::V4(ip) => self.put(b"\\", &ip.octets(), address.port()),
+            IpAddr::V6(ip) => self.put(b"/", &ip.octets(), address.port()),
         }
-        match address {
-            SocketAddr::V4(v4) => {
-                self.out.push(b'\\');
-                self.out.extend_from_slice(&v4.ip().octets());
-            }
-            SocketAddr::V6(v6) => {
-                self.out.push(b'/');
-                self.out.extend_from_slice(&v6.ip().octets());
-            }
+    }
+
+    fn put(&mut self, separator: &[u8], ip: &[u8], port: u16) -> bool {
+        // The two bytes of the port, the separator, and one byte that is kept for the closing separator.
+        let fits = self.has_room(ip.len().saturating_add(4));
+        if fits {
+            [separator, ip, &port.to_be_bytes()].iter().for_each(|part| self.out.extend_from_slice(part));
         }
-        self.out.extend_from_slice(&address.port().to_be_bytes());
-        true
+        fits
     }
 
     /// Ends the list; `false` when the end mark does not fit and needs a datagram of its own.

@@ -50,7 +50,7 @@ impl Sending {
                 .find(|(_, entry)| entry.anonymous && entry.description.protocol == request.protocol)
                 .map(|(_, entry)| entry.description.game),
         };
-        let all = game.is_some_and(|game| games::lists_all(game.as_bytes()));
+        let all = game.is_some_and(|game| game.as_bytes() == games::ALWAYS_ALL);
         let game_type = request.game_type.map(|text| Name::new(text).ok_or(())).transpose().ok()?;
         Some(Self {
             to,

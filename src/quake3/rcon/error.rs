@@ -52,24 +52,14 @@ impl RconError {
 
     /// Known error texts. A command that prints just the same is taken for an error too.
     pub(super) fn from_text(text: &[u8]) -> Option<Self> {
-        const LONGEST: usize = 80;
-        let line = text.trim_ascii();
-        if line.len() > LONGEST {
-            return None;
-        }
-        let begins = |with: &str| {
-            line.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()))
-        };
-        let is = |known: &str| line.eq_ignore_ascii_case(known.as_bytes());
-        if ["Bad rconpassword.", "Bad rconpassword", "Bad rcon_password.", "Bad rcon", "Invalid password."]
-            .into_iter()
-            .any(is)
-        {
-            Some(Self::BadPassword)
-        } else if begins("No rconpassword set") || begins("The server must set 'rcon_password'") {
-            Some(Self::NoPassword)
-        } else {
-            None
+        const NO_PASSWORD: [&str; 2] = ["no rconpassword set", "the server must set 'rcon_password'"];
+        let line = String::from_utf8_lossy(text.trim_ascii()).to_lowercase();
+        match line.as_str() {
+            "bad rconpassword." | "bad rconpassword" | "bad rcon_password." | "bad rcon"
+            | "invalid password." => Some(Self::BadPassword),
+            // Commands print longer lines.
+            _ if line.len() > 80 => None,
+            _ => NO_PASSWORD.iter().any(|text| line.starts_with(text)).then_some(Self::NoPassword),
         }
     }
 }

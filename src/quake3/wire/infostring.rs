@@ -46,7 +46,8 @@ impl<'a> InfoString<'a> {
 
     /// [`Self::iter`], which can tell afterwards whether the last key had a value.
     pub(crate) fn pairs(self) -> Pairs<'a> {
-        Pairs::new(self.raw.strip_prefix(b"\\").unwrap_or(self.raw))
+        let text = self.raw.strip_prefix(b"\\").unwrap_or(self.raw);
+        Pairs { text, start: 0, separators: Marks::new([b'\\'], text), odd: false }
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
@@ -72,10 +73,6 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    fn new(text: &'a [u8]) -> Self {
-        Self { text, start: 0, separators: Marks::new([b'\\'], text), odd: false }
-    }
-
     /// The next token, and whether a separator follows it.
     #[inline]
     fn token(&mut self) -> (&'a [u8], bool) {
@@ -110,12 +107,13 @@ impl<'a> Iterator for Pairs<'a> {
 /// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.
 #[derive(Debug, Clone)]
 pub(crate) struct InfoStringBuilder {
-    bytes: Vec<u8>,
-    limit: usize,
+    /// What was written so far.
+    pub(crate) bytes: Vec<u8>,
+    /// The most that may be written, in bytes.
+    pub(crate) limit: usize,
 }
 
 impl InfoStringBuilder {
-    /// `limit`: in bytes.
     pub(crate) const fn new(limit: usize) -> Self {
         Self { bytes: Vec::new(), limit }
     }
@@ -145,16 +143,6 @@ impl InfoStringBuilder {
         self.bytes.put_u8(b'\\');
         self.bytes.put_slice(value);
         Ok(())
-    }
-
-    /// The same string with another limit for what comes next.
-    pub(crate) fn with_limit(self, limit: usize) -> Self {
-        Self { limit, ..self }
-    }
-
-    /// What was written so far.
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.bytes
     }
 }
 
@@ -229,7 +217,7 @@ mod tests {
         }
         assert_eq!(info.push(b"ab", b"cd").unwrap(), ());
         assert_eq!(info.push(b"c", b""), Err(EncodeError::TooLong { field: "infostring", limit: 10 }));
-        assert_eq!(info.as_bytes(), br"\a\b\ab\cd");
+        assert_eq!(info.bytes, br"\a\b\ab\cd");
         assert_eq!(&sanitise(b"a\\b;c\"d\n\xfc")[..], b"a/b,c'd\xfc");
     }
 }

@@ -29,8 +29,8 @@ use crate::text::small_bytes::locate;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response<'a> {
-    datagram: &'a [u8],
-    layout: Layout,
+    pub(crate) datagram: &'a [u8],
+    pub(crate) layout: Layout,
 }
 
 /// Which reply it is.
@@ -61,8 +61,8 @@ pub(crate) struct Layout {
     direction_byte: bool,
     info: (usize, usize),
     players: (usize, usize),
-    /// Whether a line feed ends the infostring; without it the datagram is cut there.
-    info_closed: bool,
+    /// Whether a line feed ends the infostring; without it a status is cut there.
+    pub(crate) info_closed: bool,
 }
 
 impl<'a> Response<'a> {
@@ -110,15 +110,6 @@ impl<'a> Response<'a> {
             return Err(ParseError::limit("players", max_players, after));
         }
         Ok(response)
-    }
-
-    /// The view of a datagram that was read before.
-    pub(crate) const fn with_layout(datagram: &'a [u8], layout: Layout) -> Self {
-        Self { datagram, layout }
-    }
-
-    pub(crate) const fn layout(&self) -> Layout {
-        self.layout
     }
 
     /// Which reply it is.
@@ -174,7 +165,7 @@ impl<'a> Response<'a> {
             extra("end of the command word", word_end, start),
             cut("the infostring: a key without a value", pairs.has_odd_key(), last_key),
             extra("end of the infostring", end, after),
-            cut("the infostring: no line feed ends it", is_status && !self.closes_info(), length),
+            cut("the infostring: no line feed ends it", is_status && !self.layout.info_closed, length),
             extra("end of the reply", if is_status { length } else { after }, length),
             cut("the last player line: no line feed ends it", !self.closes_lines(), length),
         ];
@@ -205,11 +196,6 @@ impl<'a> Response<'a> {
     /// No more player lines than this.
     pub(crate) fn count_bound(&self) -> usize {
         memchr::memchr_iter(b'\n', self.player_text()).count().saturating_add(1)
-    }
-
-    /// Whether a line feed ends the infostring.
-    pub(crate) const fn closes_info(&self) -> bool {
-        self.layout.info_closed
     }
 
     /// Whether a line feed ends the last player line, where there is one.
