@@ -2,8 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::address::is_one_host;
-
 /// From where an address must be reachable. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
 /// multicast and broadcast.
 ///
@@ -32,16 +30,17 @@ impl Scope {
     #[must_use]
     pub fn admits(self, address: SocketAddr) -> bool {
         let ip = address.ip().to_canonical();
-        let (this_network, public) = match ip {
-            IpAddr::V4(ip) => (ip.octets()[0] == 0, is_public(ip)),
-            IpAddr::V6(ip) => (false, is_public_v6(ip)),
+        let is_host = match ip {
+            IpAddr::V4(ip) => ip.octets()[0] != 0 && !ip.is_broadcast(),
+            IpAddr::V6(ip) => !ip.is_unspecified(),
         };
-        let reachable = match self {
-            Self::Public => public,
-            Self::Lan => !ip.is_loopback(),
-            Self::Any => true,
+        let reachable = match (self, ip) {
+            (Self::Public, IpAddr::V4(ip)) => is_public(ip),
+            (Self::Public, IpAddr::V6(ip)) => is_public_v6(ip),
+            (Self::Lan, ip) => !ip.is_loopback(),
+            (Self::Any, _) => true,
         };
-        is_one_host(address) && !this_network && reachable
+        address.port() != 0 && is_host && !ip.is_multicast() && reachable
     }
 }
 

@@ -73,8 +73,9 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// The next token, and whether a separator follows it.
-    #[inline]
+    /// The next token, and whether a separator follows it. Inlined, a pass over all pairs takes two thirds of the
+    /// instructions.
+    #[inline(always)]
     fn token(&mut self) -> (&'a [u8], bool) {
         let (start, separator) = (self.start, self.separators.next());
         let end = separator.unwrap_or(self.text.len());
