@@ -44,7 +44,7 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
     let mut bits = BitWriter { out, byte: 0, used: 0 };
     for &symbol in plain {
         let known = tree.leaf(symbol);
-        tree.path(known.unwrap_or(tree.nyt()), &mut bits);
+        tree.path(known.unwrap_or_else(|| tree.nyt()), &mut bits);
         if known.is_none() {
             (0..8).rev().for_each(|place| bits.push(symbol & 1_u8.wrapping_shl(place) != 0));
         }
