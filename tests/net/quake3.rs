@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use queryport::Limits;
-use queryport::Protocol;
-use queryport::Secret;
-use queryport::Timing;
+use queryport::{Player, ServerStatus};
 use queryport::net::{Client, Error, Rcon, RconMode, serve_announced, serve_master};
+use queryport::Protocol;
 use queryport::quake3::master::{Announcer, ListQuery, ListRequest, Master, Options, Scope};
 use queryport::quake3::{Command, Password, PrintForm, RconError, Reason, Request, print};
+use queryport::Secret;
 use queryport::serve::{Responder, Service};
-use queryport::{Player, ServerStatus};
+use queryport::Timing;
 use tokio::net::UdpSocket;
 
 fn client() -> Client {
