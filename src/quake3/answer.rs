@@ -105,7 +105,7 @@ impl Answer {
         self.verification
     }
 
-    /// Whether all that was asked for is there, as far as it can be told: nothing on this wire counts or ends.
+    /// Whether all that was asked for is there, as far as it can be known: nothing on this wire counts or ends.
     ///
     /// A cut `statusResponse` shows as a key without a value, a player line without its closing quote, a missing
     /// last line feed (every engine writes one after the infostring and after each player), or fewer players than
@@ -162,25 +162,25 @@ mod tests {
 
     #[test]
     fn a_cut_status_is_incomplete() {
-        let whole = b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x y\"\n3 4 \"\"\n";
-        assert!(is_complete(whole));
-        for cut in 15..whole.len() {
-            // A cut right behind a line feed leaves a well-formed shorter list: nothing on the wire tells.
-            let undetectable = whole[cut - 1] == b'\n' && cut > 15;
-            assert_eq!(is_complete(&whole[..cut]), undetectable, "cut at {cut}");
+        let complete = b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x y\"\n3 4 \"\"\n";
+        assert!(is_complete(complete));
+        for cut in 15..complete.len() {
+            // A cut right behind a line feed leaves a well-formed shorter list: nothing on the wire shows it.
+            let undetectable = complete[cut - 1] == b'\n' && cut > 15;
+            assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
         }
         for tail in [&b"\n"[..], b"\0", b"\""] {
-            assert!(is_complete(&[&whole[..], tail].concat()));
+            assert!(is_complete(&[&complete[..], tail].concat()));
         }
     }
 
     #[test]
     fn a_short_info_or_list_is_incomplete() {
-        let whole = b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";
-        assert!(is_complete(whole));
-        for cut in 13..whole.len() {
-            let undetectable = whole[..cut].ends_with(b"68") || whole[..cut].ends_with(b"l\\6");
-            assert_eq!(is_complete(&whole[..cut]), undetectable, "cut at {cut}");
+        let complete = b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";
+        assert!(is_complete(complete));
+        for cut in 13..complete.len() {
+            let undetectable = complete[..cut].ends_with(b"68") || complete[..cut].ends_with(b"l\\6");
+            assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
         }
         assert!(is_complete(b"statusResponse\n\\clients\\1\n1 2 \"x\"\n"));
         assert!(

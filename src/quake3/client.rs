@@ -100,7 +100,7 @@ impl StatusQuery {
         let verification = self.verify(response.info(), datagram)?;
         match (self.wanted, response.kind()) {
             (Kind::Info, Kind::Info) | (Kind::Status, Kind::Status) => {}
-            // Only a verified one: an unverified one could be a late reply to an earlier question.
+            // Only a verified one: an unverified one could be a late reply to an earlier request.
             (Kind::Status, Kind::Info) if verification == Verification::Verified => {}
             (wanted, _) => return Err(ParseError::new(ParseErrorKind::Unexpected(wanted.word()), 4)),
         }

@@ -21,7 +21,7 @@ pub(super) fn infostring(
     protocol: u32,
     (room, spare): (usize, usize),
 ) -> InfoStringBuilder {
-    let text = |text: &Option<Text>| text.as_ref().map(|text| sanitise(&wire(text.as_ref())).into_owned());
+    let text = |text: &Option<Text>| text.as_ref().map(self::text);
     let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes());
     let listed = status.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
     let (name_key, game_type_key) = match kind {
@@ -78,6 +78,11 @@ pub(super) fn lines(players: &[Player], fields: &[Field], most: usize) -> Vec<u8
         }
     }
     lines
+}
+
+/// A text as a value of an infostring.
+pub(super) fn text(text: &Text) -> Vec<u8> {
+    sanitise(&wire(text.as_ref())).into_owned()
 }
 
 /// A text's bytes in this wire's character sets.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::from_status::{infostring, lines};
+use super::from_status::{self, infostring, lines};
 use super::wire::challenge::{self, MAX_CHALLENGE};
 use super::wire::infostring::MAX_INFO_STRING;
 use super::wire::player::Field;
@@ -180,9 +180,10 @@ fn challenge_reply(
         Dialect::DarkPlaces | Dialect::Warsow => ReplyForm::DarkPlaces,
         Dialect::Standard | Dialect::SoldierOfFortune2 | Dialect::MedalOfHonor => ReplyForm::Quake3,
     };
-    let other_game = status.game.as_ref().filter(|own| game.is_some_and(|game| game != own.raw()));
-    if let Some(game) = other_game.filter(|_| form == ReplyForm::Quake3) {
-        let text = [b"Game mismatch: This is a ", game.raw(), b" server\n"].concat();
+    let own = status.game.as_ref().map(from_status::text);
+    let other_game = own.filter(|own| game.is_some_and(|game| game != own));
+    if let Some(own) = other_game.filter(|_| form == ReplyForm::Quake3) {
+        let text = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
         Reply::Print { form, text: &text }.put(direction_byte, &mut out);
     } else {
         let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);

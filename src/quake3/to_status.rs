@@ -42,8 +42,8 @@ impl ToStatus for Answer {
             listed: players.as_ref().map_or(0, Vec::len),
             clients: known.get(word!("clients")),
         });
-        let text = |places: &[usize]| known.first(places).map(|raw| Text::part(bytes, raw, style));
-        let count = |place: usize| known.get(place).and_then(number::number::<u32>);
+        let text = |keys: &[usize]| known.first(keys).map(|raw| Text::part(bytes, raw, style));
+        let count = |key: usize| known.get(key).and_then(number::number::<u32>);
         // The status has no count of its own but its lines; the info has no lines. Where both are, as on Warsow and
         // DarkPlaces, this is the server's own number.
         let listed = players.as_ref().and_then(|players| u32::try_from(players.len()).ok());

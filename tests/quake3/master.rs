@@ -49,7 +49,7 @@ fn register(master: &mut Master, now: Instant, from: SocketAddr) {
 fn master(now: Instant, servers: u32) -> (Master, BTreeSet<SocketAddr>) {
     let mut options = Options::default();
     options.max_servers = 32_768;
-    // A lossy link takes more than four questions.
+    // A lossy link takes more than four requests.
     options.lists_in_a_row = 8;
     let mut master = Master::new(Secret::new([5; 16]), options, now);
     let all: BTreeSet<SocketAddr> = (0..servers).map(server).collect();
@@ -184,7 +184,7 @@ fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
                 }
                 assert!(transmit.len <= 25, "the request is no longer than the heartbeat");
                 asked += 1;
-                // The attacker sees a few questions, and answers from elsewhere, or too late.
+                // The attacker sees a few challenges, and answers from elsewhere, or too late.
                 if stolen.len() < 64 && n % 1000 == 0 {
                     stolen.push((transmit.to, out[12..].to_vec()));
                 }

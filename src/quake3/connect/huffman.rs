@@ -46,7 +46,7 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
         let known = tree.leaf(symbol);
         tree.path(known.unwrap_or_else(|| tree.nyt()), &mut bits);
         if known.is_none() {
-            (0..8).rev().for_each(|place| bits.push(symbol & 1_u8.wrapping_shl(place) != 0));
+            (0..8).rev().for_each(|bit| bits.push(symbol & 1_u8.wrapping_shl(bit) != 0));
         }
         tree.count(symbol);
     }
@@ -67,8 +67,7 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     if length > limit {
         return Err(ParseError::limit("bytes of compressed text", limit, 0));
     }
-    let mut bits =
-        bytes.iter().flat_map(|byte| (0..8).map(move |place| byte & 1_u8.wrapping_shl(place) != 0));
+    let mut bits = bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte & 1_u8.wrapping_shl(bit) != 0));
     // Every byte but the first takes one bit or more.
     let bound = bytes.len().saturating_mul(8);
     let mut plain = Vec::with_capacity(length.min(bound));
@@ -162,8 +161,8 @@ impl Tree {
             let leader = if node.parent == Some(first) { index } else { first };
             if leader != index {
                 let other = self.node(leader).kind;
-                self.place(leader, node.kind);
-                self.place(index, other);
+                self.set(leader, node.kind);
+                self.set(index, other);
             }
             next = self.node(leader).parent;
             self.change(leader, |node| node.weight = node.weight.saturating_add(1));
@@ -178,13 +177,13 @@ impl Tree {
         self.nodes.push(Node { weight: 1, ..NYT });
         self.nodes.push(NYT);
         self.change(inner, |node| node.weight = 1);
-        self.place(leaf, Kind::Leaf(symbol));
-        self.place(inner, Kind::Inner { left: nyt, right: leaf });
+        self.set(leaf, Kind::Leaf(symbol));
+        self.set(inner, Kind::Inner { left: nyt, right: leaf });
         self.node(inner).parent
     }
 
     /// Puts a subtree at this index.
-    fn place(&mut self, index: Index, kind: Kind) {
+    fn set(&mut self, index: Index, kind: Kind) {
         self.change(index, |node| node.kind = kind);
         match kind {
             Kind::Inner { left, right } => {
@@ -265,17 +264,17 @@ mod tests {
 
     #[test]
     fn both_endings_are_read_and_nothing_beyond_the_input() {
-        let whole = coded(b"abcabcabd");
+        let complete = coded(b"abcabcabd");
         for tail in [&b""[..], b"\0", b"garbage"] {
-            assert_eq!(decompress(&[&whole, tail].concat(), 9).unwrap(), b"abcabcabd");
+            assert_eq!(decompress(&[&complete, tail].concat(), 9).unwrap(), b"abcabcabd");
         }
         // "a" has exactly eight bits: the spare byte may be missing.
         assert_eq!(decompress(&[0, 1, 0x86], 9).unwrap(), b"a");
-        for cut in 0..whole.len() - 1 {
-            assert!(decompress(&whole[..cut], 9).is_err(), "cut at {cut}");
+        for cut in 0..complete.len() - 1 {
+            assert!(decompress(&complete[..cut], 9).is_err(), "cut at {cut}");
         }
         assert_eq!(
-            decompress(&whole, 8).unwrap_err().kind,
+            decompress(&complete, 8).unwrap_err().kind,
             ParseErrorKind::Limit { what: "bytes of compressed text", limit: 8 }
         );
         assert_eq!(decompress(&[0, 0], 0).unwrap(), b"");

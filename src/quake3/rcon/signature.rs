@@ -36,7 +36,7 @@ fn hmac_md4(password: &Password, signed: &[u8]) -> [u8; MAC] {
 mod tests {
     use super::*;
 
-    /// Computed with Python's hmac and an independent MD4.
+    /// Computed with an independent MD4 (RFC 1320) and HMAC (RFC 2104).
     #[test]
     fn known_signatures() {
         let password = Password::new("secret");

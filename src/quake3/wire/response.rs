@@ -58,6 +58,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) kind: Kind,
+    /// Whether byte 0x01 stands after the mark, as Medal of Honor's servers write it.
     direction_byte: bool,
     info: (usize, usize),
     players: (usize, usize),
@@ -116,12 +117,6 @@ impl<'a> Response<'a> {
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.layout.kind
-    }
-
-    /// Whether byte 0x01 stands after the mark, as Medal of Honor's servers write it.
-    #[must_use]
-    pub const fn direction_byte(&self) -> bool {
-        self.layout.direction_byte
     }
 
     /// The server's keys and values.
