@@ -20,6 +20,13 @@ const USUAL_REPLY: usize = 2048;
 const PURPOSE: u16 = 0x5133;
 
 /// Which implementation to imitate.
+///
+/// ```
+/// use queryport::quake3::server::{Dialect, Options};
+/// use queryport::serve::Service;
+///
+/// let xonotic = Service::from(Options::new(Dialect::DarkPlaces));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Dialect {

@@ -22,7 +22,16 @@ pub struct Refusal {
     pub text: Text,
 }
 
-/// What a refusal's words are known to mean. Servers of other games and languages have others. See [`Refusal::reason`].
+/// What a refusal's words are known to mean. Servers of other games and languages have others.
+///
+/// ```
+/// use queryport::quake3::{Reason, Refusal};
+///
+/// match Refusal::new(&b"Server is full.\n"[..]).reason() {
+///     Reason::ServerFull => println!("try again later"),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {

@@ -66,6 +66,18 @@ pub struct Announcer {
 }
 
 /// Something that an [`Announcer`] noticed.
+///
+/// ```
+/// use queryport::quake3::master::{Announcer, AnnouncerEvent};
+///
+/// fn report(announcer: &mut Announcer) {
+///     while let Some(event) = announcer.poll_event() {
+///         if let AnnouncerEvent::Asked(master) = event {
+///             println!("{master} received a heartbeat");
+///         }
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnnouncerEvent {

@@ -84,6 +84,20 @@ pub struct Master {
 type GetInfo = (SocketAddr, [u8; challenge::LENGTH], usize);
 
 /// Something that happened to the list.
+///
+/// ```
+/// use queryport::quake3::master::{Master, MasterEvent};
+///
+/// fn report(master: &mut Master) {
+///     while let Some(event) = master.poll_event() {
+///         match event {
+///             MasterEvent::Listed(server) => println!("listed {server}"),
+///             MasterEvent::Expired(server) => println!("expired {server}"),
+///             _ => {}
+///         }
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MasterEvent {
@@ -94,6 +108,12 @@ pub enum MasterEvent {
 }
 
 /// Counters of a master.
+///
+/// ```
+/// use queryport::quake3::master::MasterStats;
+///
+/// assert_eq!(MasterStats::default().heartbeats, 0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

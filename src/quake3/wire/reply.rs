@@ -65,6 +65,14 @@ pub enum Reply<'a> {
 }
 
 /// Whose words a short reply uses.
+///
+/// ```
+/// use queryport::quake3::{Reply, ReplyForm};
+///
+/// let reply = Reply::parse(b"\xff\xff\xff\xffnmap: dm1\n")?;
+/// assert_eq!(reply, Reply::Print { form: ReplyForm::DarkPlaces, text: b"map: dm1\n" });
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReplyForm {

@@ -34,6 +34,12 @@ pub struct Response<'a> {
 }
 
 /// Which reply it is.
+///
+/// ```
+/// use queryport::quake3::Kind;
+///
+/// assert_eq!(Kind::Status.word(), "statusResponse");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {

@@ -43,6 +43,17 @@ pub struct SecureRconRequest<'a> {
 }
 
 /// What makes a signed command valid only once, or only for a while.
+///
+/// ```
+/// use queryport::quake3::{Command, Request, SecureMode};
+///
+/// let datagram = b"\xff\xff\xff\xffsrcon HMAC-MD4 CHALLENGE 0123456789abcdef r.!!yTQ-5Q_ status";
+/// match Request::parse(datagram)?.command {
+///     Command::SecureRcon(signed) => assert_eq!(signed.mode, SecureMode::Challenge),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SecureMode {
