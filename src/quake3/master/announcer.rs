@@ -244,11 +244,12 @@ mod tests {
     use crate::model::Player;
 
     fn status(players: u32) -> ServerStatus {
-        let mut status = ServerStatus::default();
-        status.game = Some("Test".into());
-        status.max_players = Some(8);
-        status.player_count = Some(players);
-        status
+        ServerStatus {
+            game: Some("Test".into()),
+            max_players: Some(8),
+            player_count: Some(players),
+            ..ServerStatus::default()
+        }
     }
 
     fn announcer(tag: &str, masters: &[&str], now: Instant) -> Announcer {

@@ -58,7 +58,7 @@ pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = (&str, Tag<
     let built_in =
         std::iter::once((NAMELESS, None)).chain(TAGS.iter().map(|(tag, game)| (*tag, Some(*game))));
     let own = own.iter().map(|(tag, game)| (tag.as_str(), Some(game.as_str())));
-    (0..).zip(built_in.chain(own)).map(|(index, (tag, game))| (tag, Tag { index, game }))
+    (0..=u16::MAX).zip(built_in.chain(own)).map(|(index, (tag, game))| (tag, Tag { index, game }))
 }
 
 /// The game that a built-in tag stands for.
