@@ -5,9 +5,9 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::Limits;
 use queryport::quake3::{Answer, Command, Request, Response, server};
-use queryport_benches::{memchr_pass, quake3, walk};
+use queryport::{Limits, ToStatus};
+use queryport_benches::{memchr_pass, quake3, requester, walk};
 
 /// Small, full, and the longest infostring with more players than any game has.
 fn shapes() -> [(&'static str, Bytes); 3] {
@@ -32,10 +32,10 @@ fn decode(c: &mut Criterion) {
         group.bench_function(BenchmarkId::from_parameter("model"), |b| {
             b.iter(|| black_box(&answer).to_status());
         });
-        let status = answer.to_status();
+        let (status, requester) = (answer.to_status(), requester());
         let request = Request::new(Command::GetStatus { challenge: Some(b"0123456789A") });
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
-            b.iter(|| server::answer(&request, black_box(&status), &server::Options::default()));
+            b.iter(|| server::answer(&request, black_box(&status), &server::Options::default(), &requester));
         });
     }
 }

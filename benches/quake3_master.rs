@@ -46,7 +46,7 @@ fn lists(c: &mut Criterion) {
         b.iter(|| {
             let mut query = ListQuery::new(&request, &Limits::default()).unwrap().with_passes(1);
             parts.iter().for_each(|part| drop(query.receive(part)));
-            query.silence(Remaining::Step)
+            query.timeout(Remaining::Step)
         });
     });
     group.finish();
@@ -57,12 +57,12 @@ fn master(c: &mut Criterion) {
     let mut options = Options::default();
     options.max_servers = 20_000;
     let mut master = Master::new(Secret::new([1; 16]), options, now);
-    let mut question = Vec::new();
+    let mut getinfo = Vec::new();
     let mut register = |server: SocketAddr| {
         master.handle_datagram(now, server, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
-        question.clear();
-        master.poll_transmit(now, &mut question).unwrap();
-        let Command::GetInfo { challenge: Some(challenge) } = Request::parse(&question).unwrap().command
+        getinfo.clear();
+        master.poll_transmit(now, &mut getinfo).unwrap();
+        let Command::GetInfo { challenge: Some(challenge) } = Request::parse(&getinfo).unwrap().command
         else {
             panic!()
         };
@@ -72,13 +72,13 @@ fn master(c: &mut Criterion) {
     };
     servers(20_000).for_each(&mut register);
     let server = servers(10_000).last().unwrap();
-    c.bench_function("master of 20,000: heartbeat, question, description", |b| b.iter(|| register(server)));
+    c.bench_function("master of 20,000: heartbeat, request, description", |b| b.iter(|| register(server)));
     let from = "192.0.2.1:9".parse().unwrap();
     c.bench_function("master: a forged heartbeat", |b| {
         b.iter(|| {
             master.handle_datagram(now, from, black_box(b"\xff\xff\xff\xffheartbeat DarkPlaces\n"));
-            question.clear();
-            master.poll_transmit(now, &mut question)
+            getinfo.clear();
+            master.poll_transmit(now, &mut getinfo)
         });
     });
 }

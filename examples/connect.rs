@@ -73,13 +73,13 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let query = |nonce| build(nonce).unwrap_or_else(|_| ConnectQuery::new(nonce));
     match client.ask_host(&arguments.server, port, query).await {
         Ok(outcome) => match outcome.answer {
-            Ok(place) => {
-                let challenge = String::from_utf8_lossy(place.challenge().text()).into_owned();
+            Ok(connected) => {
+                let challenge = String::from_utf8_lossy(&connected.challenge).into_owned();
                 println!(
                     "{} accepted {}: challenge {challenge}, qport {}",
                     outcome.peer,
                     arguments.name,
-                    place.qport()
+                    connected.qport
                 );
                 Ok(ExitCode::SUCCESS)
             }

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use clap::{Args, Parser, Subcommand};
 use queryport::Limits;
 use queryport::Secret;
-use queryport::net::{Client, serve_master};
-use queryport::quake3::master::{Event, ListQuery, ListRequest, Master, Options, Policy, Scope};
+use queryport::net::{Client, serve as serve_master};
+use queryport::quake3::master::{ListQuery, ListRequest, Master, MasterEvent, Options, Policy, Scope};
 use tokio::net::UdpSocket;
 
 /// Keep a list of game servers, or ask for one.
@@ -116,9 +116,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     options.max_servers = arguments.max_servers;
     options.max_per_address = arguments.max_per_address;
     options.lists_in_a_row = arguments.lists_in_a_row;
-    let mut secret = [0; 16];
-    getrandom::fill(&mut secret)?;
-    let mut master = Master::new(Secret::new(secret), options, Instant::now());
+    let mut master = Master::new(Secret::from_os()?, options, Instant::now());
     println!("never more than {} KiB of memory for the list", master.memory_bound() / 1024);
     let end = tokio::time::sleep(Duration::from_secs(arguments.seconds));
     tokio::pin!(end);
@@ -131,8 +129,8 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         }
         while let Some(event) = master.poll_event() {
             match event {
-                Event::Listed(server) => println!("listed {server}"),
-                Event::Expired(server) => println!("expired {server}"),
+                MasterEvent::Listed(server) => println!("listed {server}"),
+                MasterEvent::Expired(server) => println!("expired {server}"),
                 _ => {}
             }
         }
@@ -164,13 +162,15 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
             }
         }
     }
-    let list = servers.finish().await?.answer;
+    let outcome = servers.finish().await?;
+    let (list, requests) = (outcome.answer, outcome.stats.requests);
     eprintln!(
-        "{} servers in {} datagrams, asked {} times: {:?}",
-        list.servers().len(),
-        list.datagrams(),
-        list.passes(),
-        list.completeness()
+        "{} servers, {} out of scope, {} over the limit, {requests} requests: {}, ended by {:?}",
+        list.servers.len(),
+        list.out_of_scope,
+        list.over_limit,
+        list.completeness,
+        list.ended_by
     );
-    Ok(if list.completeness().is_complete() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+    Ok(if list.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }

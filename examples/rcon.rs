@@ -138,7 +138,7 @@ fn print(answer: &RconAnswer) -> ExitCode {
             break;
         }
     }
-    if answer.completeness().is_complete() {
+    if answer.completeness.is_complete() {
         ExitCode::SUCCESS
     } else {
         eprintln!("(the server was still printing when the time was over)");

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use queryport::net::serve;
 use queryport::quake3::master::Announcer;
+use queryport::quake3::server::Options;
 use queryport::serve::Responder;
 use queryport::{Player, Protocol, Secret};
 use tokio::net::UdpSocket;
@@ -80,8 +81,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         arguments.announce
     );
     let sockets = [socket];
-    let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, Instant::now());
-    let mut announcer = Announcer::new("DarkPlaces", arguments.announce, Instant::now())?;
+    let (now, options) = (Instant::now(), Options::default());
+    let mut announcer = Announcer::new("DarkPlaces", arguments.announce, &world.status, &options, now)?;
+    let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, now);
     tokio::select! {
         () = end => {}
         failed = serve(&sockets, (&mut responder, &mut announcer)) => failed?,

@@ -2,15 +2,18 @@
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
     clippy::expect_used,
     clippy::indexing_slicing,
     reason = "a failure is a find"
 )]
 
+use std::time::Instant;
+
 use bytes::Bytes;
-use queryport::Limits;
-use queryport::quake3::{Answer, Kind, Request, Response, server};
-use queryport::{Player, ServerStatus};
+use queryport::quake3::server::{self, Dialect, Options, verify_challenge};
+use queryport::quake3::{Answer, Command, Kind, Reply, Request, Response};
+use queryport::{Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 
 /// A request that parses can be written again if servers would understand it, and is answered within bounds.
 pub fn request(data: &[u8]) {
@@ -24,12 +27,25 @@ pub fn request(data: &[u8]) {
     status.map = Some("q3dm17".into());
     status.max_players = Some(8);
     status.players = Some(vec![Player::new("Ann")]);
-    if let Some(reply) = server::answer(&request, &status, &server::Options::default()) {
+    let requester = Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]));
+    for dialect in [Dialect::Standard, Dialect::DarkPlaces, Dialect::Warsow, Dialect::MedalOfHonor] {
+        let options = Options::new(dialect);
+        let replies = server::answer(&request, &status, &options, &requester);
+        let Some(reply) = replies.into_iter().next() else { continue };
         assert!(reply.len() <= 1396);
-        let response = Response::parse(&reply, &Limits::default()).expect("our replies are replies");
-        assert!(response.completeness().is_complete());
-        assert_eq!(response.info().iter().filter(|(key, _)| *key == b"challenge").count().max(1), 1);
         assert!(Request::parse(&reply).is_err(), "a reply is never a request");
+        if let Command::GetChallenge { .. } = request.command {
+            let reply = Reply::parse(&reply).expect("our replies are replies");
+            if let Reply::Challenge { challenge, .. } = reply {
+                assert!(verify_challenge(challenge, &options, &requester));
+            }
+            continue;
+        }
+        let response = Response::parse(&reply, &Limits::default()).expect("our replies are replies");
+        assert_eq!(response.problems().next(), None);
+        assert_eq!(response.info().iter().filter(|(key, _)| *key == b"challenge").count().max(1), 1);
+        let answer = Answer::from_datagrams([reply], &Limits::default()).expect("it parsed before");
+        assert!(answer.completeness().is_complete());
     }
 }
 
@@ -40,10 +56,11 @@ pub fn response(data: &[u8]) {
     let pairs: Vec<_> = response.info().iter().collect();
     let lines: Vec<_> = response.players().collect();
     assert!(pairs.len() <= limits.max_rules() && lines.len() <= limits.max_players());
-    assert_eq!((pairs.clone(), lines.iter().map(|line| line.name()).collect()), naive(&response));
+    assert_eq!((pairs.clone(), lines.iter().map(|line| line.name()).collect()), naive(&response, data));
 
     let mut written = Vec::new();
-    response.encode(&mut written);
+    response.encode(&mut written).expect("what was read can be written");
+    assert!(response.problems().all(|problem| problem.offset <= data.len()));
     let again = Response::parse(&written, &limits).expect("what was written parses");
     assert_eq!(again.info().iter().collect::<Vec<_>>(), pairs);
     assert_eq!(again.players().collect::<Vec<_>>(), lines);
@@ -60,7 +77,7 @@ pub fn response(data: &[u8]) {
 type Naive<'a> = (Vec<(&'a [u8], &'a [u8])>, Vec<&'a [u8]>);
 
 /// The format read with nothing but `split`.
-fn naive<'a>(response: &Response<'a>) -> Naive<'a> {
+fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
     let info = response.info().raw();
     let tokens: Vec<&[u8]> = info.strip_prefix(b"\\").unwrap_or(info).split(|&b| b == b'\\').collect();
     let mut pairs: Vec<_> =
@@ -71,7 +88,7 @@ fn naive<'a>(response: &Response<'a>) -> Naive<'a> {
     if response.kind() == Kind::Info {
         return (pairs, Vec::new());
     }
-    let body = &response.raw()[info.as_ptr() as usize - response.raw().as_ptr() as usize..];
+    let body = &data[info.as_ptr() as usize - data.as_ptr() as usize..];
     let name = |line: &'a [u8]| {
         let open = line.iter().position(|&b| b == b'"')? + 1;
         let pair = line[open..].windows(3).rposition(|window| window == b"\" \"");

@@ -15,19 +15,19 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use queryport::Limits;
-use queryport::Secret;
-use queryport::quake3::master::{Event, ListPart, ListQuery, ListRequest, Master, Options, Scope, list};
+use queryport::quake3::master::{
+    ListPart, ListQuery, ListRequest, Master, MasterEvent, Options, Scope, list,
+};
 use queryport::quake3::{Command, Password, RconQuery, Reply, Request};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::{Limits, Secret};
 
 /// A part of a list agrees with a naive reader; its servers, written again, are the same.
 pub fn list_part(data: &[u8]) {
     let Ok(part) = ListPart::parse(data) else { return };
     let servers: Vec<SocketAddr> = part.iter().collect();
-    assert_eq!(servers.len(), part.len());
     assert!(servers.len() * 7 <= data.len());
-    if let Some(expected) = naive(data, part.extended()) {
+    if let Some(expected) = naive(data, part.extended) {
         assert_eq!(servers, expected);
     }
     let parts = list(servers.iter().copied(), true);
@@ -40,12 +40,12 @@ pub fn list_part(data: &[u8]) {
         assert_eq!(again, servers);
     }
     let last = ListPart::parse(parts.last().expect("at least one")).expect("ours");
-    assert!(last.has_end() && parts.iter().all(|part| part.len() <= 1400));
+    assert!(last.has_end && parts.iter().all(|part| part.len() <= 1400));
 }
 
 /// Binary lists, read byte by byte; `None` where hexadecimal digits could be meant.
 fn naive(data: &[u8], extended: bool) -> Option<Vec<SocketAddr>> {
-    let direction = usize::from(data.get(4) == Some(&1));
+    let direction = usize::from(matches!(data.get(4), Some(1 | 2)));
     let mut rest = &data[4 + direction + if extended { 21 } else { 18 }..];
     while !rest.is_empty() && rest[0] != b'\\' && !(extended && rest[0] == b'/') {
         rest = &rest[1..];
@@ -77,7 +77,7 @@ fn naive(data: &[u8], extended: bool) -> Option<Vec<SocketAddr>> {
 pub fn reply(data: &[u8]) {
     let Ok(reply) = Reply::parse(data) else { return };
     let mut written = Vec::new();
-    reply.encode(&mut written);
+    reply.encode(&mut written).expect("what was read can be written");
     let again = Reply::parse(&written).expect("what was written parses");
     assert_eq!(again, reply);
     assert!(Request::parse(&written).is_err(), "a reply is never a request");
@@ -107,7 +107,7 @@ pub fn master(data: &[u8]) {
     for (step, number, datagram) in script(data) {
         now += step;
         let from = SocketAddr::from(([192, 0, 2, number % 8], 27_960 + u16::from(number / 128)));
-        // A server that does as it should: its description quotes the last question.
+        // A server that does as it should: its description quotes the last challenge.
         let mut owned = datagram.to_vec();
         if datagram.ends_with(b"\\challenge\\")
             && let Some((_, challenge)) = asked.iter().rfind(|(server, _)| *server == from)
@@ -129,12 +129,12 @@ pub fn master(data: &[u8]) {
                 asked.insert((from, challenge.to_vec()));
             } else {
                 let part = ListPart::parse(&out).expect("a list");
-                assert!(out.len() <= 1400 && part.is_whole());
+                assert!(out.len() <= 1400 && part.intact);
                 assert!(part.iter().all(|server| proved.contains(&server)));
             }
         }
         while let Some(event) = master.poll_event() {
-            if let Event::Listed(server) = event {
+            if let MasterEvent::Listed(server) = event {
                 assert!(proved.contains(&server), "{server} did not answer");
             }
         }
@@ -156,7 +156,7 @@ pub fn conversation(data: &[u8]) {
             if let Verdict::Done(answer) = query.receive(datagram) {
                 done = Some(answer);
             } else if kind == 0
-                && let OnTimeout::Done(answer) = query.silence(Remaining::Retry)
+                && let OnTimeout::Done(answer) = query.timeout(Remaining::Retry)
             {
                 done = Some(answer);
             }
@@ -164,27 +164,28 @@ pub fn conversation(data: &[u8]) {
                 assert!(taken.insert(server), "{server} came twice");
             }
             if let Some(answer) = done {
-                assert_eq!(answer.to_set().len(), answer.servers().len());
-                assert!(answer.servers().len() <= 500 && answer.passes() <= 8);
+                let different: BTreeSet<_> = answer.servers.iter().collect();
+                assert_eq!(different.len(), answer.servers.len());
+                assert!(answer.servers.len() <= 500);
                 list = None;
             }
         }
         if let Some(query) = &mut rcon {
             if let Verdict::Done(answer) = query.receive(datagram) {
                 if let Ok(answer) = answer {
-                    assert!(answer.datagrams() <= 8 && !answer.completeness().is_complete());
+                    assert!(answer.datagrams <= 8 && !answer.completeness.is_complete());
                 }
                 rcon = None;
             } else if kind == 1
-                && let OnTimeout::Done(Ok(answer)) = query.silence(Remaining::Step)
+                && let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step)
             {
-                assert!(answer.datagrams() > 0 && answer.completeness().is_complete());
+                assert!(answer.datagrams > 0 && answer.completeness.is_complete());
                 rcon = None;
             }
         }
     }
     if let Some(mut query) = list {
-        let end = query.silence(Remaining::Nothing);
+        let end = query.timeout(Remaining::Nothing);
         assert!(matches!(end, OnTimeout::Retry | OnTimeout::Done(_)), "nothing is sent after the end");
     }
 }

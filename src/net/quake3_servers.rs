@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use super::client::Client;
 use super::error::Error;
 use super::exchange::Exchange;
-use crate::quake3::master::{ListQuery, ServerList};
+use crate::model::ServerList;
+use crate::quake3::master::ListQuery;
 use crate::session::Outcome;
 
 /// Port of id's masters and of dpmaster.
@@ -72,7 +73,7 @@ impl Client {
     /// while let Some(server) = servers.next().await? {
     ///     println!("{server}");
     /// }
-    /// println!("{}", servers.finish().await?.answer.completeness());
+    /// println!("{}", servers.finish().await?.answer.completeness);
     /// # Ok(())
     /// # }
     /// ```

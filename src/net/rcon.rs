@@ -8,8 +8,6 @@ use super::error::Error;
 use super::exchange::now;
 use crate::error::ErrorKind;
 use crate::protocol::Protocol;
-#[cfg(feature = "secure-rcon")]
-use crate::quake3::SecureRconQuery;
 use crate::quake3::{Password, RconAnswer, RconError, RconPace, RconQuery};
 use crate::session::{Conversation, Outcome};
 
@@ -44,7 +42,7 @@ pub enum RconMode {
 /// # async fn example() -> Result<(), queryport::Error> {
 /// let client = Client::new()?;
 /// let mut rcon = Rcon::new(&client, "example.org:27960", Password::new("secret")).await?;
-/// println!("{}", rcon.run("status").await?.answer.text().decoded());
+/// println!("{}", rcon.run("status").await?.answer.text.decoded());
 /// # Ok(())
 /// # }
 /// ```
@@ -94,11 +92,11 @@ impl Rcon {
             RconMode::Quoted => self.lead(RconQuery::quoted(password, command, limits)?).await,
             #[cfg(feature = "secure-rcon")]
             RconMode::Time => {
-                self.lead(SecureRconQuery::at_time(since_1970(), password, command, limits)?).await
+                self.lead(RconQuery::signed_at(since_1970(), password, command, limits)?).await
             }
             #[cfg(feature = "secure-rcon")]
             RconMode::Challenge => {
-                self.lead(SecureRconQuery::with_challenge(password, command, limits)?).await
+                self.lead(RconQuery::signed_with_challenge(password, command, limits)?).await
             }
         }
     }

@@ -46,9 +46,11 @@ const MAX_REQUEST: usize = 2048;
 /// # use std::time::Instant;
 /// # use queryport::net::serve;
 /// # use queryport::serve::Responder;
-/// # use queryport::quake3::master::Announcer;
+/// # use queryport::quake3::{master::Announcer, server::Options};
 /// # async fn example(mut responder: Responder, sockets: [tokio::net::UdpSocket; 1]) -> Result<(), Box<dyn std::error::Error>> {
-/// let mut announcer = Announcer::new("DarkPlaces", ["192.0.2.9:27950".parse()?], Instant::now())?;
+/// let masters = ["192.0.2.9:27950".parse()?];
+/// let (status, options) = (responder.status(), Options::default());
+/// let mut announcer = Announcer::new("DarkPlaces", masters, status, &options, Instant::now())?;
 /// serve(&sockets, (&mut responder, &mut announcer)).await?;
 /// # Ok(())
 /// # }

@@ -1,16 +1,15 @@
 //! Quake 3's out-of-band packets: Quake III Arena, OpenArena, Urban Terror, Enemy Territory, Jedi Academy, Call
 //! of Duty 1–4, Medal of Honor, Tremulous, Nexuiz, Xonotic, Warsow and their relatives.
 //!
-//! | question | client | server |
+//! | request | client | server |
 //! |---|---|---|
-//! | `getinfo`, `getstatus`: who are you, who is on | [`InfoQuery`], [`StatusQuery`] | [`server::answer`] |
-//! | `getchallenge`: a number that proves my address | [`ChallengeQuery`] | [`Challenges`] |
-//! | `connect`: a place | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
-//! | `rcon`, `srcon`: a console command | [`RconQuery`], `SecureRconQuery` | [`RconRequest`], [`print()`] |
+//! | `getinfo`, `getstatus`: describe yourself, list the players | [`StatusQuery`] | [`server::answer`] |
+//! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`server::answer`], [`server::verify_challenge`] |
+//! | `connect`: reserve a player slot | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
+//! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`print()`] |
 //! | `getservers`, `heartbeat`: the list of servers | [`master::ListQuery`], [`master::Announcer`] | [`master::Master`] |
 //!
-//! Of the first, one datagram asks and one answers. That reply is never continued in a second datagram; what `rcon` prints
-//! and what a master lists is.
+//! A `getinfo` or `getstatus` is answered with one datagram, never more; `rcon` and `getservers` with several.
 //!
 //! ```text
 //!  client                                                        server
@@ -37,34 +36,38 @@
 //! ```
 //!
 //! # What is known and from where
-//! - Requests carry no terminator: DarkPlaces takes everything up to NUL for the challenge (DarkPlaces source).
+//! - Requests carry no terminator: DarkPlaces takes everything up to NUL for the challenge (xonotic/darkplaces, netconn.c).
 //! - A challenge comes back under the key `challenge`, unless it is empty, longer than 128 bytes (no reply at
-//!   all) or holds `\ ; "` (reply without the key) (id 1.32 and ioquake3 source). Some servers send the key
-//!   empty (captures of Warsow and Modern Warfare 2): a wrong one is rejected, a missing one is
-//!   [`Echo::Unverified`].
-//! - `statusResponse`, not "getstatusResponse", is the reply's name (captures).
-//! - Keys repeat, values may be empty, keys and values may begin or end with blanks (captures). Lookup takes the
-//!   first match without regard to case, as id's engines do.
-//! - The name on a player line reaches from the first quote to the last; a name cannot hold one (id source).
+//!   all) or holds `\ ; "` (reply without the key) (ioquake3, code/server/sv_main.c). Some servers send the key
+//!   empty (captured from Warsow and Modern Warfare 2 servers): a wrong one is rejected, a missing one makes the answer
+//!   [`Unverified`](crate::Verification::Unverified).
+//! - `statusResponse`, not "getstatusResponse", is the reply's name (captured from every server here).
+//! - Keys repeat, values may be empty, keys and values may begin or end with blanks (captured from Urban Terror and Warsow
+//!   servers). Lookup takes the first match without regard to case, as id's engines do.
+//! - The name on a player line reaches from the first quote to the last; a name cannot hold one (id-Software/Quake-III-Arena,
+//!   code/server/sv_main.c).
 //! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and then one a
-//!   second (source): do not send both back to back, and do not retry within a second.
+//!   second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c): do not send both back to back, and do not retry
+//!   within a second.
 //! - ioquake3's `getchallenge` carries the client's own challenge and the game's name and gets both challenges and the
-//!   protocol number back; id's, DarkPlaces' and Warsow's carry and get less (source; recorded from OpenArena and
-//!   Nexuiz). `connect` is compressed from its first blank on ([`huffman`]), but not on DarkPlaces (recorded).
-//! - `rcon`'s answers have neither number nor end mark: quiet ends them. ioquake3's pieces have 1,007 bytes of text at
-//!   most, DarkPlaces' 1,394; a wrong password is told by the one and passed over in silence by the other (recorded).
-//!   Known limits: id's servers take one command in 500 ms, Urban Terror's one in 600 ms after a bad password, ioquake3's
-//!   ten packets of an address in a row and then one a second (source); [`RconPace`] stays below all of them.
-//! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank (source; accepted by Nexuiz).
-//! - The number of clients in an `infoResponse` leaves out private slots on id's and ioquake3's servers
-//!   (source); a `statusResponse` has no such key, its lines are counted.
+//!   protocol number back; id's, DarkPlaces' and Warsow's carry and get less (ioquake3, code/server/sv_client.c; captured from
+//!   OpenArena and Nexuiz). `connect` is compressed from its first blank on ([`huffman`]), but not on DarkPlaces (captured from
+//!   Nexuiz).
+//! - The answers to `rcon` have neither number nor end mark: quiet ends them. ioquake3's pieces have 1,007 bytes of text at
+//!   most, DarkPlaces' 1,394; ioquake3 answers a wrong password with an error, DarkPlaces not at all (captured from OpenArena
+//!   and Nexuiz). Known limits: id's servers take one command in 500 ms, Urban Terror's one in 600 ms after a bad password,
+//!   ioquake3's ten packets of an address in a row and then one a second; [`RconPace`] stays below all of them.
+//! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank (xonotic/darkplaces, netconn.c;
+//!   accepted by Nexuiz).
+//! - The number of clients in an `infoResponse` leaves out private slots on id's and ioquake3's servers (ioquake3,
+//!   code/server/sv_main.c); a `statusResponse` has no such key, its lines are counted.
 //!
 //! # Reading a packet
 //! ```
 //! use queryport::Limits;
 //! use queryport::quake3::Response;
 //!
-//! // From the Urban Terror page among the documents this crate was made from.
+//! // From the Urban Terror page on getinfo.
 //! let packet = b"\xff\xff\xff\xffinfoResponse\n\\game\\q3ut4\\pure\\1\\gametype\\8\\sv_maxclients\\14\\clients\\6\
 //!                \\mapname\\ut4_turnpike\\hostname\\TinyBomb #1 Classic\\protocol\\68";
 //! let response = Response::parse(packet, &Limits::default())?;
@@ -73,39 +76,21 @@
 //! # Ok::<(), queryport::ParseError>(())
 //! ```
 
-mod bits;
-mod challenge;
+mod answer;
 mod client;
 mod connect;
-pub mod huffman;
-mod infostring;
-mod mapping;
+mod from_status;
 pub mod master;
-mod pace;
-mod player;
-mod printout;
 mod rcon;
-mod refusal;
-mod reply;
-mod request;
-mod response;
-mod secure;
 pub mod server;
-#[cfg(feature = "secure-rcon")]
-mod signing;
+mod to_status;
+mod wire;
 
-pub use challenge::{Challenge, ChallengeQuery, Challenges};
-pub use client::{Answer, Dialect, StatusQuery};
-pub use connect::{ConnectQuery, ConnectRequest, Connected};
-pub use infostring::{BIG_INFO_STRING, InfoString, InfoStringBuilder, MAX_INFO_STRING, Pairs};
-pub use pace::RconPace;
-pub use player::{LineOrder, PlayerLine, PlayerLines};
-pub use printout::{RconAnswer, RconError};
-pub use rcon::{Password, RconQuery, RconRequest, print};
-pub use refusal::{Reason, Refusal};
-pub use reply::{ChallengeForm, ChallengeReply, ConnectReply, PrintForm, Reply};
-pub use request::{Command, MAX_CHALLENGE, Request};
-pub use response::{Kind, Response};
-pub use secure::{SecureMode, SecureRconRequest};
-#[cfg(feature = "secure-rcon")]
-pub use signing::SecureRconQuery;
+pub use answer::Answer;
+pub use client::{Dialect, StatusQuery};
+pub use connect::{ConnectQuery, Connected, Reason, Refusal, huffman};
+pub use rcon::{Password, RconAnswer, RconError, RconPace, RconQuery, print};
+pub use wire::{
+    Command, ConnectRequest, InfoString, Kind, PlayerLine, RconRequest, Reply, ReplyForm, Request, Response,
+    SecureMode, SecureRconRequest,
+};

@@ -1,45 +1,94 @@
 //! The server's side, pure: a request and a status in, a reply out.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 
-use super::infostring::{InfoStringBuilder, MAX_INFO_STRING, sanitise};
-use super::player::LineOrder;
-use super::request::{Command, MAX_CHALLENGE, Request};
-use super::response::{Kind, encode_head};
-use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
+use super::from_status::{self, infostring, lines};
+use super::wire::challenge::{self, MAX_CHALLENGE};
+use super::wire::infostring::MAX_INFO_STRING;
+use super::wire::player::Field;
+use super::wire::reply::{Reply, ReplyForm};
+use super::wire::request::{Command, Request};
+use super::wire::response::{Kind, put_head};
+use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
+use crate::text::number;
 
-/// Room for a usual reply, and for a usual player line, in bytes.
+/// Bytes of a usual reply.
 const USUAL_REPLY: usize = 2048;
-const USUAL_LINE: usize = 32;
+
+/// What the tokens of `getchallenge` are issued for.
+const PURPOSE: u16 = 0x5133;
+
+/// Which implementation to imitate.
+///
+/// ```
+/// use queryport::quake3::server::{Dialect, Options};
+/// use queryport::serve::Service;
+///
+/// let xonotic = Service::from(Options::new(Dialect::DarkPlaces));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// ioquake3: player lines of score, ping and name; a challenge is a number, and `getchallenge` names its game.
+    #[default]
+    Standard,
+    /// DarkPlaces (Nexuiz, Xonotic): where players have teams, the team stands before the name; `getchallenge` is answered
+    /// with `challenge` and eleven characters.
+    DarkPlaces,
+    /// Warsow: the team stands after the name; `getchallenge` is answered with `challenge` and a number.
+    Warsow,
+    /// Soldier of Fortune II: the team stands before the name.
+    SoldierOfFortune2,
+    /// Medal of Honor: player lines of ping and name; a direction byte of 0x01 in every reply.
+    MedalOfHonor,
+}
 
 /// How a server answers.
+///
+/// ```
+/// use queryport::quake3::server::{Dialect, Options};
+///
+/// let mut options = Options::new(Dialect::DarkPlaces);
+/// assert_eq!(options.protocol, 3);
+/// options.max_reply = 8192;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The order of the numbers on its player lines.
-    pub lines: LineOrder,
-    /// The protocol number of the game, which masters filter by; 68 is Quake III Arena 1.32.
+    /// Which implementation to imitate.
+    pub dialect: Dialect,
+    /// The protocol number of the game, which masters filter by; default 3 for DarkPlaces, else 68, Quake III Arena 1.32.
     pub protocol: u32,
     /// Most bytes of a reply. Players that do not fit are left out: the format has no second datagram. The
     /// default, 1,396, stays below the Internet's usual packet size.
     pub max_reply: usize,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self { lines: LineOrder::default(), protocol: 68, max_reply: 1396 }
+impl Options {
+    /// The defaults of a dialect.
+    #[must_use]
+    pub const fn new(dialect: Dialect) -> Self {
+        let protocol = if matches!(dialect, Dialect::DarkPlaces) { 3 } else { 68 };
+        Self { dialect, protocol, max_reply: 1396 }
     }
 }
 
-/// Answers `getinfo` and `getstatus`, or stays silent where servers do: for a challenge of more than
-/// [`MAX_CHALLENGE`] bytes. Other requests are not answered from a status: [`Challenges`](super::Challenges)
-/// answers `getchallenge`, [`Reply`](super::Reply) writes the others' replies.
+impl Default for Options {
+    fn default() -> Self {
+        Self::new(Dialect::default())
+    }
+}
+
+/// Answers `getinfo`, `getstatus` and `getchallenge`. There is no reply to other requests, nor to a challenge of more than
+/// 128 bytes; [`Reply`] writes what a game answers to `connect`, [`print()`](crate::quake3::print) what it answers to
+/// `rcon`.
 ///
 /// The names and counts go in first, then the players, then as many of the status's own rules as still fit. What the
 /// format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
+///
+/// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check the challenge that comes
+/// back in a `connect` with [`verify_challenge`].
 ///
 /// ```
 /// use std::time::Instant;
@@ -63,126 +112,148 @@ pub fn answer(
     request: &Request<'_>,
     status: &ServerStatus,
     options: &Options,
-    _requester: &Requester,
+    requester: &Requester,
 ) -> Replies {
+    let direction_byte = request.direction_byte || options.dialect == Dialect::MedalOfHonor;
     let (kind, challenge) = match request.command {
         Command::GetInfo { challenge } => (Kind::Info, challenge),
         Command::GetStatus { challenge } => (Kind::Status, challenge),
+        Command::GetChallenge { client, game } => {
+            return challenge_reply((client, game), status, options, requester, direction_byte);
+        }
         _ => return Replies::NONE,
     };
     if challenge.is_some_and(|challenge| challenge.len() > MAX_CHALLENGE) {
         return Replies::NONE;
     }
     let mut reply = Vec::with_capacity(options.max_reply.min(USUAL_REPLY));
-    encode_head(kind, request.direction_byte, &mut reply);
+    put_head(kind, direction_byte, &mut reply);
     let players = if kind == Kind::Status { status.listed_players() } else { &[] };
-    let mut lines = Vec::with_capacity(players.len().saturating_mul(USUAL_LINE).min(options.max_reply));
-    for player in players {
-        line(player, options.lines, &mut lines);
-        if lines.len() > options.max_reply {
-            break;
-        }
-    }
-    // An infostring that leaves every player its place, down to what the names and counts need.
+    let lines = lines(players, fields(options.dialect, status), options.max_reply);
+    // The rules leave enough room for every player, the names and counts do not.
     let left = options.max_reply.saturating_sub(reply.len());
     let room = left.min(MAX_INFO_STRING);
     let spare = left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING);
-    let info = infostring(kind, challenge, status, options, (room, spare));
-    if reply.len().saturating_add(info.as_bytes().len()) > options.max_reply {
+    let info = infostring(kind, challenge, status, options.protocol, (room, spare));
+    if reply.len().saturating_add(info.bytes.len()) > options.max_reply {
         return Replies::NONE;
     }
-    reply.extend_from_slice(info.as_bytes());
+    reply.extend_from_slice(&info.bytes);
     let left = options.max_reply.saturating_sub(reply.len()).checked_sub(1);
     if let Some(left) = left.filter(|_| kind == Kind::Status) {
         reply.push(b'\n');
-        reply.extend_from_slice(whole_lines(&lines, left));
+        reply.extend_from_slice(complete_lines(&lines, left));
     }
     Bytes::from(reply).into()
 }
 
+/// Whether a challenge was issued to this requester's address, 15–30 s ago at most: for a game server that handles
+/// `connect` or a signed `rcon`.
+///
+/// ```
+/// use std::time::Instant;
+/// use queryport::quake3::server::{self, Options, verify_challenge};
+/// use queryport::quake3::{Command, Reply, Request};
+/// use queryport::{Requester, Secret, ServerStatus};
+///
+/// # #[allow(clippy::disallowed_methods)]
+/// let client = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let request = Request::new(Command::GetChallenge { client: None, game: None });
+/// let replies = server::answer(&request, &ServerStatus::default(), &Options::default(), &client);
+/// let Reply::Challenge { challenge, .. } = Reply::parse(replies.iter().next().unwrap())? else { panic!() };
+///
+/// assert!(verify_challenge(challenge, &Options::default(), &client));
+/// let mut stranger = client;
+/// stranger.address.set_port(5001);
+/// assert!(!verify_challenge(challenge, &Options::default(), &stranger));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn verify_challenge(challenge: &[u8], options: &Options, requester: &Requester) -> bool {
+    let matches = |token| challenge_text(options.dialect, token) == challenge;
+    requester.tokens.verify_for(requester.now, requester.address, PURPOSE, matches)
+}
+
+/// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the protocol number.
+fn challenge_reply(
+    (client, game): (Option<&[u8]>, Option<&[u8]>),
+    status: &ServerStatus,
+    options: &Options,
+    requester: &Requester,
+    direction_byte: bool,
+) -> Replies {
+    let mut out = Vec::new();
+    let form = match options.dialect {
+        Dialect::DarkPlaces | Dialect::Warsow => ReplyForm::DarkPlaces,
+        Dialect::Standard | Dialect::SoldierOfFortune2 | Dialect::MedalOfHonor => ReplyForm::Quake3,
+    };
+    let own = status.game.as_ref().map(from_status::text);
+    let other_game = own.filter(|own| game.is_some_and(|game| game != own));
+    if let Some(own) = other_game.filter(|_| form == ReplyForm::Quake3) {
+        let text = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
+        Reply::Print { form, text: &text }.put(direction_byte, &mut out);
+    } else {
+        let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);
+        let challenge = challenge_text(options.dialect, token);
+        let client = client.filter(|_| form == ReplyForm::Quake3).and_then(number::number::<i32>);
+        let client = client.map(|number| number.to_string());
+        let client = client.as_ref().map(String::as_bytes);
+        let protocol = options.protocol.to_string();
+        let reply = Reply::Challenge {
+            form,
+            challenge: &challenge,
+            client,
+            protocol: client.map(|_| protocol.as_bytes()),
+            extra: (options.dialect == Dialect::DarkPlaces).then_some(b""),
+        };
+        reply.put(direction_byte, &mut out);
+    }
+    Bytes::from(out).into()
+}
+
+/// A token as the engines write challenges: a signed number of 32 bits, on DarkPlaces eleven characters.
+fn challenge_text(dialect: Dialect, token: u64) -> Vec<u8> {
+    if dialect == Dialect::DarkPlaces {
+        return challenge::from_number(token).to_vec();
+    }
+    let [a, b, c, d, ..] = token.to_le_bytes();
+    i32::from_le_bytes([a, b, c, d]).to_string().into_bytes()
+}
+
+/// The fields of player lines.
+fn fields(dialect: Dialect, status: &ServerStatus) -> &'static [Field] {
+    use Field::{Name, Ping, Score, Team};
+    let has_teams = || status.listed_players().iter().any(|player| player.team.is_some());
+    match dialect {
+        Dialect::SoldierOfFortune2 => &[Score, Ping, Team, Name],
+        Dialect::DarkPlaces if has_teams() => &[Score, Ping, Team, Name],
+        Dialect::Standard | Dialect::DarkPlaces => &[Score, Ping, Name],
+        Dialect::Warsow => &[Score, Ping, Name, Team],
+        Dialect::MedalOfHonor => &[Ping, Name],
+    }
+}
+
 /// As many lines as fit; a name cannot hold a line feed.
-fn whole_lines(lines: &[u8], room: usize) -> &[u8] {
+fn complete_lines(lines: &[u8], room: usize) -> &[u8] {
     let Some((fits, _)) = lines.split_at_checked(room) else { return lines };
     let end = fits.iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed.saturating_add(1));
     lines.get(..end).unwrap_or_default()
 }
 
-/// The named fields up to `room` bytes, then the rules up to `spare`. A key is written once.
-fn infostring(
-    kind: Kind,
-    challenge: Option<&[u8]>,
-    status: &ServerStatus,
-    options: &Options,
-    (room, spare): (usize, usize),
-) -> InfoStringBuilder {
-    let text = |text: &Option<Text>| text.as_ref().map(|text| sanitise(&wire(text.as_ref())).into_owned());
-    let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes());
-    let listed = status.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
-    let (name_key, game_type_key) = match kind {
-        Kind::Info => ("hostname", "gametype"),
-        Kind::Status => ("sv_hostname", "g_gametype"),
-    };
-    let online = status.player_count.or(listed).filter(|_| kind == Kind::Info);
-    let password = status.password.map(|locked| if locked { b"1".to_vec() } else { b"0".to_vec() });
-    // A challenge the infostring cannot carry is not quoted, as on id's servers.
-    let challenge = challenge.filter(|challenge| sanitise(challenge) == *challenge).map(<[u8]>::to_vec);
-    let named = [
-        ("challenge", challenge),
-        (name_key, text(&status.name)),
-        ("mapname", text(&status.map)),
-        ("clients", online.map(|online| online.to_string().into_bytes())),
-        ("sv_maxclients", number(status.max_players)),
-        (game_type_key, text(&status.game_type)),
-        ("gamename", text(&status.game)),
-        ("protocol", Some(options.protocol.to_string().into_bytes())),
-        ("g_needpass", password),
-        ("bots", number(status.bot_count)),
-        ("version", text(&status.version)),
-    ];
-    let mut info = InfoStringBuilder::new(room);
-    for (key, value) in &named {
-        if let Some(value) = value.as_ref().filter(|value| !value.is_empty()) {
-            // What does not fit is left out: the next one may be shorter.
-            let _ = info.push(key.as_bytes(), value);
-        }
-    }
-    let mut info = info.with_limit(spare);
-    let is_named = |key: &[u8]| {
-        named.iter().any(|(named, value)| value.is_some() && key.eq_ignore_ascii_case(named.as_bytes()))
-    };
-    if kind == Kind::Status {
-        for (key, value) in &status.rules {
-            let (key, value) = (wire(key), wire(value));
-            let key = sanitise(&key);
-            if !is_named(&key) {
-                let _ = info.push(&key, &sanitise(&value));
-            }
-        }
-    }
-    info
-}
-
-/// A text's bytes in this wire's character sets.
-fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
-    text.encoded(Charset::Utf8OrWindows1252)
-}
-
-/// Appends a player's line and its line feed.
-fn line(player: &Player, order: LineOrder, out: &mut Vec<u8>) {
-    let numbers = (player.score.unwrap_or(0), player.ping.unwrap_or(0), player.team.unwrap_or(0));
-    let name = wire(player.name.as_ref());
-    let written = order.encode(numbers, &sanitise(&name), out);
-    debug_assert!(written.is_ok(), "sanitised names can be written");
-    out.push(b'\n');
-}
-
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
 mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::super::wire::response::Response;
     use super::*;
     use crate::limits::Limits;
-    use crate::model::Rules;
-    use crate::quake3::Response;
-    use crate::reply::{Replies, Requester};
+    use crate::model::{Player, Rules};
+    use crate::secret::Secret;
+
+    fn requester() -> Requester {
+        Requester::new("192.0.2.1:5000".parse().unwrap(), Instant::now(), Secret::new([7; 16]))
+    }
 
     fn status(players: usize) -> ServerStatus {
         ServerStatus {
@@ -195,9 +266,12 @@ mod tests {
         }
     }
 
+    fn reply(command: Command<'_>, status: &ServerStatus, options: &Options) -> Option<Bytes> {
+        answer(&Request::new(command), status, options, &requester()).into_iter().next()
+    }
+
     fn ask(challenge: Option<&[u8]>, players: usize) -> Option<Bytes> {
-        let request = Request::new(Command::GetStatus { challenge });
-        answer(&request, &status(players), &Options::default())
+        reply(Command::GetStatus { challenge }, &status(players), &Options::default())
     }
 
     #[test]
@@ -206,7 +280,7 @@ mod tests {
             let reply = ask(Some(b"x"), players).unwrap();
             assert!(reply.len() <= 1396);
             let response = Response::parse(&reply, &Limits::default()).unwrap();
-            assert!(response.completeness().is_complete(), "no half line");
+            assert_eq!(response.problems().next(), None, "no half line");
             assert_eq!(response.info().get("sv_hostname"), Some(&b"^1Srv,"[..]));
             assert!(response.info().raw().len() <= MAX_INFO_STRING);
             let listed = response.players().count();
@@ -231,11 +305,84 @@ mod tests {
     #[test]
     fn an_info_response_has_counts_and_no_rules() {
         let request = Request { direction_byte: true, ..Request::new(Command::GetInfo { challenge: None }) };
-        let reply = answer(&request, &status(3), &Options::default()).unwrap();
+        let replies = answer(&request, &status(3), &Options::default(), &requester());
         assert_eq!(
-            &reply[..],
+            &replies.into_iter().next().unwrap()[..],
             b"\xff\xff\xff\xff\x01infoResponse\n\\hostname\\^1Srv,\\mapname\\q3dm17\\clients\\3\\sv_maxclients\\64\
               \\protocol\\68"
         );
+    }
+
+    #[test]
+    fn each_dialect_has_its_player_lines() {
+        let mut status = ServerStatus::default();
+        let mut player = Player::new("Ann");
+        (player.score, player.ping) = (Some(-3), Some(50));
+        status.players = Some(vec![player]);
+        let last_line = |dialect, status: &ServerStatus| {
+            let reply =
+                reply(Command::GetStatus { challenge: None }, status, &Options::new(dialect)).unwrap();
+            assert_eq!(reply[4] == 1, dialect == Dialect::MedalOfHonor);
+            String::from_utf8_lossy(reply.split(|&byte| byte == b'\n').rev().nth(1).unwrap()).into_owned()
+        };
+        assert_eq!(last_line(Dialect::DarkPlaces, &status), r#"-3 50 "Ann""#, "no teams");
+        status.players.as_mut().unwrap()[0].team = Some(2);
+        assert_eq!(last_line(Dialect::Standard, &status), r#"-3 50 "Ann""#);
+        assert_eq!(last_line(Dialect::DarkPlaces, &status), r#"-3 50 2 "Ann""#);
+        assert_eq!(last_line(Dialect::SoldierOfFortune2, &status), r#"-3 50 2 "Ann""#);
+        assert_eq!(last_line(Dialect::Warsow, &status), r#"-3 50 "Ann" 2"#);
+        assert_eq!(last_line(Dialect::MedalOfHonor, &status), r#"50 "Ann""#);
+    }
+
+    #[test]
+    fn each_dialect_has_its_challenges() {
+        let get = |dialect, client, game| {
+            let status = ServerStatus { game: Some("Quake3Arena".into()), ..ServerStatus::default() };
+            let reply =
+                reply(Command::GetChallenge { client, game }, &status, &Options::new(dialect)).unwrap();
+            String::from_utf8(reply[4..].to_vec()).unwrap()
+        };
+        let token = requester().tokens.issue_for(Instant::now(), requester().address, PURPOSE);
+        let number = String::from_utf8(challenge_text(Dialect::Standard, token)).unwrap();
+        let ours = Some(&b"12345"[..]);
+        assert_eq!(get(Dialect::Standard, None, None), format!("challengeResponse {number}"));
+        assert_eq!(get(Dialect::Standard, ours, None), format!("challengeResponse {number} 12345 68"));
+        assert_eq!(
+            get(Dialect::Standard, ours, Some(b"Quake3Arena")),
+            format!("challengeResponse {number} 12345 68")
+        );
+        assert_eq!(
+            get(Dialect::Standard, Some(b"\\x"), None),
+            format!("challengeResponse {number}"),
+            "no number"
+        );
+        assert_eq!(
+            get(Dialect::Standard, ours, Some(b"Other")),
+            "print\nGame mismatch: This is a Quake3Arena server\n"
+        );
+        assert_eq!(get(Dialect::MedalOfHonor, None, None), format!("\x01challengeResponse {number}"));
+        assert_eq!(get(Dialect::Warsow, ours, Some(b"Other")), format!("challenge {number}"));
+        let darkplaces = get(Dialect::DarkPlaces, ours, Some(b"Other"));
+        assert!(darkplaces.starts_with("challenge ") && darkplaces.ends_with('\0'));
+        assert_eq!(darkplaces.len(), "challenge ".len() + 11 + 1);
+    }
+
+    #[test]
+    fn a_challenge_is_valid_for_its_address_and_some_seconds() {
+        for dialect in [Dialect::Standard, Dialect::DarkPlaces, Dialect::Warsow] {
+            let (client, options) = (requester(), Options::new(dialect));
+            let request = Request::new(Command::GetChallenge { client: None, game: None });
+            let reply =
+                answer(&request, &ServerStatus::default(), &options, &client).into_iter().next().unwrap();
+            let Ok(Reply::Challenge { challenge, .. }) = Reply::parse(&reply) else { panic!("{reply:?}") };
+            let valid_after = |seconds| {
+                let now = client.now.checked_add(Duration::from_secs(seconds)).unwrap();
+                verify_challenge(challenge, &options, &Requester { now, ..client })
+            };
+            assert!(valid_after(0) && valid_after(15) && !valid_after(30));
+            assert!(!verify_challenge(b"0", &options, &client) && !verify_challenge(b"", &options, &client));
+            let address = "192.0.2.2:5000".parse().unwrap();
+            assert!(!verify_challenge(challenge, &options, &Requester { address, ..client }));
+        }
     }
 }

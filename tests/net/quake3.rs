@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use queryport::net::{Rcon, RconMode, serve};
 use queryport::quake3::master::{Announcer, ListQuery, ListRequest, Master, Options, Scope};
-use queryport::quake3::{Command, Password, PrintForm, RconError, Reason, Request, print};
+use queryport::quake3::{Command, Password, RconError, Reason, ReplyForm, Request, print, server};
 use queryport::serve::Responder;
 use queryport::{Client, Error, ErrorKind, Limits, Player, Protocol, Secret, ServerStatus, Timing};
 use tokio::net::UdpSocket;
@@ -30,7 +30,7 @@ async fn console(bind: &str) -> SocketAddr {
                 Command::Rcon(_) => b"Bad rconpassword.\n".to_vec(),
                 _ => continue,
             };
-            for datagram in print(&text, PrintForm::Quake3) {
+            for datagram in print(&text, ReplyForm::Quake3) {
                 socket.send_to(&datagram, from).await.unwrap();
             }
         }
@@ -46,7 +46,7 @@ async fn commands_run_one_after_the_other_at_the_pace_of_servers() {
         let started = Instant::now();
         for _ in 0..3 {
             let outcome = rcon.run("status").await.unwrap();
-            assert_eq!(outcome.answer.raw(), "map: q3dm17\n");
+            assert_eq!(outcome.answer.text, "map: q3dm17");
         }
         assert!(started.elapsed() >= Duration::from_millis(1300), "two gaps of 650 ms");
         assert!(!format!("{rcon:?}").contains("hunter2"), "no password in any output");
@@ -64,7 +64,7 @@ async fn passwords_are_checked_by_the_server_and_before() {
     let blank = rcon("two words").await.run("status").await;
     assert!(matches!(blank, Err(Error::Request(_))), "{blank:?}");
     let quoted = rcon("two words").await.with_mode(RconMode::Quoted).run("status").await.unwrap();
-    assert_eq!((quoted.answer.raw().len(), quoted.answer.datagrams()), (3000, 3));
+    assert_eq!((quoted.answer.text.raw().len(), quoted.answer.datagrams), (3000, 3));
     let nobody = UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let mut rcon = Rcon::new(&client(), &nobody.to_string(), Password::new("x")).await.unwrap();
     assert_eq!(rcon.run("status").await.unwrap_err().kind(), ErrorKind::Unreachable);
@@ -91,9 +91,9 @@ async fn announced_servers_come_onto_the_list_and_are_asked() {
         status.max_players = Some(8);
         status.players = Some(vec![Player::new("Ann")]);
         tokio::spawn(async move {
-            let mut responder =
-                Responder::new(Protocol::Quake3, status, Secret::new([2; 16]), Instant::now());
-            let mut announcer = Announcer::new("DarkPlaces", [master], Instant::now()).unwrap();
+            let (now, options) = (Instant::now(), server::Options::default());
+            let mut announcer = Announcer::new("DarkPlaces", [master], &status, &options, now).unwrap();
+            let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([2; 16]), now);
             serve(&[socket], (&mut responder, &mut announcer)).await
         });
     }

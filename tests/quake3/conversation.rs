@@ -1,16 +1,16 @@
-//! Quake 3's conversations in virtual time: lossy links, and the tricks on which others fall.
+//! The client over simulated links, in virtual time.
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use queryport::quake3::{Request, StatusQuery, server};
+use queryport::session::Session;
+use queryport::{Limits, ParseErrorKind, QueryError, Timing, ToStatus, Verification};
+use queryport::{Player, ServerStatus};
+
 use crate::common::link::Conditions;
 use crate::common::pair::{SERVER, play};
-use bytes::Bytes;
-use queryport::Limits;
-use queryport::Timing;
-use queryport::quake3::{Echo, Request, StatusQuery, server};
-use queryport::session::Session;
-use queryport::{ParseErrorKind, QueryError};
-use queryport::{Player, ServerStatus};
+use crate::common::{at, requester};
 
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -20,10 +20,9 @@ fn status() -> ServerStatus {
 }
 
 fn answer(_: Instant, _: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
-    let reply = Request::parse(datagram)
-        .ok()
-        .and_then(|request| server::answer(&request, &status(), &server::Options::default()));
-    reply.into_iter().collect()
+    let Ok(request) = Request::parse(datagram) else { return Vec::new() };
+    let requester = requester("192.0.2.1:5000");
+    server::answer(&request, &status(), &server::Options::default(), &requester).into_iter().collect()
 }
 
 fn query() -> StatusQuery {
@@ -39,8 +38,10 @@ fn over_a_bad_link_an_answer_is_right_or_none() {
         match played.result {
             Ok(outcome) => {
                 answered += 1;
-                assert_eq!(outcome.answer.echo(), Echo::Verified);
-                assert_eq!(outcome.answer.to_status().listed_players().len(), 20);
+                assert_eq!(outcome.answer.verification(), Verification::Verified);
+                let status = outcome.answer.to_status();
+                assert_eq!(status.listed_players().len(), 20);
+                assert_eq!(status.verification, Verification::Verified);
             }
             Err(QueryError::NoAnswer { requests: 3, .. }) => silent += 1,
             Err(error) => panic!("seed {seed}: {error}"),
@@ -57,7 +58,7 @@ fn a_corrupting_link_never_yields_another_server() {
         let conditions = Conditions { corruption: 0.5, ..Conditions::bad() };
         let played = play(query(), Timing::default(), (conditions, seed), answer);
         if let Ok(outcome) = played.result {
-            assert!(outcome.answer.response().players().count() <= 20);
+            assert!(outcome.answer.players().count() <= 20);
         }
     }
 }
@@ -84,22 +85,23 @@ fn retries_are_spaced_by_more_than_a_second() {
     assert!(asked.windows(2).all(|pair| pair[1] - pair[0] > Duration::from_secs(1)));
 }
 
-struct Rig {
+/// A session that has sent its request, and the challenge in it.
+struct Asked {
     session: Session<StatusQuery>,
     now: Instant,
     challenge: String,
 }
 
-impl Rig {
+impl Asked {
     fn new() -> Self {
         let now = Instant::now();
-        let mut session = Session::new(query(), at(SERVER), Timing::default(), &Limits::default(), now);
+        let mut session = Session::new(query(), at(SERVER), Timing::default(), now);
         let mut out = Vec::new();
         session.poll_transmit(now, &mut out).unwrap();
         Self { session, now, challenge: String::from_utf8_lossy(&out[14..]).into_owned() }
     }
 
-    fn hear(&mut self, from: &str, datagram: &[u8]) {
+    fn receive(&mut self, from: &str, datagram: &[u8]) {
         self.session.handle_datagram(self.now, at(from), datagram);
     }
 
@@ -114,54 +116,52 @@ impl Rig {
     }
 }
 
-fn at(address: &str) -> SocketAddr {
-    address.parse().unwrap()
-}
-
-/// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
+/// rust gamedig accepts replies from another address or port, and a forged one that comes first.
 #[test]
 fn spoofed_replies_change_nothing() {
-    let mut rig = Rig::new();
-    let spoofed = rig.reply("spoofed");
-    rig.hear("192.0.2.2:27961", &spoofed);
-    rig.hear("192.0.2.9:27960", &spoofed);
+    let mut asked = Asked::new();
+    let spoofed = asked.reply("spoofed");
+    asked.receive("192.0.2.2:27961", &spoofed);
+    asked.receive("192.0.2.9:27960", &spoofed);
     let forged = b"\xff\xff\xff\xffstatusResponse\n\\challenge\\AAAAAAAAAAA\n0 0 \"forged\"\n";
-    rig.hear(SERVER, forged);
-    assert_eq!(rig.session.stats().foreign, 2);
-    assert_eq!(rig.session.stats().rejected, 1);
-    let real = rig.reply("real");
-    rig.hear(SERVER, &real);
-    assert_eq!(rig.name(), "real");
+    asked.receive(SERVER, forged);
+    assert_eq!(asked.session.stats().foreign, 2);
+    assert_eq!(asked.session.stats().rejected, 1);
+    let real = asked.reply("real");
+    asked.receive(SERVER, &real);
+    assert_eq!(asked.name(), "real");
 }
 
-/// Where others fall: «every datagram twice», «second copy with other content later».
 #[test]
-fn the_first_answer_stands() {
-    let mut rig = Rig::new();
-    let (first, second) = (rig.reply("first"), rig.reply("second"));
+fn copies_and_other_answers_after_the_first_change_nothing() {
+    let mut asked = Asked::new();
+    let (first, second) = (asked.reply("first"), asked.reply("second"));
     for datagram in [&first, &first, &second] {
-        rig.hear(SERVER, datagram);
+        asked.receive(SERVER, datagram);
     }
-    assert_eq!(rig.session.stats().late, 2);
-    assert_eq!(rig.name(), "first");
+    assert_eq!(asked.session.stats().late, 2);
+    assert_eq!(asked.name(), "first");
 }
 
-/// Where others fall: «empty datagram: rust gamedig panics», «endless stream, never final: never end».
+/// rust gamedig panics at an empty datagram; others wait for ever while datagrams come.
 #[test]
-fn endless_nonsense_ends_at_the_deadline_and_is_named() {
-    let mut rig = Rig::new();
-    let start = rig.now;
-    while rig.session.poll_timeout().is_some() {
+fn endless_nonsense_ends_at_the_deadline_with_the_last_rejection() {
+    let mut asked = Asked::new();
+    let start = asked.now;
+    let error = loop {
         for datagram in [&b""[..], b"\xff\xff\xff\xffprint\nflooded\n", b"\\final\\"] {
-            rig.hear(SERVER, datagram);
+            asked.receive(SERVER, datagram);
         }
-        rig.now += Duration::from_millis(10);
-        rig.session.handle_timeout(rig.now);
-        rig.session.poll_transmit(rig.now, &mut Vec::new());
-    }
-    assert_eq!(rig.now - start, Timing::default().timeout());
-    match rig.session.poll_answer() {
-        Some(Err(QueryError::NoUsableAnswer { requests: 3, rejected, last, .. })) => {
+        asked.now += Duration::from_millis(10);
+        asked.session.handle_timeout(asked.now);
+        asked.session.poll_transmit(asked.now, &mut Vec::new());
+        if let Some(result) = asked.session.poll_answer() {
+            break result.unwrap_err();
+        }
+    };
+    assert_eq!(asked.now - start, Timing::default().timeout());
+    match error {
+        QueryError::NoUsableAnswer { requests: 3, rejected, last, .. } => {
             assert_eq!(rejected, 1200);
             assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("four bytes 0xff"));
         }

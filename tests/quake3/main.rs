@@ -14,8 +14,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod connect;
 mod conversation;
-mod exchanges;
+mod exchange;
 mod master;
+mod properties;
 mod rcon;
+mod serving;
 mod vectors;

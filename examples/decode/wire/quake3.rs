@@ -7,10 +7,8 @@ use super::text;
 
 /// The wire has no names for the fields of a player line; these are the format's.
 pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
-    let response = answer.response();
-    line.insert("command".to_owned(), json!(response.kind().word()));
-    let rules: Vec<Value> =
-        response.info().iter().map(|(key, value)| json!([text(key), text(value)])).collect();
+    line.insert("command".to_owned(), json!(answer.kind().word()));
+    let rules: Vec<Value> = answer.rules().map(|(key, value)| json!([text(key), text(value)])).collect();
     line.insert("rules".to_owned(), rules.into());
     let player = |player: quake3::PlayerLine<'_>| {
         let mut row = Map::new();
@@ -24,7 +22,7 @@ pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
         row.insert("name".to_owned(), text(player.name()));
         Value::Object(row)
     };
-    if response.kind() == quake3::Kind::Status {
-        line.insert("players".to_owned(), response.players().map(player).collect());
+    if answer.kind() == quake3::Kind::Status {
+        line.insert("players".to_owned(), answer.players().map(player).collect());
     }
 }

@@ -1,17 +1,17 @@
-//! Which game a heartbeat or a protocol number stands for, and which games a master takes.
+//! Which game a heartbeat or a protocol number stands for, and which games a master lists.
 
-/// Heartbeat tags that name a game (dpmaster's documents). `DarkPlaces` names none: there the infostring must.
+/// Heartbeat tags that name a game (dpmaster, src/games.c). `DarkPlaces` names none: there the infostring must.
 const TAGS: [(&str, &str); 3] =
     [("QuakeArena-1", "Quake3Arena"), ("Wolfenstein-1", "wolfmp"), ("EnemyTerritory-1", "et")];
 /// The tag of every game that names itself in its infostring.
 const NAMELESS: &str = "DarkPlaces";
-/// Protocol numbers that `getservers` may name without a game (dpmaster's documents).
+/// Protocol numbers that `getservers` may name without a game (dpmaster, src/games.c).
 const PROTOCOLS: [(&[i32], &str); 3] =
     [(&[66, 67, 68], "Quake3Arena"), (&[50, 59, 60], "wolfmp"), (&[72, 80, 83, 84], "et")];
-/// Enemy Territory's clients expect every server, whatever they ask for (dpmaster's documents).
-const ALWAYS_ALL: &[u8] = b"et";
+/// Enemy Territory's clients expect every server, whatever they ask for (dpmaster, src/games.c).
+pub(super) const ALWAYS_ALL: &[u8] = b"et";
 
-/// The games a master takes servers of and answers for.
+/// Which games a master lists servers of.
 ///
 /// ```
 /// use queryport::quake3::master::Policy;
@@ -32,7 +32,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Whether a game is taken.
+    /// Whether servers of a game are listed.
     #[must_use]
     pub fn accepts(&self, game: &[u8]) -> bool {
         let is_in = |games: &[String]| games.iter().any(|known| known.as_bytes() == game);
@@ -47,9 +47,9 @@ impl Policy {
 /// A known tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
-    /// Its number, to be hashed into challenges.
-    pub(super) index: u64,
-    /// The game it stands for; with one, the infostring need not name the game.
+    /// Its number, which challenges are bound to.
+    pub(super) index: u16,
+    /// The game it stands for. With one, the infostring need not name the game.
     pub(super) game: Option<&'a str>,
 }
 
@@ -58,17 +58,17 @@ pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = (&str, Tag<
     let built_in =
         std::iter::once((NAMELESS, None)).chain(TAGS.iter().map(|(tag, game)| (*tag, Some(*game))));
     let own = own.iter().map(|(tag, game)| (tag.as_str(), Some(game.as_str())));
-    (0_u64..).zip(built_in.chain(own)).map(|(index, (tag, game))| (tag, Tag { index, game }))
+    (0..=u16::MAX).zip(built_in.chain(own)).map(|(index, (tag, game))| (tag, Tag { index, game }))
+}
+
+/// The game that a built-in tag stands for.
+pub(super) fn by_tag(tag: &str) -> Option<&'static str> {
+    TAGS.iter().find(|(known, _)| *known == tag).map(|(_, game)| *game)
 }
 
 /// The game that a protocol number stands for where no game is named.
 pub(super) fn by_protocol(protocol: i32) -> Option<&'static str> {
     PROTOCOLS.iter().find(|(protocols, _)| protocols.contains(&protocol)).map(|(_, game)| *game)
-}
-
-/// Whether clients of a game get empty and full servers unasked.
-pub(super) fn lists_all(game: &[u8]) -> bool {
-    game == ALWAYS_ALL
 }
 
 #[cfg(test)]

@@ -25,43 +25,43 @@
 //! ```
 //!
 //! # What is known and from where
-//! - Addresses and ports are big-endian and may hold 5C and 2F: entries are counted out, not split (captures of
-//!   lists, dpmaster's documents).
-//! - dpmaster since 2.0 puts the end mark into the last datagram only, before into every one; other masters write
-//!   `\EOT` without the NULs, `\EOF`, or nothing (dpmaster's documents, qstat).
-//! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the whole mark ends a list. id's own client stops there.
-//! - id's and ioquake3's clients read an address only when a separator follows it: datagrams that are not the last
-//!   end with a lone `\` (source).
+//! - Addresses and ports are big-endian and may hold 5C and 2F: entries have fixed lengths and are not split at
+//!   separators (dpmaster, doc/techinfo.txt).
+//! - dpmaster since 2.0 puts the end mark into the last datagram only, before into every one (dpmaster, doc/techinfo.txt);
+//!   other masters write `\EOT` without the NULs, `\EOF`, or nothing (qstat).
+//! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the complete mark ends a list. id's own client stops there.
+//! - id's and ioquake3's clients read an address only when a separator follows it (ioquake3, code/client/cl_main.c):
+//!   datagrams that are not the last end with a lone `\`.
 //! - Star Trek: Elite Force's list has twelve hexadecimal digits an address (qstat).
 //! - What a server must say to be listed, which heartbeat tags stand for which game, the times, the limits per
-//!   address and per client: dpmaster's documents and tests. [`Master`] differs where it says so: it keeps nothing
-//!   of a server before it has proved its address, and it paces its lists.
+//!   address and per client: dpmaster, doc/techinfo.txt and testsuite. [`Master`] differs where it says so: it keeps
+//!   nothing of a server before it has proved its address, and it paces its lists.
 //!
 //! A client's side is [`ListQuery`], a game server's [`Announcer`], a master's [`Master`].
 
-mod announce;
+mod announcer;
+mod description;
 mod games;
-mod list;
+mod list_part;
+mod list_query;
+mod list_writer;
+#[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
+mod master;
 mod options;
 mod outbox;
-mod query;
 mod registry;
-mod request;
 mod scope;
-mod server;
-mod server_list;
 #[cfg(test)]
 mod tests;
 mod throttle;
-mod writer;
 
-pub use announce::Announcer;
+pub use super::wire::get_servers::ListRequest;
+pub use announcer::{Announcer, AnnouncerEvent};
+pub use description::AnnounceError;
 pub use games::Policy;
-pub use list::{Addresses, ListPart};
+pub use list_part::ListPart;
+pub use list_query::ListQuery;
+pub use list_writer::list;
+pub use master::{Master, MasterEvent, MasterStats};
 pub use options::Options;
-pub use query::ListQuery;
-pub use request::ListRequest;
 pub use scope::Scope;
-pub use server::{Event, Master, Stats};
-pub use server_list::ServerList;
-pub use writer::list;

@@ -1,4 +1,4 @@
-//! What a master is told at its start.
+//! How a master behaves.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::scope::Scope;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Most servers listed at a time; default 16,384. Newcomers are refused beyond, those listed stay.
+    /// Most servers listed at a time; default 16,384. Further ones are refused, those listed stay.
     pub max_servers: usize,
     /// Most servers of one IPv4 address or one IPv6 /64; default 32.
     pub max_per_address: usize,
@@ -25,18 +25,17 @@ pub struct Options {
     pub lifetime: Duration,
     /// Which addresses may be listed; default [`Scope::Lan`]: all but the machine itself.
     pub scope: Scope,
-    /// Which games are taken; default all.
+    /// Which games are listed; default all.
     pub games: Policy,
     /// Further heartbeat tags and the games they stand for, beside `DarkPlaces`, `QuakeArena-1`, `Wolfenstein-1` and
-    /// `EnemyTerritory-1`. A tag needs five letters: a shorter heartbeat could not be answered with as little.
+    /// `EnemyTerritory-1`. A tag needs five letters: a master must not answer a heartbeat with a longer datagram.
     pub tags: Vec<(String, String)>,
-    /// Lists that one source gets in a row; default 4.
+    /// Lists that one IPv4 address or IPv6 /64 gets in a row; default 4.
     pub lists_in_a_row: u16,
     /// How long it waits for the next one after that; default 3 s.
     pub list_decay: Duration,
-    /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. A request for a list can
-    /// be forged and its answer is thousands of times longer: this number is what a master can be made to send
-    /// to a victim, in all.
+    /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. The sender of a request can
+    /// be forged and the list is thousands of times longer: this bounds what a master can be made to send to a victim.
     pub list_bytes_per_second: u32,
 }
 

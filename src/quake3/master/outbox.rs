@@ -1,30 +1,29 @@
-//! The lists that are being sent: paced, bounded, and made only when they go.
+//! The lists that are being sent: paced, bounded, and written datagram by datagram.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::description::{Name, Occupancy};
 use super::games;
-use super::registry::{Entry, Name, Occupancy, Registry};
-use super::request::ListRequest;
-use super::writer::PartWriter;
+use super::list_writer::PartWriter;
+use super::registry::{Entry, Registry};
+use crate::bucket::{LeakyBucket, Rate};
+use crate::quake3::wire::get_servers::ListRequest;
 
 /// Lists that are being sent or wait for that.
 const MAX_LISTS: usize = 64;
-/// Lists being sent at a time, in turn: the others wait, so that those come to an end.
+/// Lists being sent at a time, in turn: the others wait, so that these are completed.
 const ACTIVE: usize = 4;
 /// Most bytes sent at once: about 46 datagrams, which a receiver's usual buffer of 208 KiB holds.
-const BURST: u32 = 64 * 1024;
+const BURST: u64 = 64 * 1024;
 /// Most bytes of one datagram of a list.
-const MAX_PART: u32 = 1400;
-
-/// Nanoseconds in a second.
-const NANOS: u64 = 1_000_000_000;
+const MAX_PART: u64 = 1400;
 
 /// Memory of the lists under way, in bytes.
 pub(super) const BYTES: usize = MAX_LISTS * size_of::<Sending>();
 
-/// One client's list: where it is, not what is in it. The table is read when a datagram is made.
+/// One client's list: how far it was sent, not what is in it. The table is read when a datagram is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sending {
     pub(super) to: SocketAddr,
@@ -36,7 +35,7 @@ pub(super) struct Sending {
     ipv4: bool,
     ipv6: bool,
     game_type: Option<Name>,
-    /// The last server told.
+    /// The last server sent.
     after: Option<SocketAddr>,
 }
 
@@ -48,14 +47,11 @@ impl Sending {
             Some(game) => Some(Name::new(game)?),
             None => registry
                 .after(None)
-                .find(|(_, entry)| entry.protocol == request.protocol && entry.anonymous)
-                .map(|(_, entry)| entry.game),
+                .find(|(_, entry)| entry.anonymous && entry.description.protocol == request.protocol)
+                .map(|(_, entry)| entry.description.game),
         };
-        let all = game.is_some_and(|game| games::lists_all(game.as_bytes()));
-        let game_type = match request.game_type {
-            Some(text) => Some(Name::new(text)?),
-            None => None,
-        };
+        let all = game.is_some_and(|game| game.as_bytes() == games::ALWAYS_ALL);
+        let game_type = request.game_type.map(|text| Name::new(text).ok_or(())).transpose().ok()?;
         Some(Self {
             to,
             extended: request.extended,
@@ -76,13 +72,14 @@ impl Sending {
     }
 
     fn matches(&self, server: SocketAddr, entry: &Entry, now: Instant) -> bool {
+        let described = &entry.description;
         entry.expires > now
-            && entry.protocol == self.protocol
-            && Some(entry.game) == self.game
-            && (self.empty || entry.occupancy != Occupancy::Empty)
-            && (self.full || entry.occupancy != Occupancy::Full)
+            && described.protocol == self.protocol
+            && Some(described.game) == self.game
+            && (self.empty || described.occupancy != Occupancy::Empty)
+            && (self.full || described.occupancy != Occupancy::Full)
             && (if server.is_ipv4() { self.ipv4 } else { self.ipv6 })
-            && self.game_type.is_none_or(|game_type| game_type == entry.game_type)
+            && self.game_type.is_none_or(|game_type| game_type == described.game_type)
     }
 
     /// Appends the next datagram; `true` when it was the last.
@@ -104,22 +101,22 @@ impl Sending {
     }
 }
 
+/// The lists under way, and how fast they go.
 #[derive(Debug)]
 pub(super) struct Outbox {
     lists: VecDeque<Sending>,
-    /// Bytes that may go now.
-    credit: u32,
-    counted: Instant,
-    bytes_per_second: u32,
+    rate: Rate,
+    /// The bytes that were sent.
+    sent: LeakyBucket,
 }
 
 impl Outbox {
-    pub(super) fn new(now: Instant, bytes_per_second: u32) -> Self {
-        let bytes_per_second = bytes_per_second.max(BURST);
-        Self { lists: VecDeque::new(), credit: BURST, counted: now, bytes_per_second }
+    pub(super) fn new(bytes_per_second: u32) -> Self {
+        let rate = Rate::per_second(u64::from(bytes_per_second).max(BURST), BURST);
+        Self { lists: VecDeque::new(), rate, sent: LeakyBucket::default() }
     }
 
-    /// Takes a list to send; `false` when too many are under way, or this client's is among them.
+    /// Takes a list to send; `false` when too many are under way, or one to this client is among them.
     pub(super) fn push(&mut self, sending: Sending) -> bool {
         let busy = self.lists.iter().any(|other| other.to == sending.to);
         let taken = !busy && self.lists.len() < MAX_LISTS;
@@ -136,43 +133,24 @@ impl Outbox {
         now: Instant,
         out: &mut Vec<u8>,
     ) -> Option<SocketAddr> {
-        self.fill(now);
-        if self.credit < MAX_PART {
+        if self.ready_at(now)? > now {
             return None;
         }
         let mut sending = self.lists.pop_front()?;
         let before = out.len();
         let ended = sending.write(registry, now, out);
-        let length = u32::try_from(out.len().saturating_sub(before)).unwrap_or(u32::MAX);
-        self.credit = self.credit.saturating_sub(length);
+        let length = u64::try_from(out.len().saturating_sub(before)).unwrap_or(u64::MAX);
+        self.sent.add(now, &self.rate, length);
         let to = sending.to;
         if !ended {
-            let place = self.lists.len().min(ACTIVE.saturating_sub(1));
-            self.lists.insert(place, sending);
+            let position = self.lists.len().min(ACTIVE.saturating_sub(1));
+            self.lists.insert(position, sending);
         }
         Some(to)
     }
 
-    /// When a datagram may go, if one waits.
-    pub(super) fn next(&self) -> Option<Instant> {
-        if self.lists.is_empty() {
-            return None;
-        }
-        // Rounded up: a call at that time must find something to send.
-        let missing = u64::from(MAX_PART.saturating_sub(self.credit)).saturating_mul(NANOS);
-        let wait = missing.div_ceil(u64::from(self.bytes_per_second));
-        self.counted.checked_add(Duration::from_nanos(wait))
-    }
-
-    fn fill(&mut self, now: Instant) {
-        // A second fills it whatever the rate.
-        let passed = now.saturating_duration_since(self.counted).min(Duration::from_secs(1)).as_nanos();
-        let passed = u64::try_from(passed).unwrap_or(NANOS);
-        let earned = u64::from(self.bytes_per_second).saturating_mul(passed) / NANOS;
-        // Time that has not yet earned a byte is not lost.
-        if earned > 0 {
-            self.credit = self.credit.saturating_add(u32::try_from(earned).unwrap_or(u32::MAX)).min(BURST);
-            self.counted = now;
-        }
+    /// The earliest moment for the next datagram, where there is one: `now` or later.
+    pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
+        (!self.lists.is_empty()).then(|| self.sent.ready_at(now, &self.rate, MAX_PART))
     }
 }

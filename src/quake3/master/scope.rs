@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// How far an address must reach. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
+/// From where an address must be reachable. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
 /// multicast and broadcast.
 ///
 /// ```
@@ -16,12 +16,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Scope {
-    /// The whole Internet can reach it.
+    /// From the Internet.
     Public,
-    /// Private, link-local and other special ranges too; not the machine itself.
+    /// From the Internet or the local network: private, link-local and other special ranges too, not the machine itself.
     #[default]
     Lan,
-    /// The machine itself too.
+    /// From anywhere: the machine itself too.
     Any,
 }
 
@@ -29,23 +29,19 @@ impl Scope {
     /// Whether an address is in scope.
     #[must_use]
     pub fn admits(self, address: SocketAddr) -> bool {
-        let (usable, loopback, public) = match address.ip().to_canonical() {
-            IpAddr::V4(ip) => (is_usable(ip), ip.is_loopback(), is_public(ip)),
-            IpAddr::V6(ip) => {
-                (!ip.is_unspecified() && !ip.is_multicast(), ip.is_loopback(), is_public_v6(ip))
-            }
+        let ip = address.ip().to_canonical();
+        let is_host = match ip {
+            IpAddr::V4(ip) => ip.octets()[0] != 0 && !ip.is_broadcast(),
+            IpAddr::V6(ip) => !ip.is_unspecified(),
         };
-        let reaches = match self {
-            Self::Public => public,
-            Self::Lan => !loopback,
-            Self::Any => true,
+        let reachable = match (self, ip) {
+            (Self::Public, IpAddr::V4(ip)) => is_public(ip),
+            (Self::Public, IpAddr::V6(ip)) => is_public_v6(ip),
+            (Self::Lan, ip) => !ip.is_loopback(),
+            (Self::Any, _) => true,
         };
-        address.port() != 0 && usable && reaches
+        address.port() != 0 && is_host && !ip.is_multicast() && reachable
     }
-}
-
-const fn is_usable(ip: Ipv4Addr) -> bool {
-    ip.octets()[0] != 0 && !ip.is_multicast() && !ip.is_broadcast()
 }
 
 /// Not one of the special-purpose blocks of RFC 6890.

@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::*;
-use crate::quake3::{Command, Request};
+use super::games::Policy;
+use super::list_part::ListPart;
+use super::master::{Master, MasterEvent};
+use super::options::Options;
+use super::scope::Scope;
+use crate::quake3::wire::request::{Command, Request};
 use crate::secret::Secret;
 
 /// A master with fake servers and clients around it, in virtual time.
@@ -76,9 +80,9 @@ impl Rig {
             if self.master.poll_transmit(self.now, &mut out).is_some() {
                 assert_ne!(ended, Some(true), "nothing behind the end");
                 let part = ListPart::parse(&out).unwrap();
-                assert!(part.is_whole() && out.len() <= 1400);
+                assert!(part.intact && out.len() <= 1400);
                 servers.extend(part.iter());
-                ended = Some(part.has_end());
+                ended = Some(part.has_end);
             } else if ended == Some(false) {
                 self.now = self.master.poll_timeout().unwrap();
             } else {
@@ -126,7 +130,7 @@ fn requests_without_game_or_protocol_get_no_answer() {
 }
 
 #[test]
-fn long_keys_and_values_list_nobody() {
+fn descriptions_with_long_keys_and_values_are_unusable() {
     let mut rig = Rig::new(options());
     let long = "abcdefghijklmnopqrstuvwxyz".repeat(12);
     assert!(!rig.register(server(0), "DarkPlaces", &info(&long, 5)));
@@ -156,7 +160,7 @@ fn descriptions_must_say_what_is_needed() {
 }
 
 #[test]
-fn protocol_numbers_may_be_negative_and_nought() {
+fn protocol_numbers_may_be_negative_and_zero() {
     for protocol in -1..=1 {
         let mut rig = Rig::new(options());
         assert!(rig.register(server(0), "DarkPlaces", &info("Test", protocol)));
@@ -165,7 +169,7 @@ fn protocol_numbers_may_be_negative_and_nought() {
 }
 
 #[test]
-fn games_can_be_taken_and_left() {
+fn games_can_be_accepted_and_refused() {
     let names = || vec!["a".to_owned(), "b".to_owned()];
     for (games, taken) in [(Policy::Only(names()), true), (Policy::Except(names()), false)] {
         let mut rig = Rig::new(Options { games, ..options() });
@@ -198,7 +202,7 @@ fn heartbeats_that_name_a_game() {
 }
 
 #[test]
-fn a_heartbeat_shorter_than_the_question_gets_none() {
+fn a_heartbeat_shorter_than_the_request_gets_none() {
     let own = vec![("W".to_owned(), "Warsow".to_owned())];
     let mut rig = Rig::new(Options { tags: own, ..options() });
     assert_eq!(rig.heartbeat(server(0), "W"), None);
@@ -246,7 +250,7 @@ fn loopback_is_kept_out_by_default() {
 }
 
 #[test]
-fn places_are_bounded_by_address_and_in_all() {
+fn servers_are_bounded_by_address_and_in_total() {
     for host in ["127.0.0.1", "[::1]"] {
         let mut rig = Rig::new(Options { max_per_address: 2, ..options() });
         let register = |port| rig.register(at(&format!("{host}:{port}")), "DarkPlaces", &info("T", 5));
@@ -255,13 +259,13 @@ fn places_are_bounded_by_address_and_in_all() {
     let mut rig = Rig::new(Options { max_servers: 2, ..options() });
     assert_eq!([0, 1, 2].map(|n| rig.register(server(n), "DarkPlaces", &info("T", 5))), [true, true, false]);
     assert_eq!(rig.master.stats().heartbeats_refused, 1, "not even asked");
-    // Asked while there was a place for either, answered when there was none.
+    // Asked while the table had room for either, answered when it had none.
     let mut rig = Rig::new(Options { max_servers: 1, ..options() });
     let challenges = [0, 1].map(|n| rig.heartbeat(server(n), "DarkPlaces").unwrap());
     for (n, challenge) in (0..).zip(challenges) {
         rig.describe(server(n), &format!("{}\\challenge\\{challenge}", info("T", 5)));
     }
-    assert_eq!((rig.master.stats().no_place, rig.master.servers().count()), (1, 1));
+    assert_eq!((rig.master.stats().no_room, rig.master.servers().count()), (1, 1));
     let mut rig = Rig::new(Options { max_servers: 0, ..options() });
     assert!(!rig.register(server(0), "DarkPlaces", &info("T", 5)));
 }
@@ -280,7 +284,7 @@ fn a_client_gets_four_lists_in_a_row_then_one_in_three_seconds() {
 fn a_server_stays_for_fifteen_minutes_after_its_last_proof() {
     let mut rig = Rig::new(options());
     assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
-    assert_eq!(rig.master.poll_event(), Some(Event::Listed(server(0))));
+    assert_eq!(rig.master.poll_event(), Some(MasterEvent::Listed(server(0))));
     rig.pass(Duration::from_secs(899));
     assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
     assert_eq!(rig.master.poll_event(), None, "renewed");
@@ -291,7 +295,7 @@ fn a_server_stays_for_fifteen_minutes_after_its_last_proof() {
     rig.now += Duration::from_secs(2);
     assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([].into()), "before any sweep");
     rig.pass(Duration::from_secs(20));
-    assert_eq!(rig.master.poll_event(), Some(Event::Expired(server(0))));
+    assert_eq!(rig.master.poll_event(), Some(MasterEvent::Expired(server(0))));
     assert_eq!((rig.master.servers().count(), rig.master.poll_timeout()), (0, None));
 }
 
@@ -321,7 +325,7 @@ fn only_a_fresh_challenge_of_its_own_proves_an_address() {
 }
 
 #[test]
-fn addresses_that_nobody_has_get_nothing() {
+fn addresses_that_no_host_has_get_nothing() {
     let mut rig = Rig::new(options());
     for from in ["192.0.2.1:0", "224.0.0.1:9", "255.255.255.255:9", "0.0.0.0:9", "[ff02::1]:9", "[::]:9"] {
         assert_eq!(rig.heartbeat(at(from), "DarkPlaces"), None);
@@ -330,7 +334,7 @@ fn addresses_that_nobody_has_get_nothing() {
 }
 
 #[test]
-fn v4_mapped_senders_are_the_ipv4_servers_they_are() {
+fn v4_mapped_senders_are_ipv4_servers() {
     let mut rig = Rig::new(options());
     let challenge = rig.heartbeat(at("127.0.0.1:9"), "DarkPlaces").unwrap();
     rig.describe(at("[::ffff:127.0.0.1]:9"), &format!("{}\\challenge\\{challenge}", info("T", 5)));

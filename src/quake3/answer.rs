@@ -1,0 +1,191 @@
+//! An accepted reply to `getinfo` or `getstatus`.
+
+use bytes::Bytes;
+
+use super::wire::player::PlayerLine;
+use super::wire::response::{Kind, Layout, Response};
+use crate::error::{ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::model::{Completeness, Missing, Verification};
+use crate::text::number;
+
+/// What every engine says in an `infoResponse`.
+const BASIC_KEYS: [&str; 5] = ["protocol", "hostname", "mapname", "clients", "sv_maxclients"];
+
+/// A reply that was accepted: it owns the datagram, the views borrow from it.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::quake3::Answer;
+/// use queryport::{Limits, ToStatus, Verification};
+///
+/// let datagram = Bytes::from_static(b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n12 50 \"You\"\n");
+/// let answer = Answer::from_datagrams([datagram], &Limits::default())?;
+/// assert_eq!(answer.get("MapName"), Some(&b"q3dm17"[..]));
+/// assert_eq!(answer.players().next().unwrap().score(), Some(12));
+/// assert!(answer.completeness().is_complete());
+/// assert_eq!(answer.verification(), Verification::Unavailable);
+/// assert_eq!(answer.to_status().map.unwrap(), "q3dm17");
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub(super) datagram: Bytes,
+    pub(super) layout: Layout,
+    pub(super) asked: Kind,
+    pub(super) verification: Verification,
+}
+
+/// What a pass over all pairs and player lines noticed.
+pub(super) struct Noticed<'a> {
+    /// The last key has no value.
+    pub(super) odd_key: bool,
+    /// A line that is not blank was no player line.
+    pub(super) odd_line: bool,
+    /// How many players are listed.
+    pub(super) listed: usize,
+    /// The first value of `clients`.
+    pub(super) clients: Option<&'a [u8]>,
+}
+
+impl Answer {
+    /// Takes captured datagrams for an answer to an unknown request: the first one that is a reply is the answer.
+    ///
+    /// # Errors
+    /// Why the last datagram is no reply, when none is.
+    pub fn from_datagrams(
+        datagrams: impl IntoIterator<Item = Bytes>,
+        limits: &Limits,
+    ) -> Result<Self, ParseError> {
+        let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
+        for datagram in datagrams {
+            match Response::parse(&datagram, limits).map(|response| response.layout) {
+                Ok(layout) => {
+                    let verification = Verification::Unavailable;
+                    return Ok(Self { datagram, layout, asked: layout.kind, verification });
+                }
+                Err(because) => error = because,
+            }
+        }
+        Err(error)
+    }
+
+    /// Which reply it is. DarkPlaces answers `getstatus` with an `infoResponse` when its status does not fit into a
+    /// datagram.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.layout.kind
+    }
+
+    /// The server's keys and values, in the order on the wire, repeated keys included.
+    pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.response().info().pairs()
+    }
+
+    /// The value of the first pair with this key, compared without regard to ASCII case.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&[u8]> {
+        self.response().info().get(key)
+    }
+
+    /// The player lines, in the server's order; none in an `infoResponse`.
+    pub fn players(&self) -> impl Iterator<Item = PlayerLine<'_>> {
+        self.response().lines()
+    }
+
+    /// The datagram.
+    #[must_use]
+    pub const fn raw(&self) -> &Bytes {
+        &self.datagram
+    }
+
+    /// Whether the reply quotes the challenge of the request.
+    #[must_use]
+    pub const fn verification(&self) -> Verification {
+        self.verification
+    }
+
+    /// Whether all that was asked for is there, as far as it can be known: nothing on this wire counts or ends.
+    ///
+    /// A cut `statusResponse` shows as a key without a value, a player line without its closing quote, a missing
+    /// last line feed (every engine writes one after the infostring and after each player), or fewer players than
+    /// the key `clients` says, where a server has it. A cut `infoResponse` shows as a key without a value, or as
+    /// the lack of one of the five keys that every engine sends with a value: `protocol`, `hostname`, `mapname`,
+    /// `clients`, `sv_maxclients`. An `infoResponse` to `getstatus` lacks rules and players.
+    #[must_use]
+    pub fn completeness(&self) -> Completeness {
+        let response = self.response();
+        let (mut pairs, mut lines) = (response.info().pairs(), response.lines());
+        let clients = pairs.by_ref().find(|(key, _)| key.eq_ignore_ascii_case(b"clients"));
+        pairs.by_ref().for_each(drop);
+        let listed = lines.by_ref().count();
+        let (odd_key, odd_line) = (pairs.has_odd_key(), lines.has_skipped());
+        self.missing(&Noticed { odd_key, odd_line, listed, clients: clients.map(|(_, value)| value) })
+    }
+
+    /// [`Self::completeness`] for those who have read all pairs and lines.
+    pub(super) fn missing(&self, noticed: &Noticed<'_>) -> Completeness {
+        let response = self.response();
+        let missing = match (self.layout.kind, self.asked) {
+            (Kind::Info, Kind::Status) => Missing { rules: true, players: true, ..Missing::NOTHING },
+            (Kind::Info, Kind::Info) => {
+                let lacks_one = BASIC_KEYS.iter().any(|key| self.get(key).is_none_or(<[u8]>::is_empty));
+                Missing { info: noticed.odd_key || lacks_one, ..Missing::NOTHING }
+            }
+            (Kind::Status, _) => {
+                let cut = !self.layout.info_closed;
+                let short = noticed.listed < noticed.clients.and_then(number::number::<usize>).unwrap_or(0);
+                Missing {
+                    rules: noticed.odd_key || cut,
+                    players: cut || short || noticed.odd_line,
+                    end: cut || !response.closes_lines(),
+                    ..Missing::NOTHING
+                }
+            }
+        };
+        missing.completeness()
+    }
+
+    pub(super) fn response(&self) -> Response<'_> {
+        Response { datagram: &self.datagram, layout: self.layout }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_complete(body: &[u8]) -> bool {
+        let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
+        Answer::from_datagrams([datagram], &Limits::default()).unwrap().completeness().is_complete()
+    }
+
+    #[test]
+    fn a_cut_status_is_incomplete() {
+        let complete = b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x y\"\n3 4 \"\"\n";
+        assert!(is_complete(complete));
+        for cut in 15..complete.len() {
+            // A cut right behind a line feed leaves a well-formed shorter list: nothing on the wire shows it.
+            let undetectable = complete[cut - 1] == b'\n' && cut > 15;
+            assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
+        }
+        for tail in [&b"\n"[..], b"\0", b"\""] {
+            assert!(is_complete(&[&complete[..], tail].concat()));
+        }
+    }
+
+    #[test]
+    fn a_short_info_or_list_is_incomplete() {
+        let complete = b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";
+        assert!(is_complete(complete));
+        for cut in 13..complete.len() {
+            let undetectable = complete[..cut].ends_with(b"68") || complete[..cut].ends_with(b"l\\6");
+            assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
+        }
+        assert!(is_complete(b"statusResponse\n\\clients\\1\n1 2 \"x\"\n"));
+        assert!(
+            !is_complete(b"statusResponse\n\\clients\\2\n1 2 \"x\"\n"),
+            "a list that the server itself cut"
+        );
+    }
+}

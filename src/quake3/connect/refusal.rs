@@ -1,0 +1,119 @@
+//! Refusals: the server's own words, and what they are known to mean.
+
+use bytes::Bytes;
+use thiserror::Error;
+
+use crate::model::{Charset, Colours, Style, Text};
+
+/// A server's refusal of `getchallenge` or `connect`.
+///
+/// ```
+/// use queryport::quake3::{Reason, Refusal};
+///
+/// let refusal = Refusal::new(&b"Server uses protocol version 71 (yours is 0).\n"[..]);
+/// assert_eq!(refusal.reason(), Reason::WrongProtocol);
+/// assert_eq!(refusal.to_string(), "the server refused: Server uses protocol version 71 (yours is 0).");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the server refused: {}", one_line(text))]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The server's words.
+    pub text: Text,
+}
+
+/// What a refusal's words are known to mean. Servers of other games and languages have others.
+///
+/// ```
+/// use queryport::quake3::{Reason, Refusal};
+///
+/// match Refusal::new(&b"Server is full.\n"[..]).reason() {
+///     Reason::ServerFull => println!("try again later"),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// No player slot is free.
+    ServerFull,
+    /// The `protocol` of the userinfo is not the server's.
+    WrongProtocol,
+    /// The server is one of another game (ioquake3's answer to `getchallenge`).
+    WrongGame,
+    /// The `challenge` of the userinfo was not issued to this address, or is too old.
+    BadChallenge,
+    /// A `password` is needed, or the one given is wrong.
+    Password,
+    /// The address is banned.
+    Banned,
+    /// The round-trip time is out of the range that the server takes.
+    Ping,
+    /// Other words.
+    Other,
+}
+
+/// Beginnings of known refusals, in lower case (ioquake3, Quake III Arena and DarkPlaces sources; the protocol
+/// and game lines also recorded from OpenArena).
+const KNOWN: [(&[&str], Reason); 7] = [
+    (&["server is full", "server full"], Reason::ServerFull),
+    (&["server uses protocol version", "wrong game version"], Reason::WrongProtocol),
+    (&["game mismatch"], Reason::WrongGame),
+    (&["no or bad challenge", "invalid challenge"], Reason::BadChallenge),
+    (&["invalid password", "password"], Reason::Password),
+    (&["you are banned", "you're banned", "banned"], Reason::Banned),
+    (&["server is for high pings only", "server is for low pings only"], Reason::Ping),
+];
+
+impl Refusal {
+    /// A refusal in the server's words, the bytes after `print` and its line feed.
+    #[must_use]
+    pub fn new(text: impl Into<Bytes>) -> Self {
+        let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
+        Self { text: Text::new(text, style) }
+    }
+
+    /// What the words are known to mean.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        // Some servers print colour codes, an id4-style prefix or blank lines first.
+        let plain = self.text.plain().to_lowercase();
+        let plain = plain.trim_start();
+        let known = KNOWN.iter().find(|(texts, _)| texts.iter().any(|text| plain.starts_with(text)));
+        known.map_or(Reason::Other, |(_, reason)| *reason)
+    }
+}
+
+fn one_line(text: &Text) -> String {
+    let plain = text.plain();
+    if plain.trim().is_empty() { "no reason given".to_owned() } else { plain.trim().to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_words_have_a_meaning() {
+        for (text, reason) in [
+            ("Server is full.\n", Reason::ServerFull),
+            ("^1Server is full.\n", Reason::ServerFull),
+            ("Game mismatch: This is a Quake3Arena server\n", Reason::WrongGame),
+            ("No or bad challenge for your address.\n", Reason::BadChallenge),
+            ("Invalid password\n", Reason::Password),
+            ("You are banned from this server.\n", Reason::Banned),
+            ("Server is for high pings only\n", Reason::Ping),
+            ("Reconnect rejected by game", Reason::Other),
+            ("", Reason::Other),
+        ] {
+            assert_eq!(Refusal::new(text.as_bytes()).reason(), reason, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_safe_to_print() {
+        let refusal = Refusal::new(&b"\x1b[31mno\n"[..]);
+        assert!(!refusal.to_string().contains('\x1b'));
+        assert_eq!(Refusal::new(&b""[..]).to_string(), "the server refused: no reason given");
+    }
+}

@@ -1,0 +1,296 @@
+//! Player lines: numbers and a quoted name, in the order each family of games has.
+
+use bytes::BufMut;
+
+use crate::text::find::Marks;
+use crate::text::number;
+
+/// A borrowed player line.
+///
+/// | games | line |
+/// |---|---|
+/// | Quake 3, Urban Terror, Call of Duty, Jedi Academy… | `score ping "name"` |
+/// | Soldier of Fortune II, DarkPlaces team games | `score ping team "name"` |
+/// | Warsow | `score ping "name" team` |
+/// | Medal of Honor | `ping "name"` |
+/// | Quake 2 | `frags ping "name" "address"` |
+///
+/// ```
+/// use queryport::quake3::PlayerLine;
+///
+/// let line = PlayerLine::parse(br#"-9999 34 "^7Stylo o'^1." 2"#).unwrap();
+/// assert_eq!(line.name(), br"^7Stylo o'^1.");
+/// assert_eq!((line.score(), line.ping(), line.team()), (Some(-9999), Some(34), Some(2)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlayerLine<'a> {
+    before: &'a [u8],
+    name: &'a [u8],
+    after: &'a [u8],
+}
+
+impl<'a> PlayerLine<'a> {
+    /// Reads one line without its line feed; `None` when no quoted name closes on it.
+    #[must_use]
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        let open = memchr::memchr(b'"', line)?;
+        let (before, quoted) = line.split_at_checked(open)?;
+        let quoted = quoted.strip_prefix(b"\"")?;
+        let last = quoted.iter().rposition(|&byte| byte == b'"')?;
+        let (mut name, mut after) = quoted.split_at_checked(last)?;
+        if memchr::memchr(b'"', name).is_some() {
+            // Quake 2 has a second quoted string: there the name ends before the blank between the two. A name
+            // cannot hold a quote by the rules, but where one does, the last quote is the closing one.
+            if let Some(close) = quoted.windows(3).rposition(|window| window == b"\" \"") {
+                (name, after) = quoted.split_at_checked(close)?;
+            }
+        }
+        Some(Self { before, name, after: after.strip_prefix(b"\"")? })
+    }
+
+    /// The name, which may be empty and may have blanks at its ends.
+    #[must_use]
+    pub const fn name(self) -> &'a [u8] {
+        self.name
+    }
+
+    /// The score as text: usually a decimal integer, `5.00` and the like on DarkPlaces.
+    #[must_use]
+    pub fn score_text(self) -> Option<&'a [u8]> {
+        let mut numbers = words(self.before);
+        numbers.next().filter(|_| numbers.next().is_some())
+    }
+
+    /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark spectators.
+    #[must_use]
+    pub fn score(self) -> Option<i64> {
+        if let Some((score, [b'!'..=0xFF, ..])) = plain_number(self.before) {
+            return Some(score);
+        }
+        let text = self.score_text()?;
+        number::integer(text).or_else(|| {
+            let point = text.iter().position(|&byte| byte == b'.')?;
+            let (whole, fraction) = text.split_at_checked(point)?;
+            fraction.iter().skip(1).all(u8::is_ascii_digit).then(|| number::integer(whole))?
+        })
+    }
+
+    /// The ping as text.
+    #[must_use]
+    pub fn ping_text(self) -> Option<&'a [u8]> {
+        // A single number is a ping: Medal of Honor sends no score.
+        let mut numbers = words(self.before);
+        numbers.next().map(|first| numbers.next().unwrap_or(first))
+    }
+
+    /// The ping in milliseconds; 0 for bots, 999 while connecting, −1 on some Call of Duty servers.
+    #[must_use]
+    pub fn ping(self) -> Option<i32> {
+        number::number(self.ping_text()?)
+    }
+
+    /// The third number, before or after the name, as text.
+    #[must_use]
+    pub fn team_text(self) -> Option<&'a [u8]> {
+        let team = words(self.before).nth(2).or_else(|| words(self.after).next());
+        team.filter(|text| !text.starts_with(b"\""))
+    }
+
+    /// The team: 0 is none or spectators; which other numbers play is the game's own.
+    #[must_use]
+    pub fn team(self) -> Option<i32> {
+        number::number(self.team_text()?)
+    }
+
+    /// Score and ping of a line as nearly all are: two whole numbers, a blank after each, nothing behind the name.
+    pub(crate) fn usual_numbers(self) -> Option<(i64, i32)> {
+        let (score, rest) = plain_number(self.before)?;
+        match plain_number(rest)? {
+            (ping, []) if self.after.is_empty() => Some((score, i32::try_from(ping).ok()?)),
+            _ => None,
+        }
+    }
+
+    /// Appends the line without its line feed, as it was read.
+    pub(super) fn put(self, out: &mut impl BufMut) {
+        for part in [self.before, b"\"", self.name, b"\"", self.after] {
+            out.put_slice(part);
+        }
+    }
+}
+
+/// A number of up to nine digits and the one blank that ends it, as every engine writes them; and what follows.
+fn plain_number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (sign, mut rest) = match text {
+        [b'-', digits @ ..] => (-1, digits),
+        digits => (1, digits),
+    };
+    let mut value = 0_i64;
+    for count in 0..10 {
+        let (&byte, after) = rest.split_first()?;
+        rest = after;
+        match byte {
+            b'0'..=b'9' => value = value.wrapping_mul(10).wrapping_add(i64::from(byte.wrapping_sub(b'0'))),
+            b' ' if count > 0 => return Some((value.wrapping_mul(sign), rest)),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The words of a text, which blanks and control bytes separate.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte <= b' ').filter(|word| !word.is_empty())
+}
+
+/// A field of the player lines that a server writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Score,
+    Ping,
+    Team,
+    Name,
+}
+
+/// Appends a player line of these fields, with its line feed. The name holds no quote and no line feed.
+pub(crate) fn put_line(fields: &[Field], numbers: (i64, i32, i32), name: &[u8], out: &mut Vec<u8>) {
+    let (score, ping, team) = numbers;
+    for field in fields {
+        match field {
+            Field::Score => number::put(score, out),
+            Field::Ping => number::put(ping.into(), out),
+            Field::Team => number::put(team.into(), out),
+            Field::Name => {
+                out.put_u8(b'"');
+                out.put_slice(name);
+                out.put_u8(b'"');
+            }
+        }
+        out.put_u8(b' ');
+    }
+    // The blank after the last field.
+    out.pop();
+    out.put_u8(b'\n');
+}
+
+/// The player lines of a status. Lines on which no quoted name closes are skipped.
+#[derive(Debug, Clone)]
+pub(crate) struct PlayerLines<'a> {
+    text: &'a [u8],
+    /// Where the next line begins.
+    start: usize,
+    /// Quotes and line feeds from there on, as offsets from `marks_from`.
+    marks: Marks<'a, 2>,
+    marks_from: usize,
+    /// Whether a line that is not blank was skipped.
+    skipped: bool,
+}
+
+impl<'a> PlayerLines<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Self { text, start: 0, marks: Marks::new(MARKS, text), marks_from: 0, skipped: false }
+    }
+
+    /// The next line as nearly all are: two quotes, the second one last. `None` for every other line, some of whose marks
+    /// are consumed then.
+    #[inline]
+    fn usual(&mut self) -> Option<PlayerLine<'a>> {
+        let mut next = || self.marks.next()?.checked_add(self.marks_from);
+        let (open, close) = (next()?, next()?);
+        let line_feed = next();
+        let before = self.text.get(self.start..open)?;
+        let (_, name) = self.text.get(open..close)?.split_first()?;
+        let is_quote = |at: usize| self.text.get(at) == Some(&b'"');
+        let end = line_feed.unwrap_or(self.text.len());
+        if !is_quote(open) || !is_quote(close) || close.checked_add(1) != Some(end) || is_quote(end) {
+            return None;
+        }
+        self.start = end.saturating_add(1);
+        Some(PlayerLine { before, name, after: &[] })
+    }
+
+    /// The next line, without its line feed, whatever stands on it.
+    fn line(&mut self) -> Option<&'a [u8]> {
+        let rest = self.text.get(self.start..).filter(|rest| !rest.is_empty())?;
+        let line = memchr::memchr(b'\n', rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
+        self.start = self.start.saturating_add(line.len()).saturating_add(1);
+        self.marks_from = self.start;
+        self.marks = Marks::new(MARKS, self.text.get(self.start..).unwrap_or_default());
+        Some(line)
+    }
+
+    /// Whether a line that is not blank was no player line, among those that were read.
+    pub(crate) const fn has_skipped(&self) -> bool {
+        self.skipped
+    }
+}
+
+/// What a usual line is made of.
+const MARKS: [u8; 2] = *b"\"\n";
+
+/// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
+}
+
+impl<'a> Iterator for PlayerLines<'a> {
+    type Item = PlayerLine<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(line) = self.usual() {
+            return Some(line);
+        }
+        while let Some(text) = self.line() {
+            if let Some(line) = PlayerLine::parse(text) {
+                return Some(line);
+            }
+            self.skipped |= !is_blank(text);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Fields<'a> = (Option<i64>, Option<i32>, &'a [u8], Option<i32>);
+
+    fn fields(line: &[u8]) -> Fields<'_> {
+        let line = PlayerLine::parse(line).unwrap();
+        (line.score(), line.ping(), line.name(), line.team())
+    }
+
+    #[test]
+    fn every_dialect_of_the_line() {
+        assert_eq!(fields(br#"12 50 "You""#), (Some(12), Some(50), &b"You"[..], None));
+        assert_eq!(fields(br#"38 128 1 "Fic Tion""#), (Some(38), Some(128), &b"Fic Tion"[..], Some(1)));
+        assert_eq!(fields(br#"-9999 34 "a" 2"#), (Some(-9999), Some(34), &b"a"[..], Some(2)));
+        assert_eq!(fields(br#"34 "Allied""#), (None, Some(34), &b"Allied"[..], None));
+        assert_eq!(fields(br#"3 20 "q2" "192.0.2.1:1234""#), (Some(3), Some(20), &b"q2"[..], None));
+        assert_eq!(fields(br#"5.00 20 "x""#), (Some(5), Some(20), &b"x"[..], None));
+        assert_eq!(fields(br#"free -1 """#), (None, Some(-1), &b""[..], None));
+        assert_eq!(fields(br#""only a name""#), (None, None, &b"only a name"[..], None));
+    }
+
+    #[test]
+    fn a_quote_inside_a_name_does_not_cut_it() {
+        assert_eq!(fields(br#"1 2 "a"b""#).2, br#"a"b"#);
+        assert_eq!(fields(b"1 2 \"a\"\r").2, b"a");
+        assert_eq!(PlayerLine::parse(br#"1 2 "open"#), None);
+        assert_eq!(PlayerLine::parse(b"1 2"), None);
+    }
+
+    #[test]
+    fn odd_lines_are_skipped_and_noticed() {
+        let mut lines = PlayerLines::new(b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n");
+        assert_eq!(lines.by_ref().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
+        assert!(lines.has_skipped());
+        for tail in [&b""[..], b"\n", b"\r\n", b"\0", b"\""] {
+            let text = [b"1 2 \"a\"\n", tail].concat();
+            let mut lines = PlayerLines::new(&text);
+            assert_eq!((lines.by_ref().count(), lines.has_skipped()), (1, false));
+        }
+    }
+}

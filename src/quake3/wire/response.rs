@@ -1,0 +1,328 @@
+//! `infoResponse` and `statusResponse`: what a server says of itself and its players.
+
+use std::ops::Range;
+
+use bytes::BufMut;
+
+use super::infostring::InfoString;
+use super::mark::{self, TO_CLIENT};
+use super::player::{PlayerLine, PlayerLines};
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::text::small_bytes::locate;
+
+/// A reply, viewed without copying.
+///
+/// ```
+/// use queryport::Limits;
+/// use queryport::quake3::{Kind, Response};
+///
+/// let packet = b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\\sv_hostname\n12 50 \"You\"\n";
+/// let response = Response::parse(packet, &Limits::default())?;
+/// assert_eq!(response.kind(), Kind::Status);
+/// assert_eq!(response.info().get("mapname"), Some(&b"q3dm17"[..]));
+/// assert_eq!(response.players().next().unwrap().name(), b"You");
+///
+/// let problem = response.problems().next().unwrap();
+/// assert_eq!(problem.to_string(), "cut short inside the infostring: a key without a value at byte 35");
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Response<'a> {
+    pub(crate) datagram: &'a [u8],
+    pub(crate) layout: Layout,
+}
+
+/// Which reply it is.
+///
+/// ```
+/// use queryport::quake3::Kind;
+///
+/// assert_eq!(Kind::Status.word(), "statusResponse");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// `infoResponse`: an infostring and no players.
+    Info,
+    /// `statusResponse`: an infostring and player lines.
+    Status,
+}
+
+impl Kind {
+    /// The command word on the wire.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Info => "infoResponse",
+            Self::Status => "statusResponse",
+        }
+    }
+}
+
+/// The offsets in a datagram that was read once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) kind: Kind,
+    /// Whether byte 0x01 stands after the mark, as Medal of Honor's servers write it.
+    direction_byte: bool,
+    info: (usize, usize),
+    players: (usize, usize),
+    /// Whether a line feed ends the infostring; without it a status is cut there.
+    pub(crate) info_closed: bool,
+}
+
+impl<'a> Response<'a> {
+    /// Reads a reply. What a server may leave out may be missing, see [`Self::problems`].
+    ///
+    /// # Errors
+    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is none of this protocol,
+    /// [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`] without an infostring,
+    /// [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
+    pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
+        let (direction, text) = mark::text(datagram)?;
+        let unexpected = || mark::unexpected(text, "infoResponse or statusResponse");
+        let (kind, body) = split_word(text).ok_or_else(unexpected)?;
+        // Some servers put bytes between the word and the infostring.
+        let skipped = body.iter().position(|byte| matches!(byte, b'\n' | b'\\')).unwrap_or(body.len());
+        let body = body.get(skipped..).unwrap_or_default();
+        if body.is_empty() {
+            let cut = ParseErrorKind::CutShort("the reply: no infostring");
+            return Err(ParseError::new(cut, datagram.len()));
+        }
+        let start = datagram.len().saturating_sub(body.strip_prefix(b"\n").unwrap_or(body).len());
+        let text = datagram.get(start..).unwrap_or_default();
+        let feed = memchr::memchr(b'\n', text);
+        let line = text.get(..feed.unwrap_or(text.len())).unwrap_or_default();
+        // What tools and servers leave at the end of an infostring: CR, and without a line feed NUL and a quote too.
+        let is_left = |byte: &u8| *byte == b'\r' || (feed.is_none() && matches!(byte, 0 | b'"'));
+        let length = line.iter().rposition(|byte| !is_left(byte)).map_or(0, |last| last.saturating_add(1));
+        let info = (start, start.saturating_add(length));
+        let after = feed.map_or(datagram.len(), |feed| start.saturating_add(feed).saturating_add(1));
+        let layout = Layout {
+            kind,
+            direction_byte: direction == Some(TO_CLIENT),
+            info,
+            players: (after, datagram.len()),
+            info_closed: feed.is_some(),
+        };
+        let response = Self { datagram, layout };
+        let (info, lines) = (response.info(), response.player_text());
+        let (max_rules, max_players) = (limits.max_rules(), limits.max_players());
+        // A text too short for so many is not counted.
+        if info.raw().len() / 2 >= max_rules && info.count_bound() > max_rules {
+            return Err(ParseError::limit("rules", max_rules, start));
+        }
+        if lines.len() / 2 >= max_players && response.lines().count() > max_players {
+            return Err(ParseError::limit("players", max_players, after));
+        }
+        Ok(response)
+    }
+
+    /// Which reply it is.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.layout.kind
+    }
+
+    /// The server's keys and values.
+    #[must_use]
+    pub fn info(&self) -> InfoString<'a> {
+        InfoString::new(self.slice(self.layout.info))
+    }
+
+    /// The player lines, in the server's order; none in an `infoResponse`. Lines on which no quoted name closes are
+    /// skipped, see [`Self::problems`].
+    pub fn players(&self) -> impl Iterator<Item = PlayerLine<'a>> + use<'a> {
+        self.lines()
+    }
+
+    /// [`Self::players`], which can tell afterwards whether lines were skipped.
+    pub(crate) fn lines(&self) -> PlayerLines<'a> {
+        PlayerLines::new(self.player_text())
+    }
+
+    /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
+    /// without a value, lines that are no player lines, line feeds that are missing where every engine writes one.
+    pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
+        let datagram = self.datagram;
+        let Layout { kind, info: (start, end), players: (after, length), .. } = self.layout;
+        let text = mark::text(datagram).map_or(datagram, |(_, text)| text);
+        let word_end = length.saturating_sub(split_word(text).map_or(text, |(_, rest)| rest).len());
+        let mut pairs = self.info().pairs();
+        pairs.by_ref().for_each(drop);
+        let last_separator = memchr::memrchr(b'\\', self.info().raw());
+        let last_key = last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
+        let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
+        let extra = |what, from: usize, to| {
+            let is_extra = !matches!(datagram.get(from..to), Some([] | b"\n"));
+            is_extra.then(|| malformed(what, from))
+        };
+        let cut = |what, is_cut: bool, offset| {
+            is_cut.then(|| ParseError::new(ParseErrorKind::CutShort(what), offset))
+        };
+        let is_status = kind == Kind::Status;
+        let problems = [
+            extra("end of the command word", word_end, start),
+            cut("the infostring: a key without a value", pairs.has_odd_key(), last_key),
+            extra("end of the infostring", end, after),
+            cut("the infostring: no line feed ends it", is_status && !self.layout.info_closed, length),
+            extra("end of the reply", if is_status { length } else { after }, length),
+            cut("the last player line: no line feed ends it", !self.closes_lines(), length),
+        ];
+        let lines = self.player_text().split(|&byte| byte == b'\n');
+        let skipped = lines.filter(|line| !line.is_empty() && PlayerLine::parse(line).is_none());
+        let offset = move |line: &[u8]| locate(datagram, line).map_or(0, |range| range.start);
+        let skipped = skipped.map(move |line| malformed("player line", offset(line)));
+        problems.into_iter().flatten().chain(skipped)
+    }
+
+    /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`] reports as malformed.
+    ///
+    /// # Errors
+    /// None: what was read can be written. The signature is that of every message of the crate.
+    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        put_head(self.layout.kind, self.layout.direction_byte, out);
+        out.put_slice(self.info().raw());
+        if self.layout.info_closed {
+            out.put_u8(b'\n');
+        }
+        for line in self.lines() {
+            line.put(out);
+            out.put_u8(b'\n');
+        }
+        Ok(())
+    }
+
+    /// No more player lines than this.
+    pub(crate) fn count_bound(&self) -> usize {
+        memchr::memchr_iter(b'\n', self.player_text()).count().saturating_add(1)
+    }
+
+    /// Whether a line feed ends the last player line, where there is one.
+    pub(crate) fn closes_lines(&self) -> bool {
+        let lines = self.player_text();
+        // After it comes only what some servers leave there.
+        let end = lines.iter().rposition(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
+        lines.is_empty() || end.and_then(|end| lines.get(end)) == Some(&b'\n')
+    }
+
+    /// The bytes after the infostring's line.
+    fn player_text(&self) -> &'a [u8] {
+        match self.layout.kind {
+            Kind::Info => b"",
+            Kind::Status => self.slice(self.layout.players),
+        }
+    }
+
+    fn slice(&self, (start, end): (usize, usize)) -> &'a [u8] {
+        self.datagram.get(Range { start, end }).unwrap_or_default()
+    }
+}
+
+/// Appends the mark, the command word and its line feed.
+pub(crate) fn put_head(kind: Kind, direction_byte: bool, out: &mut impl BufMut) {
+    mark::put(direction_byte.then_some(TO_CLIENT), kind.word().as_bytes(), out);
+    out.put_u8(b'\n');
+}
+
+/// Which reply a text is, and what follows the word that says so. qstat reads `infostringresponse` as well.
+fn split_word(text: &[u8]) -> Option<(Kind, &[u8])> {
+    let rest = |kind: Kind| mark::strip_word(text, kind.word()).map(|rest| (kind, rest));
+    let info = || mark::strip_word(text, "infostringresponse").map(|rest| (Kind::Info, rest));
+    rest(Kind::Status).or_else(|| rest(Kind::Info)).or_else(info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(body: &[u8]) -> Result<Response<'_>, ParseError> {
+        Response::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat()), &Limits::default())
+    }
+
+    #[test]
+    fn framing_is_tolerant_where_servers_differ() {
+        for body in [
+            &b"infoResponse\n\\hostname\\Srv"[..],
+            b"\x01infoResponse\n\\hostname\\Srv",
+            b"INFORESPONSE\n\\hostname\\Srv\0",
+            b"infoResponse\r\n\\hostname\\Srv\r\n",
+            b"infoResponse \\hostname\\Srv\"",
+            b"infostringresponse\n\\hostname\\Srv",
+            b"infoResponse\nhostname\\Srv",
+        ] {
+            let response = parse(body).unwrap();
+            assert_eq!(response.kind(), Kind::Info);
+            assert_eq!(
+                response.info().iter().collect::<Vec<_>>(),
+                [(&b"hostname"[..], &b"Srv"[..])],
+                "{body:?}"
+            );
+            assert_eq!(response.players().count(), 0);
+        }
+    }
+
+    #[test]
+    fn what_is_no_reply_is_rejected_with_its_offset() {
+        let kind = |body| parse(body).map(|_| ()).map_err(|error| (error.kind, error.offset));
+        let expected = "infoResponse or statusResponse";
+        assert_eq!(kind(b"print\nno"), Err((ParseErrorKind::Unexpected(expected), 4)));
+        assert_eq!(kind(b"getstatus x"), Err((ParseErrorKind::Unexpected(expected), 4)));
+        assert_eq!(kind(b"infoRespons"), Err((ParseErrorKind::NotThisProtocol(expected), 4)));
+        assert_eq!(kind(b"Iprotocol\0"), Err((ParseErrorKind::NotThisProtocol(expected), 4)));
+        assert_eq!(kind(b""), Err((ParseErrorKind::NotThisProtocol(expected), 4)));
+        assert_eq!(kind(b"infoResponse"), Err((ParseErrorKind::CutShort("the reply: no infostring"), 16)));
+        assert_eq!(
+            kind(b"infoResponse and"),
+            Err((ParseErrorKind::CutShort("the reply: no infostring"), 20))
+        );
+        assert_eq!(
+            Response::parse(b"\\gamename\\ut", &Limits::default()).unwrap_err().kind,
+            ParseErrorKind::NotThisProtocol("four bytes 0xff")
+        );
+    }
+
+    #[test]
+    fn problems_are_listed_with_their_offsets() {
+        let problems = |body| -> Vec<_> {
+            parse(body).unwrap().problems().map(|problem| (problem.kind, problem.offset)).collect()
+        };
+        let (malformed, cut) = (ParseErrorKind::Malformed, ParseErrorKind::CutShort);
+        assert_eq!(problems(b"statusResponse\n\\a\\1\n1 2 \"x\"\n"), []);
+        assert_eq!(problems(b"\x01infoResponse\n\\a\\1"), []);
+        assert_eq!(problems(b"infoResponse \\a\\1"), [(malformed("end of the command word"), 16)]);
+        assert_eq!(problems(b"infoResponse\n\\a\\1\0"), [(malformed("end of the infostring"), 21)]);
+        assert_eq!(problems(b"infoResponse\n\\a\\1\nmore"), [(malformed("end of the reply"), 22)]);
+        let odd_key = cut("the infostring: a key without a value");
+        assert_eq!(problems(b"infoResponse\n\\a\\1\\bc"), [(odd_key, 22)]);
+        assert_eq!(problems(b"infoResponse\n\\a\\1\\"), [(odd_key, 22)]);
+        assert_eq!(problems(b"infoResponse\nabc"), [(odd_key, 17)]);
+        let open = cut("the infostring: no line feed ends it");
+        assert_eq!(problems(b"statusResponse\n\\a\\1"), [(open, 23)]);
+        assert_eq!(
+            problems(b"statusResponse\n\\a\\1\n1 2 \"x\"\n\n3 4 \"y\n\0\n5 6 \"z\""),
+            [
+                (cut("the last player line: no line feed ends it"), 49),
+                (malformed("player line"), 33),
+                (malformed("player line"), 40)
+            ]
+        );
+    }
+
+    #[test]
+    fn limits_are_limits() {
+        let packet =
+            [&b"\xff\xff\xff\xff"[..], b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x\"\n3 4 \"y\"\n"].concat();
+        let with = |limits: Limits| Response::parse(&packet, &limits).map(|_| ()).map_err(|error| error.kind);
+        assert_eq!(
+            with(Limits::default().with_max_rules(1)),
+            Err(ParseErrorKind::Limit { what: "rules", limit: 1 })
+        );
+        assert_eq!(
+            with(Limits::default().with_max_players(1)),
+            Err(ParseErrorKind::Limit { what: "players", limit: 1 })
+        );
+        assert_eq!(with(Limits::default().with_max_rules(2).with_max_players(2)), Ok(()));
+    }
+}

@@ -1,0 +1,211 @@
+//! What must hold for any packet: written and read again, cut, flipped, made of noise.
+use bytes::Bytes;
+use proptest::prelude::*;
+use queryport::quake3::master::ListPart;
+use queryport::quake3::{
+    Answer, Command, Kind, Password, RconQuery, RconRequest, Reply, ReplyForm, Request, Response, huffman,
+    print,
+};
+use queryport::session::{Conversation, OnTimeout, Remaining};
+use queryport::{Limits, ToStatus};
+
+use crate::common::captures::cases;
+use crate::common::twist::{cuts, flips};
+use crate::exchange::{exchange, names};
+
+fn limits() -> Limits {
+    Limits::default()
+}
+
+fn answer(packet: &[u8]) -> Option<Answer> {
+    Answer::from_datagrams([Bytes::copy_from_slice(packet)], &limits()).ok()
+}
+
+/// Other tools take 86–95 % of cut replies for complete ones.
+#[test]
+fn a_cut_capture_is_incomplete_wherever_the_wire_can_show_it() {
+    for case in cases("quake3") {
+        let packet = &case.packets[0];
+        let original = answer(packet).unwrap();
+        let (players, is_status) = (original.players().count(), original.kind() == Kind::Status);
+        for cut in cuts(packet) {
+            let Some(answer) = answer(cut) else { continue };
+            assert!(answer.players().count() <= players, "{}: cut at {}", case.name, cut.len());
+            for (line, original) in answer.players().zip(original.players()) {
+                assert_eq!(line.name(), original.name(), "no invented name");
+            }
+            let complete = answer.completeness().is_complete();
+            // Behind a line feed a shorter list is well-formed; an infoResponse shows only a lost value.
+            let undetectable = !is_status || cut.ends_with(b"\n") || packet[cut.len()..] == *b"\n";
+            assert!(!complete || undetectable, "{}: cut at {} of {}", case.name, cut.len(), packet.len());
+        }
+    }
+}
+
+#[test]
+fn a_flipped_byte_never_panics_and_never_adds_players() {
+    for case in cases("quake3") {
+        let players = answer(&case.packets[0]).unwrap().players().count();
+        for (number, flipped) in flips(&case.packets[0]).enumerate() {
+            let Ok(response) = Response::parse(&flipped, &limits()) else { continue };
+            // A byte that becomes a line feed can cut one line in two; only one of the halves has its quotes.
+            let listed = response.players().count();
+            assert!(listed <= players, "{}", case.name);
+            // The model and the problems of every seventh, which meets every kind of flip: seven is prime to their number.
+            if number % 7 == 0 {
+                assert_eq!(answer(&flipped).unwrap().to_status().listed_players().len(), listed);
+                assert!(response.problems().all(|problem| problem.offset <= flipped.len()));
+            }
+        }
+    }
+}
+
+/// No reading of a damaged datagram panics, and none makes more of it than there was.
+#[test]
+fn every_cut_and_flip_of_recorded_exchanges_is_survived() {
+    let read_all = |datagram: &[u8]| {
+        let _ = Reply::parse(datagram);
+        let _ = Response::parse(datagram, &limits());
+        if let Ok(request) = Request::parse(datagram)
+            && let Command::Connect(connect) = request.command
+        {
+            let _ = connect.userinfo();
+        }
+        ListPart::parse(datagram).map_or(0, |part| part.iter().count())
+    };
+    for name in names() {
+        for (_, datagram) in exchange(&name) {
+            let servers = read_all(&datagram);
+            for cut in cuts(&datagram) {
+                assert!(read_all(cut) <= servers, "{name}: cut at {}", cut.len());
+            }
+            for flipped in flips(&datagram[..datagram.len().min(300)]) {
+                read_all(&flipped);
+            }
+        }
+    }
+}
+
+/// Requests on which published parsers of this protocol panic.
+#[test]
+fn hostile_requests_are_just_rejected() {
+    for body in [
+        &b"getinfo \xff"[..],
+        b"getinfo \xff\xfe\xfd",
+        b"getservers Nexuiz ",
+        b"getservers Nexuiz 99999999999",
+        b"\x01",
+        b"getinfo \"",
+        b"/*",
+        b"getstatus /*",
+        b"\"\"\"\"",
+    ] {
+        let datagram = [b"\xff\xff\xff\xff", body].concat();
+        for cut in cuts(&datagram) {
+            let _ = Request::parse(cut);
+        }
+        let _ = Request::parse(&datagram);
+    }
+    assert!(Request::parse(b"\xff\xff\xff\xffgetinfo \xff").is_ok(), "an odd challenge is still a request");
+}
+
+fn token() -> impl Strategy<Value = Vec<u8>> {
+    let byte = any::<u8>().prop_map(|b| if b < 0x20 || b"\\;\"\x7f".contains(&b) { b'x' } else { b });
+    prop::collection::vec(byte, 0..20)
+}
+
+fn word() -> impl Strategy<Value = String> {
+    "[!#-:<-~]{1,20}".prop_filter("no comments", |word| !word.contains("//") && !word.contains("/*"))
+}
+
+proptest! {
+    /// Keys, values and players come back in order, whatever they hold.
+    #[test]
+    fn what_is_written_is_read_back(
+        pairs in prop::collection::vec((token(), token()), 0..30),
+        players in prop::collection::vec((any::<i32>(), -1..1000_i32, token()), 0..40),
+    ) {
+        let mut packet = b"\xff\xff\xff\xffstatusResponse\n".to_vec();
+        for (key, value) in &pairs {
+            packet.extend_from_slice(&[b"\\", &key[..], b"\\", value].concat());
+        }
+        packet.push(b'\n');
+        for (score, ping, name) in &players {
+            packet.extend_from_slice(&[format!("{score} {ping} \"").as_bytes(), name, b"\"\n"].concat());
+        }
+        let answer = answer(&packet).unwrap();
+        let read: Vec<_> = answer.rules().map(|(k, v)| (k.to_vec(), v.to_vec())).collect();
+        prop_assert_eq!(read, pairs);
+        let read: Vec<_> = answer
+            .players()
+            .map(|line| (line.score().unwrap() as i32, line.ping().unwrap(), line.name().to_vec()))
+            .collect();
+        prop_assert_eq!(read, players);
+        prop_assert!(answer.completeness().is_complete());
+        let response = Response::parse(&packet, &limits()).unwrap();
+        prop_assert_eq!(response.problems().next(), None);
+        let mut written = Vec::new();
+        response.encode(&mut written).unwrap();
+        prop_assert_eq!(written, packet);
+    }
+
+    #[test]
+    fn requests_come_back(
+        challenge in "[!#$&-.0-:<-\\[\\]-~]{1,128}",
+        status in any::<bool>(),
+        direction_byte in any::<bool>(),
+    ) {
+        let challenge = Some(challenge.as_bytes());
+        let command = if status { Command::GetStatus { challenge } } else { Command::GetInfo { challenge } };
+        let mut request = Request::new(command);
+        request.direction_byte = direction_byte;
+        let mut datagram = Vec::new();
+        request.encode(&mut datagram).unwrap();
+        prop_assert_eq!(Request::parse(&datagram), Ok(request));
+    }
+
+    #[test]
+    fn rcon_requests_come_back(password in word(), command in "[ -~]{0,60}") {
+        let request = RconRequest::new(password.as_bytes(), command.trim_start().as_bytes());
+        let mut out = Vec::new();
+        Request::new(Command::Rcon(request)).encode(&mut out).unwrap();
+        prop_assert_eq!(Request::parse(&out).unwrap().command, Command::Rcon(request));
+    }
+
+    #[test]
+    fn pieces_of_any_text_join_to_it(text in prop::collection::vec(any::<u8>(), 0..5000)) {
+        let mut query = RconQuery::new(Password::new("x"), "status", &limits()).unwrap();
+        for piece in print(&text, ReplyForm::Quake3) {
+            prop_assert!(piece.len() <= 1017);
+            query.receive(&piece);
+        }
+        let timeout = query.timeout(Remaining::Step);
+        let OnTimeout::Done(Ok(answer)) = timeout else { return Err(TestCaseError::fail(format!("{timeout:?}"))) };
+        prop_assert_eq!(answer.text.raw(), &text[..]);
+    }
+
+    #[test]
+    fn noise_never_panics(datagram in prop::collection::vec(any::<u8>(), 0..300)) {
+        let datagram = [b"\xff\xff\xff\xffstatusResponse\n", &datagram[..]].concat();
+        if let Some(answer) = answer(&datagram) {
+            prop_assert_eq!(answer.to_status().rules.len(), answer.rules().count());
+        }
+    }
+
+    #[test]
+    fn coded_texts_come_back(plain in prop::collection::vec(any::<u8>(), 0..600)) {
+        let mut coded = Vec::new();
+        huffman::compress(&plain, &mut coded).unwrap();
+        prop_assert_eq!(huffman::decompress(&coded, 600).unwrap(), plain.clone());
+        // id's spare byte may be missing, and more may follow.
+        let bits: Vec<u8> = coded.iter().copied().chain([0xAA; 3]).collect();
+        prop_assert_eq!(huffman::decompress(&bits, 600).unwrap(), plain);
+    }
+
+    #[test]
+    fn damaged_codings_never_panic_nor_grow(coded in prop::collection::vec(any::<u8>(), 0..300)) {
+        if let Ok(plain) = huffman::decompress(&coded, 65_535) {
+            prop_assert!(plain.len() <= coded.len() * 8);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The server's side: requests of every kind in, replies out, and what must not be answered.
+use std::time::Instant;
+
+use bytes::Bytes;
+use queryport::quake3::server::{self, Dialect, Options, verify_challenge};
+use queryport::quake3::{Answer, Kind, Reply, Request, StatusQuery};
+use queryport::serve::{Handled, Responder};
+use queryport::session::{Conversation, Verdict};
+use queryport::{Detail, Limits, Player, Protocol, Secret, ServerStatus, Text, ToStatus, Verification};
+
+use crate::common::captures::cases;
+use crate::common::{at, request, requester};
+use crate::exchange::{exchange, names};
+
+fn status() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.map = Some("q3dm17".into());
+    status.game = Some("Quake3Arena".into());
+    status.max_players = Some(8);
+    status.password = Some(false);
+    let mut ann = Player::new("^1Ann");
+    (ann.score, ann.ping, ann.team) = (Some(-3), Some(50), Some(2));
+    status.players = Some(vec![ann]);
+    status
+}
+
+fn replies(datagram: &[u8], options: &Options) -> Vec<Bytes> {
+    let request = Request::parse(datagram).unwrap();
+    server::answer(&request, &status(), options, &requester("192.0.2.1:5000")).into_iter().collect()
+}
+
+#[test]
+fn our_client_reads_what_our_server_says_in_every_dialect() {
+    for dialect in [
+        Dialect::Standard,
+        Dialect::DarkPlaces,
+        Dialect::Warsow,
+        Dialect::SoldierOfFortune2,
+        Dialect::MedalOfHonor,
+    ] {
+        for detail in [Detail::Full, Detail::Short] {
+            let mut query = StatusQuery::new(7, Limits::default()).with_detail(detail);
+            let replies = replies(&request(&mut query), &Options::new(dialect));
+            let Verdict::Done(answer) = query.receive(&replies[0]) else { panic!("{dialect:?}") };
+            assert_eq!(answer.verification(), Verification::Verified);
+            let read = answer.to_status();
+            assert!(read.completeness.is_complete(), "{dialect:?}: {}", read.completeness);
+            assert!(read.name.unwrap() == "Srv" && read.map.unwrap() == "q3dm17");
+            assert_eq!((read.player_count, read.max_players, read.password), (Some(1), Some(8), Some(false)));
+            let Some(players) = read.players else { continue };
+            assert_eq!(players[0].name, "Ann");
+            let has_score = dialect != Dialect::MedalOfHonor;
+            let has_team =
+                matches!(dialect, Dialect::DarkPlaces | Dialect::Warsow | Dialect::SoldierOfFortune2);
+            assert_eq!(players[0].score, has_score.then_some(-3), "{dialect:?}");
+            assert_eq!((players[0].ping, players[0].team), (Some(50), has_team.then_some(2)), "{dialect:?}");
+        }
+    }
+}
+
+#[test]
+fn every_capture_served_again_is_the_same_server() {
+    for case in cases("quake3") {
+        let original = Answer::from_datagrams(case.packets.clone(), &Limits::default()).unwrap();
+        let (status, detail) = match original.kind() {
+            Kind::Info => (original.to_status(), Detail::Short),
+            _ => (original.to_status(), Detail::Full),
+        };
+        let mut query = StatusQuery::new(7, Limits::default()).with_detail(detail);
+        let datagram = request(&mut query);
+        let request = Request::parse(&datagram).unwrap();
+        let mut options = Options::default();
+        options.max_reply = 65_507;
+        let replies = server::answer(&request, &status, &options, &requester("192.0.2.1:5000"));
+        let reply = replies.into_iter().next().unwrap();
+        let Verdict::Done(answer) = query.receive(&reply) else { panic!("{}", case.name) };
+        let again = answer.to_status();
+        // Control bytes are not written. Without the rules of a status, the game's colour codes are unknown.
+        let text = |text: &Option<Text>| {
+            text.as_ref().map(|text| text.decoded().replace(char::is_control, "").replace(';', ","))
+        };
+        assert_eq!(text(&again.name), text(&status.name), "{}", case.name);
+        assert_eq!(text(&again.map), text(&status.map), "{}", case.name);
+        assert_eq!(again.max_players, status.max_players, "{}", case.name);
+        assert_eq!(again.listed_players().len(), status.listed_players().len(), "{}", case.name);
+    }
+}
+
+#[test]
+fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
+    let client = requester("192.0.2.1:5000");
+    for dialect in [Dialect::Standard, Dialect::DarkPlaces, Dialect::Warsow] {
+        let options = Options::new(dialect);
+        let reply = replies(b"\xff\xff\xff\xffgetchallenge 12345 Quake3Arena", &options).remove(0);
+        let Reply::Challenge { challenge, client: quoted, .. } = Reply::parse(&reply).unwrap() else {
+            panic!()
+        };
+        assert_eq!(quoted, (dialect == Dialect::Standard).then_some(&b"12345"[..]), "{dialect:?}");
+        assert!(verify_challenge(challenge, &options, &client), "{dialect:?}");
+        assert!(!verify_challenge(challenge, &options, &requester("192.0.2.1:5001")), "{dialect:?}");
+    }
+}
+
+#[test]
+fn replies_are_no_longer_than_asked_for() {
+    let mut full = status();
+    full.players = Some((0..255).map(|n| Player::new(format!("player number {n}"))).collect());
+    for most in [60, 200, 500, 1396, 8192] {
+        let mut options = Options::default();
+        options.max_reply = most;
+        for body in [&b"getstatus x"[..], b"getinfo x"] {
+            let datagram = [b"\xff\xff\xff\xff", body].concat();
+            let request = Request::parse(&datagram).unwrap();
+            for reply in server::answer(&request, &full, &options, &requester("192.0.2.1:5000")) {
+                assert!(reply.len() <= most, "{} of {most}", reply.len());
+            }
+        }
+    }
+}
+
+/// Two servers must not answer each other for ever.
+#[test]
+fn what_servers_and_masters_say_is_not_answered() {
+    let now = Instant::now();
+    let mut responder = Responder::new(Protocol::Quake3, status(), Secret::new([7; 16]), now);
+    let mut replies = 0;
+    for name in names() {
+        for (who, datagram) in exchange(&name) {
+            if who == "server" && Request::parse(&datagram).is_err() {
+                let handled = responder.handle_datagram(now, at("192.0.2.9:27960"), &datagram);
+                assert_eq!(handled, Handled::NotARequest, "{name}");
+                replies += 1;
+            }
+        }
+    }
+    assert!(replies > 10 && responder.poll_transmit(now, &mut Vec::new()).is_none());
+}
