@@ -12,8 +12,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = Client::new()?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut queries = JoinSet::new();
-    for pair in arguments.chunks_exact(2) {
-        let (client, protocol, server) = (client.clone(), pair[0].parse::<Protocol>()?, pair[1].clone());
+    for [protocol, server] in arguments.as_chunks().0 {
+        let (client, protocol, server) = (client.clone(), protocol.parse::<Protocol>()?, server.clone());
         queries.spawn(async move { (client.query(protocol, &server).await, server) });
     }
     while let Some(joined) = queries.join_next().await {

@@ -77,9 +77,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
                 let challenge = String::from_utf8_lossy(&connected.challenge).into_owned();
                 println!(
                     "{} accepted {}: challenge {challenge}, qport {}",
-                    outcome.peer,
-                    arguments.name,
-                    connected.qport
+                    outcome.peer, arguments.name, connected.qport
                 );
                 Ok(ExitCode::SUCCESS)
             }

@@ -1,10 +1,9 @@
-//! A protocol that this crate does not have, with its public API only: `ping` is answered with `pong NAME`. It is queried
-//! alone, as a `Query`, and in one scan beside Quake 3: `cargo run --example fifth_protocol`
+//! A protocol that this crate does not have, with its public API only, queried alone, as a `Query`, and in one scan beside
+//! Quake 3: `cargo run --example fifth_protocol`
 
-use queryport::net::Scan;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Client, Limits, ParseError, ParseErrorKind, Query, ScanOptions, ServerStatus, Timing};
-use queryport::{ToStatus, quake3};
+use queryport::{Client, Limits, ParseError, ParseErrorKind, Query, Scan, ScanOptions};
+use queryport::{ServerStatus, Timing, ToStatus, quake3};
 
 struct Ping;
 struct Pong(String);
@@ -46,15 +45,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
     let client = Client::new()?;
-    println!("alone: {}", client.ask_host(&server.to_string(), 4000, |_nonce| Ping).await?.answer.0);
+    println!("alone: {}", client.ask(Ping, server).await?.answer.0);
     let query: Box<dyn Query> = Box::new(client.target_with(server.to_string(), 4000, |_nonce| Ping));
     println!("as a Query: {}", query.query().await?.answer.name.unwrap_or_default());
-    let closed = std::net::SocketAddr::from(([127, 0, 0, 1], 9));
-    let quake3 = quake3::StatusQuery::new(client.nonce(closed), Limits::default());
-    let targets: [(_, Box<dyn Conversation<Answer = ServerStatus> + Send>); 2] = [
-        (server, Box::new(Ping.map(|pong| pong.to_status()))),
-        (closed, Box::new(quake3.map(|a| a.to_status()))),
-    ];
+    let toy: Box<dyn Conversation<Answer = _> + Send> = Box::new(Ping.map(|pong| pong.to_status()));
+    let quake3 = quake3::StatusQuery::new(7, Limits::default()).map(|answer| answer.to_status());
+    let targets = [(server, toy), (([127, 0, 0, 1], 9).into(), Box::new(quake3) as _)];
     let mut scan = Scan::new(targets, Timing::default(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
         println!("in a scan: {:?}", scanned.result.map(|outcome| outcome.answer.name));

@@ -4,7 +4,11 @@
 //! cargo run --no-default-features --features os-entropy --example game_server &          something to query
 //! cargo run --no-default-features --features os-entropy --example sans_io_std [HOST:PORT]
 //! ```
-#![allow(clippy::disallowed_methods, reason = "this program owns the clock")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    reason = "a program with a clock and a socket"
+)]
 
 use std::error::Error;
 use std::io::ErrorKind;

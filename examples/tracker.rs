@@ -22,7 +22,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut known = read(&file)?;
     let mut scan = Client::new()?.scan(targets.clone(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
-        let server = &targets[usize::try_from(scanned.index)?].1;
+        let (_, server) = targets.get(usize::try_from(scanned.index)?).ok_or("a result of no target")?;
         match scanned.result.map(|outcome| outcome.map(|answer| answer.to_status())) {
             Ok(now) => {
                 let before = known.insert(server.clone(), now.clone()).and_then(|before| before.answer.map);

@@ -35,7 +35,8 @@ impl Rate {
 
     /// What so many units take to leak out.
     fn time_for(&self, units: u64) -> Duration {
-        let nanos = u128::from(self.nanos_per_1024).saturating_mul(u128::from(units)).checked_div(SCALE.into());
+        let nanos =
+            u128::from(self.nanos_per_1024).saturating_mul(u128::from(units)).checked_div(SCALE.into());
         Duration::from_nanos(nanos.and_then(|nanos| u64::try_from(nanos).ok()).unwrap_or(u64::MAX))
     }
 }

@@ -26,16 +26,27 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
     let mut candidates = vec![
         Candidate::request(Protocol::Quake3, quake3::Request::parse(datagram).map(Message::Quake3Request)),
-        Candidate::request(Protocol::GameSpy4, gamespy4::Request::parse(datagram).map(Message::GameSpy4Request)),
+        Candidate::request(
+            Protocol::GameSpy4,
+            gamespy4::Request::parse(datagram).map(Message::GameSpy4Request),
+        ),
         Candidate::request(Protocol::Ut2004, ut2004::Request::parse(datagram).map(Message::Ut2004Request)),
-        Candidate::request(Protocol::GameSpy1, gamespy1::Request::parse(datagram).map(Message::GameSpy1Request)),
+        Candidate::request(
+            Protocol::GameSpy1,
+            gamespy1::Request::parse(datagram).map(Message::GameSpy1Request),
+        ),
         Candidate::reply(
             Protocol::Quake3,
             quake3::Response::parse(datagram, limits),
             |response| response.problems().collect(),
             Message::Quake3Response,
         ),
-        Candidate::reply(Protocol::Quake3, quake3::Reply::parse(datagram), |_| Vec::new(), Message::Quake3Reply),
+        Candidate::reply(
+            Protocol::Quake3,
+            quake3::Reply::parse(datagram),
+            |_| Vec::new(),
+            Message::Quake3Reply,
+        ),
         Candidate::reply(Protocol::Quake3, ListPart::parse(datagram), |_| Vec::new(), Message::Quake3List),
         Candidate::reply(
             Protocol::GameSpy4,
@@ -56,9 +67,7 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
             Message::GameSpy1Response,
         ),
     ];
-    let begins = |candidate: &Candidate<'_>| {
-        !matches!(&candidate.message, Err(error) if matches!(error.kind, ParseErrorKind::NotThisProtocol(_)))
-    };
+    let begins = |candidate: &Candidate<'_>| !matches!(&candidate.message, Err(error) if matches!(error.kind, ParseErrorKind::NotThisProtocol(_)));
     if candidates.iter().any(begins) {
         candidates.retain(begins);
     }
@@ -83,6 +92,7 @@ pub struct Candidate<'a> {
 /// A parsed message of any protocol.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "views live for a moment, and few at a time")]
 pub enum Message<'a> {
     /// A client's commands.
     GameSpy1Request(gamespy1::Request<'a>),

@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
+    clippy::string_slice,
     reason = "a test"
 )]
 

@@ -6,8 +6,8 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use queryport::{Limits, Replies, ServerStatus, ToStatus};
 use queryport::quake3::{Answer, Command, Request, Response, server};
+use queryport::{Limits, Replies, ServerStatus, ToStatus};
 
 fn full() -> Bytes {
     queryport_benches::quake3(50, 64)

@@ -59,7 +59,8 @@ pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
         (address, StatusQuery::new(index.into(), Limits::default()))
     });
     let now = Instant::now();
-    let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default().with_window(window), now);
+    let mut scanner =
+        Scanner::new(targets, Timing::default(), ScanOptions::default().with_window(window), now);
     // The reply with room for a challenge at the end of its infostring.
     let head = reply.iter().skip(20).position(|&byte| byte == b'\n').unwrap() + 20;
     let mut datagram = [&reply[..head], b"\\challenge\\01234567890", &reply[head..]].concat();

@@ -170,7 +170,7 @@ impl fmt::Display for Missing {
 
 /// [`Missing`] as it stands in JSON, before the check that something is missing.
 #[cfg(feature = "serde")]
-#[derive(serde::Deserialize)]
+#[derive(Default, serde::Deserialize)]
 #[serde(default)]
 struct Fields {
     info: bool,
@@ -179,13 +179,6 @@ struct Fields {
     teams: bool,
     end: bool,
     fragments: u16,
-}
-
-#[cfg(feature = "serde")]
-impl Default for Fields {
-    fn default() -> Self {
-        Self { info: false, rules: false, players: false, teams: false, end: false, fragments: 0 }
-    }
 }
 
 #[cfg(feature = "serde")]

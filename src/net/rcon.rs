@@ -91,9 +91,7 @@ impl Rcon {
             RconMode::Plain => self.lead(RconQuery::new(password, command, limits)?).await,
             RconMode::Quoted => self.lead(RconQuery::quoted(password, command, limits)?).await,
             #[cfg(feature = "secure-rcon")]
-            RconMode::Time => {
-                self.lead(RconQuery::signed_at(since_1970(), password, command, limits)?).await
-            }
+            RconMode::Time => self.lead(RconQuery::signed_at(since_1970(), password, command, limits)?).await,
             #[cfg(feature = "secure-rcon")]
             RconMode::Challenge => {
                 self.lead(RconQuery::signed_with_challenge(password, command, limits)?).await

@@ -330,7 +330,7 @@ impl<C: Conversation> Scanner<C> {
             if let Some(target) = self.hosts.next() {
                 return Some(target);
             }
-            let Some(target) = self.targets.next(self.pulled) else { return None };
+            let target = self.targets.next(self.pulled)?;
             self.pulled = self.pulled.saturating_add(1);
             let (index, peer) = (target.index, target.peer);
             if let Some(why) = self.why_not(peer) {

@@ -225,7 +225,7 @@ async fn a_request_that_fits_no_datagram_fails_alone() {
         match scanned.result {
             Ok(_) => answered += 1,
             Err(Error::Query { error: QueryError::RequestTooLong(65_508), .. }) => {
-                assert_eq!(scanned.index, 0)
+                assert_eq!(scanned.index, 0);
             }
             Err(error) => panic!("{error}"),
         }

@@ -14,21 +14,21 @@ use crate::text::number;
 
 /// What was asked, as far as it decides how a reply is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::gamespy1) struct Asked {
+pub(crate) struct Asked {
     /// A status: without a server's description something is missing from it.
-    pub(in crate::gamespy1) status: bool,
+    pub(crate) status: bool,
     /// The players.
-    pub(in crate::gamespy1) players: bool,
+    pub(crate) players: bool,
     /// The teams and not the players: `team_N` is the name of a team then.
-    pub(in crate::gamespy1) teams: bool,
+    pub(crate) teams: bool,
     /// Only an echo.
-    pub(in crate::gamespy1) echo_alone: bool,
+    pub(crate) echo_alone: bool,
     /// An echo that the query added for its own sake.
-    pub(in crate::gamespy1) own_echo: bool,
+    pub(crate) own_echo: bool,
 }
 
 impl Asked {
-    pub(in crate::gamespy1) fn new(commands: &[Command<'_>]) -> Self {
+    pub(crate) fn new(commands: &[Command<'_>]) -> Self {
         let has = |name: &[u8]| commands.iter().any(|command| command.name() == name);
         let status = has(b"status") || has(b"packets");
         let players = status || has(b"players");
@@ -59,7 +59,7 @@ impl Asked {
 #[derive(Debug, Clone)]
 pub struct Answer {
     body: Body,
-    pub(in crate::gamespy1) asked: Asked,
+    pub(crate) asked: Asked,
 }
 
 /// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
@@ -73,7 +73,7 @@ const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north
     south-east Asia, Pacific/Africa/Australia, New Zealand, Pacific/Central and South America";
 
 impl Answer {
-    pub(in crate::gamespy1) fn new(mut body: Body, asked: Asked) -> Self {
+    pub(crate) fn new(mut body: Body, asked: Asked) -> Self {
         if asked.status {
             let fields = body.fields();
             // Where numbers begin at 0, a lost first fragment leaves no gap.
@@ -188,7 +188,7 @@ impl Answer {
         REGIONS.split('/').nth(number::number(self.get("location")?)?)
     }
 
-    pub(in crate::gamespy1) fn fields(&self) -> Fields<'_> {
+    pub(crate) fn fields(&self) -> Fields<'_> {
         self.body.fields()
     }
 }

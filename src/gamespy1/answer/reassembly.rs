@@ -14,23 +14,23 @@ use crate::text::small_bytes::{locate, share};
 
 /// The joined pairs of a reply.
 #[derive(Debug, Clone)]
-pub(in crate::gamespy1) struct Body {
-    pub(in crate::gamespy1) bytes: Bytes,
+pub(crate) struct Body {
+    pub(crate) bytes: Bytes,
     /// See [`Fields::runs`].
-    pub(in crate::gamespy1) runs: Vec<(usize, usize)>,
-    pub(in crate::gamespy1) reply: Option<u64>,
-    pub(in crate::gamespy1) missing: Missing,
+    pub(crate) runs: Vec<(usize, usize)>,
+    pub(crate) reply: Option<u64>,
+    pub(crate) missing: Missing,
 }
 
 impl Body {
-    pub(in crate::gamespy1) fn fields(&self) -> Fields<'_> {
+    pub(crate) fn fields(&self) -> Fields<'_> {
         Fields { raw: &self.bytes, runs: &self.runs }
     }
 }
 
 /// The replies to one request: several when it was sent again, kept apart by their numbers.
 #[derive(Debug, Clone)]
-pub(in crate::gamespy1) struct Reassembly {
+pub(crate) struct Reassembly {
     numbered: Vec<Numbered>,
     unnumbered: Unnumbered,
     /// How many replies were asked for.
@@ -40,7 +40,7 @@ pub(in crate::gamespy1) struct Reassembly {
 
 /// How far the replies are after a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::gamespy1) enum Progress {
+pub(crate) enum Progress {
     /// More must come.
     Partial,
     /// The end is here, and what came before it is not numbered.
@@ -77,12 +77,12 @@ struct Unnumbered {
 }
 
 impl Reassembly {
-    pub(in crate::gamespy1) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         Self { numbered: Vec::new(), unnumbered: Unnumbered::new(&limits), expected: 0, limits }
     }
 
     /// The request is sent, for the first time or again: one more reply may come.
-    pub(in crate::gamespy1) fn expect_one_more(&mut self) {
+    pub(crate) fn expect_one_more(&mut self) {
         self.expected = self.expected.saturating_add(1);
         for reply in &mut self.numbered {
             reply.is_open = reply.reply.is_some();
@@ -93,7 +93,7 @@ impl Reassembly {
     }
 
     /// Takes a datagram.
-    pub(in crate::gamespy1) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
+    pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
         let limits = self.limits;
         if self.unnumbered.splits_tokens && self.numbered.is_empty() {
             return self.unnumbered.insert(datagram.clone(), false);
@@ -130,7 +130,7 @@ impl Reassembly {
     }
 
     /// A complete reply, else the one with the most fragments.
-    pub(in crate::gamespy1) fn best(&self) -> Option<Body> {
+    pub(crate) fn best(&self) -> Option<Body> {
         let complete = self.numbered.iter().find(|reply| reply.is_complete());
         let longest = || self.numbered.iter().max_by_key(|reply| reply.fragments.len());
         match complete.or_else(longest) {
@@ -141,7 +141,7 @@ impl Reassembly {
 
     /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
     /// mark when it lists fewer players than it counts; asking once more would change nothing.
-    pub(in crate::gamespy1) fn lacks_end_mark(&self) -> bool {
+    pub(crate) fn lacks_end_mark(&self) -> bool {
         let without_end = |reply: &&Numbered| {
             let fragments = &reply.fragments;
             fragments.last().is_none() && fragments.missing(reply.base()) == 0 && !fragments.is_empty()

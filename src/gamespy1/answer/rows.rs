@@ -74,18 +74,18 @@ impl fmt::Debug for Row<'_> {
 
 /// The rows of a reply: one allocation for all fields, and few for the rows.
 #[derive(Debug)]
-pub(in crate::gamespy1) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     /// Rows of players, and of whatever else has a number, in the order of their first keys.
-    pub(in crate::gamespy1) players: Vec<Row<'a>>,
+    pub(crate) players: Vec<Row<'a>>,
     /// Rows of teams in the order of their first keys.
-    pub(in crate::gamespy1) teams: Vec<Row<'a>>,
+    pub(crate) teams: Vec<Row<'a>>,
     /// How many fields all rows have.
-    pub(in crate::gamespy1) field_count: usize,
+    pub(crate) field_count: usize,
 }
 
 impl<'a> Rows<'a> {
     /// Collects the rows.
-    pub(in crate::gamespy1) fn new(fields: Fields<'a>) -> Self {
+    pub(crate) fn new(fields: Fields<'a>) -> Self {
         let mut collector = RowCollector::new(fields.raw.len());
         for (key, value) in fields.pairs() {
             if let Some(row) = RowKey::parse(key) {
@@ -101,7 +101,7 @@ impl<'a> Rows<'a> {
 /// Servers write row after row or column after column: the row of the field before and the one after it are tried
 /// first.
 #[derive(Debug, Default)]
-pub(in crate::gamespy1) struct RowCollector<'a> {
+pub(crate) struct RowCollector<'a> {
     /// In the order of the wire, each with the position of its row.
     fields: Vec<(usize, Field<'a>)>,
     /// In the order of their first fields.
@@ -120,13 +120,13 @@ const USUAL_FIELD: usize = 16;
 
 impl<'a> RowCollector<'a> {
     /// Preallocates for a body of `length` bytes.
-    pub(in crate::gamespy1) fn new(length: usize) -> Self {
+    pub(crate) fn new(length: usize) -> Self {
         Self { fields: Vec::with_capacity(length / USUAL_FIELD), ..Self::default() }
     }
 
     /// Adds a field.
     #[inline]
-    pub(in crate::gamespy1) fn add(&mut self, key: RowKey<'a>, value: &'a [u8]) {
+    pub(crate) fn add(&mut self, key: RowKey<'a>, value: &'a [u8]) {
         self.current = self.position((key.is_team, key.index));
         self.fields.push((self.current, (key.field, value)));
     }
@@ -161,7 +161,7 @@ impl<'a> RowCollector<'a> {
     }
 
     /// The rows, the fields of each together in the order of the wire.
-    pub(in crate::gamespy1) fn finish(mut self) -> Rows<'a> {
+    pub(crate) fn finish(mut self) -> Rows<'a> {
         if !self.fields.is_sorted_by_key(|(row, _)| *row) {
             self.fields.sort_by_key(|(row, _)| *row);
         }

@@ -241,7 +241,7 @@ mod tests {
 
     /// The index at the start of these bytes, and how many bytes it took.
     fn read(bytes: &[u8]) -> Option<(i32, usize)> {
-        index(bytes).ok().map(|(rest, value)| (value, bytes.len() - rest.len()))
+        index(bytes).ok().map(|(rest, value)| (value, bytes.len().saturating_sub(rest.len())))
     }
 
     #[test]
