@@ -11,8 +11,8 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use queryport::Client;
 use queryport::Protocol;
-use queryport::net::Client;
 use queryport::quake3::ConnectQuery;
 
 /// Ask a Quake 3 server for a place.

@@ -14,9 +14,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
+use queryport::Client;
 use queryport::Limits;
 use queryport::Secret;
-use queryport::net::{Client, serve as serve_master};
+use queryport::net::serve as serve_master;
 use queryport::quake3::master::{ListQuery, ListRequest, Master, MasterEvent, Options, Policy, Scope};
 use tokio::net::UdpSocket;
 

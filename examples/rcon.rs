@@ -17,8 +17,9 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use queryport::Timing;
-use queryport::net::{Client, Error, Rcon, RconMode};
+use queryport::net::{Rcon, RconMode};
 use queryport::quake3::{Password, RconAnswer};
+use queryport::{Client, Error};
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
 

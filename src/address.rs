@@ -4,16 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 /// The one spelling of an address: v4-mapped IPv6 becomes IPv4, flow labels and the scope of global addresses go.
 /// Dual-stack sockets report IPv4 peers as v4-mapped.
-///
-/// ```
-/// use queryport::session::canonical;
-///
-/// let mapped = "[::ffff:192.0.2.1]:27960".parse()?;
-/// assert_eq!(canonical(mapped), "192.0.2.1:27960".parse()?);
-/// # Ok::<(), std::net::AddrParseError>(())
-/// ```
-#[must_use]
-pub fn canonical(address: SocketAddr) -> SocketAddr {
+pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     match SocketAddr::new(address.ip().to_canonical(), address.port()) {
         SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() => {
             let scope = if let SocketAddr::V6(given) = address { given.scope_id() } else { 0 };

@@ -20,7 +20,7 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 /// // A reply that was cut: what is wrong, and where.
 /// let candidates = inspect(b"\x80\0\0\0\x01\x0bServerMode\0\x0aded", &Limits::default());
 /// assert_eq!((candidates[0].protocol, candidates[0].problems.len()), (Protocol::Ut2004, 1));
-/// assert_eq!(candidates[0].problems[0].to_string(), "cut short inside a rule at byte 17");
+/// assert_eq!(candidates[0].problems[0].to_string(), "cut short inside a rule at byte 5");
 /// ```
 #[must_use]
 pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {

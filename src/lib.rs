@@ -184,18 +184,21 @@ pub mod ut2004;
 pub use error::{EncodeError, ErrorKind, ParseError, ParseErrorKind, QueryError};
 pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
-pub use model::{
-    Completeness, Detail, Part, Player, Rules, ServerList, ServerStatus, Team, Text, ToStatus, Verification,
-};
+pub use model::completeness::{Completeness, Part, Verification};
+pub use model::detail::Detail;
+pub use model::rules::Rules;
+pub use model::server_list::ServerList;
+pub use model::status::{Player, ServerStatus, Team, ToStatus};
+pub use model::text::Text;
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
-pub use net::{Client, Error, Query, Scan};
+pub use net::{client::Client, error::Error, query::Query, scan::Scan};
 pub use options::{Dialect, QueryOptions};
 pub use protocol::{Answer, Protocol, StatusQuery, UnknownProtocol};
 pub use reply::{Replies, Requester};
-pub use scan::ScanOptions;
+pub use scan::options::ScanOptions;
 pub use secret::Secret;
-pub use session::{Outcome, Timing};
+pub use session::{outcome::Outcome, timing::Timing};
 pub use token::TokenIssuer;
 
 /// The README's example is compiled.

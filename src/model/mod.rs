@@ -2,25 +2,28 @@
 //!
 //! [`ServerStatus`] owns everything (its texts are slices of the answer's own bytes, decoded when read), keeps what it
 //! has no field for in [`Rules`], and says with [`Completeness`] whether a part is missing. The types that most programs
-//! need are re-exported at the root of the crate.
+//! need are at the root of the crate: [`ServerStatus`] and its parts.
 
-mod completeness;
-mod detail;
+pub(crate) mod completeness;
+pub(crate) mod detail;
 #[cfg(feature = "serde")]
 mod json;
-mod rules;
-mod server_list;
-mod status;
-mod text;
+pub(crate) mod rules;
+pub(crate) mod server_list;
+pub(crate) mod status;
+pub(crate) mod text;
 
 pub use crate::text::charset::Charset;
 pub use crate::text::colour::{Colour, Colours};
-pub use completeness::{Completeness, Missing, Part, Verification};
-pub use detail::Detail;
+pub use completeness::Missing;
+pub(crate) use completeness::{Completeness, Part, Verification};
+pub(crate) use detail::Detail;
 #[cfg(feature = "serde")]
 pub use json::Detailed;
+pub(crate) use rules::Rules;
 pub(crate) use rules::RulesBuilder;
-pub use rules::{Rules, RulesIter};
-pub use server_list::{ListEnd, ServerList};
-pub use status::{Player, ServerStatus, Team, ToStatus};
-pub use text::{Span, Spans, Style, Text, TextRef};
+pub use server_list::ListEnd;
+pub(crate) use server_list::ServerList;
+pub(crate) use status::{Player, ServerStatus, Team, ToStatus};
+pub(crate) use text::Text;
+pub use text::{Span, Style, TextRef};

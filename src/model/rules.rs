@@ -199,6 +199,7 @@ impl fmt::Debug for Rules {
 }
 
 /// Iterator over the pairs of [`Rules`].
+#[allow(unnameable_types, reason = "it is used as an iterator")]
 #[derive(Debug, Clone)]
 pub struct RulesIter<'a> {
     bytes: &'a [u8],

@@ -103,8 +103,7 @@ impl Text {
     }
 
     /// See [`TextRef::spans`].
-    #[must_use]
-    pub fn spans(&self) -> Spans<'_> {
+    pub fn spans(&self) -> impl Iterator<Item = Span<'_>> {
         self.as_ref().spans()
     }
 
@@ -222,8 +221,7 @@ impl<'a> TextRef<'a> {
     }
 
     /// Stretches of one colour, for those who want to paint. Their texts joined are [`Self::plain`].
-    #[must_use]
-    pub fn spans(self) -> Spans<'a> {
+    pub fn spans(self) -> impl Iterator<Item = Span<'a>> {
         Spans {
             segments: Segments::new(self.raw, self.style.colours, self.is_wide()),
             charset: self.style.charset,
@@ -294,7 +292,7 @@ pub struct Span<'a> {
 
 /// Iterator over the [`Span`]s of a text.
 #[derive(Debug, Clone)]
-pub struct Spans<'a> {
+struct Spans<'a> {
     segments: Segments<'a>,
     charset: Charset,
 }

@@ -16,7 +16,7 @@ use crate::scan::{NotAsked, ScanError};
 /// [`source`](std::error::Error::source) and not in the text.
 ///
 /// ```
-/// use queryport::net::{Client, Error};
+/// use queryport::{Client, Error};
 /// use queryport::{ErrorKind, Protocol, Secret};
 ///
 /// # #[tokio::main(flavor = "current_thread")]

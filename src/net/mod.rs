@@ -3,26 +3,24 @@
 //!
 //! Every single query has a UDP socket of its own, connected to the server: the kernel drops datagrams from elsewhere,
 //! its port is fresh, and ICMP errors come back as [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a
-//! future cancels its query. A [`Scan`] queries thousands of servers over one socket per address family.
+//! future cancels its query. A [`Scan`](crate::Scan) queries thousands of servers over one socket per address family.
 
-mod client;
+pub(crate) mod client;
 mod detect;
-mod error;
+pub(crate) mod error;
 mod exchange;
 mod gamespy1_servers;
 mod quake3_servers;
-mod query;
+pub(crate) mod query;
 mod rcon;
 mod resolve;
-mod scan;
+pub(crate) mod scan;
 mod serve;
 
-pub use client::Client;
 pub use detect::Detected;
-pub use error::Error;
 pub use quake3_servers::Servers;
-pub use query::{Query, Target};
+pub use query::Target;
 pub use rcon::{Rcon, RconMode};
 pub use resolve::Family;
-pub use scan::{Scan, ScanIo, ScanTarget};
+pub use scan::{ScanIo, ScanTarget};
 pub use serve::serve;

@@ -15,7 +15,7 @@ use crate::session::{Conversation, Outcome};
 /// The trait is declared with `#[async_trait]`, and so are its implementations:
 ///
 /// ```
-/// use queryport::net::{Client, Error, Query};
+/// use queryport::{Client, Error, Query};
 /// use queryport::{Outcome, Protocol, QueryError, Secret, ServerStatus};
 ///
 /// /// A server that is up or down as a test wants it.
@@ -54,7 +54,7 @@ use crate::session::{Conversation, Outcome};
 ///
 /// ```
 /// use std::sync::Mutex;
-/// use queryport::net::{Error, Query};
+/// use queryport::{Error, Query};
 /// use queryport::{Outcome, ServerStatus};
 ///
 /// /// Queries once, and answers from memory after that.

@@ -4,7 +4,7 @@
 //! [`ScanOptions`].
 
 mod host_limiter;
-mod options;
+pub(crate) mod options;
 mod result;
 mod rtt_estimator;
 mod scanner;
@@ -13,6 +13,6 @@ mod slots;
 mod tests;
 mod timer_queue;
 
-pub use options::ScanOptions;
+pub(crate) use options::ScanOptions;
 pub use result::{NotAsked, ScanError, ScanStats, Scanned};
 pub use scanner::Scanner;

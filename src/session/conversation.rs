@@ -85,6 +85,7 @@ impl<C: Conversation + ?Sized> Conversation for Box<C> {
 
 /// A conversation whose answer is converted, see [`Conversation::map`].
 #[derive(Debug, Clone)]
+#[allow(unnameable_types, reason = "it is used as a `Conversation`")]
 pub struct Map<C, F> {
     conversation: C,
     convert: F,

@@ -21,19 +21,18 @@
 mod conversation;
 mod fragments;
 mod machine;
-mod outcome;
+pub(crate) mod outcome;
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 mod session;
 #[cfg(test)]
 mod tests;
-mod timing;
+pub(crate) mod timing;
 mod trace;
 
-pub use conversation::{Conversation, Map, OnTimeout, Remaining, Verdict, Wait};
+pub use conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub(crate) use fragments::Fragments;
 pub use machine::Machine;
-pub use outcome::{Outcome, QueryStats};
+pub(crate) use outcome::Outcome;
+pub use outcome::QueryStats;
 pub use session::{Session, Transmit};
-pub use timing::Timing;
-
-pub use crate::address::canonical;
+pub(crate) use timing::Timing;

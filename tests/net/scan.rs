@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use futures_core::Stream;
-use queryport::net::{Scan, ScanTarget};
+use queryport::Scan;
+use queryport::net::ScanTarget;
 use queryport::scan::NotAsked;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{

@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
-use queryport::model::{ListEnd, ServerList};
+use queryport::ServerList;
+use queryport::model::ListEnd;
 use queryport::quake3::master::{
     Announcer, AnnouncerEvent, ListPart, ListQuery, ListRequest, Master, MasterEvent, Options, Scope,
 };

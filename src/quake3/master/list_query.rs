@@ -5,12 +5,13 @@ use std::net::SocketAddr;
 
 use super::list_part::ListPart;
 use super::scope::Scope;
+use crate::address::canonical;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{ListEnd, Missing, ServerList};
 use crate::quake3::wire::get_servers::ListRequest;
 use crate::quake3::wire::request::{Command, Request};
-use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait, canonical};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks a master for its list and collects its datagrams, in whatever order they come.
 ///
