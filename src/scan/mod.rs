@@ -1,7 +1,7 @@
 //! Thousands of conversations over one socket: [`Scanner`], without socket or clock.
 //!
 //! `net::Scan` drives one over real sockets. What a scan costs and how it is bounded is in the docs of [`Scanner`] and
-//! [`ScanOptions`].
+//! [`ScanOptions`](crate::ScanOptions).
 
 mod host_limiter;
 pub(crate) mod options;
@@ -13,6 +13,5 @@ mod slots;
 mod tests;
 mod timer_queue;
 
-pub(crate) use options::ScanOptions;
 pub use result::{NotAsked, ScanError, ScanStats, Scanned};
 pub use scanner::Scanner;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use super::options::ScanOptions;
 use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
 use crate::session::{Conversation, OnTimeout, Remaining, Timing, Verdict, Wait};

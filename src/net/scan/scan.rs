@@ -19,7 +19,8 @@ use crate::net::client::Client;
 use crate::net::error::Error;
 use crate::net::exchange::now;
 use crate::protocol::StatusQuery;
-use crate::scan::{ScanOptions, ScanStats, Scanned, Scanner};
+use crate::scan::options::ScanOptions;
+use crate::scan::{ScanStats, Scanned, Scanner};
 use crate::session::{Conversation, Timing};
 
 /// The largest receive buffer that is asked for, in bytes.
