@@ -1,9 +1,9 @@
-//! Socket addresses as the protocols need them: one spelling, and which of them name one host.
+//! Socket addresses: canonical form, validity as a peer, and network prefixes.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-/// The one spelling of an address: v4-mapped IPv6 becomes IPv4, flow labels and the scope of global addresses go.
-/// Dual-stack sockets report IPv4 peers as v4-mapped.
+/// The canonical form of an address: a v4-mapped IPv6 address becomes IPv4, flow labels are cleared, and the scope is kept
+/// for link-local addresses only. Dual-stack sockets report IPv4 peers as v4-mapped.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     match SocketAddr::new(address.ip().to_canonical(), address.port()) {
         SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() => {
@@ -14,9 +14,9 @@ pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Whether one host can have this address: port 0 and unspecified, multicast and broadcast addresses name none. Nothing
-/// is asked there, and nothing is answered.
-pub(crate) fn is_one_host(address: SocketAddr) -> bool {
+/// Whether a single host can use this address: port 0 and unspecified, multicast and broadcast addresses belong to none.
+/// The crate sends no datagram to such an address.
+pub(crate) fn is_unicast(address: SocketAddr) -> bool {
     let address = canonical(address);
     let special = match address.ip() {
         IpAddr::V4(ip) => ip.is_multicast() || ip.is_broadcast() || ip.is_unspecified(),
@@ -25,7 +25,7 @@ pub(crate) fn is_one_host(address: SocketAddr) -> bool {
     address.port() != 0 && !special
 }
 
-/// The network an address belongs to: its first `v4` or `v6` bits, the rest 0.
+/// The network prefix of an address: its first `v4` or `v6` bits, the others 0.
 pub(crate) fn network(ip: IpAddr, v4: u8, v6: u8) -> IpAddr {
     match ip {
         IpAddr::V4(ip) => {
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_spelling() {
+    fn addresses_have_one_canonical_form() {
         let same = |a: &str, b: &str| canonical(a.parse().unwrap()) == b.parse().unwrap();
         assert!(same("[::ffff:192.0.2.1]:5", "192.0.2.1:5"));
         assert!(same("[2001:db8::1%7]:5", "[2001:db8::1]:5"));
@@ -52,17 +52,17 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_no_host_has() {
+    fn special_addresses_and_port_0_are_not_unicast() {
         for none in ["192.0.2.1:0", "224.0.0.1:9", "255.255.255.255:9", "0.0.0.0:9", "[ff02::1]:9", "[::]:9"]
         {
-            assert!(!is_one_host(none.parse().unwrap()), "{none}");
+            assert!(!is_unicast(none.parse().unwrap()), "{none}");
         }
-        assert!(!is_one_host("[::ffff:255.255.255.255]:9".parse().unwrap()));
-        assert!(is_one_host("192.0.2.1:9".parse().unwrap()) && is_one_host("[::1]:9".parse().unwrap()));
+        assert!(!is_unicast("[::ffff:255.255.255.255]:9".parse().unwrap()));
+        assert!(is_unicast("192.0.2.1:9".parse().unwrap()) && is_unicast("[::1]:9".parse().unwrap()));
     }
 
     #[test]
-    fn networks_keep_their_first_bits() {
+    fn a_network_keeps_the_first_bits_of_an_address() {
         let network = |ip: &str, v4, v6| network(ip.parse().unwrap(), v4, v6).to_string();
         assert_eq!(network("192.0.2.200", 24, 64), "192.0.2.0");
         assert_eq!(network("192.0.2.200", 32, 64), "192.0.2.200");

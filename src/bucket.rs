@@ -1,13 +1,13 @@
-//! One leaky bucket for every rate in the crate: paced sending, throttled sources, spaced commands.
+//! The leaky bucket behind every rate limit of the crate: sending, sources of requests, console commands.
 
 use std::time::{Duration, Instant};
 
-/// How fast a [`LeakyBucket`] leaks, and how much it holds.
+/// The leak rate and the capacity of a [`LeakyBucket`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
-    /// Time for one unit to leak out, in nanoseconds per 1,024 units: fast rates keep their precision.
+    /// The time in which 1,024 units leak, in nanoseconds: per single unit, high rates would lose precision.
     nanos_per_1024: u64,
-    /// What a full bucket takes to leak out.
+    /// The time in which a full bucket empties.
     full: Duration,
 }
 
@@ -15,13 +15,13 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const SCALE: u64 = 1024;
 
 impl Rate {
-    /// So many units a second, `burst` of them at once. Both are at least 1.
+    /// A rate of `units` per second with a capacity of `burst` units. Both are at least 1.
     pub(crate) fn per_second(units: u64, burst: u64) -> Self {
         let scaled = NANOS_PER_SECOND.saturating_mul(SCALE);
         Self::new(scaled.checked_div(units.max(1)).unwrap_or(scaled), burst)
     }
 
-    /// One unit every `gap`, `burst` of them at once.
+    /// A rate of one unit per `gap` with a capacity of `burst` units.
     pub(crate) fn every(gap: Duration, burst: u64) -> Self {
         let nanos = u64::try_from(gap.as_nanos()).unwrap_or(u64::MAX);
         Self::new(nanos.saturating_mul(SCALE), burst)
@@ -33,7 +33,7 @@ impl Rate {
         rate
     }
 
-    /// What so many units take to leak out.
+    /// The time in which this many units leak.
     fn time_for(&self, units: u64) -> Duration {
         let nanos =
             u128::from(self.nanos_per_1024).saturating_mul(u128::from(units)).checked_div(SCALE.into());
@@ -41,30 +41,29 @@ impl Rate {
     }
 }
 
-/// A leaky bucket that stores one instant: when everything in it has leaked out. Nothing is counted between two calls,
-/// so frequent calls lose no fraction of a unit.
+/// A leaky bucket. It stores one instant, at which it is empty, and no level: frequent calls lose no fraction of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct LeakyBucket {
-    /// In the past, the bucket is empty.
+    /// When the bucket is empty; `None` before the first unit.
     empty_at: Option<Instant>,
 }
 
 impl LeakyBucket {
-    /// The earliest moment at which so many units fit, `now` where they do already. More than a full bucket never
-    /// wait longer than for an empty one.
+    /// The earliest time at which this many units fit; `now` if they fit already. More units than the capacity fit into an
+    /// empty bucket.
     pub(crate) fn ready_at(&self, now: Instant, rate: &Rate, units: u64) -> Instant {
         let spare = rate.full.saturating_sub(rate.time_for(units));
         let ready = self.empty_at.and_then(|empty_at| empty_at.checked_sub(spare));
         ready.map_or(now, |ready| ready.max(now))
     }
 
-    /// Puts units in, whether they fit or not.
+    /// Adds units, whether they fit or not.
     pub(crate) fn add(&mut self, now: Instant, rate: &Rate, units: u64) {
         let start = self.empty_at.map_or(now, |empty_at| empty_at.max(now));
         self.empty_at = start.checked_add(rate.time_for(units));
     }
 
-    /// Puts units in where they fit; `false` where they do not.
+    /// Adds units if they fit, and returns whether they did.
     pub(crate) fn try_add(&mut self, now: Instant, rate: &Rate, units: u64) -> bool {
         let fits = self.ready_at(now, rate, units) <= now;
         if fits {
@@ -73,7 +72,7 @@ impl LeakyBucket {
         fits
     }
 
-    /// Whether everything has leaked out.
+    /// Whether the bucket is empty.
     pub(crate) fn is_empty(&self, now: Instant) -> bool {
         self.empty_at.is_none_or(|empty_at| empty_at <= now)
     }
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_then_the_rate_and_never_more_than_a_burst_after_a_rest() {
+    fn a_burst_passes_at_once_and_then_the_rate_applies() {
         let mut now = Instant::now();
         let rate = Rate::per_second(100, 5);
         let mut bucket = LeakyBucket::default();
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_rates_keep_their_precision_however_often_they_are_asked() {
+    fn high_rates_keep_their_precision_over_frequent_calls() {
         let start = Instant::now();
         let rate = Rate::per_second(3_000_000_000, 3_000);
         let mut bucket = LeakyBucket::default();
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_full_bucket_waits_for_an_empty_one() {
+    fn more_units_than_the_capacity_wait_for_an_empty_bucket() {
         let now = Instant::now();
         let rate = Rate::every(Duration::from_secs(1), 2);
         let mut bucket = LeakyBucket::default();

@@ -1,15 +1,13 @@
-//! What can go wrong, kept apart by whose doing it is: [`ParseError`] is the server's bytes, [`EncodeError`] the caller's
-//! data, [`QueryError`] the outcome of a whole query.
-//!
-//! Errors of sockets and name resolution exist only in the `net` layer, as `net::Error`.
+//! The errors of the core: [`ParseError`] for received bytes, [`EncodeError`] for the caller's data, [`QueryError`] for a
+//! whole query. Errors of sockets and name resolution exist in the `net` layer only.
 
 use std::time::Duration;
 
 use thiserror::Error;
 
-/// Why a datagram is not what it should be, and where.
+/// Why a datagram was rejected, and at which byte.
 ///
-/// Small and `Copy`: rejecting a datagram allocates nothing, however many of them arrive.
+/// Small and `Copy`: rejecting a datagram allocates nothing.
 ///
 /// ```
 /// use queryport::quake3::Response;
@@ -25,12 +23,12 @@ use thiserror::Error;
 pub struct ParseError {
     /// What is wrong.
     pub kind: ParseErrorKind,
-    /// Offset into the datagram, in bytes from its start, where it was noticed.
+    /// Where it was found, in bytes from the start of the datagram.
     pub offset: usize,
 }
 
 impl ParseError {
-    /// An error of this kind at this offset (bytes from the start of the datagram).
+    /// An error of this kind at this offset, in bytes from the start of the datagram.
     #[must_use]
     pub const fn new(kind: ParseErrorKind, offset: usize) -> Self {
         Self { kind, offset }
@@ -43,36 +41,47 @@ impl ParseError {
     }
 }
 
-/// The kinds of [`ParseError`]. The text names the field or rule, in the words of the protocol.
+/// The kinds of [`ParseError`]. The text in each names the field or the rule of the protocol.
+///
+/// ```
+/// use queryport::{Limits, ParseErrorKind, gamespy4};
+///
+/// let error = gamespy4::Response::parse(b"\x09\x01\x02\x03\x04123", &Limits::default()).unwrap_err();
+/// match error.kind {
+///     ParseErrorKind::NotThisProtocol(expected) => panic!("expected {expected}"),
+///     ParseErrorKind::CutShort(field) => assert_eq!((field, error.offset), ("the challenge", 5)),
+///     other => panic!("{other}"),
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The bytes do not begin as any message of this protocol does.
+    /// The bytes do not begin like any message of this protocol.
     #[error("not a message of this protocol: expected {0}")]
     NotThisProtocol(&'static str),
-    /// A message of the protocol, but of another kind than the one asked for.
+    /// A message of this protocol, but not of the kind that the parser reads.
     #[error("not the message asked for: expected {0}")]
     Unexpected(&'static str),
     /// The datagram ends inside a field.
     #[error("cut short inside {0}")]
     CutShort(&'static str),
-    /// A field holds what it may not hold.
+    /// A field holds a value that the protocol does not allow.
     #[error("malformed {0}")]
     Malformed(&'static str),
-    /// A reply that does not quote what ties it to its request: a challenge, a request id.
+    /// The reply quotes another challenge or request id than the request carried.
     #[error("the {0} is not the one sent")]
     Mismatch(&'static str),
-    /// More than a bound of [`Limits`](crate::Limits) allows.
+    /// More than [`Limits`](crate::Limits) allows.
     #[error("more {what} than the limit of {limit}")]
     Limit {
-        /// What there is too much of.
+        /// The name of what is bounded, in the plural.
         what: &'static str,
         /// The bound.
         limit: u32,
     },
 }
 
-/// Why a message cannot be written: the caller's data does not fit the wire format.
+/// Why a message cannot be encoded: the wire format cannot carry the caller's data.
 ///
 /// ```
 /// use queryport::EncodeError;
@@ -86,29 +95,29 @@ pub enum ParseErrorKind {
 #[non_exhaustive]
 pub enum EncodeError {
     /// A byte that the format cannot carry in this field.
-    #[error("{field} holds byte {byte:#04x}, which this format cannot carry there")]
+    #[error("{field} holds byte {byte:#04x}, which the format cannot carry in this field")]
     Forbidden {
-        /// The field in question.
+        /// The name of the field.
         field: &'static str,
-        /// The byte in question.
+        /// The byte.
         byte: u8,
     },
-    /// A field or message longer than the format allows.
+    /// A field or message that is longer than the format allows.
     #[error("{field} is longer than {limit} bytes")]
     TooLong {
-        /// The field in question.
+        /// The name of the field.
         field: &'static str,
-        /// The longest the format allows, in bytes.
+        /// The greatest length that the format allows, in bytes.
         limit: usize,
     },
-    /// A field that the format needs and that is empty.
+    /// A required field is empty.
     #[error("{0} is empty")]
     Empty(&'static str),
 }
 
-/// How a query failed: what was sent, and what was wrong with the last reply where there was one.
+/// Why a query failed: what was sent, and why the last reply was rejected, if one came.
 ///
-/// [`Self::kind`] groups the variants for programs that only need to react.
+/// [`Self::kind`] groups the variants for programs that only need to react to them.
 ///
 /// ```
 /// use std::time::Duration;
@@ -124,45 +133,45 @@ pub enum EncodeError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// No datagram came from the server's address.
+    /// No datagram came from the server's address. A wrong port or protocol looks the same as an offline server.
     #[error(
         "no answer within {} ({} sent): offline, a firewall, or another protocol or port",
         seconds(*waited), counted(*requests, "request")
     )]
     NoAnswer {
-        /// Datagrams sent, first tries and retries together.
+        /// Datagrams sent, retries included.
         requests: u32,
-        /// From the start of the query to its end.
+        /// The time from the start of the query to its end.
         waited: Duration,
     },
-    /// Datagrams came from the server's address, and none was an answer to the request.
+    /// Datagrams came from the server's address, and none of them answered the request.
     #[error(
         "no usable answer within {} ({} sent, {} rejected; the last: {last})",
         seconds(*waited), counted(*requests, "request"), counted(*rejected, "datagram")
     )]
     NoUsableAnswer {
-        /// Datagrams sent, first tries and retries together.
+        /// Datagrams sent, retries included.
         requests: u32,
-        /// From the start of the query to its end.
+        /// The time from the start of the query to its end.
         waited: Duration,
-        /// Datagrams from the server that were rejected.
+        /// Datagrams from the server's address that were rejected.
         rejected: u32,
-        /// Why the last of them was rejected.
+        /// Why the last one was rejected.
         last: ParseError,
     },
-    /// The server led the conversation through more steps than any real one needs.
+    /// The conversation needed more steps than [`Timing::max_steps`](crate::Timing::max_steps).
     #[error("the conversation did not end within {0} steps")]
     TooManySteps(u8),
-    /// The network reported that nothing listens at the address (ICMP port or host unreachable), or has no route to it.
-    #[error("nothing listens there: the network reports the address as unreachable")]
+    /// The network reported the address as unreachable (ICMP port or host unreachable), or there is no route to it.
+    #[error("unreachable: no program listens at the address, or there is no route to it")]
     Unreachable,
-    /// The request is longer than the 65,507 bytes that a UDP datagram can hold.
-    #[error("the request of {0} bytes does not fit into one datagram")]
+    /// The request is longer than the 65,507 bytes that a UDP datagram can hold; its length in bytes.
+    #[error("the request has {0} bytes, a datagram at most 65507")]
     RequestTooLong(usize),
 }
 
 impl QueryError {
-    /// What kind of failure it is.
+    /// The kind of failure.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
@@ -182,40 +191,55 @@ impl QueryError {
     }
 }
 
-/// What kind of failure an error is, the same for single queries, scans and the network layer.
+/// The kind of failure, common to the errors of single queries, scans, server lists and the network layer.
+///
+/// ```
+/// use queryport::ErrorKind;
+///
+/// /// What a server browser shows in place of the status.
+/// fn hint(kind: ErrorKind) -> &'static str {
+///     match kind {
+///         ErrorKind::Offline | ErrorKind::Unreachable => "offline",
+///         ErrorKind::NotThisProtocol => "another protocol?",
+///         ErrorKind::BadAddress | ErrorKind::NameResolution => "check the address",
+///         _ => "error",
+///     }
+/// }
+/// assert_eq!(hint(ErrorKind::Unreachable), "offline");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// No datagram came back: offline, a firewall, or another protocol or port.
     Offline,
-    /// The network reported that nothing listens there, or has no route.
+    /// The network reported the address as unreachable, or there is no route to it.
     Unreachable,
-    /// Something answered, in another protocol or to another question.
+    /// Datagrams came, in another protocol or in reply to another kind of request.
     NotThisProtocol,
-    /// Something answered in this protocol, and not to this request: its challenge or request id is another one.
+    /// Replies came, and their challenge or request id is not the one of the request.
     WrongReply,
-    /// Something answered in this protocol, and the reply is damaged.
+    /// Replies came, and they are malformed or truncated.
     Malformed,
-    /// The answer exceeds a bound: its name and its value.
+    /// The answer exceeds a bound.
     Limit {
-        /// What there is too much of.
+        /// The name of what is bounded, in the plural.
         what: &'static str,
         /// The bound.
         limit: u32,
     },
-    /// The server refused the request in words: a wrong password, a ban, a full server.
+    /// The server refused the request: a wrong password, a ban, a full server.
     Refused,
-    /// The request cannot be written in the protocol, or must not be sent.
+    /// The request cannot be encoded, or is too large for a datagram.
     Request,
-    /// The text or address names no single server.
+    /// The address is malformed, or is not the address of a single server.
     BadAddress,
-    /// The host name has no address, or none could be looked up in time.
+    /// The host name has no address, or the lookup failed or timed out.
     NameResolution,
     /// The operating system refused an operation.
     Io,
 }
 
-/// A duration as people read it: `2.0 s`, `85 ms`.
+/// A duration for messages: `2.0 s`, `85 ms`.
 pub(crate) fn seconds(duration: Duration) -> String {
     if duration < Duration::from_secs(1) {
         format!("{} ms", duration.as_millis())
@@ -257,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rejection_is_small() {
+    fn a_parse_error_has_at_most_40_bytes() {
         assert!(std::mem::size_of::<ParseError>() <= 40);
     }
 }

@@ -1,4 +1,4 @@
-//! What is this datagram? For captures, logs and sniffers, where neither protocol nor direction is known.
+//! Identifies datagrams whose protocol and direction are not known: from captures, logs and sniffers.
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -6,8 +6,9 @@ use crate::protocol::Protocol;
 use crate::quake3::master::ListPart;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Everything that a datagram can be, the likeliest first: messages that parse, then those that parse with problems, then
-/// those that go wrong late. Only if nothing else is left does the list hold messages that it does not even begin like.
+/// Every message that a datagram can be, the likeliest first: messages without problems, messages with problems, then those
+/// whose parser failed, the one that read furthest first. Protocols whose first bytes differ are in the list only if no
+/// other candidate is left.
 ///
 /// ```
 /// use queryport::{Limits, Protocol, inspect};
@@ -17,7 +18,7 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 /// assert_eq!((likeliest.protocol, likeliest.from_server), (Protocol::Quake3, false));
 /// assert!(likeliest.message.is_ok());
 ///
-/// // A reply that was cut: what is wrong, and where.
+/// // A truncated reply: what is wrong, and where.
 /// let candidates = inspect(b"\x80\0\0\0\x01\x0bServerMode\0\x0aded", &Limits::default());
 /// assert_eq!((candidates[0].protocol, candidates[0].problems.len()), (Protocol::Ut2004, 1));
 /// assert_eq!(candidates[0].problems[0].to_string(), "cut short inside a rule at byte 5");
@@ -75,32 +76,53 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
     candidates
 }
 
-/// One reading of a datagram, see [`inspect`].
+/// One interpretation of a datagram, see [`inspect`].
+///
+/// ```
+/// use queryport::{Limits, inspect};
+///
+/// // A GameSpy v4 challenge without the NUL at its end.
+/// for candidate in inspect(b"\x09\0\0\0\0-1287574694", &Limits::default()) {
+///     let direction = if candidate.from_server { "server" } else { "client" };
+///     match candidate.message {
+///         Ok(_) => println!("{} from a {direction}, {} problems", candidate.protocol, candidate.problems.len()),
+///         Err(error) => println!("{} from a {direction}? {error}", candidate.protocol),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Candidate<'a> {
     /// The protocol.
     pub protocol: Protocol,
-    /// Whether a server (or a master) sends such a message; clients send the others.
+    /// Whether a server or a master sends this message; otherwise a client does.
     pub from_server: bool,
-    /// The message, or why it is none.
+    /// The message, or why the datagram is not one.
     pub message: Result<Message<'a>, ParseError>,
-    /// What the parser passed over, see the `problems` method of each `Response`.
+    /// What the lenient parser skipped or repaired, see the `problems` method of each `Response`.
     pub problems: Vec<ParseError>,
 }
 
-/// A parsed message of any protocol.
+/// A parsed message of any protocol, see [`inspect`].
+///
+/// ```
+/// use queryport::{Limits, Message, inspect};
+///
+/// let candidates = inspect(b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n", &Limits::default());
+/// let Ok(Message::Quake3Response(response)) = &candidates[0].message else { panic!() };
+/// assert_eq!(response.info().get("mapname"), Some(&b"q3dm17"[..]));
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "views live for a moment, and few at a time")]
 pub enum Message<'a> {
-    /// A client's commands.
+    /// The commands of a client.
     GameSpy1Request(gamespy1::Request<'a>),
     /// One datagram of a reply.
     GameSpy1Response(gamespy1::Response<'a>),
     /// A challenge request or a data request.
     GameSpy4Request(gamespy4::Request<'a>),
-    /// A challenge, or one datagram of data.
+    /// A challenge, or one datagram of a data reply.
     GameSpy4Response(gamespy4::Response<'a>),
     /// Any out-of-band command of a client, a server or a master.
     Quake3Request(quake3::Request<'a>),
@@ -108,11 +130,11 @@ pub enum Message<'a> {
     Quake3Response(quake3::Response<'a>),
     /// A short reply: a challenge, a refusal, printed text.
     Quake3Reply(quake3::Reply<'a>),
-    /// One part of a master's list.
+    /// One datagram of a master's list.
     Quake3List(ListPart<'a>),
     /// A request for info, rules or players.
     Ut2004Request(ut2004::Request),
-    /// Info, rules or players.
+    /// One datagram of info, rules or players.
     Ut2004Response(ut2004::Response<'a>),
 }
 
@@ -131,10 +153,10 @@ impl<'a> Candidate<'a> {
         Self { protocol, from_server: true, message: parsed.map(message), problems }
     }
 
-    /// Lower is likelier.
+    /// The sort key: the likeliest candidate has the lowest.
     fn rank(&self) -> (u8, usize) {
         match &self.message {
-            // Any keys and values read as commands: a request begins with a command that servers know.
+            // Any pairs of keys and values parse as commands, so only a known first command makes a request likely.
             Ok(Message::GameSpy1Request(request)) => (if is_known(request) { 0 } else { 2 }, 0),
             Ok(_) if self.problems.is_empty() => (1, 0),
             Ok(_) => (3, self.problems.len()),
@@ -143,7 +165,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Whether a request begins with a command that servers know, with or without a value.
+/// Whether the first command of a request is one that servers know.
 fn is_known(request: &gamespy1::Request<'_>) -> bool {
     use gamespy1::Command;
     request.commands().first().is_some_and(|command| match command {
@@ -183,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_has_only_errors() {
+    fn a_datagram_of_no_protocol_has_only_errors() {
         for datagram in [&b""[..], b"GET / HTTP/1.1", &[0x17; 40]] {
             let candidates = inspect(datagram, &Limits::default());
             assert!(!candidates.is_empty() && candidates.iter().all(|candidate| candidate.message.is_err()));

@@ -1,11 +1,9 @@
-//! Every bound in the crate, with its default and the reason for it.
-//!
-//! A peer chooses the sizes of what it sends; these numbers decide how much of that is believed. They bound
-//! memory and work for one answer, not what may be asked.
+//! The bounds of one answer, each with its default and the reason for it.
 
-/// Bounds for reading one answer. The defaults fit every server seen in captures with room to spare.
+/// Bounds on one answer. A server chooses the sizes of what it sends; these numbers bound the memory and the work that they
+/// can cost. The defaults exceed every captured answer.
 ///
-/// Setters clamp to documented ranges, so no value can make the machine spin or hold without bound.
+/// Setters clamp to the documented ranges.
 ///
 /// ```
 /// use queryport::Limits;
@@ -30,31 +28,31 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Key/value pairs of one answer, 1–16,384; default 4,096 (the largest capture has about 150).
+    /// Most key/value pairs of one answer: 1–16,384, default 4,096 (the largest captured answer has about 150).
     #[must_use]
     pub const fn max_rules(&self) -> usize {
         self.rules as usize
     }
 
-    /// Players (and, separately, teams) of one answer, 1–16,384; default 1,024 (games stop at 256).
+    /// Most players, and most teams, of one answer: 1–16,384, default 1,024 (no known game has more than 256 players).
     #[must_use]
     pub const fn max_players(&self) -> usize {
         self.players as usize
     }
 
-    /// Datagrams of one answer, 1–1,024; default 256 (Unreal 227 sends one a player).
+    /// Most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one datagram for each player).
     #[must_use]
     pub const fn max_fragments(&self) -> usize {
         self.fragments as usize
     }
 
-    /// Bytes held for one answer over all its datagrams, 2,048–16 MiB; default 256 KiB.
+    /// Most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256 KiB.
     #[must_use]
     pub const fn max_answer_bytes(&self) -> usize {
         self.answer_bytes as usize
     }
 
-    /// Servers of one list from a master, 1–1,048,576; default 65,536 (the largest public list has about 15,000).
+    /// Most servers of one list from a master: 1–1,048,576, default 65,536 (the largest public list has about 15,000).
     #[must_use]
     pub const fn max_servers(&self) -> usize {
         self.servers as usize

@@ -1,11 +1,11 @@
-//! How to ask: the one set of options that a client, a query and a scan take alike.
+//! The options of a query, common to clients, single queries and scans.
 
 use crate::limits::Limits;
 use crate::model::Detail;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// How to ask a server. [`Client`](crate::Client), [`StatusQuery`](crate::StatusQuery) and the targets of a scan take the
-/// same options.
+/// The options of a query: detail, limits, dialects. [`Client`](crate::Client), [`StatusQuery`](crate::StatusQuery) and the
+/// targets of a scan take the same options.
 ///
 /// ```
 /// use queryport::{Detail, Limits, Protocol, QueryOptions, StatusQuery, gamespy4};
@@ -28,22 +28,22 @@ pub struct QueryOptions {
 }
 
 impl QueryOptions {
-    /// How much to ask for; default [`Detail::Full`].
+    /// Sets how much of the status to request; default [`Detail::Full`].
     #[must_use]
     pub const fn with_detail(mut self, detail: Detail) -> Self {
         self.detail = detail;
         self
     }
 
-    /// The bounds of each answer.
+    /// Sets the bounds on each answer.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The habits of the servers of one protocol, in place of those that most of them have. The dialects of several
-    /// protocols can be set; each query uses its own.
+    /// Sets the dialect of one protocol; default its `Standard` dialect. The dialects of several protocols can be set: each
+    /// query uses the one of its protocol.
     #[must_use]
     pub fn with_dialect(mut self, dialect: impl Into<Dialect>) -> Self {
         match dialect.into() {
@@ -55,9 +55,9 @@ impl QueryOptions {
         self
     }
 
-    /// How many readings of a list must agree where nothing on the wire proves it whole: 1–4, default 3. UT2004 only, see
-    /// [`ut2004::StatusQuery::with_readings`]. With 1 a scan sends half the requests, and one datagram lost from the middle
-    /// of a list goes unnoticed.
+    /// Sets how many readings of a list must agree where nothing on the wire proves the list complete: 1–4, default 3.
+    /// UT2004 only, see [`ut2004::StatusQuery::with_readings`]. With 1, a scan sends half as many requests and does not detect
+    /// the loss of one datagram from the middle of a list.
     #[must_use]
     pub fn with_readings(mut self, readings: u8) -> Self {
         self.readings = Some(readings);
@@ -65,7 +65,14 @@ impl QueryOptions {
     }
 }
 
-/// The dialect of the servers of one protocol.
+/// The dialect of one protocol, for [`QueryOptions::with_dialect`].
+///
+/// ```
+/// use queryport::{Dialect, QueryOptions, gamespy4, quake3};
+///
+/// let dialects: [Dialect; 2] = [gamespy4::Dialect::Minecraft.into(), quake3::Dialect::MedalOfHonor.into()];
+/// let options = dialects.into_iter().fold(QueryOptions::default(), QueryOptions::with_dialect);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {

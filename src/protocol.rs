@@ -1,4 +1,4 @@
-//! The four protocols behind one enum: chosen at run time, answered in one shape.
+//! The four protocols behind one enum, to be chosen at run time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use crate::quake3;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::ut2004;
 
-/// A protocol that game servers are asked in.
+/// A query protocol.
 ///
 /// ```
 /// use queryport::Protocol;
@@ -35,17 +35,17 @@ pub enum Protocol {
     GameSpy1,
     /// Quake 3's out-of-band packets, see [`quake3`].
     Quake3,
-    /// Unreal Engine 2's binary records, see [`ut2004`]. Its name may also be given as `unreal2`.
+    /// Unreal Engine 2's binary records, see [`ut2004`]. `unreal2` parses as this protocol as well.
     Ut2004,
     /// GameSpy's protocol, version 4, see [`gamespy4`].
     GameSpy4,
 }
 
 impl Protocol {
-    /// All of them.
+    /// All protocols.
     pub const ALL: [Self; 4] = [Self::GameSpy1, Self::GameSpy4, Self::Quake3, Self::Ut2004];
 
-    /// The name in this crate's words.
+    /// The name that [`FromStr`] and `Display` use: `gamespy1`, `quake3`, `ut2004`, `gamespy4`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,14 +56,14 @@ impl Protocol {
         }
     }
 
-    /// The UDP port that the protocol's best-known game answers queries on. Other games have their own.
+    /// The default query port of the protocol's best-known game: 7778, 27960, 7778 and 6500. Other games use others.
     #[must_use]
     pub const fn default_query_port(self) -> u16 {
         match self {
             Self::GameSpy1 => 7778,
             Self::Quake3 => 27960,
             Self::Ut2004 => 7778,
-            // Unreal Tournament 3; Minecraft answers on 25565, Battlefield 2 on 29900.
+            // Unreal Tournament 3. Minecraft uses 25565, Battlefield 2 uses 29900.
             Self::GameSpy4 => 6500,
         }
     }
@@ -75,9 +75,16 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// Text that names no protocol.
+/// A text that is not the name of a protocol. `Display` lists the names.
+///
+/// ```
+/// use queryport::Protocol;
+///
+/// let error = "quake9".parse::<Protocol>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown protocol \"quake9\": expected one of gamespy1, gamespy4, quake3, ut2004");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0:?} is no protocol: expected one of {names}", names = Protocol::ALL.map(Protocol::name).join(", "))]
+#[error("unknown protocol {0:?}: expected one of {names}", names = Protocol::ALL.map(Protocol::name).join(", "))]
 pub struct UnknownProtocol(String);
 
 impl FromStr for Protocol {
@@ -85,7 +92,7 @@ impl FromStr for Protocol {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let lower = text.to_ascii_lowercase();
-        // What other tools call it.
+        // The name in other tools.
         let lower = if lower == "unreal2" { Self::Ut2004.name() } else { &lower };
         Self::ALL
             .into_iter()
@@ -94,7 +101,17 @@ impl FromStr for Protocol {
     }
 }
 
-/// Queries a server's status in any protocol.
+/// Queries a server's status in a protocol that is chosen at run time.
+///
+/// ```
+/// use queryport::session::Conversation;
+/// use queryport::{Protocol, QueryOptions, StatusQuery};
+///
+/// let mut query = StatusQuery::new(Protocol::GameSpy1, 42, &QueryOptions::default());
+/// let mut request = Vec::new();
+/// query.request(&mut request);
+/// assert_eq!(request, br"\status\");
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum StatusQuery {
@@ -109,7 +126,8 @@ pub enum StatusQuery {
 }
 
 impl StatusQuery {
-    /// `nonce`: a number the server cannot guess, see [`Secret::number`](crate::Secret::number).
+    /// A query in this protocol. `nonce`: a number that an attacker cannot guess, see
+    /// [`Secret::number`](crate::Secret::number).
     #[must_use]
     pub fn new(protocol: Protocol, nonce: u64, options: &QueryOptions) -> Self {
         let (limits, detail) = (options.limits, options.detail);
@@ -164,7 +182,20 @@ impl Conversation for StatusQuery {
     }
 }
 
-/// An accepted answer in its protocol's own shape: it holds the bytes, and becomes a [`ServerStatus`] when asked.
+/// The answer of a server in any protocol. It owns the received bytes; [`ToStatus::to_status`] normalises it.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::{Answer, Limits, Protocol, ToStatus};
+///
+/// let captured = Bytes::from_static(b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n");
+/// let answer = Answer::from_datagrams(Protocol::Quake3, [captured], &Limits::default())?;
+/// assert!(answer.completeness().is_complete());
+/// assert_eq!(answer.to_status().map.unwrap(), "q3dm17");
+/// let Answer::Quake3(answer) = answer else { panic!() };
+/// assert_eq!(answer.players().next().unwrap().name(), b"Ann");
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Answer {
@@ -179,11 +210,11 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Takes captured datagrams, in order of arrival, for everything that came before silence fell. No request is
-    /// known, so what ties a reply to its request is not checked.
+    /// Reads captured datagrams, in order of arrival, as the whole of a reply. The request is not known, so challenges and
+    /// request ids are not verified.
     ///
     /// # Errors
-    /// Why nothing of it is an answer.
+    /// Why the first datagram was rejected, where every datagram was, or which limit is exceeded.
     pub fn from_datagrams(
         protocol: Protocol,
         datagrams: impl IntoIterator<Item = Bytes>,
@@ -197,7 +228,7 @@ impl Answer {
         }
     }
 
-    /// Whether all that was asked for is there.
+    /// Whether everything that was requested arrived.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
         match self {
@@ -225,12 +256,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_go_both_ways() {
+    fn names_are_parsed_in_any_case() {
         for protocol in Protocol::ALL {
             assert_eq!(protocol.name().to_uppercase().parse(), Ok(protocol));
         }
         assert_eq!("Unreal2".parse(), Ok(Protocol::Ut2004));
         let error = "quake9".parse::<Protocol>().unwrap_err().to_string();
-        assert!(error.starts_with("\"quake9\" is no protocol: expected one of gamespy1, "), "{error}");
+        assert!(error.starts_with("unknown protocol \"quake9\": expected one of gamespy1, "), "{error}");
     }
 }

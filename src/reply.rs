@@ -1,4 +1,4 @@
-//! What every protocol's server side takes and gives: who sent a request, and the datagrams to send back.
+//! What the server side of every protocol takes and returns: the sender of a request, and the datagrams of the reply.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::secret::Secret;
 use crate::token::TokenIssuer;
 
-/// Who sent a request, and what a server remembers across requests. Each protocol uses what its wire needs.
+/// The sender of a request, and the state that a server keeps across requests. Each protocol uses the fields that it needs.
 ///
 /// ```
 /// use std::time::Instant;
@@ -29,23 +29,39 @@ pub struct Requester {
     pub address: SocketAddr,
     /// When the request arrived.
     pub now: Instant,
-    /// The number of this reply, for protocols that number their replies (GameSpy v1's `queryid`).
+    /// The number of this reply, where the protocol numbers replies (GameSpy v1's `queryid`).
     pub number: u64,
-    /// Issues and recognises what proves the sender's address (GameSpy v4's challenge, Quake 3's `getchallenge`).
+    /// Issues and verifies the tokens that prove the sender's address (GameSpy v4's challenge, Quake 3's `getchallenge`).
     pub tokens: TokenIssuer,
 }
 
 impl Requester {
-    /// The first request from this address: tokens follow from `secret`, and replies are numbered from 1.
+    /// The sender of a server's first request: reply number 1, and tokens that derive from `secret` and are valid for 15 to
+    /// 30 seconds.
     #[must_use]
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
         Self { address, now, number: 1, tokens: TokenIssuer::new(secret, crate::token::WINDOW, now) }
     }
 }
 
-/// The datagrams of a reply, in the order in which they are to be sent; none for a request that is not answered.
+/// The datagrams of a reply, in the order to send them in; empty for a request that is not answered.
 ///
-/// Several are slices of one buffer where the protocol allows it: cloning one copies nothing.
+/// Cloning a datagram copies no bytes.
+///
+/// ```
+/// use std::time::Instant;
+/// use queryport::ut2004::{Command, Request, server};
+/// use queryport::{Requester, Secret, ServerStatus};
+///
+/// # #[allow(clippy::disallowed_methods)]
+/// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let request = Request::new(Command::SmallPing);
+/// let replies = server::answer(&request, &ServerStatus::default(), &server::Options::default(), &requester);
+/// for datagram in &replies {
+///     assert_eq!(datagram, &b"\x80\0\0\0\x04P"[..]);
+/// }
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replies(Vec<Bytes>);
 
@@ -53,7 +69,7 @@ impl Replies {
     /// No reply.
     pub(crate) const NONE: Self = Self(Vec::new());
 
-    /// How many datagrams there are.
+    /// The number of datagrams.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.0.len()

@@ -1,8 +1,8 @@
-//! One secret, many unguessable numbers: client nonces and server tokens.
+//! The secret from which client nonces and server tokens derive.
 //!
-//! The core draws no randomness. The caller hands over sixteen bytes once ([`Secret::from_os`] takes them from the operating
-//! system, tests fix them), and everything that must not be guessed is a keyed hash (SipHash-2-4) of what it is bound to.
-//! Runs are reproducible, and one observed nonce says nothing about another.
+//! The core has no source of randomness. The caller passes in sixteen bytes once; each nonce and token is a keyed hash
+//! (SipHash-2-4) of what it is bound to. With a fixed secret, runs are reproducible. One observed number does not reveal
+//! another.
 
 use std::fmt;
 use std::hash::Hasher;
@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use siphasher::sip::SipHasher24;
 
-/// Sixteen secret bytes. `Debug` does not show them.
+/// Sixteen secret bytes, from which nonces and tokens derive. `Debug` does not show them.
 ///
 /// ```
 /// use queryport::Secret;
@@ -24,13 +24,13 @@ use siphasher::sip::SipHasher24;
 pub struct Secret([u8; 16]);
 
 impl Secret {
-    /// Takes sixteen bytes nobody else can guess.
+    /// A secret of these bytes. They must come from a cryptographic random source, except in tests.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Sixteen bytes from the operating system, feature `os-entropy` (part of `tokio`).
+    /// A secret from the operating system's random source, feature `os-entropy` (part of `tokio`).
     ///
     /// ```
     /// # #[cfg(feature = "os-entropy")] {
@@ -40,7 +40,7 @@ impl Secret {
     /// ```
     ///
     /// # Errors
-    /// When the system has no entropy to give.
+    /// The operating system's error when it has no entropy.
     #[cfg(feature = "os-entropy")]
     #[cfg_attr(docsrs, doc(cfg(feature = "os-entropy")))]
     pub fn from_os() -> std::io::Result<Self> {
@@ -49,12 +49,12 @@ impl Secret {
         Ok(Self(bytes))
     }
 
-    /// A number that only the holder of the secret can compute, bound to a purpose, an address with its port,
-    /// and a counter (an attempt, a time window).
+    /// A number that only the holder of the secret can compute, bound to a purpose, to an address with its port, and to a
+    /// counter (an attempt, a time window).
     #[must_use]
     pub fn number(&self, purpose: &str, address: SocketAddr, counter: u64) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.0);
-        // Lengths first: no two inputs share a byte string.
+        // The length comes first, so that no two inputs hash the same bytes.
         hasher.write_usize(purpose.len());
         hasher.write(purpose.as_bytes());
         match address.ip().to_canonical() {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_keeps_the_secret() {
+    fn debug_does_not_show_the_secret() {
         assert_eq!(format!("{:?}", Secret::new([0x41; 16])), "Secret(..)");
     }
 }

@@ -1,17 +1,18 @@
-//! Numbers that prove an address: whoever quotes one can receive at the address it was sent to.
+//! Tokens that prove an address: a client that quotes one can receive at the address that it was sent to.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use crate::secret::Secret;
 
-/// The usual window.
+/// The default time window.
 pub(crate) const WINDOW: Duration = Duration::from_secs(15);
 
-/// Issues numbers bound to an address, its port and a window of time, and recognises them without a table: each is a
-/// keyed hash. A flood of requests costs no memory, and nobody can make a number for an address he does not receive at.
+/// Issues tokens bound to an address, its port and a time window, and verifies them without a table: each token is a keyed
+/// hash. A flood of requests costs no memory, and a client cannot compute the token of an address at which it does not
+/// receive.
 ///
-/// A number is valid in the window it was issued in and in the next one: at least one window long, at most two.
+/// A token is valid in the window in which it was issued and in the next one: for one to two windows.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -35,21 +36,21 @@ pub struct TokenIssuer {
 }
 
 impl TokenIssuer {
-    /// `window`: 1 s–1 h, clamped. `now`: windows are counted from here.
+    /// An issuer whose tokens derive from `secret`. `window`: 1 s–1 h, clamped. `now`: the start of the first window.
     #[must_use]
     pub fn new(secret: Secret, window: Duration, now: Instant) -> Self {
         let window = window.clamp(Duration::from_secs(1), Duration::from_secs(3600));
         Self { secret, window, started: now }
     }
 
-    /// The number of this address and port in the current window: 64 bits that a protocol shortens or spells as its wire
-    /// allows.
+    /// The token of this address and port in the current window: 64 bits, which a protocol shortens or formats as its wire
+    /// format requires.
     #[must_use]
     pub fn issue(&self, now: Instant, address: SocketAddr) -> u64 {
         self.issue_for(now, address, 0)
     }
 
-    /// Whether a quoted number is one of the valid ones: `matches` compares it with each, spelled as it was sent.
+    /// Whether a quoted token is valid. `matches` compares it with each valid token and returns whether they are equal.
     pub fn verify(&self, now: Instant, address: SocketAddr, matches: impl FnMut(u64) -> bool) -> bool {
         self.verify_for(now, address, 0, matches)
     }
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn valid_for_one_to_two_windows_and_for_one_purpose() {
+    fn a_token_is_valid_for_one_to_two_windows_and_for_one_purpose() {
         let start = Instant::now();
         let tokens = TokenIssuer::new(Secret::new([1; 16]), Duration::from_secs(2), start);
         let client = "192.0.2.1:5".parse().unwrap();

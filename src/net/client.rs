@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::error::Error;
 use super::exchange::{self, Exchange};
 use super::resolve::{Family, resolve};
-use crate::address::is_one_host;
+use crate::address::is_unicast;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::protocol::{Answer, Protocol, StatusQuery};
@@ -199,7 +199,7 @@ impl Client {
         server: SocketAddr,
         timing: Timing,
     ) -> Result<Exchange<C>, Error> {
-        if !is_one_host(server) {
+        if !is_unicast(server) {
             return Err(Error::NotAsked { peer: server, why: NotAsked::NotOneServer });
         }
         Exchange::new(Session::new(conversation, server, timing, exchange::now()), self.local).await

@@ -11,7 +11,7 @@ use super::result::{NotAsked, ScanError, ScanStats, Scanned};
 use super::rtt_estimator::RttEstimator;
 use super::slots::{Known, Slot, Slots};
 use super::timer_queue::TimerQueue;
-use crate::address::{canonical, is_one_host};
+use crate::address::{canonical, is_unicast};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
 
@@ -348,7 +348,7 @@ impl<C: Conversation> Scanner<C> {
     }
 
     fn why_not(&self, peer: SocketAddr) -> Option<NotAsked> {
-        if is_one_host(peer) {
+        if is_unicast(peer) {
             self.slots.is_busy(peer).then_some(NotAsked::Duplicate)
         } else {
             Some(NotAsked::NotOneServer)

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use crate::address::is_one_host;
+use crate::address::is_unicast;
 use crate::gamespy1;
 use crate::gamespy4;
 use crate::model::ServerStatus;
@@ -189,7 +189,7 @@ impl Responder {
 
     /// Takes a datagram; its reply waits in [`Self::poll_transmit`].
     pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        if !is_one_host(from) {
+        if !is_unicast(from) {
             self.stats.refused = self.stats.refused.saturating_add(1);
             return Handled::Refused;
         }
