@@ -1,6 +1,34 @@
 //! Families of games: the same keys mean different things in them.
 
 use crate::model::Colours;
+use crate::text::known_keys::known_keys;
+
+known_keys! {
+    /// The keys that tell the family, and those that the model has fields for.
+    pub(crate) struct Known {
+        gameclass = b"gameclass",
+        gamename = b"gamename",
+        gametype = b"gametype",
+        gamevariant = b"gamevariant",
+        gamever = b"gamever",
+        hostname = b"hostname",
+        hostport = b"hostport",
+        mapfilename = b"mapfilename",
+        mapid = b"mapid",
+        mapname = b"mapname",
+        maxplayers = b"maxplayers",
+        mingamever = b"mingamever",
+        minnetver = b"minnetver",
+        needpass = b"needpass",
+        numbots = b"numbots",
+        numplayers = b"numplayers",
+        password = b"password",
+        pure = b"pure",
+        rankedserver = b"rankedserver",
+        realism = b"realism",
+        version = b"version",
+    }
+}
 
 /// The family of games that a server belongs to, inferred from its keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +46,21 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// `get`: the value of a key.
-    pub(crate) fn of<'a>(get: impl Fn(&str) -> Option<&'a [u8]>) -> Self {
-        let game = get("gamename").unwrap_or_default().to_ascii_lowercase();
-        let has = |key| get(key).is_some();
+    /// The family of a server that sends these keys.
+    pub(crate) fn of(known: &Known<'_>) -> Self {
+        let game = known.gamename.unwrap_or_default().to_ascii_lowercase();
         if game == b"bfield1942" {
             Self::Battlefield1942
-        } else if game.starts_with(b"moh") || has("rankedserver") || (has("realism") && has("pure")) {
+        } else if game.starts_with(b"moh")
+            || known.rankedserver.is_some()
+            || (known.realism.is_some() && known.pure.is_some())
+        {
             Self::MedalOfHonor
-        } else if game.starts_with(b"swat4") || has("gamevariant") {
+        } else if game.starts_with(b"swat4") || known.gamevariant.is_some() {
             Self::Swat4
         } else if game.starts_with(b"serioussam") {
             Self::SeriousSam
-        } else if has("minnetver") || has("mingamever") {
+        } else if known.minnetver.is_some() || known.mingamever.is_some() {
             Self::Unreal
         } else {
             Self::Other
@@ -72,7 +102,13 @@ mod tests {
             (br"\gamename\opflash", Family::Other),
             (b"", Family::Other),
         ] {
-            assert_eq!(Family::of(|key| Fields::new(raw).get(key)), family);
+            let mut known = Known::default();
+            for (key, value) in Fields::new(raw).pairs() {
+                if let Some(slot) = known.slot(key) {
+                    slot.get_or_insert(value);
+                }
+            }
+            assert_eq!(Family::of(&known), family);
         }
     }
 }

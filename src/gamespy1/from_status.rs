@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::family::Family;
+use super::family::{Family, Known};
 use super::wire::packer::Section;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 
@@ -23,9 +23,14 @@ pub(super) struct Sections<'a> {
 impl<'a> Sections<'a> {
     /// `team_names`: the names of teams follow the players. In Battlefield 1942 they always do.
     pub(super) fn new(status: &'a ServerStatus, team_names: bool) -> Self {
-        let game = status.game.as_ref().map(Text::raw);
-        let rule = |key: &str| status.rules.get(key).map(TextRef::raw);
-        let family = Family::of(|key| if key == "gamename" { game } else { rule(key) });
+        let mut known = Known::default();
+        for (key, value) in &status.rules {
+            if let Some(slot) = known.slot(key.raw()) {
+                slot.get_or_insert(value.raw());
+            }
+        }
+        known.gamename = status.game.as_ref().map(Text::raw);
+        let family = Family::of(&known);
         Self { status, family, team_names: team_names || family == Family::Battlefield1942 }
     }
 

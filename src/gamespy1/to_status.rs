@@ -4,12 +4,12 @@ use bytes::Bytes;
 
 use super::answer::answer::Answer;
 use super::answer::rows::{Row, RowCollector};
-use super::family::Family;
+use super::family::{Family, Known};
 use super::wire::fields::is_control;
 use super::wire::row_key::{PlayerField, RowKey};
 use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};
+use crate::text::known_keys::first_filled;
 use crate::text::number;
-use crate::text::words::{Named, Words, word, words};
 
 /// Names and scores of teams, the preferred keys first: in rows of their own, and in the answer to `\teams\`.
 const TEAM_NAME: [&str; 3] = ["teamname", "team_t", "team"];
@@ -23,7 +23,7 @@ impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
         let bytes = self.raw();
-        let mut named = Named::new(&WORDS);
+        let mut known = Known::default();
         let mut rows = RowCollector::new(bytes.len());
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
         let own_echo = self.asked.own_echo.then(|| self.echo()).flatten().map(|(key, _)| key);
@@ -32,7 +32,9 @@ impl ToStatus for Answer {
             match RowKey::parse(key) {
                 Some(row) => rows.add(row, value),
                 None => {
-                    named.note_filled(key, value);
+                    if let Some(slot) = known.slot(key).filter(|slot| slot.is_none_or(<[u8]>::is_empty)) {
+                        *slot = Some(value);
+                    }
                     if !is_ours(key, value, own_echo) {
                         rules.push(key, value);
                     }
@@ -40,7 +42,7 @@ impl ToStatus for Answer {
             }
         }
         let rows = rows.finish();
-        let family = Family::of(|key| named.get(WORDS.place(key.as_bytes())?));
+        let family = Family::of(&known);
         let style = Style::new(CHARSET, family.colours());
 
         let named_rows = || rows.players.iter().filter(|row| row.name().is_some());
@@ -56,8 +58,8 @@ impl ToStatus for Answer {
             rules.push(key, b"");
         }
 
-        let count_of = |position: usize| named.get(position).and_then(number::number::<u32>);
-        let player_count = count_of(word!("numplayers"));
+        let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
+        let player_count = count_of(known.numplayers);
         let extras = RulesBuilder::new(bytes, CHARSET, rows.field_count);
         let mut reader = RowReader { family, style, bytes, extras };
         let team_rows = rows.players.iter().filter(|_| all_teams).chain(&rows.teams);
@@ -75,52 +77,28 @@ impl ToStatus for Answer {
             mark_stale(players, named_rows().map(Row::index), present);
         }
 
-        let text = |positions: &[usize]| named.first(positions).map(|raw| Text::part(bytes, raw, style));
+        let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         ServerStatus {
-            name: text(words!("hostname")),
+            name: text(&[known.hostname]),
             // The map's file name; Unreal 227 has it in `mapfilename` and a title in `mapname`.
-            map: text(words!("mapfilename", "mapname", "mapid")),
-            game: text(words!("gamename")),
-            game_type: text(words!("gametype", "gameclass")),
-            version: text(words!("gamever", "version")),
-            game_port: named.get(word!("hostport")).and_then(number::number),
-            password: named.first(words!("password", "needpass")).and_then(number::boolean),
+            map: text(&[known.mapfilename, known.mapname, known.mapid]),
+            game: text(&[known.gamename]),
+            game_type: text(&[known.gametype, known.gameclass]),
+            version: text(&[known.gamever, known.version]),
+            game_port: known.hostport.and_then(number::number),
+            password: first_filled(&[known.password, known.needpass]).and_then(number::boolean),
             player_count,
-            bot_count: count_of(word!("numbots")),
-            max_players: count_of(word!("maxplayers")),
+            bot_count: count_of(known.numbots),
+            max_players: count_of(known.maxplayers),
             players,
             teams,
             rules: rules.build(style.colours),
             completeness: self.completeness(),
             verification: self.verification(),
+            ..ServerStatus::default()
         }
     }
 }
-
-/// Keys that the model or [`Family`] has a use for.
-static WORDS: Words<21> = Words::new([
-    "pure",
-    "mapid",
-    "mapname",
-    "gamever",
-    "version",
-    "numbots",
-    "realism",
-    "hostname",
-    "gamename",
-    "gametype",
-    "password",
-    "needpass",
-    "hostport",
-    "gameclass",
-    "minnetver",
-    "numplayers",
-    "maxplayers",
-    "mingamever",
-    "mapfilename",
-    "gamevariant",
-    "rankedserver",
-]);
 
 /// Whether a pair numbers the reply or is our own echo, and so describes nothing of the server.
 fn is_ours(key: &[u8], value: &[u8], own_echo: Option<&[u8]>) -> bool {

@@ -6,10 +6,9 @@ use super::answer::answer::{Answer, Form};
 use super::answer::tables::{Row, Table};
 use super::just_cause_2;
 use super::minecraft::style::STYLE as MINECRAFT;
-use super::ut3::setting;
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, TextRef, ToStatus};
+use crate::text::known_keys::{first_filled, known_keys};
 use crate::text::number;
-use crate::text::words::{Named, Words, word, words};
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
@@ -28,40 +27,44 @@ impl ToStatus for Answer {
     }
 }
 
-/// Keys that mean something to the model.
-static WORDS: Words<18> = Words::new([
-    setting::PASSWORD,
-    "map",
-    "mapname",
-    "game_id",
-    "gamever",
-    "version",
-    "hostname",
-    "gamename",
-    "gametype",
-    "hostport",
-    "password",
-    "bf2_bots",
-    "numplayers",
-    setting::BOTS,
-    "maxplayers",
-    setting::MAP,
-    setting::GAME_CLASS,
-    "EngineVersion",
-]);
+known_keys! {
+    /// Keys that mean something to the model.
+    struct Known {
+        bf2_bots = b"bf2_bots",
+        engine_version = b"engineversion",
+        game_id = b"game_id",
+        gamename = b"gamename",
+        gametype = b"gametype",
+        gamever = b"gamever",
+        hostname = b"hostname",
+        hostport = b"hostport",
+        map = b"map",
+        mapname = b"mapname",
+        maxplayers = b"maxplayers",
+        numplayers = b"numplayers",
+        password = b"password",
+        ut3_bots = b"p268435703",
+        ut3_game_class = b"p1073741826",
+        ut3_map = b"p1073741825",
+        ut3_password = b"s7",
+        version = b"version",
+    }
+}
 
 fn from_pairs(answer: &Answer, style: Style) -> ServerStatus {
     let bytes = answer.raw();
-    let mut named = Named::new(&WORDS);
+    let mut known = Known::default();
     let mut rules = RulesBuilder::new(bytes, style.charset, answer.rules().len());
     for (key, value) in answer.rules() {
-        named.note(key, value);
+        if let Some(slot) = known.slot(key) {
+            slot.get_or_insert(value);
+        }
         rules.push(key, value);
     }
     // Its `mapname` is a list of all properties.
-    let is_ut3 = named.get(word!(setting::MAP)).is_some();
-    let text = |keys: &[usize]| named.first(keys).map(|raw| Text::part(bytes, raw, style));
-    let count = |key: usize| named.get(key).and_then(number::number::<u32>);
+    let is_ut3 = known.ut3_map.is_some();
+    let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
+    let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
     let has_players = answer.players().fields().len() > 0 || answer.completeness().is_complete();
     let mut extras = RulesBuilder::new(bytes, style.charset, 0);
     let mut players = has_players.then(|| players(answer.players(), bytes, style, &mut extras));
@@ -73,16 +76,16 @@ fn from_pairs(answer: &Answer, style: Style) -> ServerStatus {
     let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
     extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
     ServerStatus {
-        name: text(words!("hostname")),
-        map: if is_ut3 { text(words!(setting::MAP)) } else { text(words!("mapname", "map")) },
-        game: text(words!("gamename", "game_id")),
-        game_type: if is_ut3 { text(words!(setting::GAME_CLASS)) } else { text(words!("gametype")) },
-        version: text(words!("gamever", "version", "EngineVersion")),
-        game_port: named.get(word!("hostport")).and_then(number::number),
-        password: named.first(words!("password", setting::PASSWORD)).and_then(number::boolean),
-        player_count: count(word!("numplayers")),
-        bot_count: count(word!(setting::BOTS)).or_else(|| count(word!("bf2_bots"))),
-        max_players: count(word!("maxplayers")),
+        name: text(&[known.hostname]),
+        map: if is_ut3 { text(&[known.ut3_map]) } else { text(&[known.mapname, known.map]) },
+        game: text(&[known.gamename, known.game_id]),
+        game_type: if is_ut3 { text(&[known.ut3_game_class]) } else { text(&[known.gametype]) },
+        version: text(&[known.gamever, known.version, known.engine_version]),
+        game_port: known.hostport.and_then(number::number),
+        password: first_filled(&[known.password, known.ut3_password]).and_then(number::boolean),
+        player_count: count(known.numplayers),
+        bot_count: count(known.ut3_bots).or_else(|| count(known.bf2_bots)),
+        max_players: count(known.maxplayers),
         players,
         teams,
         rules: rules.build(style.colours),

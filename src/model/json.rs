@@ -1,5 +1,7 @@
 //! The model as JSON (or anything else serde writes), feature `serde`.
 
+use std::time::Duration;
+
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeSeq, SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
@@ -48,17 +50,26 @@ struct As<'a, T: ?Sized>(&'a T, Texts);
 impl Serialize for As<'_, ServerStatus> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(status, texts) = *self;
-        let mut out = serializer.serialize_struct("ServerStatus", 15)?;
+        let mut out = serializer.serialize_struct("ServerStatus", 24)?;
         out.serialize_field("name", &status.name.as_ref().map(|text| As(text, texts)))?;
         out.serialize_field("map", &status.map.as_ref().map(|text| As(text, texts)))?;
         out.serialize_field("game", &status.game.as_ref().map(|text| As(text, texts)))?;
+        out.serialize_field("mod_name", &status.mod_name.as_ref().map(|text| As(text, texts)))?;
         out.serialize_field("game_type", &status.game_type.as_ref().map(|text| As(text, texts)))?;
+        out.serialize_field("mutators", &status.mutators.as_deref().map(|list| As(list, texts)))?;
         out.serialize_field("version", &status.version.as_ref().map(|text| As(text, texts)))?;
+        out.serialize_field("protocol_version", &status.protocol_version)?;
         out.serialize_field("game_port", &status.game_port)?;
         out.serialize_field("password", &status.password)?;
+        out.serialize_field("dedicated", &status.dedicated)?;
+        out.serialize_field("anti_cheat", &status.anti_cheat)?;
         out.serialize_field("player_count", &status.player_count)?;
         out.serialize_field("bot_count", &status.bot_count)?;
         out.serialize_field("max_players", &status.max_players)?;
+        out.serialize_field("private_slots", &status.private_slots)?;
+        out.serialize_field("time_limit", &status.time_limit.map(Seconds))?;
+        out.serialize_field("time_left", &status.time_left.map(Seconds))?;
+        out.serialize_field("score_limit", &status.score_limit)?;
         out.serialize_field("players", &status.players.as_deref().map(|players| As(players, texts)))?;
         out.serialize_field("teams", &As(&status.teams[..], texts))?;
         out.serialize_field("rules", &As(&status.rules, texts))?;
@@ -66,6 +77,24 @@ impl Serialize for As<'_, ServerStatus> {
         out.serialize_field("verification", &status.verification)?;
         out.end()
     }
+}
+
+/// A duration as a number of seconds, whole where it is.
+struct Seconds(Duration);
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.subsec_nanos() {
+            0 => serializer.serialize_u64(self.0.as_secs()),
+            _ => serializer.serialize_f64(self.0.as_secs_f64()),
+        }
+    }
+}
+
+/// Reads what [`Seconds`] writes.
+pub(super) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let seconds = Option::<f64>::deserialize(deserializer)?;
+    seconds.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(de::Error::custom)).transpose()
 }
 
 impl Serialize for As<'_, Player> {
@@ -246,5 +275,74 @@ impl<'de> Visitor<'de> for RulesVisitor {
             rules.push_texts(&key, &value);
         }
         Ok(rules)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::completeness::{Completeness, Part, Verification};
+    use super::*;
+
+    /// A status in which every field says something.
+    fn full() -> ServerStatus {
+        let mut player = Player::new(Text::new(&b"^1\xe4"[..], Style::new(Charset::Latin1, Colours::Caret)));
+        (player.score, player.ping, player.team) = (Some(-9999), Some(-1), Some(0));
+        (player.bot, player.stale) = (Some(false), true);
+        player.extra.push("skin", "");
+        let mut team = Team { id: Some(0), name: Some("Red".into()), score: Some(3), ..Team::default() };
+        team.extra.push("size", "1");
+        ServerStatus {
+            name: Some("Example \"1\"".into()),
+            map: Some("q3dm17".into()),
+            game: Some("Quake3Arena".into()),
+            mod_name: Some("cpma".into()),
+            game_type: Some("4".into()),
+            mutators: Some(vec!["Instagib".into()]),
+            version: Some("1.32c".into()),
+            protocol_version: Some(68),
+            game_port: Some(27960),
+            password: Some(false),
+            dedicated: Some(true),
+            anti_cheat: Some(true),
+            player_count: Some(1),
+            bot_count: Some(0),
+            max_players: Some(16),
+            private_slots: Some(2),
+            time_limit: Some(Duration::from_secs(1200)),
+            time_left: Some(Duration::from_millis(1500)),
+            score_limit: Some(25),
+            players: Some(vec![player]),
+            teams: vec![team],
+            rules: [("sv_floodProtect", "1"), ("empty", ""), ("empty", "")].into_iter().collect(),
+            completeness: Completeness::Complete.without(Part::End).without_fragments(2),
+            verification: Verification::Verified,
+        }
+    }
+
+    #[test]
+    fn a_full_status_is_read_back_from_its_json() {
+        let status = full();
+        let json = serde_json::to_value(Detailed(&status)).unwrap();
+        assert!(json.as_object().unwrap().values().all(|value| !value.is_null()), "{json}");
+        assert_eq!(serde_json::from_value::<ServerStatus>(json.clone()).unwrap(), status);
+        assert_eq!((&json["time_limit"], &json["time_left"]), (&1200.into(), &1.5.into()));
+        assert_eq!(json["completeness"]["incomplete"]["fragments"], 2);
+        assert_eq!(json["rules"][1], serde_json::json!(["empty", ""]));
+
+        let plain = serde_json::to_value(&status).unwrap();
+        assert_eq!(plain["players"][0]["name"], "ä");
+        assert_eq!(
+            serde_json::from_value::<ServerStatus>(serde_json::json!({})).unwrap(),
+            ServerStatus::default()
+        );
+    }
+
+    #[test]
+    fn json_that_no_status_has_is_an_error() {
+        for json in
+            [r#"{"time_left": -1}"#, r#"{"completeness": {"incomplete": {}}}"#, r#"{"rules": [["a"]]}"#]
+        {
+            assert!(serde_json::from_str::<ServerStatus>(json).is_err(), "{json}");
+        }
     }
 }

@@ -1,14 +1,46 @@
-//! The one owned, normalised answer.
+//! The owned, normalised status.
+
+use std::time::Duration;
 
 use super::completeness::{Completeness, Verification};
 use super::rules::Rules;
 use super::text::Text;
 
-/// What a server says of itself: who it is, what is being played, who is on.
+/// The normalised status of a server: who it is, what is being played, who is on.
 ///
-/// Every field that a server may leave out is an `Option`: `None` means that it was not said, never a default.
-/// Everything the server said and this type has no name for is in [`ServerStatus::rules`], with the fields that
-/// were understood: nothing is lost.
+/// The same field means the same for every game; which key of the wire each comes from is in the table of each protocol's
+/// module page. `None` means that the server did not say it, never a default. Every key and value of the server is in
+/// [`ServerStatus::rules`] too, understood or not: nothing is lost.
+///
+/// ```
+/// use std::time::Duration;
+/// use queryport::{Player, ServerStatus};
+///
+/// let mut status = ServerStatus::default();
+/// status.name = Some("Example".into());
+/// status.players = Some(vec![Player::new("Ann")]);
+/// status.player_count = Some(1);
+/// status.time_limit = Some(Duration::from_secs(20 * 60));
+/// assert_eq!(status.listed_players()[0].name, "Ann");
+/// ```
+///
+/// # JSON
+///
+/// With the feature `serde`, a status is an object with the fields below, under their names and in their order, and is read
+/// back from it; a missing field is read as its default.
+///
+/// | field | JSON |
+/// |---|---|
+/// | texts (`name`, `map`, `game`, `mod_name`, `game_type`, `version`) | string without colour codes, or `null`; with [`Detailed`](crate::model::Detailed) as described there |
+/// | `mutators` | list of texts, or `null` |
+/// | counts and numbers | number, or `null` |
+/// | `password`, `dedicated`, `anti_cheat` | `true`, `false` or `null` |
+/// | `time_limit`, `time_left` | seconds as a number, or `null` |
+/// | `players` | list of objects: `name`, `score`, `ping`, `team`, `bot`, `stale`, `extra`; or `null` |
+/// | `teams` | list of objects: `id`, `name`, `score`, `extra` |
+/// | `rules`, `extra` | list of `[key, value]` pairs, both texts |
+/// | `completeness` | `"complete"`, or `{"incomplete": …}` with the parts that are missing: `info`, `rules`, `players`, `teams`, `end` (`true` or `false`) and `fragments` (number of datagrams) |
+/// | `verification` | `"verified"`, `"unverified"` or `"unavailable"` |
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
@@ -18,36 +50,57 @@ pub struct ServerStatus {
     pub name: Option<Text>,
     /// The map being played, as the server names it (usually a file name).
     pub map: Option<Text>,
-    /// The game or modification, as the server names it.
+    /// The game, as the server names it.
     pub game: Option<Text>,
-    /// What is played: deathmatch, a class name, a number — as the server names it.
+    /// The modification of the game, where one is active and the server names it.
+    pub mod_name: Option<Text>,
+    /// The kind of match as the server names it: a word, a class name or a number.
     pub game_type: Option<Text>,
+    /// Active mutators or mods of the match, in the server's order. Empty means that the server said there are none.
+    pub mutators: Option<Vec<Text>>,
     /// The version of the game or server.
     pub version: Option<Text>,
-    /// The port players connect to, where the server says it (it may differ from the query port).
+    /// The number of the network protocol, which tells which clients can connect.
+    pub protocol_version: Option<u32>,
+    /// The port that players connect to; it may differ from the query port.
     pub game_port: Option<u16>,
-    /// Whether a password is needed.
+    /// Whether a password is needed to join.
     pub password: Option<bool>,
-    /// Players on the server as it counts them; the list below may be longer or shorter on real servers.
+    /// Whether the server is dedicated; `false` means that it runs inside a player's game.
+    pub dedicated: Option<bool>,
+    /// Whether an anti-cheat system is active.
+    pub anti_cheat: Option<bool>,
+    /// Everyone on the server, bots included, as the server counts them. [`ServerStatus::players`] may be longer or shorter
+    /// on real servers.
     pub player_count: Option<u32>,
-    /// How many of them are bots, as the server counts them.
+    /// The bots among [`ServerStatus::player_count`], where the reply proves their number.
     pub bot_count: Option<u32>,
-    /// Most players the server lets in.
+    /// Slots for players, private slots included where the reply tells them.
     pub max_players: Option<u32>,
-    /// The players the server listed, in its order; `None` where no list was asked for or none came.
+    /// Slots of [`ServerStatus::max_players`] that need a password.
+    pub private_slots: Option<u32>,
+    /// The length of a match. Zero means no limit.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "super::json::seconds"))]
+    pub time_limit: Option<Duration>,
+    /// The time until the match ends.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "super::json::seconds"))]
+    pub time_left: Option<Duration>,
+    /// The score, frags or captures that end a match. Zero means no limit.
+    pub score_limit: Option<i64>,
+    /// The players in the server's order; `None` if the server was not asked for a list or sent none.
     pub players: Option<Vec<Player>>,
-    /// Teams, in the server's order.
+    /// The teams in the server's order.
     pub teams: Vec<Team>,
-    /// Every key and value of the server's own, in its order.
+    /// Every key and value of the server, in its order.
     pub rules: Rules,
-    /// Whether the answer is whole.
+    /// Whether the answer is complete.
     pub completeness: Completeness,
     /// Whether the reply proved that it answers the request.
     pub verification: Verification,
 }
 
 impl ServerStatus {
-    /// The listed players; empty also where no list came (see [`ServerStatus::players`]).
+    /// The listed players, or an empty slice if no list came (see [`ServerStatus::players`]).
     #[must_use]
     pub fn listed_players(&self) -> &[Player] {
         self.players.as_deref().unwrap_or_default()
@@ -59,7 +112,7 @@ impl ServerStatus {
 /// ```
 /// use queryport::{ServerStatus, ToStatus};
 ///
-/// /// What a toy protocol answers: a name and a count.
+/// /// The answer of a toy protocol.
 /// struct Pong { name: String, players: u32 }
 ///
 /// impl ToStatus for Pong {
@@ -92,22 +145,20 @@ pub struct Player {
     pub name: Text,
     /// Points or frags; some games use negative numbers as marks (−9999 and −666 are spectators).
     pub score: Option<i64>,
-    /// Round-trip time in milliseconds as the server measured it; 0 is often a bot, 999 a connecting player,
-    /// −1 unknown.
+    /// Round-trip time in milliseconds as the server measured it: 0 is often a bot, 999 a connecting player, −1 unknown.
     pub ping: Option<i32>,
     /// The team's number in the game's own counting; [`Team::id`] has the same.
     pub team: Option<i32>,
-    /// Whether it is a bot, where the server tells.
+    /// Whether it is a bot, where the reply proves it.
     pub bot: Option<bool>,
-    /// Whether the row is left over from a player who is gone: Battlefield 1942 goes on listing them beyond its
-    /// own count of players.
+    /// Whether the player has left: Battlefield 1942 keeps listing such players beyond its own count.
     pub stale: bool,
-    /// Everything else the server said of the player, under its own keys.
+    /// Every other key and value of the player.
     pub extra: Rules,
 }
 
 impl Player {
-    /// A player of whom only the name is known.
+    /// A player with this name and nothing else.
     #[must_use]
     pub fn new(name: impl Into<Text>) -> Self {
         Self { name: name.into(), ..Self::default() }
@@ -126,6 +177,6 @@ pub struct Team {
     pub name: Option<Text>,
     /// The team's score.
     pub score: Option<i64>,
-    /// Everything else the server said of the team, under its own keys.
+    /// Every other key and value of the team.
     pub extra: Rules,
 }

@@ -6,8 +6,8 @@ use super::answer::{Answer, Noticed};
 use super::wire::player::PlayerLine;
 use super::wire::response::Kind;
 use crate::model::{Charset, Colours, Player, RulesBuilder, ServerStatus, Style, Text, ToStatus};
+use crate::text::known_keys::{first_filled, known_keys};
 use crate::text::number;
-use crate::text::words::{Named, Words, word, words};
 
 /// What the family's texts are read as.
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
@@ -19,12 +19,14 @@ impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
         let response = self.response();
         let (info, bytes) = (response.info(), self.raw());
-        let mut known = Named::new(&WORDS);
+        let mut known = Known::default();
         let mut rules = RulesBuilder::new(bytes, CHARSET, info.raw().len() / USUAL_PAIR);
         let mut pairs = info.pairs();
         for (key, value) in pairs.by_ref() {
             // The first match wins, as in the engines.
-            known.note(key, value);
+            if let Some(slot) = known.slot(key) {
+                slot.get_or_insert(value);
+            }
             rules.push(key, value);
         }
         let style = Style::new(CHARSET, colours(&known));
@@ -40,26 +42,26 @@ impl ToStatus for Answer {
             odd_key: pairs.has_odd_key(),
             odd_line: lines.has_skipped(),
             listed: players.as_ref().map_or(0, Vec::len),
-            clients: known.get(word!("clients")),
+            clients: known.clients,
         });
-        let text = |keys: &[usize]| known.first(keys).map(|raw| Text::part(bytes, raw, style));
-        let count = |key: usize| known.get(key).and_then(number::number::<u32>);
+        let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
+        let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         // The status has no count of its own but its lines; the info has no lines. Where both are, as on Warsow and
         // DarkPlaces, this is the server's own number.
         let listed = players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
-        let player_count = count(word!("clients")).or(listed);
-        let bots = count(word!("g_humanplayers")).and_then(|humans| player_count?.checked_sub(humans));
-        let locked = known.first(words!("g_needpass", "needpass", "pswrd", "password"));
+        let player_count = count(known.clients).or(listed);
+        let bots = count(known.g_humanplayers).and_then(|humans| player_count?.checked_sub(humans));
+        let locked = first_filled(&[known.g_needpass, known.needpass, known.pswrd, known.password]);
         ServerStatus {
-            name: text(words!("sv_hostname", "hostname")),
-            map: text(words!("mapname")),
-            game: text(words!("gamename", "game")),
-            game_type: text(words!("g_gametype", "gametype")),
-            version: text(words!("version", "shortversion", "gameversion")),
+            name: text(&[known.sv_hostname, known.hostname]),
+            map: text(&[known.mapname]),
+            game: text(&[known.gamename, known.game]),
+            game_type: text(&[known.g_gametype, known.gametype]),
+            version: text(&[known.version, known.shortversion, known.gameversion]),
             password: locked.and_then(number::boolean),
             player_count,
-            bot_count: count(word!("bots")).or(bots),
-            max_players: count(word!("sv_maxclients")),
+            bot_count: count(known.bots).or(bots),
+            max_players: count(known.sv_maxclients),
             players,
             rules: rules.build(style.colours),
             completeness,
@@ -84,35 +86,37 @@ fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     player
 }
 
-/// Keys that mean something to the model.
-static WORDS: Words<20> = Words::new([
-    "game",
-    "bots",
-    "pswrd",
-    "mapname",
-    "version",
-    "clients",
-    "modname",
-    "hostname",
-    "gamename",
-    "gametype",
-    "needpass",
-    "password",
-    "qcstatus",
-    "g_gametype",
-    "g_needpass",
-    "sv_hostname",
-    "gameversion",
-    "shortversion",
-    "sv_maxclients",
-    "g_humanplayers",
-]);
+known_keys! {
+    /// Keys that mean something to the model.
+    struct Known {
+        bots = b"bots",
+        clients = b"clients",
+        g_gametype = b"g_gametype",
+        g_humanplayers = b"g_humanplayers",
+        g_needpass = b"g_needpass",
+        game = b"game",
+        gamename = b"gamename",
+        gametype = b"gametype",
+        gameversion = b"gameversion",
+        hostname = b"hostname",
+        mapname = b"mapname",
+        modname = b"modname",
+        needpass = b"needpass",
+        password = b"password",
+        pswrd = b"pswrd",
+        qcstatus = b"qcstatus",
+        shortversion = b"shortversion",
+        sv_hostname = b"sv_hostname",
+        sv_maxclients = b"sv_maxclients",
+        version = b"version",
+    }
+}
 
 /// Which colour codes the game has, from what the server says of itself.
-fn colours<const N: usize>(known: &Named<'_, N>) -> Colours {
-    if known.get(word!("qcstatus")).is_some() || known.get(word!("modname")).is_some() {
+fn colours(known: &Known<'_>) -> Colours {
+    if known.qcstatus.is_some() || known.modname.is_some() {
         Colours::DarkPlaces
-    } else if known.get(word!("shortversion")).is_some() || known.get(word!("gamename")) == Some(b"Warsow") {
+    } else if known.shortversion.is_some() || known.gamename == Some(b"Warsow") {
         // `shortversion` is Call of Duty's.
         Colours::CaretDigit
     } else {

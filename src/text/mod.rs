@@ -4,6 +4,6 @@
 pub(crate) mod charset;
 pub(crate) mod colour;
 pub(crate) mod find;
+pub(crate) mod known_keys;
 pub(crate) mod number;
 pub(crate) mod small_bytes;
-pub(crate) mod words;
