@@ -42,7 +42,9 @@ impl Rate {
 }
 
 /// A leaky bucket. It stores one instant, at which it is empty, and no level: frequent calls lose no fraction of a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+///
+/// Buckets order by the time at which they are empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct LeakyBucket {
     /// When the bucket is empty; `None` before the first unit.
     empty_at: Option<Instant>,

@@ -177,6 +177,7 @@ pub mod scan;
 mod secret;
 pub mod serve;
 pub mod session;
+mod source_table;
 mod text;
 mod token;
 pub mod ut2004;

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Top modules by layer; each may use those of its own layer and of every layer below. Protocols are layer 2 and may not
 /// use each other.
 const LAYERS: [&[&str]; 5] = [
-    &["address", "bucket", "error", "limits", "secret", "text", "token"],
+    &["address", "bucket", "error", "limits", "secret", "source_table", "text", "token"],
     &["model", "reply", "scan", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
     &["inspect", "options", "protocol", "serve"],

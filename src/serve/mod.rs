@@ -1,8 +1,11 @@
 //! Answering queries: a [`Responder`] speaks for one server, in one protocol or in several on the same socket.
 //!
-//! Sans-IO like the client's side, with the same verbs. What must never be answered is decided in one place: nothing is
-//! sent to port 0, to multicast, broadcast or unspecified addresses, and replies are never taken for requests.
+//! Sans-IO like the client's side, with the same verbs. A responder sends nothing to port 0 or to multicast, broadcast or
+//! unspecified addresses, takes no reply for a request, and bounds what it sends to each source and to all of them, see
+//! [`GuardOptions`].
 
+mod guard;
 mod responder;
 
+pub use guard::GuardOptions;
 pub use responder::{Handled, Responder, ResponderStats, Service};

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use super::guard::{Guard, GuardOptions, Limited};
 use crate::address::is_unicast;
 use crate::gamespy1;
 use crate::gamespy4;
@@ -18,6 +19,8 @@ use crate::secret::Secret;
 use crate::session::{Machine, Transmit};
 use crate::ut2004;
 
+/// Most datagrams of one reply.
+const MAX_DATAGRAMS: usize = 128;
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;
 
@@ -105,8 +108,14 @@ pub struct ResponderStats {
     pub ignored: u64,
     /// Datagrams from addresses that must not be answered.
     pub refused: u64,
-    /// Reply datagrams lost because too many were waiting.
+    /// Requests that were not answered because their source had received its share, see [`GuardOptions`].
+    pub limited_by_source: u64,
+    /// Requests that were not answered because all sources together had received the total.
+    pub limited_by_total: u64,
+    /// Reply datagrams lost because too many were waiting, or because the reply was larger than one source may receive.
     pub dropped: u64,
+    /// Bytes of all replies.
+    pub bytes_sent: u64,
 }
 
 /// Answers queries about one server. Pure: the caller owns the socket and the clock.
@@ -138,6 +147,10 @@ pub struct Responder {
     status: Arc<ServerStatus>,
     /// What the replies to the latest request were made with.
     requester: Requester,
+    secret: Secret,
+    guard: Option<Guard>,
+    /// Most bytes of one reply.
+    max_reply: usize,
     queue: VecDeque<(SocketAddr, Bytes)>,
     stats: ResponderStats,
 }
@@ -152,13 +165,26 @@ impl Responder {
         now: Instant,
     ) -> Self {
         let nobody = SocketAddr::from(([0, 0, 0, 0], 0));
-        Self {
+        let responder = Self {
             services: vec![service.into()],
             status: status.into(),
             requester: Requester::new(nobody, now, secret),
+            secret,
+            guard: None,
+            max_reply: usize::MAX,
             queue: VecDeque::new(),
             stats: ResponderStats::default(),
-        }
+        };
+        responder.with_guard(Some(GuardOptions::default()))
+    }
+
+    /// Bounds what is sent by these options instead of the default ones. `None`: no bounds, for tests and for networks
+    /// without forged addresses; anybody can then make this responder flood a victim.
+    #[must_use]
+    pub fn with_guard(mut self, options: Option<GuardOptions>) -> Self {
+        self.max_reply = options.map_or(usize::MAX, |options| options.burst.try_into().unwrap_or(usize::MAX));
+        self.guard = options.map(|options| Guard::new(options, self.secret));
+        self
     }
 
     /// Answers in this protocol as well. The first bytes of a request tell the protocols apart; where two could read it,
@@ -193,25 +219,46 @@ impl Responder {
             self.stats.refused = self.stats.refused.saturating_add(1);
             return Handled::Refused;
         }
-        self.requester.address = from;
-        self.requester.now = now;
-        self.requester.number = self.stats.answered.saturating_add(1);
-        let (status, requester) = (&self.status, &self.requester);
-        let replied = self.services.iter().find_map(|service| service.answer(datagram, status, requester));
-        let Some((protocol, replies)) = replied else {
+        let Some((request, service)) = self.services.iter().find_map(|service| service.parse(datagram))
+        else {
             self.stats.ignored = self.stats.ignored.saturating_add(1);
             return Handled::NotARequest;
         };
-        let counter = if replies.is_empty() { &mut self.stats.unanswered } else { &mut self.stats.answered };
-        *counter = counter.saturating_add(1);
-        for reply in replies {
-            if self.queue.len() < MAX_QUEUED {
+        let handled = Handled::Request(request.protocol());
+        let proved = request.proves_its_address();
+        if let Some(Err(limited)) = self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), proved)) {
+            let counter = match limited {
+                Limited::BySource => &mut self.stats.limited_by_source,
+                Limited::ByTotal => &mut self.stats.limited_by_total,
+            };
+            *counter = counter.saturating_add(1);
+            return handled;
+        }
+        self.requester.address = from;
+        self.requester.now = now;
+        self.requester.number = self.stats.answered.saturating_add(1);
+        let replies = service.answer(&request, &self.status, &self.requester);
+        if replies.is_empty() {
+            self.stats.unanswered = self.stats.unanswered.saturating_add(1);
+            return handled;
+        }
+        self.stats.answered = self.stats.answered.saturating_add(1);
+        let mut bytes = 0_usize;
+        for (count, reply) in replies.into_iter().enumerate() {
+            let total = bytes.saturating_add(reply.len());
+            if count < MAX_DATAGRAMS && total <= self.max_reply && self.queue.len() < MAX_QUEUED {
+                bytes = total;
                 self.queue.push_back((from, reply));
             } else {
                 self.stats.dropped = self.stats.dropped.saturating_add(1);
             }
         }
-        Handled::Request(protocol)
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(bytes);
+        if let Some(guard) = &mut self.guard {
+            guard.charge(now, from.ip(), proved, bytes);
+        }
+        handled
     }
 
     /// When to call [`Self::poll_transmit`]: at once while a reply waits, else `None`.
@@ -248,32 +295,59 @@ impl Machine for Responder {
     }
 }
 
+/// A request in one of the protocols, with the options to answer it with.
+enum Request<'a> {
+    GameSpy1(gamespy1::Request<'a>),
+    GameSpy4(gamespy4::Request<'a>),
+    Quake3(quake3::Request<'a>),
+    Ut2004(ut2004::Request),
+}
+
+impl Request<'_> {
+    const fn protocol(&self) -> Protocol {
+        match self {
+            Self::GameSpy1(_) => Protocol::GameSpy1,
+            Self::GameSpy4(_) => Protocol::GameSpy4,
+            Self::Quake3(_) => Protocol::Quake3,
+            Self::Ut2004(_) => Protocol::Ut2004,
+        }
+    }
+
+    /// Whether only a client that can receive at its address gets a reply to this request.
+    const fn proves_its_address(&self) -> bool {
+        matches!(self, Self::GameSpy4(gamespy4::Request { command: gamespy4::Command::Data { .. }, .. }))
+    }
+}
+
 impl Service {
-    /// The replies to a datagram that is a request in this protocol.
-    fn answer(
-        &self,
-        datagram: &[u8],
-        status: &ServerStatus,
-        requester: &Requester,
-    ) -> Option<(Protocol, Replies)> {
-        Some(match self {
-            Self::GameSpy1(options) => {
-                let request = gamespy1::Request::parse(datagram).ok()?;
-                (Protocol::GameSpy1, gamespy1::server::answer(&request, status, options, requester))
+    /// The datagram as a request in this protocol.
+    fn parse<'a>(&self, datagram: &'a [u8]) -> Option<(Request<'a>, &Self)> {
+        let request = match self {
+            Self::GameSpy1(_) => Request::GameSpy1(gamespy1::Request::parse(datagram).ok()?),
+            Self::GameSpy4(_) => Request::GameSpy4(gamespy4::Request::parse(datagram).ok()?),
+            Self::Quake3(_) => Request::Quake3(quake3::Request::parse(datagram).ok()?),
+            Self::Ut2004(_) => Request::Ut2004(ut2004::Request::parse(datagram).ok()?),
+        };
+        Some((request, self))
+    }
+
+    /// The replies to a request in this protocol; none to one in another.
+    fn answer(&self, request: &Request<'_>, status: &ServerStatus, requester: &Requester) -> Replies {
+        match (self, request) {
+            (Self::GameSpy1(options), Request::GameSpy1(request)) => {
+                gamespy1::server::answer(request, status, options, requester)
             }
-            Self::GameSpy4(options) => {
-                let request = gamespy4::Request::parse(datagram).ok()?;
-                (Protocol::GameSpy4, gamespy4::server::answer(&request, status, options, requester))
+            (Self::GameSpy4(options), Request::GameSpy4(request)) => {
+                gamespy4::server::answer(request, status, options, requester)
             }
-            Self::Quake3(options) => {
-                let request = quake3::Request::parse(datagram).ok()?;
-                (Protocol::Quake3, quake3::server::answer(&request, status, options, requester))
+            (Self::Quake3(options), Request::Quake3(request)) => {
+                quake3::server::answer(request, status, options, requester)
             }
-            Self::Ut2004(options) => {
-                let request = ut2004::Request::parse(datagram).ok()?;
-                (Protocol::Ut2004, ut2004::server::answer(&request, status, options, requester))
+            (Self::Ut2004(options), Request::Ut2004(request)) => {
+                ut2004::server::answer(request, status, options, requester)
             }
-        })
+            _ => Replies::default(),
+        }
     }
 }
 

@@ -1,17 +1,17 @@
-//! What a protocol writes: the pure part of a query.
+//! The part of a query that depends on the protocol.
 
 use crate::error::ParseError;
 
-/// One exchange with one server, as a pure state machine.
+/// The exchange of requests and replies with one server, implemented by each protocol.
 ///
-/// An implementation holds no time, no address and no socket. [`Session`](super::Session) drives it for one server, a
-/// [`Scanner`](crate::scan::Scanner) drives thousands over one socket.
+/// An implementation has no clock, no address and no socket. A [`Session`](super::Session) runs it with one server, a
+/// [`Scanner`](crate::scan::Scanner) runs thousands of them over one socket.
 ///
 /// ```
 /// use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 /// use queryport::{ParseError, ParseErrorKind};
 ///
-/// /// Sends `ping` and takes `pong`.
+/// /// Sends `ping` and expects `pong`.
 /// struct Ping;
 ///
 /// impl Conversation for Ping {
@@ -34,19 +34,19 @@ use crate::error::ParseError;
 /// }
 /// ```
 pub trait Conversation {
-    /// What the exchange yields.
+    /// The result of the exchange.
     type Answer;
 
     /// Appends the datagram of the current step to `out`. Called again for each retry of the step.
     fn request(&mut self, out: &mut Vec<u8>);
 
-    /// Takes a datagram that came from the server's address.
+    /// Handles a datagram from the server's address.
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer>;
 
-    /// The wait that [`Self::receive`] asked for ran out, or the deadline passed.
+    /// Handles a timeout: of the wait that [`Self::receive`] asked for, or of the whole query.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
-    /// The same exchange with its answer converted: conversations of several protocols fit into one scan as
+    /// Converts the answer. Conversations of several protocols with the same answer run in one scan as
     /// `Box<dyn Conversation<Answer = …> + Send>`.
     ///
     /// ```
@@ -83,7 +83,7 @@ impl<C: Conversation + ?Sized> Conversation for Box<C> {
     }
 }
 
-/// A conversation whose answer is converted, see [`Conversation::map`].
+/// A conversation with a converted answer, see [`Conversation::map`].
 #[derive(Debug, Clone)]
 #[allow(unnameable_types, reason = "it is used as a `Conversation`")]
 pub struct Map<C, F> {
@@ -107,22 +107,22 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
     }
 }
 
-/// What a datagram meant.
+/// What a [`Conversation`] makes of a datagram, see its example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum Verdict<A> {
-    /// Not an answer to the request. The conversation goes on as if it had not come; no timer moves.
+    /// The datagram does not answer the request. It is counted, and no timer changes.
     Rejected(ParseError),
-    /// Part of the answer, or a copy of such a part. Wait on, this long.
+    /// A part of the answer, or a copy of one. The session waits for more.
     Partial(Wait),
-    /// This step is done: send the next request.
+    /// The step is complete: the session sends the next request.
     Next,
-    /// The answer.
+    /// The answer is complete.
     Done(A),
 }
 
 impl<A> Verdict<A> {
-    /// The same verdict with another type of answer.
+    /// Converts the answer.
     pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Verdict<B> {
         match self {
             Self::Rejected(error) => Verdict::Rejected(error),
@@ -133,45 +133,45 @@ impl<A> Verdict<A> {
     }
 }
 
-/// How long to wait after a part of an answer.
+/// How long to wait after a part of an answer, see [`Verdict::Partial`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum Wait {
-    /// More must come: as long as for any reply, then [`Conversation::timeout`] decides on a retry.
+    /// More datagrams must follow: wait as long as for any reply, then call [`Conversation::timeout`].
     Reply,
-    /// The reply has no end mark and ends by quiet: [`Timing::quiet`](super::Timing::quiet).
+    /// The reply has no end mark: wait for [`Timing::quiet`](super::Timing::quiet) without a datagram.
     Quiet,
-    /// All that the evidence calls for is here, and only a late datagram could follow: about one round trip,
-    /// within [`Timing::grace`](super::Timing::grace).
+    /// The reply looks complete, and only a late datagram could follow: wait for one round-trip time, at most for
+    /// [`Timing::grace`](super::Timing::grace).
     Grace,
 }
 
-/// What may still be sent when a wait runs out.
+/// What the session can still send at a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum Remaining {
-    /// The request may be sent again.
+    /// The request can be sent again.
     Retry,
-    /// No retries are left; another step may still be tried.
+    /// No retries are left. The next request can be sent.
     Step,
-    /// The deadline has passed, or the network reported the server as unreachable: only [`OnTimeout::Done`] counts.
+    /// The deadline has passed, or the network reported the server as unreachable. Only [`OnTimeout::Done`] has an effect.
     Nothing,
 }
 
-/// What a conversation makes of a timeout.
+/// What a [`Conversation`] does at a timeout, see its example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum OnTimeout<A> {
-    /// Send the request again; where no retry is left, the query fails.
+    /// Send the request again. The query fails where no retry is left.
     Retry,
-    /// Give this step up and send the next request.
+    /// Give up this step and send the next request.
     Next,
-    /// What has arrived is the answer, or all of it that will come.
+    /// End the query with what has arrived.
     Done(A),
 }
 
 impl<A> OnTimeout<A> {
-    /// The same with another type of answer.
+    /// Converts the answer.
     pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> OnTimeout<B> {
         match self {
             Self::Retry => OnTimeout::Retry,

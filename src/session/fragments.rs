@@ -16,7 +16,7 @@ pub(crate) struct Fragments {
 }
 
 impl Fragments {
-    /// An empty collection that holds no more than these limits.
+    /// An empty collection, bounded by these limits.
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             parts: Vec::new(),
@@ -27,11 +27,11 @@ impl Fragments {
         }
     }
 
-    /// Takes a fragment. `last`: it carries the mark of the reply's end. `Ok(false)`: its number was there.
+    /// Adds a fragment. `last`: it carries the end mark of the reply. Returns `false` for a number that is there already.
     ///
-    /// A fragment that would exceed the limits is an error, and nothing of it is kept.
+    /// A fragment that exceeds the limits is an error and is not stored.
     pub(crate) fn insert(&mut self, number: u32, body: Bytes, last: bool) -> Result<bool, ParseError> {
-        let Err(place) = self.parts.binary_search_by_key(&number, |(number, _)| *number) else {
+        let Err(position) = self.parts.binary_search_by_key(&number, |(number, _)| *number) else {
             return Ok(false);
         };
         let bytes = self.bytes.saturating_add(body.len());
@@ -41,21 +41,21 @@ impl Fragments {
         if bytes > self.max_bytes {
             return Err(ParseError::limit("bytes of one answer", self.max_bytes, 0));
         }
-        self.parts.insert(place, (number, body));
+        self.parts.insert(position, (number, body));
         self.bytes = bytes;
         if last {
-            // Two fragments that both claim the end: the reply reaches to the higher one.
+            // Of two fragments with an end mark, the one with the higher number ends the reply.
             self.last = self.last.max(Some(number));
         }
         Ok(true)
     }
 
-    /// Whether the last fragment is here and every number from `base` up to it.
+    /// Whether every fragment from `base` to the one with the end mark has arrived.
     pub(crate) fn is_complete(&self, base: u32) -> bool {
         self.last.is_some() && self.missing(base) == 0
     }
 
-    /// How many fragments are known to exist and are not here: gaps from `base` up to the highest number.
+    /// Fragments known to be missing: the gaps from `base` to the highest number.
     pub(crate) fn missing(&self, base: u32) -> u32 {
         let Some(&(highest, _)) = self.parts.last() else { return 0 };
         let expected = highest.saturating_sub(base).saturating_add(1);
@@ -63,22 +63,22 @@ impl Fragments {
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
-    /// The number of the fragment that carries the end mark, once it is here.
+    /// The number of the fragment with the end mark, once it has arrived.
     pub(crate) const fn last(&self) -> Option<u32> {
         self.last
     }
 
-    /// The fragments by rising number.
+    /// The fragments in the order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Bytes)> {
         self.parts.iter().map(|(number, body)| (*number, body))
     }
 
-    /// How many fragments are held.
+    /// The number of fragments that have arrived.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()
     }
 
-    /// Whether none is held.
+    /// Whether no fragment has arrived.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold() {
+    fn fragments_over_the_limits_are_refused() {
         let mut fragments = Fragments::new(&Limits::default().with_max_fragments(1));
         fragments.insert(u32::MAX, body("a"), false).unwrap();
         assert!(fragments.insert(2, body("b"), true).is_err());
         let mut fragments = Fragments::new(&Limits::default().with_max_answer_bytes(2048));
         fragments.insert(1, Bytes::from(vec![0; 2000]), false).unwrap();
         assert!(fragments.insert(2, Bytes::from(vec![0; 49]), true).is_err());
-        assert!(!fragments.is_complete(1), "a refused fragment leaves no trace");
+        assert!(!fragments.is_complete(1), "a refused fragment is not stored");
         assert_eq!(fragments.len(), 1);
     }
 }

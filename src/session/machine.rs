@@ -1,23 +1,44 @@
-//! The five verbs as a trait, for code that drives any state machine.
+//! The methods of a state machine as a trait.
 
 use std::net::SocketAddr;
 use std::time::Instant;
 
 use super::session::Transmit;
 
-/// A state machine with the verbs of this crate, but for the one that takes its results. `net::serve` drives any of them;
-/// a pair is driven as one, over the same socket.
+/// A state machine that sends and receives datagrams: the methods that all state machines of this crate share.
+///
+/// `net::serve` runs any `Machine`. A pair of machines is a `Machine` too: both receive every datagram of one socket.
+///
+/// ```
+/// use std::net::{SocketAddr, UdpSocket};
+/// use std::time::Instant;
+/// use queryport::session::Machine;
+///
+/// /// Handles one datagram of a socket: the same code for a responder, a master server, or both at once.
+/// # #[allow(clippy::disallowed_methods)]
+/// fn step(machine: &mut impl Machine, socket: &UdpSocket) -> std::io::Result<()> {
+///     let mut buffer = [0; 2048];
+///     let (length, from) = socket.recv_from(&mut buffer)?;
+///     machine.handle_datagram(Instant::now(), from, &buffer[..length]);
+///     let mut out = Vec::new();
+///     while let Some(transmit) = machine.poll_transmit(Instant::now(), &mut out) {
+///         socket.send_to(&std::mem::take(&mut out), transmit.to)?;
+///     }
+///     Ok(())
+/// }
+/// ```
 pub trait Machine {
-    /// Appends the next datagram to `out` and says where it goes; `None` when there is nothing to send now.
+    /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing to send now.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
 
-    /// Takes a datagram that arrived.
+    /// Handles a datagram that arrived.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]);
 
-    /// When to call again if no datagram arrives; in the past while something waits, `None` when nothing is due.
+    /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a datagram or a result waits to be
+    /// taken, `None` when nothing is due.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Lets time pass. Early or repeated calls are harmless.
+    /// Handles the passage of time. Early and repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant);
 }
 

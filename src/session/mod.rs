@@ -1,12 +1,12 @@
 //! Conversations with one server, without socket, clock or randomness.
 //!
-//! A protocol writes a [`Conversation`]: what to send, what a datagram means, what a timeout means. [`Session`] adds what
-//! all of them need: retries with backoff, an absolute deadline, the sender check, counters. The caller owns the
-//! socket and the clock and moves data between them and five verbs:
+//! A protocol implements [`Conversation`]: what to send, what a datagram means, what a timeout means. [`Session`] adds what
+//! every protocol needs: retries with backoff, a deadline, the check of the sender's address, counters. The caller owns
+//! the socket and the clock, and connects them to five methods:
 //!
 //! ```text
 //!             ┌───────────────────────────── Session ──────────────────────────────┐
-//!  socket ◄── poll_transmit(now, &mut out)      request bytes and where they go
+//!  socket ◄── poll_transmit(now, &mut out)      the request and its destination
 //!  socket ──► handle_datagram(now, from, bytes) anything that arrived
 //!  clock  ◄── poll_timeout()                    when to call again, at the latest
 //!  clock  ──► handle_timeout(now)               early or repeated calls are harmless
@@ -14,8 +14,8 @@
 //!             └────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! The order of the calls is that of the [front page](crate#the-loop-of-every-state-machine). Every state machine of the
-//! crate has these verbs: [`Scanner`](crate::scan::Scanner), [`Responder`](crate::serve::Responder),
+//! The [front page](crate#the-loop-of-every-state-machine) states the order of the calls. Every state machine of the crate
+//! has these methods: [`Scanner`](crate::scan::Scanner), [`Responder`](crate::serve::Responder),
 //! [`Master`](crate::quake3::master::Master) and [`Announcer`](crate::quake3::master::Announcer).
 
 mod conversation;

@@ -1,15 +1,15 @@
-//! What a successful query reports.
+//! The outcome of a successful query.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A successful query: the answer, and how it was obtained.
+/// The outcome of a successful query: the answer, its origin, round-trip time and counters.
 ///
 /// ```
 /// use std::time::Duration;
 /// use queryport::{Outcome, ServerStatus};
 ///
-/// // What a mock or a cache returns.
+/// // A mock or a cache returns such an outcome.
 /// let server = "192.0.2.1:27960".parse()?;
 /// let outcome = Outcome::new(ServerStatus::default(), server, Some(Duration::from_millis(30)));
 /// assert_eq!(outcome.map(|status| status.player_count).answer, None);
@@ -21,39 +21,39 @@ use std::time::Duration;
 pub struct Outcome<A> {
     /// The answer.
     pub answer: A,
-    /// The server's address.
+    /// The address that answered.
     pub peer: SocketAddr,
-    /// Round-trip time: from a request to the first datagram that answered it. `None` where every answered request had
-    /// been sent more than once, since nothing tells which copy was answered.
+    /// The round-trip time: from a request to the first datagram that answered it. `None` where every answered request
+    /// was sent more than once, because the reply does not say which copy it answers.
     pub rtt: Option<Duration>,
-    /// From the start of the query to its end.
+    /// The time from the start of the query to its end.
     pub elapsed: Duration,
-    /// Datagrams counted on the way.
+    /// The counters of the query.
     pub stats: QueryStats,
 }
 
 impl<A> Outcome<A> {
-    /// An answer from this address after this round-trip time. [`Self::elapsed`] is the same time, the counters are 0.
+    /// An outcome for a mock or a cache. [`Self::elapsed`] is the round-trip time or 0, the counters are 0.
     #[must_use]
     pub fn new(answer: A, peer: SocketAddr, rtt: Option<Duration>) -> Self {
         Self { answer, peer, rtt, elapsed: rtt.unwrap_or_default(), stats: QueryStats::default() }
     }
 
-    /// The same outcome with another answer.
+    /// Converts the answer.
     pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Outcome<B> {
         let Self { answer, peer, rtt, elapsed, stats } = self;
         Outcome { answer: convert(answer), peer, rtt, elapsed, stats }
     }
 }
 
-/// Counters of one query.
+/// The counters of one query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct QueryStats {
-    /// Requests sent, first tries and retries together.
+    /// Requests sent, retries included.
     pub requests: u32,
-    /// Requests among them that were sent again.
+    /// Retries: requests that were sent again.
     pub retries: u8,
     /// Datagrams from the server that did not answer the request.
     pub rejected: u32,

@@ -1,4 +1,4 @@
-//! One conversation with one server: retries, deadline, sender check, counters.
+//! A query of one server: retries, deadline, check of the sender, counters.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -10,17 +10,17 @@ use super::trace::QuerySpan;
 use crate::address::canonical;
 use crate::error::{ParseError, QueryError};
 
-/// A datagram that `poll_transmit` wrote.
+/// The destination and length of a datagram that `poll_transmit` appended to the caller's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a datagram is an address and some bytes")]
 pub struct Transmit {
-    /// Where it goes.
+    /// The destination.
     pub to: SocketAddr,
-    /// How many bytes were appended to the caller's buffer.
+    /// The number of bytes that were appended.
     pub len: usize,
 }
 
-/// One conversation with one server. See the [module](super) for the verbs and their order.
+/// A query of one server as a state machine. See the [module](super) for its methods and their order.
 ///
 /// ```
 /// use std::time::Instant;
@@ -46,13 +46,13 @@ pub struct Session<C: Conversation> {
     timing: Timing,
     started: Instant,
     deadline: Instant,
-    /// The one timer of this session beside its deadline: overwritten, never queued.
+    /// The only timer beside the deadline. A new timer replaces it; timers are not queued.
     timer: Option<(Timer, Instant)>,
     to_send: bool,
     sent_at: Instant,
-    /// How often the request of this step was sent.
+    /// How many times the request of this step was sent.
     sends: u8,
-    /// Upper bound of the wait for a reply after which nothing is sent again.
+    /// Upper bound of the wait for a reply when no retry follows.
     last_wait: Duration,
     rtt: Option<Duration>,
     steps: u8,
@@ -67,15 +67,15 @@ pub struct Session<C: Conversation> {
 pub(crate) enum Timer {
     /// The reply to the latest request.
     Reply,
-    /// The rest of a reply that has begun.
+    /// The remaining datagrams of a reply.
     Rest,
-    /// Quiet, which ends a reply without an end mark.
+    /// The quiet time that ends a reply without an end mark.
     Quiet,
-    /// A late datagram behind a reply that looks whole.
+    /// A late datagram of a reply that looks complete.
     Grace,
 }
 
-/// The shortest wait for a late datagram, where [`Timing::grace`] allows it: on a fast link jitter exceeds the round trip.
+/// The shortest wait for a late datagram, unless [`Timing::grace`] is shorter: on a fast link, jitter exceeds the round trip.
 const LEAST_GRACE: Duration = Duration::from_millis(20);
 
 /// Most bytes of a UDP datagram over IPv4.
@@ -89,8 +89,8 @@ enum State<A> {
 }
 
 impl<C: Conversation> Session<C> {
-    /// Starts a query. Its deadline is `now` plus [`Timing::timeout`], whatever happens. The first request waits
-    /// in [`Self::poll_transmit`].
+    /// Starts a query. It ends at `now` plus [`Timing::timeout`] at the latest. [`Self::poll_transmit`] returns the first
+    /// request.
     pub fn new(conversation: C, peer: SocketAddr, timing: Timing, now: Instant) -> Self {
         Self {
             conversation,
@@ -112,7 +112,7 @@ impl<C: Conversation> Session<C> {
         }
     }
 
-    /// Appends the next datagram to `out` and says where it goes; `None` when there is nothing to send.
+    /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing to send.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if !self.is_running() || !std::mem::take(&mut self.to_send) {
             return None;
@@ -132,13 +132,13 @@ impl<C: Conversation> Session<C> {
         Some(Transmit { to: self.peer, len })
     }
 
-    /// Takes a datagram. Those from other addresses are counted and ignored.
+    /// Handles a datagram. Datagrams from other addresses are counted and ignored.
     pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         if canonical(from) != canonical(self.peer) {
             self.stats.foreign = self.stats.foreign.saturating_add(1);
             return;
         }
-        // A server that keeps talking must not keep the query alive.
+        // Datagrams must not keep the query alive.
         if now >= self.deadline {
             self.handle_timeout(now);
         }
@@ -154,7 +154,7 @@ impl<C: Conversation> Session<C> {
             self.span.rejected(&error);
             return;
         }
-        // Karn's rule: which copy of a repeated request was answered cannot be known.
+        // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
         if self.rtt.is_none() && self.sends == 1 {
             self.rtt = Some(now.saturating_duration_since(self.sent_at));
         }
@@ -168,8 +168,8 @@ impl<C: Conversation> Session<C> {
         }
     }
 
-    /// When to call the session again if no datagram arrives: in the past while a request or the outcome waits to be
-    /// taken, `None` once the outcome was taken.
+    /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a request or the outcome waits to
+    /// be taken, `None` once the outcome was taken.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
@@ -180,7 +180,7 @@ impl<C: Conversation> Session<C> {
         }
     }
 
-    /// Lets time pass. Early or repeated calls are harmless.
+    /// Handles the passage of time. Early and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         if !self.is_running() {
             return;
@@ -208,15 +208,15 @@ impl<C: Conversation> Session<C> {
         }
     }
 
-    /// The network reported the server's address as unreachable (ICMP): ends the query, with what has arrived
-    /// where that is an answer.
+    /// Ends the query because the network reported the server's address as unreachable (ICMP). What has arrived is
+    /// the answer where the protocol allows it; otherwise the error is [`QueryError::Unreachable`].
     pub fn handle_unreachable(&mut self, now: Instant) {
         if self.is_running() {
             self.give_up(now, Some(QueryError::Unreachable));
         }
     }
 
-    /// The outcome, once; `None` while the query runs and after it was taken.
+    /// The outcome, once; `None` while the query runs and after the outcome was taken.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
         match std::mem::replace(&mut self.state, State::Taken) {
             State::Ready(result) => Some(result),
@@ -227,7 +227,7 @@ impl<C: Conversation> Session<C> {
         }
     }
 
-    /// The conversation, for one that has something to give before its end.
+    /// The conversation, for example to take the servers of a list before the list is complete.
     pub const fn conversation_mut(&mut self) -> &mut C {
         &mut self.conversation
     }
@@ -238,7 +238,7 @@ impl<C: Conversation> Session<C> {
         self.peer
     }
 
-    /// Counters so far.
+    /// The counters so far.
     #[must_use]
     pub const fn stats(&self) -> QueryStats {
         self.stats
@@ -254,7 +254,7 @@ impl<C: Conversation> Session<C> {
         self.timer.map_or(self.deadline, |(_, at)| at.min(self.deadline))
     }
 
-    /// Bounds the wait for a reply after which nothing is sent again; a wait that has begun changes with it.
+    /// Bounds the wait for a reply when no retry follows. A wait that has begun changes with it.
     pub(crate) fn set_last_wait(&mut self, last_wait: Duration) {
         self.last_wait = last_wait;
         if let Some((Timer::Reply, _)) = self.timer {
@@ -262,7 +262,7 @@ impl<C: Conversation> Session<C> {
         }
     }
 
-    /// Whether datagrams of an answer may be on their way here.
+    /// Whether datagrams of the answer may still arrive.
     pub(crate) const fn expects_datagrams(&self) -> bool {
         self.is_running() && !self.to_send && !matches!(self.timer, Some((Timer::Grace, _)))
     }
@@ -331,7 +331,7 @@ impl Timer {
     }
 }
 
-/// `now` plus a wait; the waits are clamped far below what an `Instant` cannot hold.
+/// `now` plus a wait. Waits are clamped far below the range of an `Instant`.
 fn after(now: Instant, wait: Duration) -> Instant {
     now.checked_add(wait).unwrap_or(now)
 }

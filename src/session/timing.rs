@@ -1,11 +1,11 @@
-//! How long to wait for what.
+//! Timeouts and retries.
 
 use std::time::Duration;
 
-/// Waiting times of one query. The defaults are what real servers tolerate: no second request within a second
-/// (DarkPlaces answers one a second and address; ioquake3 one a second after a burst of ten).
+/// Timeout, retries and waiting times of one query.
 ///
-/// Setters clamp to documented ranges, so no value can make a session spin or wait for ever.
+/// With the defaults, no server gets two requests within a second: DarkPlaces answers each address once a second
+/// (`netconn.c`), ioquake3 once a second after a burst of ten (`sv_main.c`). Setters clamp to the documented ranges.
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,45 +39,45 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// From the first request to the end of the query, whatever arrives: 10 ms–10 min, default 4 s. Retries that fall
-    /// behind it are not sent, see [`Self::requests`].
+    /// The longest duration of a query, from its first request to its end: 10 ms–10 min, default 4 s. Retries that would
+    /// be due later are not sent, see [`Self::requests`].
     #[must_use]
     pub const fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// From a request to its first retry, half as much again to each next one: 10 ms–1 min, default 1.2 s.
+    /// The time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each further retry waits half as long again.
     #[must_use]
     pub const fn retry_after(&self) -> Duration {
         self.retry_after
     }
 
-    /// Most requests that are sent again during the whole query: 0–20, default 2.
+    /// Most retries of one query: 0–20, default 2.
     #[must_use]
     pub const fn retries(&self) -> u8 {
         self.retries
     }
 
-    /// Quiet that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
+    /// The time without datagrams that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
     #[must_use]
     pub const fn quiet(&self) -> Duration {
         self.quiet
     }
 
-    /// Longest wait for a late datagram once the evidence says that all are here: 1 ms–1 min, default 100 ms.
+    /// The longest wait for a late datagram of a reply that looks complete: 1 ms–1 min, default 100 ms.
     #[must_use]
     pub const fn grace(&self) -> Duration {
         self.grace
     }
 
-    /// Request/reply steps of one conversation, 1–64; default 16 (the longest real one has three, and starts again with
-    /// each retry).
+    /// Most request/reply steps of one conversation: 1–64, default 16. The longest real conversation has three steps, and
+    /// each retry can repeat them.
     #[must_use]
     pub const fn max_steps(&self) -> u8 {
         self.max_steps
     }
 
-    /// How many requests a server that never answers is sent: the first, and the retries that fit into the timeout.
+    /// The number of requests sent to a server that never answers: the first, and the retries that fit into the timeout.
     ///
     /// ```
     /// use std::time::Duration;
@@ -100,11 +100,11 @@ impl Timing {
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
     }
 
-    /// The same with [`Self::retry_after`] as long as is needed to fit every retry, and the wait for the last reply, into
-    /// the timeout; never longer than it was. Below a second, DarkPlaces servers ignore the retry.
+    /// Shortens [`Self::retry_after`] until every retry, and the wait for the last reply, fit into the timeout. DarkPlaces
+    /// servers ignore a retry within a second.
     #[must_use]
     pub fn fitted(self) -> Self {
-        // All waits together are this many times the first.
+        // The sum of all waits, in units of the first.
         let waits = (0..=self.retries).fold((0.0, 1.0), |(sum, wait), _| (sum + wait, wait * 1.5)).0;
         let fitting = self.timeout.div_f64(waits);
         self.with_retry_after(fitting.min(self.retry_after))
@@ -117,7 +117,7 @@ impl Timing {
         self
     }
 
-    /// Sets [`Self::retry_after`], clamped to its range. Below a second, DarkPlaces servers ignore the retry.
+    /// Sets [`Self::retry_after`], clamped to its range. DarkPlaces servers ignore a retry within a second.
     #[must_use]
     pub fn with_retry_after(mut self, retry_after: Duration) -> Self {
         self.retry_after = retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60));
@@ -152,13 +152,13 @@ impl Timing {
         self
     }
 
-    /// The wait for a reply after this many retries: half as much again each time.
+    /// The wait for a reply after this many retries: half as long again for each.
     pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
         (0..retry).fold(self.retry_after, |wait, _| wait.saturating_add(half(wait)))
     }
 }
 
-/// Division by a constant cannot fail, but `Duration` has no operator that promises so.
+/// Half of a duration: `Duration` has no division that cannot panic.
 fn half(wait: Duration) -> Duration {
     wait.checked_div(2).unwrap_or_default()
 }

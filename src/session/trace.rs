@@ -1,7 +1,7 @@
-//! Events of a query for `tracing`, feature `tracing`. Without it, all of this is nothing.
+//! Spans and events of a query, feature `tracing`. Without the feature, every function here is empty.
 //!
-//! A span `query` holds the server's address. Events in it name what happened, sizes and offsets, and never what a
-//! datagram holds: a challenge or a password cannot appear.
+//! The span `query` has the server's address. Its events have names, sizes and offsets, and no bytes of a datagram: no
+//! challenge, token or password can appear in them.
 
 use std::net::SocketAddr;
 

@@ -216,10 +216,10 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
         let full = data(token, &[0xFF, 0xFF, 0xFF, 1]);
         let mut answers = |from, later| !exchange(&mut responder, now + later, from, &full).is_empty();
         assert!(answers("192.0.2.1:5000", Duration::ZERO));
-        assert!(answers("192.0.2.1:5000", WINDOW), "at least a window long");
         assert!(answers("[::ffff:192.0.2.1]:5000", Duration::ZERO), "the same address");
         assert!(!answers("192.0.2.1:5001", Duration::ZERO));
         assert!(!answers("192.0.2.2:5000", Duration::ZERO));
+        assert!(answers("192.0.2.1:5000", WINDOW), "at least a window long");
         assert!(!answers("192.0.2.1:5000", WINDOW * 3), "at most two windows");
     }
 }

@@ -1,0 +1,142 @@
+//! Floods of requests with forged sender addresses and the default guard, in virtual time. `QUERYPORT_FLOOD_MINUTES` sets the
+//! length of each flood; the figures in the documentation are those of ten minutes.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use queryport::serve::{GuardOptions, Responder, Service};
+use queryport::{Player, Protocol, Secret, ServerStatus};
+
+/// Forged requests a second.
+const RATE: u32 = 10_000;
+
+fn minutes() -> u32 {
+    std::env::var("QUERYPORT_FLOOD_MINUTES")
+        .map_or(1, |minutes| minutes.parse().expect("a number of minutes"))
+}
+
+/// A server of 24 players and 40 rules.
+fn status() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("A server with a usual name".into());
+    status.map = Some("q3dm17".into());
+    status.max_players = Some(32);
+    let players = (0..24).map(|n| Player::new(format!("Player number {n}"))).collect::<Vec<_>>();
+    status.player_count = Some(24);
+    status.players = Some(players);
+    status.rules = (0..40).map(|n| (format!("sv_rule{n}"), "value of a rule")).collect();
+    status
+}
+
+/// The request with the largest reply that a client can get without a proof, and the full query of a client.
+fn requests(protocol: Protocol) -> &'static [u8] {
+    match protocol {
+        Protocol::GameSpy1 => br"\status\",
+        Protocol::GameSpy4 => b"\xfe\xfd\x09\x01\x02\x03\x04",
+        Protocol::Ut2004 => b"\x79\0\0\0\x03",
+        _ => b"\xff\xff\xff\xffgetstatus",
+    }
+}
+
+/// What a flood did.
+struct Flood {
+    /// Bytes out in the worst second but the first, and in all.
+    worst_second: u64,
+    bytes_out: u64,
+    bytes_in: u64,
+    /// Queries of honest clients and how many were answered: regular before the flood, and new in it.
+    regular: (u32, u32),
+    new: (u32, u32),
+}
+
+/// Floods a responder from the addresses that `forged` names, while 20 regular clients and 20 new ones ask once a second.
+fn flood(protocol: Protocol, mut forged: impl FnMut(u32) -> SocketAddr) -> Flood {
+    let start = Instant::now();
+    let mut responder = Responder::new(Service::from(protocol), status(), Secret::new([5; 16]), start);
+    let request = requests(protocol);
+    let mut out = Vec::new();
+    let mut ask = |responder: &mut Responder, now, from| {
+        responder.handle_datagram(now, from, request);
+        let mut bytes = 0;
+        while responder.poll_transmit(now, &mut out).is_some() {
+            bytes += out.len() as u64;
+            out.clear();
+        }
+        bytes
+    };
+    let client =
+        |network: u8, n: u32| SocketAddr::from((Ipv4Addr::new(198, 51, network, 1 + n as u8 * 5), 27960));
+    // Two minutes in which regular clients come to be known.
+    for second in 0..120 {
+        for n in 0..20 {
+            let now = start + Duration::from_secs(second) + Duration::from_millis(u64::from(n) * 50);
+            assert!(ask(&mut responder, now, client(n as u8, n)) > 0, "{protocol}: no flood, no limit");
+        }
+    }
+    let start = start + Duration::from_secs(120);
+    let mut flood = Flood { worst_second: 0, bytes_out: 0, bytes_in: 0, regular: (0, 0), new: (0, 0) };
+    for second in 0..minutes() * 60 {
+        let mut bytes_of_second = 0;
+        for n in 0..RATE {
+            let now = start + Duration::from_secs(second.into()) + Duration::from_secs(1) * n / RATE;
+            bytes_of_second += ask(&mut responder, now, forged(second * RATE + n));
+            flood.bytes_in += request.len() as u64;
+            // Honest clients ask between two requests of the flood.
+            if n % 251 == (second * 7) % 251 {
+                let number = n / 251;
+                let now = now + Duration::from_micros(u64::from(second * 37 + n) % 100);
+                for (counts, from) in [
+                    (&mut flood.regular, client(number as u8, number)),
+                    (&mut flood.new, client(100 + number as u8, number)),
+                ] {
+                    if number < 20 {
+                        counts.0 += 1;
+                        counts.1 += u32::from(ask(&mut responder, now, from) > 0);
+                    }
+                }
+            }
+        }
+        flood.bytes_out += bytes_of_second;
+        if second > 0 {
+            flood.worst_second = flood.worst_second.max(bytes_of_second);
+        }
+    }
+    println!(
+        "{protocol}: {:.3} bytes out for each byte in, {} KiB in the worst second, answered: {}/{} regular, {}/{} new",
+        flood.bytes_out as f64 / flood.bytes_in as f64,
+        flood.worst_second / 1024,
+        flood.regular.1,
+        flood.regular.0,
+        flood.new.1,
+        flood.new.0
+    );
+    flood
+}
+
+#[test]
+fn one_victim_gets_less_than_was_sent_and_honest_clients_are_answered() {
+    for protocol in Protocol::ALL {
+        let flood = flood(protocol, |n| SocketAddr::from(([203, 0, 113, 9], n as u16 | 1)));
+        let sent_a_second = flood.bytes_in / u64::from(minutes() * 60);
+        assert!(flood.worst_second < sent_a_second, "{protocol}: {} of {sent_a_second}", flood.worst_second);
+        for (asked, answered) in [flood.regular, flood.new] {
+            assert!(asked > 1_000 && answered * 100 >= asked * 99, "{protocol}: {answered} of {asked}");
+        }
+    }
+}
+
+#[test]
+fn many_forged_addresses_stay_below_the_total_and_regular_clients_are_answered() {
+    let total = u64::from(GuardOptions::default().total_bytes_per_second);
+    for protocol in Protocol::ALL {
+        // 65,536 addresses of one /16, in an order that no table likes.
+        let flood = flood(protocol, |n| {
+            let [_, _, a, b] = n.wrapping_mul(40_503).to_be_bytes();
+            SocketAddr::from(([10, 7, a, b], 27960))
+        });
+        assert!(flood.worst_second <= total, "{protocol}: {} of {total}", flood.worst_second);
+        let (asked, answered) = flood.regular;
+        assert!(asked > 1_000 && answered * 10 >= asked * 9, "{protocol}: {answered} of {asked}");
+        assert!(flood.new.1 > 0, "{protocol}: new clients have a share");
+    }
+}
