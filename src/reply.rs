@@ -8,6 +8,9 @@ use bytes::Bytes;
 use crate::secret::Secret;
 use crate::token::TokenIssuer;
 
+/// Most datagrams of one reply.
+const MAX_DATAGRAMS: usize = 128;
+
 /// The sender of a request, and the state that a server keeps across requests. Each protocol uses the fields that it needs.
 ///
 /// ```
@@ -68,6 +71,18 @@ pub struct Replies(Vec<Bytes>);
 impl Replies {
     /// No reply.
     pub(crate) const NONE: Self = Self(Vec::new());
+
+    /// The reply without the datagrams behind the first `max_bytes` bytes or [`MAX_DATAGRAMS`], and how many those were.
+    pub(crate) fn cut(mut self, max_bytes: usize) -> (Self, usize) {
+        let mut bytes = 0_usize;
+        let fit = self.0.iter().take(MAX_DATAGRAMS).take_while(|datagram| {
+            bytes = bytes.saturating_add(datagram.len());
+            bytes <= max_bytes
+        });
+        let (fit, all) = (fit.count(), self.0.len());
+        self.0.truncate(fit);
+        (self, all.saturating_sub(fit))
+    }
 
     /// The number of datagrams.
     #[must_use]

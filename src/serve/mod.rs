@@ -5,7 +5,11 @@
 //! [`GuardOptions`].
 
 mod guard;
+mod loss;
 mod responder;
+mod service;
 
 pub use guard::GuardOptions;
-pub use responder::{Handled, Responder, ResponderStats, Service};
+pub use loss::{Loss, LossReason};
+pub use responder::{Handled, Responder, ResponderStats};
+pub use service::Service;

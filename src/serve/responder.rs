@@ -8,80 +8,17 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use super::guard::{Guard, GuardOptions, Limited};
+use super::loss::{Loss, losses};
+use super::service::Service;
 use crate::address::is_unicast;
-use crate::gamespy1;
-use crate::gamespy4;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::quake3;
-use crate::reply::{Replies, Requester};
+use crate::reply::Requester;
 use crate::secret::Secret;
 use crate::session::{Machine, Transmit};
-use crate::ut2004;
 
-/// Most datagrams of one reply.
-const MAX_DATAGRAMS: usize = 128;
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;
-
-/// A protocol to answer in, with its options.
-///
-/// ```
-/// use queryport::Protocol;
-/// use queryport::gamespy4::server::{Dialect, Options};
-/// use queryport::serve::Service;
-///
-/// let quake3 = Service::from(Protocol::Quake3);
-/// let minecraft = Service::from(Options::new(Dialect::Minecraft));
-/// ```
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Service {
-    /// The backslash protocol's commands.
-    GameSpy1(gamespy1::server::Options),
-    /// Challenge, full and short answers.
-    GameSpy4(gamespy4::server::Options),
-    /// `getinfo`, `getstatus` and `getchallenge`.
-    Quake3(quake3::server::Options),
-    /// Info, rules and players.
-    Ut2004(ut2004::server::Options),
-}
-
-/// A protocol with its default options.
-impl From<Protocol> for Service {
-    fn from(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::GameSpy1 => Self::GameSpy1(gamespy1::server::Options::default()),
-            Protocol::GameSpy4 => Self::GameSpy4(gamespy4::server::Options::default()),
-            Protocol::Quake3 => Self::Quake3(quake3::server::Options::default()),
-            Protocol::Ut2004 => Self::Ut2004(ut2004::server::Options::default()),
-        }
-    }
-}
-
-impl From<gamespy1::server::Options> for Service {
-    fn from(options: gamespy1::server::Options) -> Self {
-        Self::GameSpy1(options)
-    }
-}
-
-impl From<gamespy4::server::Options> for Service {
-    fn from(options: gamespy4::server::Options) -> Self {
-        Self::GameSpy4(options)
-    }
-}
-
-impl From<quake3::server::Options> for Service {
-    fn from(options: quake3::server::Options) -> Self {
-        Self::Quake3(options)
-    }
-}
-
-impl From<ut2004::server::Options> for Service {
-    fn from(options: ut2004::server::Options) -> Self {
-        Self::Ut2004(options)
-    }
-}
 
 /// What a [`Responder`] made of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -206,6 +143,29 @@ impl Responder {
         self.status = status.into();
     }
 
+    /// Replaces the status being served if clients get all of it.
+    ///
+    /// # Errors
+    /// The [losses](Self::losses) of the new status; the old one stays.
+    pub fn try_set_status(&mut self, status: impl Into<Arc<ServerStatus>>) -> Result<(), Vec<Loss>> {
+        let old = std::mem::replace(&mut self.status, status.into());
+        let losses = self.losses();
+        if losses.is_empty() {
+            return Ok(());
+        }
+        self.status = old;
+        Err(losses)
+    }
+
+    /// What clients do not get of the status, in every protocol of this responder; empty if they get everything.
+    ///
+    /// Encodes the whole status and reads it back: call it when the kind of status changes, not for every reply.
+    #[must_use]
+    pub fn losses(&self) -> Vec<Loss> {
+        let of = |service| losses(service, &self.status, self.secret, self.requester.now, self.max_reply);
+        self.services.iter().flat_map(of).collect()
+    }
+
     /// Appends the next reply to `out` and says where it goes; `None` when nothing waits.
     pub fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let (to, reply) = self.queue.pop_front()?;
@@ -243,16 +203,17 @@ impl Responder {
             return handled;
         }
         self.stats.answered = self.stats.answered.saturating_add(1);
+        let (replies, mut dropped) = replies.cut(self.max_reply);
         let mut bytes = 0_usize;
-        for (count, reply) in replies.into_iter().enumerate() {
-            let total = bytes.saturating_add(reply.len());
-            if count < MAX_DATAGRAMS && total <= self.max_reply && self.queue.len() < MAX_QUEUED {
-                bytes = total;
+        for reply in replies {
+            if self.queue.len() < MAX_QUEUED {
+                bytes = bytes.saturating_add(reply.len());
                 self.queue.push_back((from, reply));
             } else {
-                self.stats.dropped = self.stats.dropped.saturating_add(1);
+                dropped = dropped.saturating_add(1);
             }
         }
+        self.stats.dropped = self.stats.dropped.saturating_add(dropped.try_into().unwrap_or(u64::MAX));
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(bytes);
         if let Some(guard) = &mut self.guard {
@@ -292,62 +253,6 @@ impl Machine for Responder {
 
     fn handle_timeout(&mut self, now: Instant) {
         Self::handle_timeout(self, now);
-    }
-}
-
-/// A request in one of the protocols, with the options to answer it with.
-enum Request<'a> {
-    GameSpy1(gamespy1::Request<'a>),
-    GameSpy4(gamespy4::Request<'a>),
-    Quake3(quake3::Request<'a>),
-    Ut2004(ut2004::Request),
-}
-
-impl Request<'_> {
-    const fn protocol(&self) -> Protocol {
-        match self {
-            Self::GameSpy1(_) => Protocol::GameSpy1,
-            Self::GameSpy4(_) => Protocol::GameSpy4,
-            Self::Quake3(_) => Protocol::Quake3,
-            Self::Ut2004(_) => Protocol::Ut2004,
-        }
-    }
-
-    /// Whether only a client that can receive at its address gets a reply to this request.
-    const fn proves_its_address(&self) -> bool {
-        matches!(self, Self::GameSpy4(gamespy4::Request { command: gamespy4::Command::Data { .. }, .. }))
-    }
-}
-
-impl Service {
-    /// The datagram as a request in this protocol.
-    fn parse<'a>(&self, datagram: &'a [u8]) -> Option<(Request<'a>, &Self)> {
-        let request = match self {
-            Self::GameSpy1(_) => Request::GameSpy1(gamespy1::Request::parse(datagram).ok()?),
-            Self::GameSpy4(_) => Request::GameSpy4(gamespy4::Request::parse(datagram).ok()?),
-            Self::Quake3(_) => Request::Quake3(quake3::Request::parse(datagram).ok()?),
-            Self::Ut2004(_) => Request::Ut2004(ut2004::Request::parse(datagram).ok()?),
-        };
-        Some((request, self))
-    }
-
-    /// The replies to a request in this protocol; none to one in another.
-    fn answer(&self, request: &Request<'_>, status: &ServerStatus, requester: &Requester) -> Replies {
-        match (self, request) {
-            (Self::GameSpy1(options), Request::GameSpy1(request)) => {
-                gamespy1::server::answer(request, status, options, requester)
-            }
-            (Self::GameSpy4(options), Request::GameSpy4(request)) => {
-                gamespy4::server::answer(request, status, options, requester)
-            }
-            (Self::Quake3(options), Request::Quake3(request)) => {
-                quake3::server::answer(request, status, options, requester)
-            }
-            (Self::Ut2004(options), Request::Ut2004(request)) => {
-                ut2004::server::answer(request, status, options, requester)
-            }
-            _ => Replies::default(),
-        }
     }
 }
 

@@ -12,3 +12,4 @@
 )]
 
 mod flood;
+mod losses;

@@ -1,0 +1,96 @@
+//! What the report of losses says of statuses that a protocol cannot carry as they are.
+
+use std::time::Instant;
+
+use queryport::gamespy4::server::Dialect;
+use queryport::serve::{Loss, LossReason, Responder, Service};
+use queryport::{Player, Protocol, Secret, ServerStatus, gamespy4, quake3};
+
+fn losses(service: impl Into<Service>, status: &ServerStatus) -> Vec<Loss> {
+    Responder::new(service, status.clone(), Secret::new([5; 16]), Instant::now()).losses()
+}
+
+/// What every protocol has a field for.
+fn status(players: u32, rules: u32) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("A server".into());
+    status.map = Some("dm4".into());
+    status.max_players = Some(players);
+    status.player_count = Some(players);
+    status.players = Some((0..players).map(player).collect());
+    status.rules = (0..rules).map(|n| (format!("sv_rule{n}"), format!("{n}"))).collect();
+    status
+}
+
+fn player(n: u32) -> Player {
+    let mut player = Player::new(format!("Player {n}"));
+    (player.score, player.ping) = (Some(n.into()), Some(50));
+    player
+}
+
+/// The fields and the reasons of the losses.
+fn lost(losses: &[Loss]) -> Vec<(&str, LossReason)> {
+    losses.iter().map(|loss| (loss.field.as_str(), loss.reason)).collect()
+}
+
+#[test]
+fn a_usual_status_loses_nothing_in_any_protocol() {
+    for protocol in Protocol::ALL {
+        assert_eq!(losses(protocol, &status(8, 8)), [], "{protocol}");
+    }
+    let ut3 = gamespy4::server::Options::new(Dialect::UnrealTournament3);
+    assert_eq!(losses(ut3, &status(8, 0)), []);
+}
+
+#[test]
+fn bytes_that_end_a_field_are_reported_with_what_is_sent_instead() {
+    for (protocol, name) in [
+        (Protocol::Quake3, "a \"quoted\" name"),
+        (Protocol::Quake3, "back\\slash"),
+        (Protocol::GameSpy1, "back\\slash"),
+        (Protocol::GameSpy4, "nul\0byte"),
+    ] {
+        let mut status = status(2, 2);
+        status.name = Some(name.into());
+        let losses = losses(protocol, &status);
+        assert_eq!(lost(&losses), [("name", LossReason::Changed)], "{protocol}");
+        let sent = losses[0].sent.as_deref().unwrap();
+        assert!(!sent.is_empty() && sent != name && losses[0].value == name, "{protocol}: {sent}");
+    }
+}
+
+#[test]
+fn players_and_rules_beyond_a_datagram_are_reported_as_without_space() {
+    let options = quake3::server::Options::default();
+    let losses = losses(options, &status(300, 0));
+    let last = losses.iter().rfind(|loss| loss.field.ends_with(".name")).unwrap();
+    assert_eq!((last.field.as_str(), last.reason), ("players[299].name", LossReason::NoSpace));
+    assert_eq!(last.to_string(), "quake3: players[299].name: no space for \"Player 299\"");
+    assert!(losses.iter().all(|loss| loss.field != "players[0].name"));
+}
+
+#[test]
+fn fields_that_a_protocol_does_not_have_are_reported_as_unsupported() {
+    let mut status = status(1, 0);
+    status.players.as_mut().unwrap()[0].extra.push("shoe_size", "43");
+    let losses = losses(Protocol::Quake3, &status);
+    assert_eq!(lost(&losses), [("players[0].extra[\"shoe_size\"]", LossReason::Unsupported)]);
+}
+
+#[test]
+fn a_responder_reports_each_of_its_protocols() {
+    let mut odd = status(1, 0);
+    odd.map = Some("a\\b".into());
+    let responder = Responder::new(Protocol::Quake3, odd, Secret::new([5; 16]), Instant::now())
+        .with_service(Protocol::GameSpy1);
+    let protocols: Vec<Protocol> = responder.losses().iter().map(|loss| loss.protocol).collect();
+    assert_eq!(protocols, [Protocol::Quake3, Protocol::GameSpy1]);
+}
+
+#[test]
+fn a_status_that_loses_something_can_be_refused() {
+    let mut responder = Responder::new(Protocol::Quake3, status(1, 0), Secret::new([5; 16]), Instant::now());
+    assert_eq!(responder.try_set_status(status(2, 0)), Ok(()));
+    assert!(responder.try_set_status(status(300, 0)).is_err());
+    assert_eq!(responder.status().player_count, Some(2), "the old status stays");
+}
