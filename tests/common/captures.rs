@@ -18,16 +18,22 @@ pub struct Case {
 pub fn cases(protocol: &str) -> Vec<Case> {
     let mut cases = read_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors").join(protocol));
     assert!(!cases.is_empty(), "the project's own vectors of {protocol} are there");
-    match std::env::var_os("QUERYPORT_CAPTURES") {
-        Some(folder) => {
-            let theirs = read_folder(&PathBuf::from(folder).join(protocol));
-            assert!(!theirs.is_empty(), "QUERYPORT_CAPTURES is set but holds no {protocol} captures");
+    match third_party(protocol) {
+        Some(theirs) => {
             println!("{} own vectors and {} captures of {protocol}", cases.len(), theirs.len());
             cases.extend(theirs);
         }
         None => println!("QUERYPORT_CAPTURES is not set: only the {} own vectors of {protocol}", cases.len()),
     }
     cases
+}
+
+/// The third-party captures of a protocol; `None` where the variable is not set.
+pub fn third_party(protocol: &str) -> Option<Vec<Case>> {
+    let folder = std::env::var_os("QUERYPORT_CAPTURES")?;
+    let cases = read_folder(&PathBuf::from(folder).join(protocol));
+    assert!(!cases.is_empty(), "QUERYPORT_CAPTURES is set but holds no {protocol} captures");
+    Some(cases)
 }
 
 fn read_folder(folder: &Path) -> Vec<Case> {
