@@ -17,9 +17,8 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use queryport::net::serve;
-use queryport::quake3::master::Announcer;
 use queryport::quake3::server::Options;
-use queryport::serve::Responder;
+use queryport::serve::{Announcer, Responder};
 use queryport::{Player, Protocol, Secret};
 use tokio::net::UdpSocket;
 
@@ -82,7 +81,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let sockets = [socket];
     let (now, options) = (Instant::now(), Options::default());
-    let mut announcer = Announcer::new("DarkPlaces", arguments.announce, &world.status, &options, now)?;
+    let mut announcer = Announcer::quake3("DarkPlaces", arguments.announce, &world.status, options, now)?;
     let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, now);
     tokio::select! {
         () = end => {}

@@ -39,7 +39,7 @@
 //!
 //! # The loop of every state machine
 //! The core has no socket, no clock and no randomness. [`Session`](session::Session), [`Scanner`](scan::Scanner),
-//! [`Responder`](serve::Responder), [`Master`](quake3::master::Master) and [`Announcer`](quake3::master::Announcer) are driven
+//! [`Responder`](serve::Responder), [`Master`](quake3::master::Master) and [`Announcer`](serve::Announcer) are driven
 //! with the same five verbs, in this order after every event:
 //!
 //! 1. `poll_transmit(now, &mut out)` until it returns `None`, sending what it appends to `out`;
@@ -182,7 +182,7 @@ mod text;
 mod token;
 pub mod ut2004;
 
-pub use error::{EncodeError, ErrorKind, ParseError, ParseErrorKind, QueryError};
+pub use error::{AnnounceError, EncodeError, ErrorKind, ParseError, ParseErrorKind, QueryError};
 pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
 pub use model::completeness::{Completeness, Part, Verification};

@@ -8,6 +8,7 @@ pub(crate) mod completeness;
 pub(crate) mod detail;
 #[cfg(feature = "serde")]
 mod json;
+pub(crate) mod occupancy;
 pub(crate) mod rules;
 pub(crate) mod server_list;
 pub(crate) mod status;
@@ -20,6 +21,7 @@ pub(crate) use completeness::{Completeness, Part, Verification};
 pub(crate) use detail::Detail;
 #[cfg(feature = "serde")]
 pub use json::Detailed;
+pub(crate) use occupancy::Occupancy;
 pub(crate) use rules::Rules;
 pub(crate) use rules::RulesBuilder;
 pub use server_list::ListEnd;

@@ -15,7 +15,7 @@ use crate::session::Machine;
 const MAX_REQUEST: usize = 2048;
 
 /// Runs a [`Responder`](crate::serve::Responder), a [`Master`](crate::quake3::master::Master), an
-/// [`Announcer`](crate::quake3::master::Announcer) or a pair of them, until the future is dropped or a socket fails. One
+/// [`Announcer`](crate::serve::Announcer) or a pair of them, until the future is dropped or a socket fails. One
 /// socket may serve both address families, or each family may have its own.
 ///
 /// Cancel-safe: stop it in a `select!`, change the machine, and call it again. Datagrams that the system cannot take at
@@ -46,11 +46,12 @@ const MAX_REQUEST: usize = 2048;
 /// # use std::time::Instant;
 /// # use queryport::net::serve;
 /// # use queryport::serve::Responder;
-/// # use queryport::quake3::{master::Announcer, server::Options};
+/// # use queryport::quake3::server::Options;
+/// # use queryport::serve::Announcer;
 /// # async fn example(mut responder: Responder, sockets: [tokio::net::UdpSocket; 1]) -> Result<(), Box<dyn std::error::Error>> {
 /// let masters = ["192.0.2.9:27950".parse()?];
 /// let (status, options) = (responder.status(), Options::default());
-/// let mut announcer = Announcer::new("DarkPlaces", masters, status, &options, Instant::now())?;
+/// let mut announcer = Announcer::quake3("DarkPlaces", masters, status, options, Instant::now())?;
 /// serve(&sockets, (&mut responder, &mut announcer)).await?;
 /// # Ok(())
 /// # }

@@ -4,11 +4,13 @@
 //! unspecified addresses, takes no reply for a request, and bounds what it sends to each source and to all of them, see
 //! [`GuardOptions`].
 
+mod announcer;
 mod guard;
 mod loss;
 mod responder;
 mod service;
 
+pub use announcer::{Announcer, AnnouncerEvent};
 pub use guard::GuardOptions;
 pub use loss::{Loss, LossReason};
 pub use responder::{Handled, Responder, ResponderStats};

@@ -16,7 +16,7 @@
 //!
 //! The [front page](crate#the-loop-of-every-state-machine) states the order of the calls. Every state machine of the crate
 //! has these methods: [`Scanner`](crate::scan::Scanner), [`Responder`](crate::serve::Responder),
-//! [`Master`](crate::quake3::master::Master) and [`Announcer`](crate::quake3::master::Announcer).
+//! [`Master`](crate::quake3::master::Master) and [`Announcer`](crate::serve::Announcer).
 
 mod conversation;
 mod fragments;

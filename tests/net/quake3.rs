@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use queryport::net::{Rcon, RconMode, serve};
-use queryport::quake3::master::{Announcer, ListQuery, ListRequest, Master, Options, Scope};
+use queryport::quake3::master::{ListQuery, ListRequest, Master, Options, Scope};
 use queryport::quake3::{Command, Password, RconError, Reason, ReplyForm, Request, print, server};
-use queryport::serve::Responder;
+use queryport::serve::{Announcer, Responder};
 use queryport::{Client, Error, ErrorKind, Limits, Player, Protocol, Secret, ServerStatus, Timing};
 use tokio::net::UdpSocket;
 
@@ -92,7 +92,7 @@ async fn announced_servers_come_onto_the_list_and_are_asked() {
         status.players = Some(vec![Player::new("Ann")]);
         tokio::spawn(async move {
             let (now, options) = (Instant::now(), server::Options::default());
-            let mut announcer = Announcer::new("DarkPlaces", [master], &status, &options, now).unwrap();
+            let mut announcer = Announcer::quake3("DarkPlaces", [master], &status, options, now).unwrap();
             let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([2; 16]), now);
             serve(&[socket], (&mut responder, &mut announcer)).await
         });

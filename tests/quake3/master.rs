@@ -6,11 +6,9 @@ use std::time::{Duration, Instant};
 use allocation_counter::measure;
 use queryport::ServerList;
 use queryport::model::ListEnd;
-use queryport::quake3::master::{
-    Announcer, AnnouncerEvent, ListPart, ListQuery, ListRequest, Master, MasterEvent, Options, Scope,
-};
+use queryport::quake3::master::{ListPart, ListQuery, ListRequest, Master, MasterEvent, Options, Scope};
 use queryport::quake3::{Command, Request, Response, server};
-use queryport::serve::Responder;
+use queryport::serve::{Announcer, AnnouncerEvent, Responder};
 use queryport::session::{Conversation, OnTimeout, Remaining, Session, Verdict};
 use queryport::{Limits, Outcome, Protocol, QueryError, Secret, ServerStatus, Timing};
 
@@ -357,7 +355,7 @@ fn an_announced_server_is_listed_and_its_operator_sees_it() {
     status.max_players = Some(8);
     status.player_count = Some(1);
     let options = server::Options::default();
-    let mut announcer = Announcer::new("DarkPlaces", [master_at], &status, &options, now).unwrap();
+    let mut announcer = Announcer::quake3("DarkPlaces", [master_at], &status, options, now).unwrap();
     let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([1; 16]), now);
     let mut master = Master::new(Secret::new([2; 16]), Options::default(), now);
     let mut out = Vec::new();

@@ -1,15 +1,21 @@
 //! What a server says of itself to a master, and what masters demand of it.
 
-use thiserror::Error;
-
-use crate::error::EncodeError;
-use crate::quake3::wire::infostring::InfoString;
+use super::games;
+use crate::error::AnnounceError;
+use crate::model::{Occupancy, ServerStatus};
+use crate::quake3::from_status::infostring;
+use crate::quake3::server;
+use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
+use crate::quake3::wire::request::{Command, Request};
+use crate::quake3::wire::response::Kind;
 use crate::text::number;
 
 /// Longest value that is read, in bytes (dpmaster, src/messages.c).
 const MAX_VALUE: usize = 255;
 /// Longest game name and game type that are kept, in bytes (dpmaster, src/servers.h).
 const MAX_NAME: usize = 63;
+/// Bytes of an `infoResponse` before its infostring.
+const HEAD: usize = 17;
 
 /// A short word, stored inline: no entry of a master's table owns memory of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +35,6 @@ impl Name {
     pub(super) fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.length)).unwrap_or_default()
     }
-}
-
-/// How many players are on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occupancy {
-    Empty,
-    Some,
-    Full,
 }
 
 /// The parts of an `infoResponse` that a master keeps.
@@ -69,12 +67,10 @@ impl Description {
             (None, Some(known)) => known.as_bytes(),
         };
         let (clients, most) = (count("clients", "player_count")?, count("sv_maxclients", "max_players")?);
-        let occupancy = match clients {
-            _ if most == 0 => return Err(missing("sv_maxclients", "max_players")),
-            0 => Occupancy::Empty,
-            clients if clients >= most => Occupancy::Full,
-            _ => Occupancy::Some,
-        };
+        if most == 0 {
+            return Err(missing("sv_maxclients", "max_players"));
+        }
+        let occupancy = Occupancy::new(clients, most);
         let protocol = value("protocol").and_then(number::number);
         Ok(Self {
             protocol: protocol.ok_or_else(|| missing("protocol", "protocol in the options"))?,
@@ -85,47 +81,30 @@ impl Description {
     }
 }
 
-/// Why masters would not list a server, however often it sends heartbeats.
-///
-/// ```
-/// use std::time::Instant;
-/// use queryport::quake3::master::{AnnounceError, Announcer};
-/// use queryport::quake3::server::Options;
-/// use queryport::ServerStatus;
-///
-/// # #[allow(clippy::disallowed_methods)]
-/// let now = Instant::now();
-/// let mut status = ServerStatus::default();
-/// status.game = Some("Nexuiz".into());
-/// let error = Announcer::new("DarkPlaces", [], &status, &Options::default(), now).unwrap_err();
-/// assert_eq!(error, AnnounceError::Missing { key: "clients", field: "player_count" });
-/// assert_eq!(error.to_string(), "masters list no server without `clients`: set the status's player_count");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
-#[non_exhaustive]
-pub enum AnnounceError {
-    /// The heartbeat tag is no single word.
-    #[error("the heartbeat tag cannot be sent")]
-    Tag(#[source] EncodeError),
-    /// The description lacks something that masters demand, or it is 0 or no number.
-    #[error("masters list no server without `{key}`: set the status's {field}")]
-    Missing {
-        /// The key of the `infoResponse`.
-        key: &'static str,
-        /// The field of the status that it is made from.
-        field: &'static str,
-    },
-    /// A name that masters take as one word of at most 63 bytes only.
-    #[error("masters take only one word of at most 63 bytes for `{key}`: change the status's {field}")]
-    NotOneWord {
-        /// The key of the `infoResponse`.
-        key: &'static str,
-        /// The field of the status that it is made from.
-        field: &'static str,
-    },
-    /// The heartbeat tag stands for another game than the status names.
-    #[error("the heartbeat tag stands for another game than the status's game")]
-    OtherGame,
+/// Checks that a heartbeat tag can be sent.
+pub(crate) fn check_tag(tag: &str) -> Result<(), AnnounceError> {
+    let heartbeat = Request::new(Command::Heartbeat { tag: tag.as_bytes() });
+    heartbeat.encode(&mut Vec::new()).map_err(AnnounceError::Tag)
+}
+
+/// Appends a heartbeat with a tag that was checked.
+pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
+    let start = out.len();
+    if Request::new(Command::Heartbeat { tag: tag.as_bytes() }).encode(out).is_err() {
+        out.truncate(start);
+    }
+}
+
+/// How full a server with this status is, if masters list it at all.
+pub(crate) fn check_status(
+    tag: &str,
+    status: &ServerStatus,
+    options: &server::Options,
+) -> Result<Occupancy, AnnounceError> {
+    // The `infoResponse` that a master gets, with as long a challenge as dpmaster sends.
+    let space = options.max_reply.saturating_sub(HEAD).min(MAX_INFO_STRING);
+    let info = infostring(Kind::Info, Some(b"0123456789A"), status, options.protocol, (space, 0));
+    Ok(Description::read(InfoString::new(&info.bytes), games::by_tag(tag))?.occupancy)
 }
 
 #[cfg(test)]

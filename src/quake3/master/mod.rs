@@ -37,9 +37,8 @@
 //!   address and per client: dpmaster, doc/techinfo.txt and testsuite. [`Master`] differs where it says so: it keeps
 //!   nothing of a server before it has proved its address, and it paces its lists.
 //!
-//! A client's side is [`ListQuery`], a game server's [`Announcer`], a master's [`Master`].
+//! A client's side is [`ListQuery`], a game server's [`Announcer`](crate::serve::Announcer), a master's [`Master`].
 
-mod announcer;
 mod description;
 mod games;
 mod list_part;
@@ -56,8 +55,7 @@ mod tests;
 mod throttle;
 
 pub use super::wire::get_servers::ListRequest;
-pub use announcer::{Announcer, AnnouncerEvent};
-pub use description::AnnounceError;
+pub(crate) use description::{check_status, check_tag, encode_heartbeat};
 pub use games::Policy;
 pub use list_part::ListPart;
 pub use list_query::ListQuery;

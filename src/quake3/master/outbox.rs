@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use super::description::{Name, Occupancy};
+use super::description::Name;
 use super::games;
 use super::list_writer::PartWriter;
 use super::registry::{Entry, Registry};
 use crate::bucket::{LeakyBucket, Rate};
+use crate::model::Occupancy;
 use crate::quake3::wire::get_servers::ListRequest;
 
 /// Lists that are being sent or wait for that.

@@ -1,34 +1,27 @@
-//! A game server's side: heartbeats.
+//! A game server on the lists of masters: heartbeats.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::description::{AnnounceError, Description, Occupancy};
-use super::games;
 use crate::address::canonical;
-use crate::model::ServerStatus;
-use crate::quake3::from_status::infostring;
-use crate::quake3::server;
-use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
-use crate::quake3::wire::request::{Command, Request};
-use crate::quake3::wire::response::Kind;
+use crate::error::AnnounceError;
+use crate::model::{Occupancy, ServerStatus};
 use crate::session::{Machine, Transmit};
+use crate::{gamespy1, quake3};
 
 /// Shortest time between two heartbeats to one master.
 const LEAST: Duration = Duration::from_secs(10);
 /// Most masters.
 const MAX_MASTERS: usize = 32;
-/// Bytes of an `infoResponse` before its infostring.
-const HEAD: usize = 17;
 
-/// Sends heartbeats to masters, so that a server comes onto their lists and stays there. Pure: the caller owns the
-/// socket, which must be the one that answers `getinfo`, and the clock.
+/// Sends heartbeats to masters, so that a server comes onto their lists and stays there. The caller owns the clock and the
+/// socket, which must be the one that answers queries: masters verify a heartbeat with a query to its sender.
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::quake3::master::{Announcer, AnnouncerEvent};
 /// use queryport::quake3::server::Options;
+/// use queryport::serve::{Announcer, AnnouncerEvent};
 /// use queryport::ServerStatus;
 ///
 /// # #[allow(clippy::disallowed_methods)]
@@ -38,7 +31,7 @@ const HEAD: usize = 17;
 /// status.game = Some("Nexuiz".into());
 /// status.player_count = Some(0);
 /// status.max_players = Some(8);
-/// let mut announcer = Announcer::new("DarkPlaces", [master], &status, &Options::default(), now)?;
+/// let mut announcer = Announcer::quake3("DarkPlaces", [master], &status, Options::default(), now)?;
 ///
 /// let mut out = Vec::new();
 /// assert_eq!(announcer.poll_transmit(now, &mut out).unwrap().to, master);
@@ -50,9 +43,7 @@ const HEAD: usize = 17;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Announcer {
-    heartbeat: Vec<u8>,
-    /// The game that the tag stands for.
-    tag_game: Option<&'static str>,
+    protocol: Protocol,
     /// None after [`Self::close`].
     masters: Vec<SocketAddr>,
     interval: Duration,
@@ -62,13 +53,30 @@ pub struct Announcer {
     next: Instant,
     last: Option<Instant>,
     queue: VecDeque<SocketAddr>,
+    /// What the queued heartbeats report.
+    state: State,
     asked: VecDeque<SocketAddr>,
+}
+
+/// What a heartbeat is made of.
+#[derive(Debug, Clone)]
+enum Protocol {
+    Quake3 { tag: String, options: quake3::server::Options },
+    GameSpy1 { query_port: u16, game: Vec<u8> },
+}
+
+/// What a heartbeat reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    Changed,
+    Ended,
 }
 
 /// Something that an [`Announcer`] noticed.
 ///
 /// ```
-/// use queryport::quake3::master::{Announcer, AnnouncerEvent};
+/// use queryport::serve::{Announcer, AnnouncerEvent};
 ///
 /// fn report(announcer: &mut Announcer) {
 ///     while let Some(event) = announcer.poll_event() {
@@ -86,69 +94,110 @@ pub enum AnnouncerEvent {
 }
 
 impl Announcer {
-    /// `tag`: `DarkPlaces` for every game that names itself in `gamename`, `QuakeArena-1` for Quake III Arena and so on.
-    /// `masters`: at most 32 are kept. `status` and `options`: what the server answers with. The first heartbeats wait in
-    /// [`Self::poll_transmit`].
+    /// Heartbeats for Quake 3 masters. `tag`: `DarkPlaces` for every game that names itself in `gamename`, `QuakeArena-1` for
+    /// Quake III Arena and so on. `masters`: at most 32 are kept. `status` and `options`: what the server answers with. The
+    /// first heartbeats wait in [`Self::poll_transmit`].
     ///
     /// # Errors
     /// What of the tag or the status would keep masters from listing the server.
-    pub fn new(
+    pub fn quake3(
         tag: &str,
         masters: impl IntoIterator<Item = SocketAddr>,
         status: &ServerStatus,
-        options: &server::Options,
+        options: quake3::server::Options,
         now: Instant,
     ) -> Result<Self, AnnounceError> {
-        let mut heartbeat = Vec::new();
-        let request = Request::new(Command::Heartbeat { tag: tag.as_bytes() });
-        request.encode(&mut heartbeat).map_err(AnnounceError::Tag)?;
-        let tag_game = games::by_tag(tag);
+        quake3::master::check_tag(tag)?;
+        Self::new(Protocol::Quake3 { tag: tag.to_owned(), options }, masters, status, now)
+    }
+
+    /// Heartbeats for GameSpy v1 masters (UDP port 27900). `query_port`: the port that the list shows. The masters ask
+    /// `\secure\` at it: the responder answers with the game's key, see
+    /// [`Options::key`](gamespy1::server::Options::key).
+    ///
+    /// ```
+    /// use std::time::Instant;
+    /// use queryport::ServerStatus;
+    /// use queryport::serve::Announcer;
+    ///
+    /// # #[allow(clippy::disallowed_methods)]
+    /// let now = Instant::now();
+    /// let master = "192.0.2.9:27900".parse()?;
+    /// let mut status = ServerStatus::default();
+    /// status.game = Some("ut".into());
+    /// let mut announcer = Announcer::gamespy1(7778, [master], &status, now)?;
+    /// let mut out = Vec::new();
+    /// announcer.poll_transmit(now, &mut out);
+    /// assert_eq!(out, br"\heartbeat\7778\gamename\ut");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AnnounceError::Missing`] without the game's GameSpy name in the status, and [`AnnounceError::NotOneWord`] for a name
+    /// with other bytes than letters, digits, `_` and `-`.
+    pub fn gamespy1(
+        query_port: u16,
+        masters: impl IntoIterator<Item = SocketAddr>,
+        status: &ServerStatus,
+        now: Instant,
+    ) -> Result<Self, AnnounceError> {
+        Self::new(Protocol::GameSpy1 { query_port, game: Vec::new() }, masters, status, now)
+    }
+
+    fn new(
+        mut protocol: Protocol,
+        masters: impl IntoIterator<Item = SocketAddr>,
+        status: &ServerStatus,
+        now: Instant,
+    ) -> Result<Self, AnnounceError> {
+        let occupancy = protocol.set_status(status)?;
         Ok(Self {
-            heartbeat,
-            tag_game,
+            protocol,
             masters: masters.into_iter().take(MAX_MASTERS).collect(),
             interval: Duration::from_secs(300),
-            occupancy: occupancy(status, options, tag_game)?,
+            occupancy,
             now,
             next: now,
             last: None,
             queue: VecDeque::new(),
+            state: State::Running,
             asked: VecDeque::new(),
         })
     }
 
-    /// Time between heartbeats, 30 s–15 min, default 5 min as ioquake3's. Masters forget a server after 15.
+    /// Sets the time between heartbeats: 30 s–15 min, default 5 min as ioquake3's. Quake 3 masters forget a server after 15 min,
+    /// OpenSpy after 10 min.
     #[must_use]
     pub fn with_interval(mut self, interval: Duration) -> Self {
         self.interval = interval.clamp(Duration::from_secs(30), Duration::from_secs(900));
         self
     }
 
-    /// The server answers with another status from now on. When it has become empty or full, or is no longer, the masters
-    /// get a heartbeat soon, but no more than one every ten seconds.
+    /// Announces a new status. When the server has become empty or full, or no longer is, the masters get a heartbeat soon, but
+    /// no more than one every ten seconds.
     ///
     /// # Errors
     /// What of the status would keep masters from listing the server. Heartbeats go on as before.
-    pub fn set_status(
-        &mut self,
-        now: Instant,
-        status: &ServerStatus,
-        options: &server::Options,
-    ) -> Result<(), AnnounceError> {
+    pub fn set_status(&mut self, now: Instant, status: &ServerStatus) -> Result<(), AnnounceError> {
         self.now = self.now.max(now);
-        let occupancy = occupancy(status, options, self.tag_game)?;
+        let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {
+            self.state = State::Changed;
             let soon = self.last.and_then(|last| last.checked_add(LEAST)).unwrap_or(now);
             self.next = self.next.min(soon.max(now));
         }
         Ok(())
     }
 
-    /// The server ends: two last heartbeats to each master, as the engines send them. A master that asks then gets no
-    /// answer; the protocol has no message to leave a list.
+    /// The server ends. A GameSpy v1 master removes it from its list. Quake 3 masters get two last heartbeats, as the engines
+    /// send them, and no answer to their query: the protocol has no message to leave a list.
     pub fn close(&mut self) {
         let masters = std::mem::take(&mut self.masters);
-        self.queue.extend(masters.iter().chain(&masters));
+        self.state = State::Ended;
+        self.queue.extend(&masters);
+        if matches!(self.protocol, Protocol::Quake3 { .. }) {
+            self.queue.extend(&masters);
+        }
     }
 
     /// Appends the next heartbeat to `out` and says where it goes; `None` when none is due.
@@ -160,21 +209,21 @@ impl Announcer {
             self.next = now.checked_add(self.interval).unwrap_or(now);
         }
         let to = self.queue.pop_front()?;
-        out.extend_from_slice(&self.heartbeat);
-        Some(Transmit { to, len: self.heartbeat.len() })
+        let start = out.len();
+        self.protocol.encode(self.state, out);
+        if self.queue.is_empty() {
+            self.state = State::Running;
+        }
+        Some(Transmit { to, len: out.len().saturating_sub(start) })
     }
 
     /// Takes a datagram that arrived at the server's socket; only its masters' requests matter here, and the server must
     /// answer them.
     pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         self.now = self.now.max(now);
-        let master = self.masters.iter().find(|master| canonical(**master) == canonical(from));
-        let asks = || {
-            let request = Request::parse(datagram).map(|request| request.command);
-            matches!(request, Ok(Command::GetInfo { .. } | Command::GetStatus { .. }))
-        };
+        let master = self.masters.iter().find(|master| self.protocol.is_master(**master, from));
         if let Some(&master) = master
-            && asks()
+            && self.protocol.is_query(datagram)
             && !self.asked.contains(&master)
         {
             self.asked.push_back(master);
@@ -225,16 +274,69 @@ impl Machine for Announcer {
     }
 }
 
-/// How full a server with this status is, when masters list it at all.
-fn occupancy(
-    status: &ServerStatus,
-    options: &server::Options,
-    tag_game: Option<&str>,
-) -> Result<Occupancy, AnnounceError> {
-    // The `infoResponse` that a master gets, with as long a challenge as dpmaster sends.
-    let room = options.max_reply.saturating_sub(HEAD).min(MAX_INFO_STRING);
-    let info = infostring(Kind::Info, Some(b"0123456789A"), status, options.protocol, (room, 0));
-    Ok(Description::read(InfoString::new(&info.bytes), tag_game)?.occupancy)
+impl Protocol {
+    /// Checks what masters demand of a status, and takes over what heartbeats say of it.
+    fn set_status(&mut self, status: &ServerStatus) -> Result<Occupancy, AnnounceError> {
+        match self {
+            Self::Quake3 { tag, options } => quake3::master::check_status(tag, status, options),
+            Self::GameSpy1 { game, .. } => {
+                let missing = AnnounceError::Missing { key: "gamename", field: "game" };
+                let name = status.game.as_ref().map(|game| game.raw()).ok_or(missing)?;
+                let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+                if name.is_empty() || !name.iter().all(is_name_byte) {
+                    return Err(AnnounceError::NotOneWord { key: "gamename", field: "game" });
+                }
+                game.clear();
+                game.extend_from_slice(name);
+                Ok(Occupancy::new(status.player_count.unwrap_or(0), status.max_players.unwrap_or(0)))
+            }
+        }
+    }
+
+    fn encode(&self, state: State, out: &mut Vec<u8>) {
+        match self {
+            Self::Quake3 { tag, .. } => quake3::master::encode_heartbeat(tag, out),
+            Self::GameSpy1 { query_port, game } => {
+                out.extend_from_slice(br"\heartbeat\");
+                out.extend_from_slice(query_port.to_string().as_bytes());
+                out.extend_from_slice(br"\gamename\");
+                out.extend_from_slice(game);
+                // 1 for a change, 2 for the end (openspy-core, code/qr/server/v1/handle_heartbeat.cpp).
+                match state {
+                    State::Running => {}
+                    State::Changed => out.extend_from_slice(br"\statechanged\1"),
+                    State::Ended => out.extend_from_slice(br"\statechanged\2"),
+                }
+            }
+        }
+    }
+
+    /// Whether a datagram from this address is from this master. GameSpy v1 masters also ask from other ports.
+    fn is_master(&self, master: SocketAddr, from: SocketAddr) -> bool {
+        let (master, from) = (canonical(master), canonical(from));
+        master == from || (matches!(self, Self::GameSpy1 { .. }) && master.ip() == from.ip())
+    }
+
+    /// Whether a datagram is one of the queries with which masters verify a heartbeat.
+    fn is_query(&self, datagram: &[u8]) -> bool {
+        match self {
+            Self::Quake3 { .. } => {
+                use quake3::Command;
+                let request = quake3::Request::parse(datagram).map(|request| request.command);
+                matches!(request, Ok(Command::GetInfo { .. } | Command::GetStatus { .. }))
+            }
+            Self::GameSpy1 { .. } => {
+                use gamespy1::Command;
+                let request = gamespy1::Request::parse(datagram);
+                request.is_ok_and(|request| {
+                    request
+                        .commands()
+                        .iter()
+                        .any(|command| matches!(command, Command::Secure(_) | Command::Status))
+                })
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -242,6 +344,7 @@ fn occupancy(
 mod tests {
     use super::*;
     use crate::model::Player;
+    use crate::quake3::server::Options;
 
     fn status(players: u32) -> ServerStatus {
         ServerStatus {
@@ -254,7 +357,7 @@ mod tests {
 
     fn announcer(tag: &str, masters: &[&str], now: Instant) -> Announcer {
         let masters = masters.iter().map(|master| master.parse().unwrap());
-        Announcer::new(tag, masters, &status(1), &server::Options::default(), now).unwrap()
+        Announcer::quake3(tag, masters, &status(1), Options::default(), now).unwrap()
     }
 
     fn sent(announcer: &mut Announcer, now: Instant) -> usize {
@@ -290,7 +393,7 @@ mod tests {
         let mut announcer = announcer("DarkPlaces", &MASTERS, start);
         assert_eq!(sent(&mut announcer, start), 2);
         let set = |announcer: &mut Announcer, seconds, players| {
-            announcer.set_status(at(seconds), &status(players), &server::Options::default()).unwrap();
+            announcer.set_status(at(seconds), &status(players)).unwrap();
         };
         set(&mut announcer, 1, 7);
         assert_eq!(announcer.poll_timeout(), Some(at(300)), "neither empty nor full before and after");
@@ -304,10 +407,10 @@ mod tests {
 
     #[test]
     fn what_masters_demand_is_checked() {
-        let check = |tag: &str, change: fn(&mut ServerStatus, &mut server::Options)| {
-            let (mut status, mut options) = (status(1), server::Options::default());
+        let check = |tag: &str, change: fn(&mut ServerStatus, &mut Options)| {
+            let (mut status, mut options) = (status(1), Options::default());
             change(&mut status, &mut options);
-            Announcer::new(tag, [], &status, &options, Instant::now()).map(drop)
+            Announcer::quake3(tag, [], &status, options, Instant::now()).map(drop)
         };
         let missing = |key, field| Err(AnnounceError::Missing { key, field });
         let not_one_word = |key, field| Err(AnnounceError::NotOneWord { key, field });
@@ -328,7 +431,7 @@ mod tests {
             check("DarkPlaces", |status, _| status.player_count = None),
             missing("clients", "player_count")
         );
-        let listed: fn(&mut ServerStatus, &mut server::Options) = |status, _| {
+        let listed: fn(&mut ServerStatus, &mut Options) = |status, _| {
             status.player_count = None;
             status.players = Some(vec![Player::new("Ann")]);
         };
@@ -336,8 +439,7 @@ mod tests {
         for most in [None, Some(0)] {
             let mut status = status(1);
             status.max_players = most;
-            let checked =
-                Announcer::new("DarkPlaces", [], &status, &server::Options::default(), Instant::now());
+            let checked = Announcer::quake3("DarkPlaces", [], &status, Options::default(), Instant::now());
             assert_eq!(checked.map(drop), missing("sv_maxclients", "max_players"));
         }
         assert_eq!(
@@ -355,7 +457,7 @@ mod tests {
     fn a_status_that_masters_would_not_list_is_reported() {
         let now = Instant::now();
         let mut announcer = announcer("DarkPlaces", &MASTERS, now);
-        let error = announcer.set_status(now, &ServerStatus::default(), &server::Options::default());
+        let error = announcer.set_status(now, &ServerStatus::default());
         assert_eq!(error, Err(AnnounceError::Missing { key: "gamename", field: "game" }));
         assert_eq!(sent(&mut announcer, now), 2, "heartbeats go on");
     }
@@ -386,5 +488,43 @@ mod tests {
         let mut nobody = announcer("DarkPlaces", &[], Instant::now());
         assert!(nobody.poll_transmit(Instant::now(), &mut Vec::new()).is_none());
         assert_eq!(nobody.poll_timeout(), None);
+    }
+
+    #[test]
+    fn gamespy1_heartbeats_report_changes_and_the_end() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let master: SocketAddr = "192.0.2.9:27900".parse().unwrap();
+        let mut status = status(0);
+        status.game = Some("ut".into());
+        let mut announcer = Announcer::gamespy1(7778, [master], &status, start).unwrap();
+        let send = |announcer: &mut Announcer, now| {
+            let mut out = Vec::new();
+            announcer.poll_transmit(now, &mut out).map(|_| String::from_utf8(out).unwrap())
+        };
+        assert_eq!(send(&mut announcer, start).unwrap(), r"\heartbeat\7778\gamename\ut");
+        announcer.handle_datagram(at(1), "192.0.2.9:27901".parse().unwrap(), br"\secure\ABCDEF");
+        assert_eq!(announcer.poll_event(), Some(AnnouncerEvent::Asked(master)));
+        status.player_count = Some(3);
+        announcer.set_status(at(20), &status).unwrap();
+        assert_eq!(send(&mut announcer, at(20)).unwrap(), r"\heartbeat\7778\gamename\ut\statechanged\1");
+        assert_eq!(send(&mut announcer, at(320)).unwrap(), r"\heartbeat\7778\gamename\ut");
+        announcer.close();
+        assert_eq!(send(&mut announcer, at(321)).unwrap(), r"\heartbeat\7778\gamename\ut\statechanged\2");
+        assert_eq!((send(&mut announcer, at(4000)), announcer.poll_timeout()), (None, None));
+    }
+
+    #[test]
+    fn gamespy1_masters_demand_a_name_of_the_game() {
+        let check = |game: Option<&str>| {
+            let status = ServerStatus { game: game.map(Into::into), ..status(1) };
+            Announcer::gamespy1(7778, [], &status, Instant::now()).map(drop)
+        };
+        assert_eq!(check(Some("ut")), Ok(()));
+        assert_eq!(check(None), Err(AnnounceError::Missing { key: "gamename", field: "game" }));
+        for name in ["", "two words", r"a\b"] {
+            let error = AnnounceError::NotOneWord { key: "gamename", field: "game" };
+            assert_eq!(check(Some(name)), Err(error), "{name}");
+        }
     }
 }
