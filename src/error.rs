@@ -46,10 +46,10 @@ impl ParseError {
 /// ```
 /// use queryport::{Limits, ParseErrorKind, gamespy4};
 ///
-/// let error = gamespy4::Response::parse(b"\x09\x01\x02\x03\x04123", &Limits::default()).unwrap_err();
+/// let error = gamespy4::Response::parse(b"\x09\x01\x02", &Limits::default()).unwrap_err();
 /// match error.kind {
 ///     ParseErrorKind::NotThisProtocol(expected) => panic!("expected {expected}"),
-///     ParseErrorKind::CutShort(field) => assert_eq!((field, error.offset), ("the challenge", 5)),
+///     ParseErrorKind::CutShort(field) => assert_eq!((field, error.offset), ("the request id", 3)),
 ///     other => panic!("{other}"),
 /// }
 /// ```
