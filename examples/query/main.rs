@@ -27,6 +27,7 @@ use queryport::{
 
 /// Query a game server: its name, the match, the players.
 #[derive(Debug, Parser)]
+#[command(name = "query")]
 struct Arguments {
     /// The protocol; without it, the program queries embedded servers on loopback.
     #[arg(requires = "server")]

@@ -51,8 +51,8 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
         let _ = writeln!(out, "  settings    {settings}");
     }
     let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
-    let bots = status.bot_count.map(|bots| format!(", {bots} bots")).unwrap_or_default();
-    let private = status.private_slots.map(|slots| format!(", {slots} slots private")).unwrap_or_default();
+    let bots = status.bot_count.map(|bots| format!(", bots {bots}")).unwrap_or_default();
+    let private = status.private_slots.map(|slots| format!(", private slots {slots}")).unwrap_or_default();
     let (players, slots) = (count(status.player_count), count(status.max_players));
     let _ = writeln!(out, "  players     {players} of {slots}{bots}{private}");
     for team in &status.teams {
