@@ -1,4 +1,5 @@
-//! Runs one of the servers that `query` embeds, for other programs to query.
+//! Runs one of the servers that `query` embeds, for other programs to query. Values that the protocol cannot carry are listed on
+//! standard error.
 //!
 //! ```text
 //! cargo run --example serve -- quake3 27960
@@ -100,6 +101,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         writeln!(std::io::stdout(), "{} on {address}{heartbeats}{}", world.about, masters.join(", "))?;
     }
     let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, now);
+    for loss in responder.losses() {
+        command_line::complain(&format!("{loss}"));
+    }
     let serving = async {
         match &mut announcer {
             Some(announcer) => serve(&sockets, (&mut responder, announcer)).await,

@@ -136,7 +136,17 @@ impl ToStatus for ServerStatus {
     }
 }
 
-/// One player of the list.
+/// A player of a status.
+///
+/// ```
+/// use queryport::Player;
+///
+/// let mut player = Player::new("Ann");
+/// (player.score, player.ping, player.team) = (Some(12), Some(48), Some(0));
+/// player.extra.push("skin", "CommandoSkins.cmdo");
+/// assert_eq!(player.name, "Ann");
+/// assert_eq!(player.bot, None, "the server did not send it");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
@@ -166,7 +176,16 @@ impl Player {
     }
 }
 
-/// One team.
+/// A team of a status.
+///
+/// ```
+/// use queryport::{ServerStatus, Team};
+///
+/// let mut red = Team::default();
+/// (red.id, red.name, red.score) = (Some(0), Some("Red".into()), Some(3));
+/// let mut status = ServerStatus::default();
+/// status.teams = vec![red];
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
