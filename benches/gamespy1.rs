@@ -1,4 +1,4 @@
-//! GameSpy v1: fragments, joined answer, rows, model and encoder, beside a bare `memchr` pass over the same bytes.
+//! GameSpy v1: fragments, joined answer, rows, model and encoder, compared with a `memchr` pass over the same bytes.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
@@ -16,7 +16,7 @@ use queryport::gamespy1::server::{self, Dialect, Options};
 use queryport::gamespy1::{Answer, Command, Request, Response};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 
-/// A server as full as its `players`, with the keys of UT99.
+/// A server with this many players and the keys of UT99.
 fn status(players: usize) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("A server with a name of usual length".into());

@@ -1,4 +1,4 @@
-//! GameSpy v4: reading, model and encoder, beside a bare `memchr` pass over the same bytes.
+//! GameSpy v4: reading, model and encoder, compared with a `memchr` pass over the same bytes.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -57,7 +57,7 @@ fn shapes() -> [Shape; 4] {
     ]
 }
 
-/// Reads everything there is to read.
+/// Reads every value.
 fn walk(answer: &Answer) -> usize {
     let keys: usize = answer.rules().map(|(key, value)| key.len() + value.len()).sum();
     let cells = |table: Table<'_>| -> usize {

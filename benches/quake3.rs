@@ -1,4 +1,4 @@
-//! Quake 3: view, model and encoder, beside a bare `memchr` pass over the same bytes.
+//! Quake 3: view, model and encoder, compared with a `memchr` pass over the same bytes.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use queryport::quake3::{Answer, Command, Request, Response, server};
 use queryport::{Limits, ToStatus};
 use queryport_benches::{memchr_pass, quake3, requester, walk};
 
-/// Small, full, and the longest infostring with more players than any game has.
+/// A small server, a full one, and the longest infostring with more players than any game has.
 fn shapes() -> [(&'static str, Bytes); 3] {
     [("small", quake3(20, 4)), ("64 players", quake3(50, 64)), ("worst", quake3(450, 255))]
 }

@@ -1,4 +1,4 @@
-//! Quake 3's lists, master and connect packets, beside a bare pass over the same bytes.
+//! Lists, masters and connect datagrams of Quake 3, compared with a pass over the same bytes.
 #![allow(
     missing_docs,
     clippy::unwrap_used,

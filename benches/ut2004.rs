@@ -1,4 +1,4 @@
-//! UT2004: view, model and encoder, beside a bare `memchr` pass over the same bytes.
+//! UT2004: view, model and encoder, compared with a `memchr` pass over the same bytes.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
@@ -26,7 +26,7 @@ fn requester() -> Requester {
     Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]))
 }
 
-/// The datagrams of a server with so many rules and players, with the sizes of real ones.
+/// The datagrams of a server with this many rules and players, of real sizes.
 fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {
     let style = Style::new(Charset::Latin1, Colours::UnrealEscape);
     let mut status = ServerStatus::default();
@@ -49,7 +49,7 @@ fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {
     (status, packets)
 }
 
-/// Reads everything there is to read.
+/// Reads every value.
 fn walk(packets: &[Bytes], limits: &Limits) -> (usize, i64) {
     let (mut bytes, mut score) = (0, 0);
     for packet in packets {

@@ -4,27 +4,37 @@
 //! cargo run --example bot -- quake3 example.org gamespy1 example.net:7778
 //! ```
 
-use queryport::{Client, Protocol};
+#[path = "command_line/mod.rs"]
+mod command_line;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use queryport::{Client, Error, Outcome, Protocol, ServerStatus};
 use tokio::task::JoinSet;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> ExitCode {
+    command_line::exit(run().await)
+}
+
+async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let client = Client::new()?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (pairs, []) = arguments.as_chunks() else { return Err("usage: bot PROTOCOL SERVER...".into()) };
     let mut queries = JoinSet::new();
-    for [protocol, server] in arguments.as_chunks().0 {
+    for [protocol, server] in pairs {
         let (client, protocol, server) = (client.clone(), protocol.parse::<Protocol>()?, server.clone());
         queries.spawn(async move { (client.query(protocol, &server).await, server) });
     }
     while let Some(joined) = queries.join_next().await {
-        println!("{}", reply(&joined?));
+        let (result, server) = joined?;
+        writeln!(io::stdout(), "{}", reply(&result, &server))?;
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
-fn reply(
-    (result, server): &(Result<queryport::Outcome<queryport::ServerStatus>, queryport::Error>, String),
-) -> String {
+fn reply(result: &Result<Outcome<ServerStatus>, Error>, server: &str) -> String {
     let status = match result {
         Ok(outcome) => &outcome.answer,
         Err(error) => return format!("{server} does not answer: {error}"),

@@ -1,38 +1,41 @@
-//! Asks a Quake 3 server for a challenge and then for a place, as a game does before it draws its first frame.
+//! Connects to a Quake 3 server as a game does: gets a challenge, then reserves a player slot.
 //!
 //! ```text
 //! cargo run --example connect -- HOST[:PORT] --name Ann
 //! ```
 //!
-//! The server keeps the place until it has missed the client for some minutes. Exit status: 0 accepted, 1 no answer,
-//! 3 refused.
+//! The server frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted, 1 no answer,
+//! 2 wrong command line, 3 refused.
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use queryport::Client;
-use queryport::Protocol;
 use queryport::quake3::ConnectQuery;
+use queryport::{Client, Protocol};
 
-/// Ask a Quake 3 server for a place.
+/// Reserve a player slot on a Quake 3 server.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the port is 27960 if left out.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
     server: String,
     /// The player's name.
     #[arg(long, default_value = "UnnamedPlayer")]
     name: String,
-    /// The game, which ioquake3's servers compare with their own.
+    /// The name of the game, which ioquake3 servers check.
     #[arg(long, default_value = "Quake3Arena")]
     game: String,
-    /// The protocol number, if not the one the server names.
+    /// The protocol number; the default is that of the server.
     #[arg(long)]
     protocol: Option<u32>,
-    /// More of the userinfo, as KEY=VALUE; OpenArena wants a cl_guid of 32 hexadecimal digits.
+    /// A key and value of the userinfo; OpenArena needs a cl_guid of 32 hexadecimal digits. May be given more than once.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     pairs: Vec<(String, String)>,
-    /// Read the game's password from the environment variable QUERYPORT_PASSWORD.
+    /// Send the server's password, from the environment variable QUERYPORT_PASSWORD.
     #[arg(long)]
     password: bool,
 }
@@ -43,8 +46,11 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 #[tokio::main]
-async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let arguments = Arguments::parse();
+async fn main() -> ExitCode {
+    command_line::exit(run(&Arguments::parse()).await)
+}
+
+async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut userinfo = vec![
         ("name", arguments.name.clone()),
         ("rate", "25000".to_owned()),
@@ -56,9 +62,9 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     ];
     userinfo.extend(arguments.pairs.iter().map(|(key, value)| (key.as_str(), value.clone())));
     if arguments.password {
-        userinfo.push(("password", std::env::var("QUERYPORT_PASSWORD")?));
+        userinfo.push(("password", password()?));
     }
-    // Checked once here: the query is made anew for each address of the name.
+    // The client builds a query for each address of the host; an invalid userinfo is reported once, here.
     let build = |nonce| {
         let query = ConnectQuery::new(nonce).with_game(&arguments.game);
         let query = match arguments.protocol {
@@ -71,24 +77,22 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let client = Client::new()?;
     let port = Protocol::Quake3.default_query_port();
     let query = |nonce| build(nonce).unwrap_or_else(|_| ConnectQuery::new(nonce));
-    match client.ask_host(&arguments.server, port, query).await {
-        Ok(outcome) => match outcome.answer {
-            Ok(connected) => {
-                let challenge = String::from_utf8_lossy(&connected.challenge).into_owned();
-                println!(
-                    "{} accepted {}: challenge {challenge}, qport {}",
-                    outcome.peer, arguments.name, connected.qport
-                );
-                Ok(ExitCode::SUCCESS)
-            }
-            Err(refusal) => {
-                println!("{}: {refusal} ({:?})", outcome.peer, refusal.reason());
-                Ok(ExitCode::from(3))
-            }
-        },
-        Err(error) => {
-            eprintln!("{error}");
-            Ok(ExitCode::from(1))
+    let outcome = client.ask_host(&arguments.server, port, query).await?;
+    let (server, mut out) = (outcome.peer, io::stdout());
+    match outcome.answer {
+        Ok(connected) => {
+            let (challenge, qport) = (connected.challenge.escape_ascii(), connected.qport);
+            writeln!(out, "{server} accepted {}: challenge {challenge}, qport {qport}", arguments.name)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(refusal) => {
+            writeln!(out, "{server}: {refusal}")?;
+            Ok(ExitCode::from(3))
         }
     }
+}
+
+fn password() -> Result<String, &'static str> {
+    std::env::var("QUERYPORT_PASSWORD")
+        .map_err(|_| "no password: set the environment variable QUERYPORT_PASSWORD")
 }

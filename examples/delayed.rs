@@ -1,9 +1,9 @@
-//! A full UT2004 server on loopback behind a simulated distance, to time clients against: 34 players (one with a
-//! UTF-16 name), 60 rules, a name of 155 bytes with colours.
+//! A full UT2004 server on loopback with a simulated round-trip time, for measuring clients: 34 players (one with a UTF-16
+//! name), 60 rules, a name of 155 bytes with colours.
 //!
 //! ```text
-//! cargo run --release --example delayed -- 7778                 answers after 20 ms, to be asked by other programs
-//! cargo run --release --example delayed -- 7778 --time 20       asks it itself, 20 times, and prints milliseconds
+//! cargo run --release --example delayed -- 7778                 answers other programs after 20 ms
+//! cargo run --release --example delayed -- 7778 --time 20       queries it 20 times in each way and prints milliseconds
 //! ```
 #![allow(
     missing_docs,
@@ -13,8 +13,13 @@
     reason = "a program with a clock"
 )]
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
 use std::error::Error;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,28 +34,34 @@ use tokio::net::UdpSocket;
 struct Arguments {
     /// The UDP port; 0 is any free one.
     port: u16,
-    /// Milliseconds before each answer.
+    /// Milliseconds before each reply.
     #[arg(long, default_value_t = 20)]
     delay: u64,
-    /// Ask so many times in each way, print how long it took, and stop.
+    /// Query the server this many times in each way, print the durations, and stop.
     #[arg(long)]
     time: Option<u32>,
-    /// A short name without colours and no UTF-16: for clients that fall on them.
+    /// A short name without colours, and no UTF-16: for clients that cannot read them.
     #[arg(long)]
     plain: bool,
-    /// Stop by itself after so many seconds.
+    /// Stop after this many seconds.
     #[arg(long, default_value_t = 600)]
     seconds: u64,
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let arguments = Arguments::parse();
-    let socket = Arc::new(UdpSocket::bind((Ipv4Addr::LOCALHOST, arguments.port)).await?);
+async fn main() -> ExitCode {
+    command_line::exit(run(Arguments::parse()).await)
+}
+
+async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
+    let cannot_listen = |error| command_line::cannot_listen(address, &error);
+    let socket = Arc::new(UdpSocket::bind(address).await.map_err(cannot_listen)?);
     let address = socket.local_addr()?;
     let delay = Duration::from_millis(arguments.delay);
     let serving = tokio::spawn(answer(socket, delay, full(arguments.plain)));
-    println!("a full UT2004 server answers on {address} after {delay:?}");
+    let delayed = arguments.delay;
+    writeln!(io::stdout(), "a full UT2004 server answers on {address} after {delayed} ms")?;
     if let Some(times) = arguments.time {
         measure(address, times).await?;
     } else {
@@ -60,7 +71,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     serving.abort();
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -> std::io::Result<()> {
@@ -80,7 +91,7 @@ async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -
     }
 }
 
-/// Every way to ask, several times each.
+/// Queries in every way, several times each.
 async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
     let client = Client::new()?.with_timing(Timing::default().with_timeout(Duration::from_secs(4)));
     let query = || StatusQuery::new(0, Limits::default());
@@ -102,19 +113,20 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
         milliseconds.sort_by(f64::total_cmp);
         let median = milliseconds.get(milliseconds.len() / 2).copied().unwrap_or_default();
         if let Some(outcome) = last {
-            println!(
+            writeln!(
+                io::stdout(),
                 "{way:<16} median {median:6.1} ms, {} requests, {} players, {} rules, {}",
                 outcome.stats.requests,
                 outcome.answer.players().count(),
                 outcome.answer.rules().count(),
                 outcome.answer.completeness(),
-            );
+            )?;
         }
     }
     Ok(())
 }
 
-/// The server that is told of.
+/// The status of the server.
 fn full(plain: bool) -> ServerStatus {
     let unreal = |raw: Vec<u8>| Text::new(raw, Style::new(Charset::Latin1, Colours::UnrealEscape));
     let mut name = b"\x1b\xff\x01\x01Red \x1b\xf8\xf8\x40Yellow \x1b\x40\x40\xffBlue ".to_vec();

@@ -1,5 +1,5 @@
-//! A protocol that this crate does not have, with its public API only, queried alone, as a `Query`, and in one scan beside
-//! Quake 3: `cargo run --example fifth_protocol`
+//! A protocol that this crate does not have, implemented with the public API: in a single query, as a `Query`, and in one scan
+//! with Quake 3: `cargo run --example fifth_protocol`
 
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Client, Limits, ParseError, ParseErrorKind, Query, Scan, ScanOptions};
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
     let client = Client::new()?;
-    println!("alone: {}", client.ask(Ping, server).await?.answer.0);
+    println!("single: {}", client.ask(Ping, server).await?.answer.0);
     let query: Box<dyn Query> = Box::new(client.target_with(server.to_string(), 4000, |_nonce| Ping));
     println!("as a Query: {}", query.query().await?.answer.name.unwrap_or_default());
     let toy: Box<dyn Conversation<Answer = _> + Send> = Box::new(Ping.map(|pong| pong.to_status()));
@@ -53,7 +53,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let targets = [(server, toy), (([127, 0, 0, 1], 9).into(), Box::new(quake3) as _)];
     let mut scan = Scan::new(targets, Timing::default(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
-        println!("in a scan: {:?}", scanned.result.map(|outcome| outcome.answer.name));
+        let name = scanned.result.map(|outcome| outcome.answer.name.unwrap_or_default().to_string());
+        println!("in a scan: {}", name.unwrap_or_else(|error| error.to_string()));
     }
     Ok(())
 }

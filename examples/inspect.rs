@@ -1,16 +1,24 @@
-//! What is this datagram? Takes datagrams as hexadecimal text, one a line, from the command line or standard input, and prints
-//! what each can be, the likeliest first.
+//! Identifies datagrams: hexadecimal text from the command line, or one datagram per line of standard input. Prints every
+//! message that each can be, the likeliest first.
 //!
 //! ```text
 //! cargo run --no-default-features --example inspect -- ffffffff676574737461747573
 //! cargo run --no-default-features --example inspect < datagrams.txt
 //! ```
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
 use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
 
 use queryport::{Limits, inspect};
 
-fn main() -> io::Result<()> {
+fn main() -> ExitCode {
+    command_line::exit(run().map(|()| ExitCode::SUCCESS).map_err(Into::into))
+}
+
+fn run() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut out = io::stdout().lock();
     if !arguments.is_empty() {
@@ -26,7 +34,7 @@ fn print(text: &str, out: &mut impl Write) -> io::Result<()> {
     let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != ':').collect();
     let datagram = match hex::decode(&digits) {
         Ok(datagram) => datagram,
-        Err(error) => return writeln!(out, "{text:?} is no hexadecimal text: {error}"),
+        Err(error) => return writeln!(out, "{text:?} is not hexadecimal: {error}"),
     };
     writeln!(out, "{} bytes: {}", datagram.len(), datagram.escape_ascii())?;
     for candidate in inspect(&datagram, &Limits::default()) {

@@ -1,27 +1,29 @@
-//! A master server, and a client of one.
+//! A Quake 3 master server, and a client for lists of servers.
 //!
 //! ```text
-//! cargo run --example master -- serve 127.0.0.1:27950 --loopback      keeps a list of the servers that announce themselves
-//! cargo run --example master -- list HOST[:PORT] Quake3Arena 71       prints a master's list as it comes
-//! cargo run --example master -- list HOST[:PORT] --plain 68           in the old form, without the game's name
+//! cargo run --example master -- serve 127.0.0.1:27950 --loopback      lists the servers that send heartbeats
+//! cargo run --example master -- list HOST[:PORT] Quake3Arena 71       prints a master's list as it arrives
+//! cargo run --example master -- list HOST[:PORT] --plain 68           without the name of the game
 //! ```
 //!
-//! Exit status of `list`: 0 complete, 1 no answer, 2 wrong command line, 3 something is missing.
+//! Exit status of `list`: 0 complete, 1 no answer, 2 wrong command line, 3 incomplete list.
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
-use queryport::Client;
-use queryport::Limits;
-use queryport::Secret;
 use queryport::net::serve as serve_master;
 use queryport::quake3::master::{ListQuery, ListRequest, Master, MasterEvent, Options, Policy, Scope};
+use queryport::{Client, Limits, Secret};
 use tokio::net::UdpSocket;
 
-/// Keep a list of game servers, or ask for one.
+/// Run a master server, or request the list of one.
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -30,9 +32,9 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Keep a list of the servers that announce themselves.
+    /// Run a master server.
     Serve(Serve),
-    /// Ask a master for its list.
+    /// Request the list of a master server.
     List(List),
 }
 
@@ -41,47 +43,48 @@ struct Serve {
     /// Addresses to listen on, for example 0.0.0.0:27950 and [::]:27950.
     #[arg(required = true)]
     addresses: Vec<SocketAddr>,
-    /// Take servers of this game only; may be given more than once.
+    /// List servers of this game only; may be given more than once.
     #[arg(long)]
     game: Vec<String>,
-    /// Take servers of every game but this; may be given more than once.
+    /// List servers of every game except this; may be given more than once.
     #[arg(long, conflicts_with = "game")]
     except: Vec<String>,
-    /// A further heartbeat tag and the game it stands for, as TAG=GAME.
+    /// Another heartbeat tag and its game; may be given more than once.
     #[arg(long, value_name = "TAG=GAME", value_parser = tag)]
     tag: Vec<(String, String)>,
-    /// Most servers in all.
+    /// Most servers in the list.
     #[arg(long, default_value_t = Options::default().max_servers)]
     max_servers: usize,
-    /// Most servers of one address.
+    /// Most servers of one IP address.
     #[arg(long, default_value_t = Options::default().max_per_address)]
     max_per_address: usize,
-    /// Lists that one client gets in a row, before it has to wait.
+    /// Lists that one client gets in a row; then one in three seconds.
     #[arg(long, default_value_t = Options::default().lists_in_a_row)]
     lists_in_a_row: u16,
-    /// Take servers on this machine too.
+    /// List servers on this machine too.
     #[arg(long)]
     loopback: bool,
-    /// Stop by itself after so many seconds.
+    /// Stop after this many seconds.
     #[arg(long, default_value_t = 3600)]
     seconds: u64,
 }
 
 #[derive(Debug, Args)]
 struct List {
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the port is 27950 if left out.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27950.
     master: String,
-    /// The game's name; may be left out with --plain.
+    /// The name of the game, as dpmaster spells it.
+    #[arg(required_unless_present = "plain", requires = "protocol")]
     game: Option<String>,
-    /// The game's protocol number.
+    /// The protocol number of the game.
     protocol: Option<i32>,
-    /// Ask with `getservers` instead of `getserversExt`, for a protocol number alone or as given after it.
+    /// Request with `getservers PROTOCOL`, without the name of a game; the default is `getserversExt GAME PROTOCOL`.
     #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["game", "protocol"], allow_hyphen_values = true)]
     plain: Option<i32>,
-    /// Leave out servers without players, and those without a free place.
+    /// Leave out empty and full servers.
     #[arg(long)]
     playable: bool,
-    /// Ask up to so many times, until nothing new comes.
+    /// Most requests; the last is the one that brings no new server.
     #[arg(long, default_value_t = 2)]
     passes: u8,
 }
@@ -92,19 +95,21 @@ fn tag(text: &str) -> Result<(String, String), String> {
 }
 
 #[tokio::main]
-async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    match Arguments::parse().task {
+async fn main() -> ExitCode {
+    command_line::exit(match Arguments::parse().task {
         Task::Serve(arguments) => serve(arguments).await,
         Task::List(arguments) => list(&arguments).await,
-    }
+    })
 }
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut sockets = Vec::new();
     for address in &arguments.addresses {
-        sockets.push(UdpSocket::bind(address).await?);
-        println!("listening on {address}");
+        let cannot_listen = |error| command_line::cannot_listen(address, &error);
+        let socket = UdpSocket::bind(address).await.map_err(cannot_listen)?;
+        writeln!(io::stdout(), "listening on {}", socket.local_addr()?)?;
+        sockets.push(socket);
     }
     let mut options = Options::default();
     options.scope = if arguments.loopback { Scope::Any } else { Scope::Lan };
@@ -118,7 +123,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     options.max_per_address = arguments.max_per_address;
     options.lists_in_a_row = arguments.lists_in_a_row;
     let mut master = Master::new(Secret::from_os()?, options, Instant::now());
-    println!("never more than {} KiB of memory for the list", master.memory_bound() / 1024);
+    writeln!(io::stdout(), "the list takes at most {} KiB of memory", master.memory_bound() / 1024)?;
     let end = tokio::time::sleep(Duration::from_secs(arguments.seconds));
     tokio::pin!(end);
     loop {
@@ -130,13 +135,23 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         }
         while let Some(event) = master.poll_event() {
             match event {
-                MasterEvent::Listed(server) => println!("listed {server}"),
-                MasterEvent::Expired(server) => println!("expired {server}"),
+                MasterEvent::Listed(server) => writeln!(io::stdout(), "listed {server}")?,
+                MasterEvent::Expired(server) => writeln!(io::stdout(), "expired {server}")?,
                 _ => {}
             }
         }
     }
-    println!("{:?}", master.stats());
+    let stats = master.stats();
+    writeln!(
+        io::stdout(),
+        "heartbeats: {} answered, {} refused; descriptions: {} listed, {} without a valid challenge; lists: {} sent, {} refused",
+        stats.heartbeats,
+        stats.heartbeats_refused,
+        stats.listed,
+        stats.unproved,
+        stats.lists,
+        stats.lists_refused
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -144,34 +159,24 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
     let request = match (arguments.plain, &arguments.game, arguments.protocol) {
         (Some(protocol), ..) => ListRequest::new(protocol),
         (None, Some(game), Some(protocol)) => ListRequest::extended(game.as_bytes(), protocol),
-        _ => {
-            eprintln!("a game and its protocol number are needed, or --plain PROTOCOL");
-            return Ok(ExitCode::from(2));
-        }
+        _ => return Err("give a game and its protocol number, or --plain PROTOCOL".into()),
     };
     let request = ListRequest { empty: !arguments.playable, full: !arguments.playable, ..request };
     let query = ListQuery::new(&request, &Limits::default())?.with_scope(Scope::Any);
     let mut servers =
         Client::new()?.quake3_servers(&arguments.master, query.with_passes(arguments.passes)).await?;
-    loop {
-        match servers.next().await {
-            Ok(Some(server)) => println!("{server}"),
-            Ok(None) => break,
-            Err(error) => {
-                eprintln!("{error}");
-                return Ok(ExitCode::from(1));
-            }
-        }
+    while let Some(server) = servers.next().await? {
+        writeln!(io::stdout(), "{server}")?;
     }
     let outcome = servers.finish().await?;
     let (list, requests) = (outcome.answer, outcome.stats.requests);
-    eprintln!(
-        "{} servers, {} out of scope, {} over the limit, {requests} requests: {}, ended by {:?}",
+    command_line::complain(&format!(
+        "{} servers, {} out of scope, {} over the limit, {requests} requests: {}, ended {}",
         list.servers.len(),
         list.out_of_scope,
         list.over_limit,
         list.completeness,
         list.ended_by
-    );
+    ));
     Ok(if list.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }

@@ -1,10 +1,11 @@
-//! Code that works on servers it cannot reach: a mock behind `dyn Query`, beside real servers, all queried at once.
-//!
-//! ```text
-//! cargo run --example mock
-//! cargo run --example mock -- quake3 example.org
-//! ```
+//! Tests without servers: mocks and real servers behind `dyn Query`, all queried at the same time:
+//! `cargo run --example mock -- quake3 example.org`
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
+use std::io::Write;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,28 +13,25 @@ use async_trait::async_trait;
 use queryport::{Client, Error, Outcome, Query, QueryError, ServerStatus};
 use tokio::task::JoinSet;
 
-/// A server that answers as a test wants it.
-struct Mock {
-    name: String,
-    answer: Result<ServerStatus, QueryError>,
-}
+/// A server that gives the answer of a test.
+struct Mock(&'static str, Result<ServerStatus, QueryError>);
 
 #[async_trait]
 impl Query for Mock {
     fn name(&self) -> &str {
-        &self.name
+        self.0
     }
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         let peer = ([192, 0, 2, 1], 27960).into();
-        match self.answer.clone() {
+        match self.1.clone() {
             Ok(status) => Ok(Outcome::new(status, peer, Some(Duration::from_millis(30)))),
             Err(error) => Err(Error::Query { peer, error }),
         }
     }
 }
 
-/// What is tested: the number of servers that are up.
+/// The code under test: the number of servers that are up.
 async fn count_up(servers: Vec<Arc<dyn Query>>) -> usize {
     let mut queries = JoinSet::new();
     for server in servers {
@@ -43,15 +41,19 @@ async fn count_up(servers: Vec<Arc<dyn Query>>) -> usize {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mock = |name: &str, answer| Arc::new(Mock { name: name.to_owned(), answer }) as Arc<dyn Query>;
-    let mut servers =
-        vec![mock("up", Ok(ServerStatus::default())), mock("down", Err(QueryError::Unreachable))];
+async fn main() -> ExitCode {
+    command_line::exit(run().await)
+}
+
+async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let (up, down) = (Mock("up", Ok(ServerStatus::default())), Mock("down", Err(QueryError::Unreachable)));
+    let mut servers: Vec<Arc<dyn Query>> = vec![Arc::new(up), Arc::new(down)];
     assert_eq!(count_up(servers.clone()).await, 1);
-    let mut arguments = std::env::args().skip(1);
-    while let (Some(protocol), Some(server)) = (arguments.next(), arguments.next()) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (targets, []) = arguments.as_chunks() else { return Err("usage: mock [PROTOCOL SERVER]...".into()) };
+    for [protocol, server] in targets {
         servers.push(Arc::new(Client::new()?.target(protocol.parse()?, server)));
     }
-    println!("{} of {} servers are up", count_up(servers.clone()).await, servers.len());
-    Ok(())
+    writeln!(std::io::stdout(), "{} of {} servers are up", count_up(servers.clone()).await, servers.len())?;
+    Ok(ExitCode::SUCCESS)
 }

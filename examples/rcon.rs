@@ -2,39 +2,41 @@
 //!
 //! ```text
 //! cargo run --example rcon -- HOST[:PORT] status       one command
-//! cargo run --example rcon -- HOST[:PORT]              a prompt; `quit` ends it (to stop the server: `rcon quit`)
+//! cargo run --example rcon -- HOST[:PORT]              a prompt; `quit` ends it (`rcon quit` stops the server)
 //! ```
 //!
-//! The password comes from the environment variable `QUERYPORT_RCON_PASSWORD`, or is asked for without being shown: it
-//! never stands on a command line, where other users of the machine could read it.
+//! The password comes from the environment variable `QUERYPORT_RCON_PASSWORD`, or the program asks for it on the terminal. It
+//! is not taken from the command line, which other users of the machine can read. Options go before the server.
 //!
-//! Exit status: 0 answered, 1 no answer or refused, 2 wrong command line, 3 an answer with parts missing.
+//! Exit status: 0 complete, 1 no answer or refused, 2 wrong command line, 3 incomplete answer.
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
+
+#[path = "command_line/mod.rs"]
+mod command_line;
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use queryport::Timing;
 use queryport::net::{Rcon, RconMode};
 use queryport::quake3::{Password, RconAnswer};
-use queryport::{Client, Error};
+use queryport::{Client, Error, ErrorKind, Timing};
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
 
 /// Run console commands on a Quake 3 server.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the port is 27960 if left out.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
     server: String,
-    /// The command and its arguments; without one, commands are read from the prompt.
+    /// The command and its arguments; without it, commands are read from standard input.
     #[arg(trailing_var_arg = true)]
     command: Vec<String>,
-    /// How the password is shown to the server.
+    /// How the password is sent. The modes `time` and `challenge` need `--features secure-rcon`.
     #[arg(long, default_value = "plain")]
     mode: Mode,
-    /// Seconds to wait for an answer.
+    /// The timeout of a command in seconds.
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     timeout: f64,
 }
@@ -43,12 +45,12 @@ struct Arguments {
 enum Mode {
     /// In plain text.
     Plain,
-    /// In plain text and quotes (Quake3e, CoD4x).
+    /// In plain text and in quotes (Quake3e, CoD4x).
     Quoted,
-    /// As a signature with the time (DarkPlaces).
+    /// As a signature over the time (DarkPlaces).
     #[cfg(feature = "secure-rcon")]
     Time,
-    /// As a signature with a challenge (DarkPlaces).
+    /// As a signature over a challenge (DarkPlaces).
     #[cfg(feature = "secure-rcon")]
     Challenge,
 }
@@ -75,20 +77,19 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(&arguments).await {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(1)
-        }
-    }
+    command_line::exit(run(&Arguments::parse()).await)
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let password = match std::env::var(VARIABLE) {
-        Ok(password) => password,
-        Err(_) => rpassword::prompt_password("rcon password: ")?,
+        Ok(password) => Ok(password),
+        Err(_) => rpassword::prompt_password("rcon password: "),
+    };
+    let Some(password) = password.ok().filter(|password| !password.is_empty()) else {
+        return Err(format!(
+            "no password: set the environment variable {VARIABLE}, or type it on a terminal"
+        )
+        .into());
     };
     let timing = Timing::default().with_timeout(Duration::from_secs_f64(arguments.timeout));
     let client = Client::new()?.with_timing(timing);
@@ -96,18 +97,36 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         .await?
         .with_mode(arguments.mode.into());
     if arguments.command.is_empty() {
-        return prompt(&mut rcon, &arguments.server).await;
+        return prompt(&mut rcon, arguments).await;
     }
-    Ok(print(&rcon.run(&arguments.command.join(" ")).await?.answer))
+    match rcon.run(&arguments.command.join(" ")).await {
+        Ok(outcome) => Ok(print(&outcome.answer)?),
+        Err(error) => Err(explained(&error, arguments.mode).into()),
+    }
+}
+
+/// The error, and which modes to try where the server does not answer.
+fn explained(error: &Error, mode: Mode) -> String {
+    let modes = match (error.kind(), mode) {
+        (ErrorKind::Offline, Mode::Plain) => {
+            "\n  Some servers ignore a password in this form: try --mode quoted (Quake3e, CoD4x), or --mode time or \
+             --mode challenge (DarkPlaces, with --features secure-rcon)."
+        }
+        (ErrorKind::Offline, _) => {
+            "\n  Some servers ignore a password in this form: try --mode plain, the default."
+        }
+        _ => "",
+    };
+    format!("{}{modes}", command_line::message(error))
 }
 
 /// Reads commands until the end of input.
-async fn prompt(rcon: &mut Rcon, server: &str) -> Result<ExitCode, Box<dyn std::error::Error>> {
+async fn prompt(rcon: &mut Rcon, arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let person = io::stdin().is_terminal();
     let mut status = ExitCode::SUCCESS;
     loop {
         if person {
-            print!("{server}> ");
+            write!(io::stdout(), "{}> ", arguments.server)?;
             io::stdout().flush()?;
         }
         let mut line = String::new();
@@ -117,13 +136,13 @@ async fn prompt(rcon: &mut Rcon, server: &str) -> Result<ExitCode, Box<dyn std::
         let command = match line.trim() {
             "" => continue,
             "quit" | "exit" => return Ok(status),
-            // A word of its own for what is meant for the server.
+            // `rcon quit` sends `quit` to the server.
             line => line.strip_prefix("rcon ").unwrap_or(line),
         };
         match rcon.run(command).await {
-            Ok(outcome) => status = print(&outcome.answer),
+            Ok(outcome) => status = print(&outcome.answer)?,
             Err(error @ (Error::Rcon { .. } | Error::Query { .. } | Error::Request(_))) => {
-                eprintln!("{error}");
+                command_line::complain(&explained(&error, arguments.mode));
                 status = ExitCode::from(1);
             }
             Err(error) => return Err(error.into()),
@@ -131,18 +150,15 @@ async fn prompt(rcon: &mut Rcon, server: &str) -> Result<ExitCode, Box<dyn std::
     }
 }
 
-fn print(answer: &RconAnswer) -> ExitCode {
+fn print(answer: &RconAnswer) -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
     for line in answer.lines() {
-        // Whoever reads may have read enough.
-        if writeln!(out, "{}", line.plain()).is_err() {
-            break;
-        }
+        writeln!(out, "{}", line.plain())?;
     }
     if answer.completeness.is_complete() {
-        ExitCode::SUCCESS
+        Ok(ExitCode::SUCCESS)
     } else {
-        eprintln!("(the server was still printing when the time was over)");
-        ExitCode::from(3)
+        command_line::complain("the answer is incomplete: the server was still sending at the timeout");
+        Ok(ExitCode::from(3))
     }
 }

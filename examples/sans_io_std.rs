@@ -1,24 +1,28 @@
-//! A query with nothing but `std::net::UdpSocket`: no runtime, no tokio in the dependency graph.
+//! A query over a `std::net::UdpSocket`: no runtime, and no tokio in the dependency graph.
 //!
 //! ```text
-//! cargo run --no-default-features --features os-entropy --example game_server &          something to query
+//! cargo run --no-default-features --features os-entropy --example game_server &          a server to query
 //! cargo run --no-default-features --features os-entropy --example sans_io_std [HOST:PORT]
 //! ```
-#![allow(
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    reason = "a program with a clock and a socket"
-)]
+#![allow(clippy::disallowed_methods, clippy::indexing_slicing, reason = "a program with a clock")]
+
+#[path = "command_line/mod.rs"]
+mod command_line;
 
 use std::error::Error;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::net::{ToSocketAddrs, UdpSocket};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use queryport::session::Session;
 use queryport::{Limits, Secret, Timing, ToStatus, quake3};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    command_line::exit(run())
+}
+
+fn run() -> Result<ExitCode, Box<dyn Error>> {
     let secret = Secret::from_os()?;
     let server = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:27960".to_owned());
     let server = server.to_socket_addrs()?.next().ok_or("the name has no address")?;
@@ -32,11 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             socket.send_to(&std::mem::take(&mut out), transmit.to)?;
         }
         if let Some(result) = session.poll_answer() {
-            break result?;
+            break result.map_err(|error| format!("{server}: {error}"))?;
         }
         let due =
             session.poll_timeout().map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
-        socket.set_read_timeout(Some(due.max(Duration::from_millis(1))))?; // zero would mean for ever
+        socket.set_read_timeout(Some(due.max(Duration::from_millis(1))))?; // zero is no timeout
         match socket.recv_from(&mut buffer) {
             Ok((length, from)) => session.handle_datagram(Instant::now(), from, &buffer[..length]),
             Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {
@@ -46,6 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     let status = outcome.answer.to_status();
-    println!("{} at {} after {:?}", status.name.unwrap_or_default(), outcome.peer, outcome.elapsed);
-    Ok(())
+    let (name, elapsed) = (status.name.unwrap_or_default(), outcome.elapsed.as_millis());
+    writeln!(std::io::stdout(), "{name} at {} after {elapsed} ms", outcome.peer)?;
+    Ok(ExitCode::SUCCESS)
 }

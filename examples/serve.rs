@@ -1,57 +1,76 @@
-//! Keeps an embedded server answering, to be asked by other programs.
+//! Runs one of the servers that `query` embeds, for other programs to query. Values that the protocol cannot carry are listed on
+//! standard error.
 //!
 //! ```text
-//! cargo run --example serve -- quake3 27960                  the server that `query` embeds
-//! cargo run --example serve -- quake3 27960 --players 64     with as many players
+//! cargo run --example serve -- quake3 27960
+//! cargo run --example serve -- quake3 27960 --players 64
+//! cargo run --example serve -- quake3 27960 --set map=q3dm6 --set time_limit=1200 --set dedicated=true
 //! cargo run --example serve -- gamespy4 25565 --game minecraft
-//! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     and heartbeats to this master
+//! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     sends heartbeats too
 //! ```
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
+#[path = "command_line/mod.rs"]
+mod command_line;
 #[path = "query/embedded/mod.rs"]
 #[allow(dead_code, reason = "`query` uses all of it")]
 mod embedded;
 
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use queryport::model::Detailed;
 use queryport::net::serve;
 use queryport::quake3::server::Options;
 use queryport::serve::{Announcer, Responder};
-use queryport::{Player, Protocol, Secret};
+use queryport::{Player, Protocol, Secret, ServerStatus};
+use serde_json::Value;
 use tokio::net::UdpSocket;
 
-/// Answer queries on 127.0.0.1 until stopped.
+/// Answer queries on 127.0.0.1.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// The protocol.
     protocol: Protocol,
-    /// The UDP port.
+    /// The UDP port; 0 is any free one.
     port: u16,
-    /// The one whose description holds this text, where a protocol has several: minecraft, battlefield.
+    /// The game, for a protocol with several: killing, unreal, battlefield, minecraft.
     #[arg(long, default_value = "")]
     game: String,
-    /// So many invented players instead of the server's own.
+    /// This many invented players in place of the embedded ones.
     #[arg(long)]
     players: Option<u16>,
+    /// A field of the status and its value, as in `name=Srv`, `bot_count=2`, `anti_cheat=false`, `time_limit=1200` or
+    /// `mutators=["Instagib"]`; may be given more than once.
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field)]
+    fields: Vec<(String, String)>,
     /// Send heartbeats to this master server; may be given more than once. Quake 3 only.
     #[arg(long, value_name = "ADDRESS:PORT")]
     announce: Vec<SocketAddr>,
-    /// Stop by itself after so many seconds.
+    /// Stop after this many seconds.
     #[arg(long, default_value_t = 3600)]
     seconds: u64,
 }
 
+fn field(text: &str) -> Result<(String, String), String> {
+    let (field, value) = text.split_once('=').ok_or("expected FIELD=VALUE")?;
+    Ok((field.to_owned(), value.to_owned()))
+}
+
 #[tokio::main]
+async fn main() -> ExitCode {
+    command_line::exit(run(Arguments::parse()).await)
+}
+
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments = Arguments::parse();
-    let mut world = embedded::worlds()
-        .into_iter()
-        .filter(|world| world.protocol == arguments.protocol)
-        .find(|world| world.about.to_lowercase().contains(&arguments.game.to_lowercase()))
-        .ok_or("no such server of this protocol is embedded")?;
+async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    if !arguments.announce.is_empty() && arguments.protocol != Protocol::Quake3 {
+        return Err("--announce applies to quake3 only".into());
+    }
+    let mut world = world(arguments.protocol, &arguments.game)?;
     if let Some(players) = arguments.players {
         let player = |number: u16| {
             let mut player = Player::new(format!("player {number:02}"));
@@ -62,31 +81,70 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         world.status.player_count = Some(players.into());
         world.status.max_players = Some(players.max(16).into());
     }
-    let end = tokio::time::sleep(Duration::from_secs(arguments.seconds));
-    if arguments.announce.is_empty() {
-        let server = world.start(arguments.port).await?;
-        println!("{} answers on {}", server.about, server.address);
-        tokio::select! {
-            () = end => {}
-            interrupted = tokio::signal::ctrl_c() => interrupted?,
-        }
-        return Ok(());
+    for (field, value) in &arguments.fields {
+        world.status = with_field(&world.status, field, value)?;
     }
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, arguments.port)).await?;
-    println!(
-        "{} answers on {} and sends heartbeats to {:?}",
-        world.about,
-        socket.local_addr()?,
-        arguments.announce
-    );
-    let sockets = [socket];
-    let (now, options) = (Instant::now(), Options::default());
-    let mut announcer = Announcer::quake3("DarkPlaces", arguments.announce, &world.status, options, now)?;
+    let now = Instant::now();
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
+    let cannot_listen = |error| command_line::cannot_listen(address, &error);
+    let sockets = [UdpSocket::bind(address).await.map_err(cannot_listen)?];
+    let masters: Vec<String> = arguments.announce.iter().map(SocketAddr::to_string).collect();
+    let mut announcer = None;
+    if !masters.is_empty() {
+        let (status, options) = (&world.status, Options::default());
+        announcer = Some(Announcer::quake3("DarkPlaces", arguments.announce, status, options, now)?);
+    }
+    for socket in &sockets {
+        let heartbeats = if masters.is_empty() { "" } else { ", heartbeats to " };
+        let address = socket.local_addr()?;
+        writeln!(std::io::stdout(), "{} on {address}{heartbeats}{}", world.about, masters.join(", "))?;
+    }
     let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, now);
+    for loss in responder.losses() {
+        command_line::complain(&format!("{loss}"));
+    }
+    let serving = async {
+        match &mut announcer {
+            Some(announcer) => serve(&sockets, (&mut responder, announcer)).await,
+            None => serve(&sockets, &mut responder).await,
+        }
+    };
     tokio::select! {
-        () = end => {}
-        failed = serve(&sockets, (&mut responder, &mut announcer)) => failed?,
+        () = tokio::time::sleep(Duration::from_secs(arguments.seconds)) => {}
+        failed = serving => failed?,
         interrupted = tokio::signal::ctrl_c() => interrupted?,
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The embedded server of a protocol whose description has this text.
+fn world(protocol: Protocol, game: &str) -> Result<embedded::World, String> {
+    let worlds = embedded::worlds().into_iter().filter(|world| world.protocol == protocol);
+    let (mut fitting, others): (Vec<_>, Vec<_>) =
+        worlds.partition(|world| world.about.to_lowercase().contains(&game.to_lowercase()));
+    let games = || others.iter().map(|world| world.about).collect::<Vec<_>>().join("; ");
+    if fitting.is_empty() {
+        Err(format!("no {game:?} in {protocol}; there are: {}", games()))
+    } else {
+        Ok(fitting.remove(0))
+    }
+}
+
+/// The status with another value of this field: JSON, or text without quotes.
+fn with_field(status: &ServerStatus, field: &str, value: &str) -> Result<ServerStatus, String> {
+    let json = serde_json::to_value(Detailed(status)).map_err(|error| error.to_string())?;
+    if json.get(field).is_none() {
+        let fields = json.as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
+        let fields: Vec<&str> = fields.collect();
+        return Err(format!("a status has no field {field:?}; it has {}", fields.join(", ")));
+    }
+    let with = |value: Value| {
+        let mut json = json.clone();
+        if let Some(stored) = json.get_mut(field) {
+            *stored = value;
+        }
+        serde_json::from_value(json)
+    };
+    let given = serde_json::from_str(value).ok().and_then(|value| with(value).ok());
+    given.map_or_else(|| with(value.into()), Ok).map_err(|error| format!("{field}={value}: {error}"))
 }

@@ -1,25 +1,36 @@
-//! Tracks servers in a file of JSON lines: reads what it knew, queries every server of the list, prints what changed, and
-//! writes the file anew.
+//! Tracks servers in a file of JSON lines: reads the statuses of the last run, queries every server of the command line, prints
+//! what changed, and writes the file.
 //!
 //! ```text
 //! cargo run --features serde --example tracker -- servers.jsonl quake3 example.org ut2004 example.net
 //! ```
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
 use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 use queryport::{Client, Outcome, Protocol, ScanOptions, ServerStatus, ToStatus};
 
 type Known = BTreeMap<String, Outcome<ServerStatus>>;
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let file = arguments.next().ok_or("usage: tracker FILE PROTOCOL SERVER...")?;
-    let mut targets = Vec::new();
-    while let (Some(protocol), Some(server)) = (arguments.next(), arguments.next()) {
-        targets.push((protocol.parse::<Protocol>()?, server));
-    }
-    let mut known = read(&file)?;
+async fn main() -> ExitCode {
+    command_line::exit(run().await)
+}
+
+async fn run() -> Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let rest = arguments.get(1..).unwrap_or_default();
+    let (Some(file), (targets, [])) = (arguments.first(), rest.as_chunks()) else {
+        return Err("usage: tracker FILE PROTOCOL SERVER...".into());
+    };
+    let target = |[protocol, server]: &[String; 2]| Ok((protocol.parse::<Protocol>()?, server.clone()));
+    let targets = targets.iter().map(target).collect::<Result<Vec<_>>>()?;
+    let mut known = read(file)?;
     let mut scan = Client::new()?.scan(targets.clone(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
         let (_, server) = targets.get(usize::try_from(scanned.index)?).ok_or("a result of no target")?;
@@ -27,22 +38,22 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             Ok(now) => {
                 let before = known.insert(server.clone(), now.clone()).and_then(|before| before.answer.map);
                 if before != now.answer.map {
-                    println!("{server} plays {} now", now.answer.map.unwrap_or_default());
+                    writeln!(io::stdout(), "{server} plays {} now", now.answer.map.unwrap_or_default())?;
                 }
             }
-            Err(error) => println!("{server}: {error}"),
+            Err(error) => writeln!(io::stdout(), "{server}: {error}")?,
         }
     }
     let line = |(server, outcome)| serde_json::to_string(&(server, outcome)).map(|line| line + "\n");
-    std::fs::write(&file, known.iter().map(line).collect::<Result<String, _>>()?)?;
-    Ok(())
+    std::fs::write(file, known.iter().map(line).collect::<std::result::Result<String, _>>()?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// What an earlier run wrote; nothing where there was none.
-fn read(file: &str) -> Result<Known, Box<dyn std::error::Error>> {
+/// The statuses of the last run; none if there is no file.
+fn read(file: &str) -> Result<Known> {
     match std::fs::read_to_string(file) {
         Ok(text) => text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Known::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Known::new()),
         Err(error) => Err(error.into()),
     }
 }

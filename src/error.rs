@@ -49,7 +49,7 @@ impl ParseError {
 /// let error = gamespy4::Response::parse(b"\x09\x01\x02", &Limits::default()).unwrap_err();
 /// match error.kind {
 ///     ParseErrorKind::NotThisProtocol(expected) => panic!("expected {expected}"),
-///     ParseErrorKind::CutShort(field) => println!("{field} at byte {}", error.offset),
+///     ParseErrorKind::CutShort(field) => assert_eq!((field, error.offset), ("the request id", 3)),
 ///     other => panic!("{other}"),
 /// }
 /// ```

@@ -1,5 +1,5 @@
-//! Queries game servers (who are you, what is being played, who is on?) and answers such queries, in GameSpy v1, GameSpy v4,
-//! UT2004's protocol and Quake 3's.
+//! Queries game servers for their status (name, match, players), and answers such queries, in four protocols: GameSpy v1,
+//! GameSpy v4, Quake 3 and UT2004.
 //!
 //! ```no_run
 //! # #[cfg(feature = "tokio")] mod example {
@@ -19,36 +19,37 @@
 //! # }
 //! ```
 //!
-//! Every `Option` that is `None` was not said by the server; every key and value it did say is in [`ServerStatus::rules`], in
-//! its order. An answer with parts missing says so in [`ServerStatus::completeness`].
+//! A field of [`ServerStatus`] is `None` if the server did not send it. [`ServerStatus::rules`] has every key and value that the
+//! server sent, in its order, and [`ServerStatus::completeness`] says which parts of the answer are missing.
 //!
 //! # Where to go next
 //! | you want to | look at |
 //! |---|---|
-//! | query one server | `Client::query`, `QueryOptions` for Minecraft, short answers and limits |
-//! | find out which protocol a host speaks | `Client::detect` |
+//! | query one server | `Client::query`; [`QueryOptions`] for Minecraft, short answers and limits |
+//! | find out which protocol a host uses | `Client::detect` |
 //! | query thousands of servers | `Client::scan` |
-//! | keep servers, mocks and caches in one list | the `Query` trait |
+//! | mix servers, mocks and caches | the `Query` trait |
 //! | get a list of servers | `Client::quake3_servers`, `Client::gamespy1_servers` |
 //! | answer queries on a socket | [`serve::Responder`] and `net::serve` |
-//! | be listed by Quake 3 masters, or run one | [`quake3::master`] |
-//! | use your own runtime, or none | [`session::Session`], [`scan::Scanner`]: the loop below |
-//! | read a captured datagram | [`inspect`](inspect()), [`Answer::from_datagrams`] |
-//! | add a protocol of your own | [`session::Conversation`], [`ToStatus`] |
-//! | the bytes of a protocol | [`gamespy1`], [`gamespy4`], [`quake3`], [`ut2004`] |
+//! | be listed by Quake 3 masters, or run a master | [`quake3::master`] |
+//! | run console commands on a Quake 3 server | `net::Rcon` |
+//! | use another runtime, or none | [`session::Session`], [`scan::Scanner`], and the loop below |
+//! | decode captured datagrams | [`inspect`](inspect()), [`Answer::from_datagrams`] |
+//! | add a protocol | [`session::Conversation`], [`ToStatus`] |
+//! | read about a protocol and its datagrams | [`gamespy1`], [`gamespy4`], [`quake3`], [`ut2004`] |
 //!
 //! # The loop of every state machine
-//! The core has no socket, no clock and no randomness. [`Session`](session::Session), [`Scanner`](scan::Scanner),
-//! [`Responder`](serve::Responder), [`Master`](quake3::master::Master) and [`Announcer`](serve::Announcer) are driven
-//! with the same five verbs, in this order after every event:
+//! The core is sans-IO: it has no socket, no clock and no randomness. [`Session`](session::Session),
+//! [`Scanner`](scan::Scanner), [`Responder`](serve::Responder), [`Master`](quake3::master::Master) and
+//! [`Announcer`](serve::Announcer) have the same methods. Call them in this order:
 //!
-//! 1. `poll_transmit(now, &mut out)` until it returns `None`, sending what it appends to `out`;
-//! 2. the one `poll_*` for what comes out (`poll_answer`, `poll_event`) until it returns `None`;
-//! 3. sleep until `poll_timeout()` or until a datagram arrives, whichever is first;
-//! 4. `handle_datagram(now, from, bytes)` or `handle_timeout(now)`; then from 1 again.
+//! 1. `poll_transmit(now, &mut out)` until it returns `None`; send each datagram that it appends to `out`.
+//! 2. `poll_answer()` or `poll_event()`, where the machine has one, until it returns `None`.
+//! 3. `poll_timeout()`: wait until then, or until a datagram arrives.
+//! 4. `handle_datagram(now, from, bytes)` or `handle_timeout(now)`; then go to 1.
 //!
-//! While something waits in step 1 or 2, `poll_timeout` is in the past, so this order never stalls. `handle_timeout` may come
-//! early, late or twice. `now` never runs backwards.
+//! While a datagram or a result waits to be taken, `poll_timeout` is in the past, so this order never stalls. Calls of
+//! `handle_timeout` can be early, late or repeated. `now` must not go backwards.
 //!
 //! ```
 //! use std::net::UdpSocket;
@@ -101,7 +102,7 @@
 //! # }
 //! ```
 //!
-//! The server's side of the same exchange, on a socket that a game may use for itself as well:
+//! A server answers on its own socket, which can be the socket of the game:
 //!
 //! ```
 //! # use std::net::UdpSocket;
@@ -112,7 +113,7 @@
 //! # fn one_tick(socket: &UdpSocket, responder: &mut Responder, buffer: &mut [u8]) -> std::io::Result<()> {
 //! let (length, from) = socket.recv_from(buffer)?;
 //! if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::NotARequest {
-//!     // The game's own.
+//!     // A datagram of the game.
 //! }
 //! let mut out = Vec::new();
 //! while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
@@ -123,30 +124,30 @@
 //! ```
 //!
 //! # Layers
-//! Imports go down only, and protocols do not use each other; a test holds both, and that no files import each other in a
-//! circle.
+//! A module uses modules of its own layer and of the layers below it. Protocols do not use each other, and no files use each
+//! other in a circle. A test checks this.
 //!
 //! ```text
 //! 4  net                                    sockets, clock, entropy, host names (feature `tokio`)
-//! 3  inspect, options, protocol, serve      the four protocols behind one interface; answering
+//! 3  inspect, options, protocol, serve      the four protocols in one interface; answering
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
-//! 1  model, reply, scan, session            the normalised answer; conversations, retries, deadlines, scans
-//! 0  address, bucket, error, limits, secret, text, token
+//! 1  model, reply, scan, session            the normalised status; conversations, retries, deadlines, scans
+//! 0  address, bucket, error, limits, secret, source_table, text, token
 //! ```
 //!
-//! Every protocol has the same modules: `wire` (one datagram: `Request`, `Response` and what they are made of), `Answer` (the
-//! datagrams of one reply put together), `StatusQuery` (the conversation) and `server` (a request and a status in, datagrams
-//! out).
+//! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
+//! (the conversation) and `server::answer` (from a request and a status to the datagrams of the reply).
 //!
-//! Two shapes of data only. A *view* borrows a datagram, is validated once, then reads without allocating, in the
-//! server's own words and order. [`ServerStatus`] owns everything, normalised; it is made from an answer by [`ToStatus`] when
-//! asked for, and its rules and longer texts share the answer's bytes.
+//! There are two representations of data. A *view* borrows a datagram: it is validated once, allocates nothing and has the keys,
+//! values and order of the wire. A [`ServerStatus`] is owned and normalised; [`ToStatus`] makes it from an answer, whose bytes its
+//! rules and long texts share.
 //!
-//! # What a stranger can do
-//! A reply is accepted from the server's address only, quoting the challenge where the protocol has one; what is rejected
-//! neither ends nor extends a query, and the final error names it. Every query has an absolute deadline. Sizes come
-//! from [`Limits`], never from the peer. No input panics: indexing, `unwrap`, unchecked arithmetic and
-//! `unsafe` are forbidden in this crate by lint. A responder on the open Internet is a reflector, see [`serve`].
+//! # Security
+//! - A reply is accepted from the server's address only. Where the protocol has a challenge, a reply with a wrong one is rejected,
+//!   and a reply without one is marked [`Verification::Unverified`]. Rejected datagrams neither end nor extend a query.
+//! - Every query has a deadline. [`Limits`] bounds the memory and the work of an answer.
+//! - No input panics: indexing, `unwrap`, unchecked arithmetic and `unsafe` are forbidden by lint.
+//! - A responder bounds the bytes that it sends, for each source and in total, see [`serve::GuardOptions`].
 //!
 //! # Features
 //! | feature | default | adds |
@@ -154,8 +155,8 @@
 //! | `tokio` | yes | the module `net`, and `os-entropy` |
 //! | `os-entropy` | with `tokio` | [`Secret::from_os`] |
 //! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `model::Detailed` |
-//! | `tracing` | no | a span per query; events for rejected and late datagrams, retries and timeouts |
-//! | `secure-rcon` | no | signatures of DarkPlaces' remote console |
+//! | `tracing` | no | a span for each query; events for rejected and late datagrams, retries and timeouts |
+//! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;

@@ -1,4 +1,4 @@
-//! Replays the committed fuzz corpus on stable: every input of every target through the same assertions.
+//! Runs the assertions of the fuzz targets over the committed corpus, on stable.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

@@ -12,8 +12,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Top modules by layer; each may use those of its own layer and of every layer below. Protocols are layer 2 and may not
-/// use each other.
+/// Top modules by layer. A module can use modules of its own layer and of the layers below. The protocols are layer 2 and do
+/// not use each other.
 const LAYERS: [&[&str]; 5] = [
     &["address", "bucket", "error", "limits", "secret", "source_table", "text", "token"],
     &["model", "reply", "scan", "session"],
@@ -44,11 +44,11 @@ fn imports_go_down_only() {
             assert!(allowed, "{}: {here} must not use {}", source.path.display(), path.join("::"));
         }
     }
-    assert!(imports > 300, "only {imports} imports found: does this test still read the sources?");
+    assert!(imports > 300, "found only {imports} imports");
 }
 
 #[test]
-fn no_circle_of_files() {
+fn files_do_not_use_each_other_in_circles() {
     let sources = sources();
     let modules: BTreeMap<&[String], usize> =
         sources.iter().enumerate().map(|(index, source)| (&source.module[..], index)).collect();
@@ -60,15 +60,15 @@ fn no_circle_of_files() {
         edges.push(source.paths().iter().filter_map(file_of).filter(|&there| there != index).collect());
     }
     assert!(edges.iter().map(BTreeSet::len).sum::<usize>() > 300, "imports are found");
-    // Take away files that use nothing that is left: what cannot be taken away lies on a circle, or above one.
+    // Remove files that use no remaining file, then files that no remaining file uses. The rest is on a circle.
     let mut left: BTreeSet<usize> = (0..sources.len()).collect();
-    let take_away = |left: &mut BTreeSet<usize>, is_free: &dyn Fn(usize, &BTreeSet<usize>) -> bool| {
-        while let Some(free) = left.iter().copied().find(|&file| is_free(file, left)) {
-            left.remove(&free);
+    let remove = |left: &mut BTreeSet<usize>, can_go: &dyn Fn(usize, &BTreeSet<usize>) -> bool| {
+        while let Some(file) = left.iter().copied().find(|&file| can_go(file, left)) {
+            left.remove(&file);
         }
     };
-    take_away(&mut left, &|file, left| edges[file].is_disjoint(left));
-    take_away(&mut left, &|file, left| left.iter().all(|other| !edges[*other].contains(&file)));
+    remove(&mut left, &|file, left| edges[file].is_disjoint(left));
+    remove(&mut left, &|file, left| left.iter().all(|other| !edges[*other].contains(&file)));
     let circles: Vec<String> = left
         .iter()
         .map(|&file| {
@@ -94,7 +94,7 @@ fn nom_stays_out_of_public_signatures() {
 }
 
 #[test]
-fn sockets_clocks_and_entropy_are_in_the_top_layer_only() {
+fn only_the_top_layer_has_sockets_and_clocks() {
     for source in sources().iter().filter(|source| source.module.first().is_none_or(|module| module != "net"))
     {
         for word in ["tokio::", "UdpSocket", "Instant::now", "SystemTime", "std::thread"] {
@@ -104,11 +104,11 @@ fn sockets_clocks_and_entropy_are_in_the_top_layer_only() {
 }
 
 #[test]
-fn no_file_is_named_for_nothing() {
+fn no_file_has_a_vague_name() {
     for source in sources() {
         let name = source.path.file_stem().unwrap().to_str().unwrap();
         for vague in ["util", "utils", "helpers", "misc", "common", "types", "mapping"] {
-            assert_ne!(name, vague, "{}: name the one thing in it", source.path.display());
+            assert_ne!(name, vague, "{}: a file is named for its subject", source.path.display());
         }
     }
 }
@@ -185,15 +185,15 @@ fn expand(prefix: &[String], tree: &str, each: &mut dyn FnMut(&[String])) {
     let path: Vec<String> = prefix.iter().cloned().chain(parts).collect();
     let Some(group) = group else { return each(&path) };
     let (mut depth, mut start) = (0, 0);
-    for (place, c) in group.char_indices().chain([(group.len(), ',')]) {
+    for (index, c) in group.char_indices().chain([(group.len(), ',')]) {
         match c {
             '{' => depth += 1,
             '}' => depth -= 1,
             ',' if depth == 0 => {
-                if !group[start..place].trim().is_empty() {
-                    expand(&path, &group[start..place], each);
+                if !group[start..index].trim().is_empty() {
+                    expand(&path, &group[start..index], each);
                 }
-                start = place + 1;
+                start = index + 1;
             }
             _ => {}
         }
@@ -259,7 +259,7 @@ fn without_strings(line: &str) -> String {
 }
 
 #[test]
-fn this_test_sees_what_it_must_see() {
+fn imports_are_found() {
     let source = Source {
         path: PathBuf::from("a/b.rs"),
         module: vec!["a".to_owned(), "b".to_owned()],

@@ -1,7 +1,7 @@
-//! The responder farm: one process and one socket that play thousands of distinct servers.
+//! The farm: one process with one socket that simulates thousands of servers.
 //!
-//! Server number N lives at an address of its own in 127.0.0.0/8, answers with a name of its own and with what the
-//! crate's own responder says; the datagrams are made once and patched, so that the farm is never what is measured.
+//! Each server has its own address in 127.0.0.0/8 and its own name. The replies are those of the crate's responder, encoded once
+//! and then patched, so that the farm does not limit the measurement.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{IoSlice, IoSliceMut};
@@ -20,48 +20,48 @@ use queryport::serve::Responder;
 use queryport::{Player, Rules, ServerStatus};
 
 const BATCH: usize = 64;
-/// Stands in the templates where a server's number goes.
+/// The placeholder of a server's number in the templates.
 const NUMBER: &[u8] = b"0000777";
 
-/// What the farm plays.
+/// The options of the farm.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Options {
     /// UDP port of every server.
     #[arg(long, default_value_t = 27961)]
     pub(crate) port: u16,
-    /// How many servers there are.
+    /// The number of servers.
     #[arg(long, default_value_t = 10_000)]
     pub(crate) servers: u32,
     /// Percent of servers that never answer.
     #[arg(long, default_value_t = 0)]
     pub(crate) dead: u32,
-    /// Percent of servers that answer after 300 ms more.
+    /// Percent of servers whose replies take 300 ms more.
     #[arg(long, default_value_t = 0)]
     pub(crate) slow: u32,
-    /// Percent of datagrams that are lost on their way.
+    /// Percent of datagrams that are lost.
     #[arg(long, default_value_t = 0)]
     pub(crate) loss: u32,
-    /// Milliseconds before each answer.
+    /// Milliseconds before each reply.
     #[arg(long, default_value_t = 0)]
     pub(crate) delay: u64,
     /// Servers with more players and rules than usual.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Never sleeps: whoever sends does not pay for waking the farm up.
+    /// Never sleep: senders do not spend time on waking the farm.
     #[arg(long)]
     pub(crate) awake: bool,
-    /// Ends by itself after this many seconds.
+    /// Stop after this many seconds.
     #[arg(long, default_value_t = 120)]
     pub(crate) seconds: u64,
 }
 
-/// Where server number `index` lives.
+/// The address of a server.
 pub(crate) fn address(index: u32, port: u16) -> SocketAddrV4 {
-    // 127.1.0.0 and up: nobody else is there.
+    // From 127.1.0.0: no other program uses these addresses.
     SocketAddrV4::new(Ipv4Addr::from_bits(0x7F01_0000 + index), port)
 }
 
-/// Which server lives at this address.
+/// The server with this address.
 pub(crate) fn index(ip: Ipv4Addr) -> Option<u32> {
     ip.to_bits().checked_sub(0x7F01_0000)
 }
@@ -71,22 +71,22 @@ fn is_among(index: u32, salt: u32, percent: u32) -> bool {
     (index.wrapping_add(salt)).wrapping_mul(0x9E37_79B1) >> 16 & 0xFFFF < percent * 65_536 / 100
 }
 
-/// A datagram with places to fill in.
+/// A datagram with the positions to fill in.
 struct Template {
     bytes: Vec<u8>,
     number_at: Option<usize>,
     echo_at: Option<usize>,
 }
 
-/// What of a request decides the answer, and what of it is quoted there.
+/// The part of a request that selects the reply, and the part that the reply repeats.
 fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
     match protocol {
         Protocol::Quake3 => {
             let rest = request.strip_prefix(b"\xff\xff\xff\xffgetstatus")?;
-            // Some clients send no challenge, or a line feed for one.
+            // Some clients send no challenge, or a line feed in its stead.
             Some((0, rest.trim_ascii()))
         }
-        // The challenge, or one of the data requests by its length; any token is taken.
+        // The challenge request, or a data request, recognised by its length; any token is valid.
         Protocol::GameSpy4 => Some((request.len() as u8, request.get(3..7)?)),
         Protocol::Ut2004 => Some((*request.get(4)?, b"")),
         _ => Some((0, b"")),
@@ -104,9 +104,8 @@ fn protocol(request: &[u8]) -> Option<Protocol> {
     }
 }
 
-/// How many players and rules a server tells of. The usual ones make the datagrams and bytes of a server that is half
-/// full: 1 of 760 bytes in Quake 3's words, 3 of 2,200 in GameSpy v1's, 3 of 3,100 in v4's (after the challenge), 5 of
-/// 1,300 in UT2004's.
+/// The number of players and rules of a server. By default a half-full server: 1 datagram of 760 bytes in Quake 3, 3 of 2,200
+/// bytes in GameSpy v1, 3 of 3,100 bytes in GameSpy v4 (after the challenge), 5 of 1,300 bytes in UT2004.
 fn shape_of(protocol: Protocol, full: bool) -> (i64, usize) {
     match (protocol, full) {
         (Protocol::Quake3, false) => (10, 16),
@@ -138,14 +137,14 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
     status
 }
 
-/// The answers of the crate's own responder to one request, as templates.
+/// The replies of the crate's responder to one request, as templates.
 fn templates(protocol: Protocol, full: bool, request: &[u8], from: SocketAddr) -> Vec<Template> {
     let mut responder =
         Responder::new(protocol, status(protocol, full), Secret::new([7; 16]), Instant::now());
     let mut bytes = Vec::new();
     let mut request = request.to_vec();
     if protocol == Protocol::GameSpy4 && request.len() > 7 {
-        // A token that this responder takes.
+        // A token that is valid for this responder.
         responder.handle_datagram(Instant::now(), from, &[b"\xfe\xfd\x09", &request[3..7]].concat());
         responder.poll_transmit(Instant::now(), &mut bytes).expect("a challenge");
         let token = String::from_utf8_lossy(&bytes[5..]).trim_end_matches('\0').parse::<i32>().unwrap();
@@ -167,7 +166,7 @@ fn templates(protocol: Protocol, full: bool, request: &[u8], from: SocketAddr) -
     templates
 }
 
-/// An answer on its way: who gets it, who gives it, and which.
+/// A delayed reply: its destination, its server and its template.
 struct Answer {
     to: SockaddrIn,
     index: u32,
@@ -175,7 +174,7 @@ struct Answer {
     quoted: Vec<u8>,
 }
 
-/// Plays until the time is over.
+/// Runs the farm until its time is over.
 pub(crate) fn run(options: Options) -> std::io::Result<()> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port))?;
     socket.set_nonblocking(true)?;
@@ -202,7 +201,7 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
                     let request = message.iovs().next().unwrap_or_default();
                     let (Some(to), Some(protocol)) = (message.address, protocol(request)) else { continue };
                     let Some((kind, quoted)) = shape(protocol, request) else { continue };
-                    // Loopback only, whatever the socket is bound to.
+                    // Loopback only, also if the socket is bound to other addresses.
                     let asked = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
                     let Some(index) = index(asked).filter(|&index| index < options.servers) else { continue };
                     if to.ip().is_loopback() && !is_among(index, 0, options.dead) {
@@ -237,7 +236,7 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
         }
         if idle && !options.awake {
             let next = later.keys().next().map_or(end, |(at, _)| *at).min(end);
-            // Whole milliseconds are too coarse for delays: the last one is spent spinning.
+            // The timeout of `poll` is in whole milliseconds: the last one is a busy wait.
             let wait = next.saturating_duration_since(now).as_millis().min(100) as u16;
             let _ = poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(wait));
         }
@@ -268,7 +267,7 @@ fn send(socket: &UdpSocket, templates: &mut [Template], answer: &Answer, loss: u
         }
         let control = [ControlMessage::Ipv4PacketInfo(&info)];
         let slices = [IoSlice::new(&template.bytes)];
-        // A full socket loses the datagram, as a server would.
+        // A full socket loses the datagram.
         let _ = sendmsg(socket.as_raw_fd(), &slices, &control, MsgFlags::empty(), Some(&answer.to));
     }
 }

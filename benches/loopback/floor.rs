@@ -1,4 +1,4 @@
-//! The bare loop: one socket, batched calls, a fixed window, and no look at what comes but whose it is.
+//! The lower bound: one socket, batched system calls, a fixed window, and no parsing; only senders are checked.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
@@ -14,10 +14,10 @@ use crate::farm;
 
 const BATCH: usize = 64;
 
-/// The requests of a full question, each with the number of datagrams that answer it.
+/// The requests of a full query, each with the number of datagrams of its reply.
 pub(crate) type Steps = Vec<(&'static [u8], u8)>;
 
-/// The requests of a protocol; how many datagrams answer each is found out.
+/// The requests of a protocol; the function measures the number of datagrams of each reply.
 pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
     let requests: &[&[u8]] = match protocol {
         Protocol::Quake3 => &[b"\xff\xff\xff\xffgetstatus 01234567890"],
@@ -40,14 +40,14 @@ pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
     };
     let mut steps: Steps = requests.iter().map(|&request| (request, count(request))).collect();
     if protocol == Protocol::Ut2004 {
-        // The lists as often as a client that compares its readings asks for them.
+        // As many requests of the lists as a client with this number of readings sends.
         let lists = steps[1];
         steps.extend((1..readings).map(|_| lists));
     }
     steps
 }
 
-/// Asks `servers` servers with `window` of them under way; returns the time and how many answered in full.
+/// Queries this many servers, `window` at once; returns the time and the number of complete replies.
 pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Duration, u32) {
     if std::env::var_os("SHOW").is_some() {
         eprintln!("{:?}", steps.iter().map(|(_, count)| count).collect::<Vec<_>>());
@@ -58,7 +58,7 @@ pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Dura
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(BATCH, None);
     let mut buffers = vec![0_u8; BATCH * 2112];
     let start = Instant::now();
-    // Step and datagrams of it so far.
+    // The step, and the number of its datagrams so far.
     let mut states = vec![(0_u8, 0_u8); servers as usize];
     let mut next_steps: Vec<(u32, u8)> = Vec::new();
     let (mut begun, mut done, mut last) = (0_u32, 0_u32, start);

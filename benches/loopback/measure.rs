@@ -1,4 +1,4 @@
-//! What is measured and how it is told.
+//! The measurements and their tables.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToS
 
 use crate::{farm, floor};
 
-/// Where the farm of a comparison answers.
+/// The port of the farm in a comparison.
 const PORT: u16 = 27961;
 
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// What cargo bench adds.
+    /// The argument that `cargo bench` adds.
     #[arg(long, hide = true, global = true)]
     bench: bool,
     #[command(subcommand)]
@@ -24,16 +24,16 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Only plays the servers, for other clients.
+    /// Run only the farm, for other clients.
     Farm(farm::Options),
-    /// Scans and prints seconds, answers and peak memory: one row of a comparison, in a process of its own.
+    /// Scan and print seconds, answers and peak memory: one row of a comparison, in its own process.
     Scan(ScanArguments),
-    /// The whole comparison: starts farms and scans, pinned to a processor each.
+    /// Run all comparisons: farms and scans, each pinned to a processor.
     Compare {
-        /// How often each is run; the median is told.
+        /// Runs of each row; the tables have the median.
         #[arg(long, default_value_t = 3)]
         rounds: usize,
-        /// The program of benches/gamedig, to be measured beside ours.
+        /// The program of benches/gamedig, to compare with.
         #[arg(long)]
         gamedig: Option<PathBuf>,
     },
@@ -52,21 +52,21 @@ struct ScanArguments {
     /// Normalise each answer and read it.
     #[arg(long)]
     model: bool,
-    /// One datagram a system call.
+    /// One datagram per system call.
     #[arg(long)]
     unbatched: bool,
-    /// Give up the silent by what the others show, after so many milliseconds at least.
+    /// Shorten the timeout of unanswered queries, to at least this many milliseconds.
     #[arg(long)]
     adaptive: Option<u64>,
-    /// Readings of UT2004's lists.
+    /// Readings of the lists of UT2004.
     #[arg(long, default_value_t = 3)]
     readings: u8,
-    /// The bare loop instead.
+    /// Run the lower bound in place of a scan.
     #[arg(long)]
     floor: bool,
 }
 
-/// What one run showed.
+/// The result of one run.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     seconds: f64,
@@ -142,7 +142,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
     (took, answered)
 }
 
-/// A program on one processor; without a path this one again.
+/// A program on one processor; without a path, this one.
 fn on_processor(processor: u32, program: Option<&Path>) -> Command {
     let mut command = Command::new("taskset");
     let this = std::env::current_exe().unwrap();
@@ -150,7 +150,7 @@ fn on_processor(processor: u32, program: Option<&Path>) -> Command {
     command
 }
 
-/// A farm that is ended when it is dropped.
+/// A farm that stops when it is dropped.
 struct Farm(Child);
 
 impl Farm {
@@ -162,7 +162,7 @@ impl Farm {
             .spawn()
             .unwrap();
         let farm = Self(child);
-        // Until it answers.
+        // Wait until it answers.
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         for index in 0..100 {
@@ -183,24 +183,23 @@ impl Drop for Farm {
     }
 }
 
-/// How often each row is run, and whom ours is compared with.
+/// The number of rounds, and the program to compare with.
 #[derive(Debug)]
 struct Comparison {
     rounds: usize,
     gamedig: Option<PathBuf>,
 }
 
-/// One line of a table.
+/// A row of a table.
 #[derive(Debug, Clone)]
 enum Row {
     Ours(String),
-    /// With so many threads.
+    /// With this number of threads.
     Gamedig(u32),
 }
 
 impl Comparison {
-    /// Measures the rows beside each other and prints the medians: each row is run once a round, so that noise hits all
-    /// alike.
+    /// Measures the rows and prints the medians. Each round runs every row once, so that noise affects all alike.
     fn table(&self, title: &str, servers: u32, rows: &[Row]) {
         println!("\n{title}");
         let mut runs = vec![Vec::new(); rows.len()];
@@ -229,7 +228,7 @@ impl Comparison {
         }
     }
 
-    /// One run of a row; `None` for a program that is not here.
+    /// One run of a row; `None` for a missing program.
     fn once(&self, row: &Row, servers: u32) -> Option<Run> {
         let mut command = match row {
             Row::Ours(arguments) => {
@@ -252,7 +251,7 @@ impl Comparison {
     }
 }
 
-/// The floor, typed answers, the model, and one datagram a system call.
+/// The lower bound, typed answers, the model, and one datagram per system call.
 fn rows_of(protocol: &str) -> Vec<Row> {
     let each = ["--floor", "", "--model", "--unbatched"];
     each.map(|what| Row::Ours(format!("--protocol {protocol} {what}"))).to_vec()
@@ -275,7 +274,7 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             comparison.table(&title, 10_000, &rows_of(protocol));
         }
     }
-    for (awake, title) in [(&[][..], "all alive"), (&["--awake"], "all alive, and the farm never sleeps")] {
+    for (awake, title) in [(&[][..], "none dead"), (&["--awake"], "none dead, and the farm never sleeps")] {
         let _farm = Farm::start(PORT, awake);
         let scans = ["--window 256 --floor", "--window 256", "--window 256 --model"].map(ours).to_vec();
         comparison.table(title, 10_000, &[scans, threads(&[4, 8, 16, 64, 256])].concat());

@@ -1,4 +1,4 @@
-//! What the benchmarks share: packets, bare passes over them, and a scan without a network.
+//! Helpers of the benchmarks: datagrams, lower bounds, and a scan without a network.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
@@ -33,12 +33,12 @@ pub fn quake3(rules: usize, players: usize) -> Bytes {
     packet.into()
 }
 
-/// What the memory can do: every separator of the format found, nothing made of it.
+/// A lower bound: finds every separator of the format.
 pub fn memchr_pass(bytes: &[u8]) -> usize {
     memchr::memchr2_iter(b'\\', b'\n', bytes).count()
 }
 
-/// Reads everything there is to read.
+/// Reads every value.
 pub fn walk(packet: &[u8], limits: &Limits) -> (usize, i64) {
     let response = Response::parse(packet, limits).unwrap();
     let keys = response.info().iter().map(|(key, value)| key.len() + value.len()).sum::<usize>();
@@ -51,8 +51,8 @@ pub fn requester() -> Requester {
     Requester::new(SocketAddr::from(([192, 0, 2, 1], 5000)), Instant::now(), Secret::new([7; 16]))
 }
 
-/// Runs a scan of this many servers in memory. Every server answers at once with the reply, under the challenge it was
-/// asked with; each answer is looked at. Returns how many answered.
+/// Runs a scan of this many servers in memory. Every server answers at once with the reply and the challenge of its request;
+/// each answer is read. Returns the number of answers.
 pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
     let targets = (0..count).map(|index| {
         let address = SocketAddr::from((Ipv4Addr::from_bits(0x0A00_0000 + index), 27960));
@@ -61,7 +61,7 @@ pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
     let now = Instant::now();
     let mut scanner =
         Scanner::new(targets, Timing::default(), ScanOptions::default().with_window(window), now);
-    // The reply with room for a challenge at the end of its infostring.
+    // The reply, and a challenge at the end of its infostring to fill in.
     let head = reply.iter().skip(20).position(|&byte| byte == b'\n').unwrap() + 20;
     let mut datagram = [&reply[..head], b"\\challenge\\01234567890", &reply[head..]].concat();
     let at = head + 11;

@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 
-/// Every place of the byte counted, nothing made of it.
+/// Counts the occurrences of a byte.
 pub fn count(byte: u8, datagrams: &[Bytes]) -> usize {
     datagrams.iter().map(|datagram| memchr::memchr_iter(byte, datagram).count()).sum()
 }
 
-/// The same, stopping at each: the length of each token is looked at.
+/// Counts the occurrences of a byte and reads the length of each token.
 pub fn stops(byte: u8, datagrams: &[Bytes]) -> usize {
     let mut longest = 0;
     for datagram in datagrams {

@@ -1,13 +1,14 @@
-//! GameSpy v1's commands, one by one or together, in the server's own words.
+//! Commands of GameSpy v1, and the pairs of the reply.
 
 use std::error::Error;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use queryport::gamespy1::secure::GameKey;
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::{Client, Limits, Protocol};
 
-/// Asks commands in one datagram and prints what comes back.
+/// Sends commands in one datagram and prints the reply.
 pub(crate) async fn ask(
     client: &Client,
     server: &str,
@@ -18,34 +19,31 @@ pub(crate) async fn ask(
     let query = StatusQuery::commands(&commands, Limits::default())?;
     let port = Protocol::GameSpy1.default_query_port();
     let outcome = client.ask_host(server, port, |_nonce| query.clone()).await?;
-    let answer = &outcome.answer;
+    let (answer, mut out) = (&outcome.answer, io::stdout());
     for (key, value) in answer.pairs() {
-        println!("{} = {}", key.escape_ascii(), value.escape_ascii());
+        writeln!(out, "{} = {}", key.escape_ascii(), value.escape_ascii())?;
     }
     if let Some(region) = answer.region() {
-        println!("-- region: {region}");
+        writeln!(out, "-- region: {region}")?;
     }
     if let Some((key, text)) = answer.echo() {
-        println!(
-            "-- echo: {:?} under the key {:?}",
-            text.escape_ascii().to_string(),
-            key.escape_ascii().to_string()
-        );
+        let (key, text) = (key.escape_ascii(), text.escape_ascii());
+        writeln!(out, "-- echo: \"{text}\" under the key \"{key}\"")?;
     }
     for command in &commands {
         match command {
-            Command::Secure(challenge) => println!("-- {}", proof(answer, challenge, key)?),
+            Command::Secure(challenge) => writeln!(out, "-- {}", proof(answer, challenge, key)?)?,
             Command::PlayerProperty(name) => {
                 let name = String::from_utf8_lossy(name);
                 for row in answer.players() {
                     let value = row.get(&name).unwrap_or_default();
-                    println!("-- player {}: {}", row.index(), value.escape_ascii());
+                    writeln!(out, "-- player {}: {}", row.index(), value.escape_ascii())?;
                 }
             }
             _ => {}
         }
     }
-    println!("-- {}", answer.completeness());
+    writeln!(out, "-- {}", answer.completeness())?;
     Ok(ExitCode::from(if answer.completeness().is_complete() { 0 } else { 3 }))
 }
 
@@ -69,13 +67,13 @@ fn command(text: &str) -> Command<'_> {
     }
 }
 
-/// What the answer to a challenge proves.
+/// The verdict on the answer to a challenge.
 fn proof(answer: &Answer, challenge: &[u8], key: Option<&str>) -> Result<String, Box<dyn Error>> {
     let Some(given) = answer.get("validate") else { return Ok("no answer to the challenge".to_owned()) };
     let given = given.escape_ascii();
     let Some(key) = key else { return Ok(format!("validate {given}, not checked: no --key")) };
     let expected = GameKey::new(key)?.validate(challenge)?;
     let verdict =
-        if expected.as_bytes() == answer.get("validate").unwrap_or_default() { "right" } else { "WRONG" };
+        if expected.as_bytes() == answer.get("validate").unwrap_or_default() { "right" } else { "wrong" };
     Ok(format!("validate {given} is {verdict} for this key"))
 }

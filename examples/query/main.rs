@@ -1,52 +1,55 @@
-//! Asks a game server and prints what it says.
+//! Queries a game server and prints its status.
 //!
 //! ```text
-//! cargo run --example query                                   embedded servers, real UDP on loopback
-//! cargo run --example query -- quake3 HOST[:PORT]             a server of yours
+//! cargo run --example query                                   embedded servers, over UDP on loopback
+//! cargo run --example query -- quake3 HOST[:PORT]             a server
 //! cargo run --example query -- quake3 HOST --json --timeout 2 --retries 0
-//! cargo run --example query -- gamespy4 HOST:25565 --short     a Minecraft server's short answer
+//! cargo run --example query -- gamespy4 HOST:25565 --short     the short answer of a Minecraft server
 //! ```
 //!
-//! Exit status: 0 answered, 1 no usable answer, 2 wrong command line, 3 an answer with parts missing.
+//! Exit status: 0 complete, 1 no usable answer, 2 wrong command line, 3 incomplete answer.
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
+#[path = "../command_line/mod.rs"]
+mod command_line;
 mod embedded;
 mod gamespy1;
 mod print;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::{
     Client, Detail, Error, ErrorKind, Outcome, Protocol, Query, QueryOptions, ServerStatus, Timing,
 };
 
-/// Ask a game server who it is, what is being played and who is on.
+/// Query a game server: its name, the match, the players.
 #[derive(Debug, Parser)]
+#[command(name = "query")]
 struct Arguments {
-    /// The protocol; without it, embedded servers are started on loopback and asked.
+    /// The protocol; without it, the program queries embedded servers on loopback.
     #[arg(requires = "server")]
     protocol: Option<Protocol>,
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the port is the protocol's usual one if left out.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is the usual one of the protocol.
     server: Option<String>,
-    /// GameSpy v1 only: ask these commands instead of a status, as in `players,echo=hello,secure=ABCDEF`, and print
-    /// the pairs of the reply.
-    #[arg(long, value_delimiter = ',', requires = "server")]
+    /// GameSpy v1 only: send these commands, as in `players,echo=hello,secure=ABCDEF`, and print the pairs of the reply.
+    #[arg(long, value_delimiter = ',', requires = "server", conflicts_with_all = ["json", "short"])]
     commands: Vec<String>,
-    /// The game's key, to check the answer to `secure`.
+    /// The key of the game, which checks the answer to the command `secure`.
     #[arg(long, requires = "commands")]
     key: Option<String>,
-    /// Print one JSON object a server and line.
+    /// Print one JSON object per server and line, with `status` or `error`.
     #[arg(long)]
     json: bool,
-    /// Ask the short question: Quake 3's getinfo, a Minecraft server's basic answer.
+    /// Request the short answer: name, map and counts. In GameSpy v4, only Minecraft servers have one.
     #[arg(long, requires = "server")]
     short: bool,
-    /// Seconds to wait for an answer, retries included.
+    /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds)]
     timeout: f64,
-    /// How often to ask again.
+    /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
 }
@@ -61,13 +64,22 @@ fn seconds(text: &str) -> Result<f64, String> {
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match run(&arguments).await {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("query: {error}");
-            ExitCode::FAILURE
-        }
+    if let Err(why) = check(&arguments) {
+        Arguments::command().error(UsageError::ArgumentConflict, why).exit();
     }
+    command_line::exit(run(&arguments).await)
+}
+
+/// Refuses options that would have no effect.
+fn check(arguments: &Arguments) -> Result<(), &'static str> {
+    let is_secure = |command: &String| command.starts_with("secure=");
+    if !arguments.commands.is_empty() && arguments.protocol != Some(Protocol::GameSpy1) {
+        return Err("--commands applies to gamespy1 only");
+    }
+    if arguments.key.is_some() && !arguments.commands.iter().any(is_secure) {
+        return Err("--key applies to the command secure=CHALLENGE only");
+    }
+    Ok(())
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
@@ -77,7 +89,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let detail = if arguments.short { Detail::Short } else { Detail::Full };
     let mut options = QueryOptions::default().with_detail(detail);
     if arguments.short {
-        // Only Minecraft's servers have a short answer in this protocol.
+        // In GameSpy v4, only Minecraft servers have a short answer.
         options = options.with_dialect(queryport::gamespy4::Dialect::Minecraft);
     }
     let client = Client::new()?.with_timing(timing).with_options(options);
@@ -86,13 +98,14 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     {
         return gamespy1::ask(&client, server, &arguments.commands, arguments.key.as_deref()).await;
     }
-    // Keeps the embedded servers answering until the last query is done.
+    // The embedded servers run until they are dropped.
     let mut embedded = Vec::new();
+    let mut out = io::stdout();
     let targets = match (arguments.protocol, &arguments.server) {
         (Some(protocol), Some(server)) => vec![(String::new(), client.target(protocol, server.clone()))],
         _ => {
             if !arguments.json {
-                println!("No server given: starting embedded ones on loopback and asking them over UDP.\n");
+                writeln!(out, "No server given: querying embedded servers over UDP on loopback.\n")?;
             }
             for world in embedded::worlds() {
                 embedded.push(world.start(0).await?);
@@ -111,14 +124,19 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
                     code = ExitCode::from(3);
                 }
                 if arguments.json {
-                    println!("{}", print::json(target.protocol(), target.name(), &outcome));
+                    writeln!(out, "{}", print::json(target.protocol(), target.name(), &outcome))?;
                 } else {
-                    print!("{}", print::readable(target.protocol(), about, &outcome));
+                    write!(out, "{}", print::readable(target.protocol(), about, &outcome))?;
                 }
             }
             Err(error) => {
                 code = ExitCode::FAILURE;
-                eprintln!("query: {}{}", error, advice(&error, target.protocol()));
+                if arguments.json {
+                    writeln!(out, "{}", print::json_error(target.protocol(), target.name(), &error))?;
+                } else {
+                    let advice = advice(&error, target.protocol());
+                    command_line::complain(&format!("{}{advice}", command_line::message(&error)));
+                }
             }
         }
     }
@@ -126,19 +144,19 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     Ok(code)
 }
 
-/// What a person can do about it.
+/// What the user can try next.
 fn advice(error: &Error, protocol: Protocol) -> String {
     match error.kind() {
         ErrorKind::Offline => format!(
-            "\n  The query port may differ from the game port ({protocol} servers usually answer on {}), or the server \
-             limits its answers: wait a second and try again.",
+            "\n  The query port can differ from the game port ({protocol} servers usually answer on {}). Some servers \
+             limit the rate of their replies: wait a second and try again.",
             protocol.default_query_port()
         ),
         ErrorKind::Unreachable => {
-            "\n  The machine is there but no program listens on that port: is it the query port?".to_owned()
+            "\n  If the host is up, no program listens on that port: is it the query port?".to_owned()
         }
         ErrorKind::NotThisProtocol => {
-            format!("\n  Something answers there, but not in {protocol}: another protocol, or a proxy?")
+            format!("\n  The replies are not in {protocol}: try another protocol.")
         }
         _ => String::new(),
     }

@@ -1,16 +1,17 @@
-//! A status as a person or a program wants to read it.
+//! Output of a status: text for a terminal, or JSON.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use queryport::gamespy4::ut3::Settings;
 use queryport::model::{Colour, TextRef};
-use queryport::{Player, Protocol};
+use queryport::{Error, Player, Protocol, ServerStatus, Text};
 use serde_json::json;
 
-use crate::Answered;
+use crate::{Answered, command_line};
 
-/// One JSON object on one line.
+/// An outcome as one line of JSON.
 pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> String {
     json!({
         "server": server,
@@ -24,7 +25,13 @@ pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> Stri
     .to_string()
 }
 
-/// Some lines for a terminal.
+/// A failure as one line of JSON.
+pub(crate) fn json_error(protocol: Protocol, server: &str, error: &Error) -> String {
+    json!({ "server": server, "protocol": protocol.name(), "error": command_line::message(error) })
+        .to_string()
+}
+
+/// An outcome as lines of text.
 pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> String {
     let status = &outcome.answer;
     let mut out = String::new();
@@ -33,29 +40,21 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
         status.name.as_ref().map(|name| paint(name.as_ref())).unwrap_or_else(|| "(no name)".to_owned());
     let _ = writeln!(out, "{name}{about}");
     let rtt = outcome.rtt.map(|rtt| format!(", {:.1} ms", rtt.as_secs_f64() * 1000.0)).unwrap_or_default();
-    let _ = writeln!(out, "  address   {} ({protocol}{rtt})", outcome.peer);
-    let texts = [
-        ("map", &status.map),
-        ("game", &status.game),
-        ("type", &status.game_type),
-        ("version", &status.version),
-    ];
-    for (label, text) in texts {
+    let _ = writeln!(out, "  address     {} ({protocol}{rtt})", outcome.peer);
+    for (label, text) in description(status) {
         if let Some(text) = text {
-            let _ = writeln!(out, "  {label:<9} {text}");
+            let _ = writeln!(out, "  {label:<11} {text}");
         }
     }
     let settings = Settings::from_rules(&status.rules);
     if settings.game_mode().is_some() {
-        let _ = writeln!(out, "  settings  {settings}");
+        let _ = writeln!(out, "  settings    {settings}");
     }
     let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
-    let bots = status.bot_count.map(|bots| format!(", {bots} bots")).unwrap_or_default();
-    let _ =
-        writeln!(out, "  players   {} of {}{bots}", count(status.player_count), count(status.max_players));
-    if let Some(password) = status.password {
-        let _ = writeln!(out, "  password  {}", if password { "needed" } else { "none" });
-    }
+    let bots = status.bot_count.map(|bots| format!(", bots {bots}")).unwrap_or_default();
+    let private = status.private_slots.map(|slots| format!(", private slots {slots}")).unwrap_or_default();
+    let (players, slots) = (count(status.player_count), count(status.max_players));
+    let _ = writeln!(out, "  players     {players} of {slots}{bots}{private}");
     for team in &status.teams {
         let name = team.name.as_ref().map(|name| paint(name.as_ref())).unwrap_or_default();
         let number = |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
@@ -69,7 +68,7 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
                 let _ = writeln!(out, "{}", line(player));
             }
         }
-        Some(_) => out.push_str("\n    nobody is listed\n"),
+        Some(_) => out.push_str("\n    no players\n"),
         None => {}
     }
     let _ = writeln!(out, "\n  {} rules", status.rules.len());
@@ -83,6 +82,30 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
     out
 }
 
+/// The fields that describe the server and the match.
+fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 13] {
+    let text = |text: &Option<Text>| text.as_ref().map(Text::to_string);
+    let list = |texts: &Vec<Text>| texts.iter().map(Text::to_string).collect::<Vec<_>>().join(", ");
+    let limit = |limited: String, none| if none { "none".to_owned() } else { limited };
+    let time = |time: Duration| format!("{}:{:02} min", time.as_secs() / 60, time.as_secs() % 60);
+    let flag = |flag: Option<bool>| flag.map(|flag| if flag { "yes" } else { "no" }.to_owned());
+    [
+        ("map", text(&status.map)),
+        ("game", text(&status.game)),
+        ("mod", text(&status.mod_name)),
+        ("type", text(&status.game_type)),
+        ("mutators", status.mutators.as_ref().map(|texts| limit(list(texts), texts.is_empty()))),
+        ("time limit", status.time_limit.map(|length| limit(time(length), length.is_zero()))),
+        ("time left", status.time_left.map(time)),
+        ("score limit", status.score_limit.map(|score| limit(score.to_string(), score == 0))),
+        ("version", text(&status.version)),
+        ("protocol", status.protocol_version.map(|version| version.to_string())),
+        ("dedicated", flag(status.dedicated)),
+        ("anti-cheat", flag(status.anti_cheat)),
+        ("password", flag(status.password)),
+    ]
+}
+
 fn line(player: &Player) -> String {
     let number = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let team = player.team.map(|team| format!("  (team {team})")).unwrap_or_default();
@@ -90,7 +113,7 @@ fn line(player: &Player) -> String {
     format!("  {score:>7} {ping:>5}  {}{team}", paint(player.name.as_ref()))
 }
 
-/// Plain text, or on a terminal the server's own colours.
+/// The plain text; on a terminal, with its colours.
 fn paint(text: TextRef<'_>) -> String {
     if !std::io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
         return text.plain().into_owned();
@@ -98,7 +121,7 @@ fn paint(text: TextRef<'_>) -> String {
     let mut out = String::new();
     for span in text.spans() {
         match span.colour {
-            // Bright black instead of black: terminals are dark more often than not.
+            // Black would be invisible on a dark terminal.
             Some(Colour::Palette(0)) => out.push_str("\x1b[90m"),
             Some(Colour::Palette(index)) => {
                 let _ = write!(out, "\x1b[{}m", 30 + u32::from(index % 8));

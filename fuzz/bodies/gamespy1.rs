@@ -1,4 +1,4 @@
-//! What must hold for any bytes at all. The fuzz targets call these, and so does the replay of the corpus on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus.rs` on stable.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -19,8 +19,8 @@ use queryport::gamespy1::{Answer, Request, Response, StatusQuery, server};
 use queryport::session::Session;
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
-/// A request that parses can be written again if servers would understand it, and is answered within bounds, in both
-/// dialects, by what is no request.
+/// A request that parses can be encoded again if servers understand it. In both dialects its reply is bounded and is not a
+/// request.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else { return };
     assert!(!request.commands().is_empty() && data.len() <= 255);
@@ -53,21 +53,20 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A datagram that parses is written again equal, agrees with a naive reader, and becomes a model that holds all of
-/// it.
+/// A datagram that parses encodes to the same bytes, agrees with a naive reader, and converts to a status without loss.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else { return };
     let pairs: Vec<_> = response.pairs().collect();
     assert!(pairs.len() <= limits.max_rules());
     assert!(response.problems().all(|problem| problem.offset < data.len()));
-    // Where a name holds a separator, the naive reader is wrong.
+    // The naive reader is wrong where a name contains a separator.
     if pairs.iter().all(|(_, value)| !value.contains(&b'\\')) {
         assert_eq!(pairs, naive(response.raw()));
     }
     let mut written = Vec::new();
     response.encode(&mut written).expect("what was parsed can be written");
-    // A damaged trailer, or one of words, is not written again; a numbered one is, equal.
+    // A damaged trailer, or one without a number, is not encoded; a numbered one encodes to the same bytes.
     if response.trailer().fragment.is_some() {
         let again = Response::parse(&written, &limits).expect("what was written parses");
         assert_eq!(again.trailer(), response.trailer());
@@ -75,7 +74,7 @@ pub fn response(data: &[u8]) {
     }
     let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     consistent(&answer);
-    // But for masters that number the sections of one text.
+    // Except for masters that number the sections of one text.
     let sections = response.raw().windows(9).any(|window| window == br"\queryid\");
     if response.trailer().fragment.is_some_and(|fragment| fragment > 1) && !sections {
         assert!(!answer.completeness().is_complete(), "one datagram of several");
@@ -83,7 +82,7 @@ pub fn response(data: &[u8]) {
 }
 
 /// A script of datagrams: each begins with its length (two bytes, little-endian) and the time before it (in units of 10 ms). A
-/// session ends in time, whatever comes; a complete answer has all its fragments.
+/// session ends by its deadline, and a complete answer has all its fragments.
 pub fn conversation(data: &[u8]) {
     let start = Instant::now();
     let peer = "192.0.2.1:7778".parse().unwrap();
@@ -113,7 +112,7 @@ pub fn conversation(data: &[u8]) {
     if outcome.answer.completeness().is_complete()
         && let Some(reply) = outcome.answer.reply_number()
     {
-        // Naively: of this reply there is one with an end mark, and a datagram for every number up to it.
+        // Naively: one datagram of this reply has an end mark, and there is one for every number up to it.
         let trailers: Vec<_> = received
             .iter()
             .filter_map(|datagram| Response::parse(datagram, &limits).ok())
@@ -151,7 +150,7 @@ pub fn list(data: &[u8]) {
     }
 }
 
-/// The model holds what the view holds: every pair is a rule, a field of a row, or understood.
+/// The status has everything of the view: every pair is a rule, a field of a row, or a known key.
 fn consistent(answer: &Answer) {
     let status = answer.to_status();
     assert_eq!(status.completeness, answer.completeness());
@@ -161,7 +160,7 @@ fn consistent(answer: &Answer) {
     let all = answer.pairs().count();
     let is_control = |key: &[u8], value: &[u8]| key == b"queryid" || (key == b"final" && value.is_empty());
     let controls = answer.pairs().filter(|(key, value)| is_control(key, value)).count();
-    // A last key without a value is a rule and no pair.
+    // A last key without a value is a rule and not a pair.
     let rules = all - row_fields - controls;
     assert!((rules..=rules + 1).contains(&answer.rules().count()));
     assert!(status.rules.len() <= all + 1);

@@ -1,4 +1,4 @@
-//! What must hold for any bytes at all. The fuzz targets call these, and so does the replay of the corpus on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus.rs` on stable.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -19,7 +19,7 @@ use queryport::gamespy4::{Answer, Command, Dialect, Form, Request, Response, Sta
 use queryport::session::Session;
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
-/// A request that parses is written again equal, gets little without the token, and a complete reply with it.
+/// A request that parses encodes to the same bytes, gets a short reply without the token, and a complete one with it.
 pub fn request(data: &[u8]) {
     let mut written = Vec::new();
     if let Ok(request) = Request::parse_without_challenge(data) {
@@ -45,7 +45,7 @@ pub fn request(data: &[u8]) {
             panic!("no challenge");
         };
         let unproven: usize = answer(request.command).iter().map(Bytes::len).sum();
-        // A fuzzer finds the token of a fixed secret.
+        // The fuzzer can find the token, because the secret is fixed.
         let is_proven =
             matches!(request.command, Command::Data { challenge: Some(it), .. } if it == token.value);
         assert!(is_proven || unproven * 2 <= data.len() * 5, "{unproven} bytes for {}", data.len());
@@ -62,8 +62,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A datagram that parses is written again equal; an answer stays within bounds, agrees with a naive reader where that
-/// one understands it, and becomes a model of the same size.
+/// A datagram that parses encodes to the same bytes. An answer is bounded, agrees with a naive reader where that can read it,
+/// and converts to a status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     if let Ok(response) = Response::parse(data, &limits) {
@@ -99,8 +99,8 @@ pub fn response(data: &[u8]) {
 }
 
 /// A script of time steps and datagrams: each step is a flag byte, a time in units of 20 ms, a length and as many
-/// bytes; flag bit 0 puts the id of the last request into the datagram. A query ends by its deadline, asks within
-/// bounds, and what it calls complete has a last datagram.
+/// bytes; flag bit 0 puts the id of the last request into the datagram. A query ends by its deadline, sends a bounded
+/// number of requests, and a complete answer has a last datagram.
 pub fn conversation(data: &[u8]) {
     let Some((&kind, mut script)) = data.split_first() else { return };
     let dialect = [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];

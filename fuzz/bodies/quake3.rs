@@ -1,4 +1,4 @@
-//! What must hold for any bytes at all. The fuzz targets call these, and so does the replay of the corpus on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus.rs` on stable.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -15,7 +15,7 @@ use queryport::quake3::server::{self, Dialect, Options, verify_challenge};
 use queryport::quake3::{Answer, Command, Kind, Reply, Request, Response};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 
-/// A request that parses can be written again if servers would understand it, and is answered within bounds.
+/// A request that parses can be encoded again if servers understand it, and its reply is bounded.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else { return };
     let mut written = Vec::new();
@@ -49,7 +49,7 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A reply that parses is written again equal, agrees with a naive reader, and becomes a model of the same size.
+/// A reply that parses encodes to the same bytes, agrees with a naive reader, and converts to a status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else { return };

@@ -1,4 +1,4 @@
-//! The coding of connect packets against a naive reader and writer of it, made from the same description in another way.
+//! The coding of connect datagrams against a naive coder and decoder with another data structure.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -12,7 +12,7 @@
 
 use queryport::quake3::huffman;
 
-/// The input is a plain text, and a coded one as well.
+/// The input is used as plain text and as coded text.
 pub fn huffman(data: &[u8]) {
     let plain = &data[..data.len().min(2000)];
     let mut coded = Vec::new();
@@ -125,15 +125,15 @@ fn naive_compress(plain: &[u8]) -> Vec<u8> {
         let known = tree.find(symbol);
         bits.extend(tree.bits(known.unwrap_or(0)));
         if known.is_none() {
-            bits.extend((0..8).map(|place| symbol & (0x80 >> place) != 0));
+            bits.extend((0..8).map(|bit| symbol & (0x80 >> bit) != 0));
         }
         tree.see(symbol);
     }
     let mut out = (plain.len() as u16).to_be_bytes().to_vec();
     let total = (16 + bits.len() + 8) >> 3;
     out.resize(total, 0);
-    for (place, _) in bits.iter().enumerate().filter(|(_, bit)| **bit) {
-        out[2 + place / 8] |= 1 << (place % 8);
+    for (index, _) in bits.iter().enumerate().filter(|(_, bit)| **bit) {
+        out[2 + index / 8] |= 1 << (index % 8);
     }
     out
 }
@@ -143,7 +143,7 @@ fn naive_decompress(coded: &[u8], limit: usize) -> Option<Vec<u8>> {
     if length > limit {
         return None;
     }
-    let mut bits = coded[2..].iter().flat_map(|byte| (0..8).map(move |place| byte & (1 << place) != 0));
+    let mut bits = coded[2..].iter().flat_map(|byte| (0..8).map(move |bit| byte & (1 << bit) != 0));
     let mut tree = Naive::new();
     let mut plain = Vec::new();
     while plain.len() < length {

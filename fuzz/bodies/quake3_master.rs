@@ -1,4 +1,4 @@
-//! Lists, masters and short replies: what must hold for any bytes, and for any script of datagrams.
+//! Properties of lists, masters and short replies, for any input and any script of datagrams.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -22,7 +22,7 @@ use queryport::quake3::{Command, Password, RconQuery, Reply, Request};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, Secret};
 
-/// A part of a list agrees with a naive reader; its servers, written again, are the same.
+/// A datagram of a list agrees with a naive reader, and its servers are the same after encoding and parsing.
 pub fn list_part(data: &[u8]) {
     let Ok(part) = ListPart::parse(data) else { return };
     let servers: Vec<SocketAddr> = part.iter().collect();
@@ -35,7 +35,7 @@ pub fn list_part(data: &[u8]) {
         .iter()
         .flat_map(|part| ListPart::parse(part).expect("ours").iter().collect::<Vec<_>>())
         .collect();
-    // An address of port 0 that spells the end mark ends a list: nobody has it.
+    // An address whose bytes are the end mark ends a list. Its port is 0, so no server has it.
     if !servers.iter().any(|server| server.port() == 0) {
         assert_eq!(again, servers);
     }
@@ -73,7 +73,7 @@ fn naive(data: &[u8], extended: bool) -> Option<Vec<SocketAddr>> {
     }
 }
 
-/// A short reply that parses is written again equal in meaning, and is no request.
+/// A short reply that parses is the same after encoding and parsing, and is not a request.
 pub fn reply(data: &[u8]) {
     let Ok(reply) = Reply::parse(data) else { return };
     let mut written = Vec::new();
@@ -94,8 +94,8 @@ fn script(data: &[u8]) -> impl Iterator<Item = (Duration, u8, &[u8])> {
     })
 }
 
-/// Datagrams from several addresses at a master: it lists nobody who did not quote what it was sent, and every list it
-/// sends is well-formed, bounded and ends.
+/// Datagrams from several addresses arrive at a master. It lists only servers that repeated its challenge, and every list is
+/// well-formed, bounded and ends.
 pub fn master(data: &[u8]) {
     let mut now = Instant::now();
     let mut options = Options::default();
@@ -107,7 +107,7 @@ pub fn master(data: &[u8]) {
     for (step, number, datagram) in script(data) {
         now += step;
         let from = SocketAddr::from(([192, 0, 2, number % 8], 27_960 + u16::from(number / 128)));
-        // A server that does as it should: its description quotes the last challenge.
+        // A correct server: its description repeats the last challenge.
         let mut owned = datagram.to_vec();
         if datagram.ends_with(b"\\challenge\\")
             && let Some((_, challenge)) = asked.iter().rfind(|(server, _)| *server == from)
@@ -142,8 +142,7 @@ pub fn master(data: &[u8]) {
     }
 }
 
-/// Datagrams at a client that asked for a list, and at one that sent a command: every one ends, and none lists a server
-/// twice.
+/// Datagrams arrive at a query of a list and at one of a console command. Both end, and the list has no server twice.
 pub fn conversation(data: &[u8]) {
     let limits = Limits::default().with_max_servers(500).with_max_fragments(8);
     let request = ListRequest::extended(b"x", 1);

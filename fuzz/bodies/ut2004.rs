@@ -1,4 +1,4 @@
-//! What must hold for any bytes at all. The fuzz targets call these, and so does the replay of the corpus on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus.rs` on stable.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -16,7 +16,7 @@ use queryport::session::Session;
 use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery, server};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
-/// A request that parses is written again equal, and is answered with replies that are none.
+/// A request that parses encodes to the same bytes, and its replies are not requests.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else { return };
     let mut written = Vec::new();
@@ -35,7 +35,7 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A reply that parses agrees with a naive reader, is written again equal, and becomes a model of the same size.
+/// A reply that parses agrees with a naive reader, encodes to the same bytes, and converts to a status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else { return };
@@ -66,10 +66,10 @@ pub fn response(data: &[u8]) {
     assert!(offsets.is_sorted() && offsets.iter().all(|offset| *offset <= data.len()));
     let mut written = Vec::new();
     assert_eq!(response.encode(&mut written), Ok(()));
-    // A repaired record is written right, and an overlong length in its shortest form: then it reads the same.
+    // A repaired record is encoded correctly, and an overlong length in its shortest form: both parse to the same.
     let again = Response::parse(&written, &limits).expect("what was written parses");
     match (response.body, again.body) {
-        // Lengths written shorter, or NULs written where they were missing, can make another layout fit.
+        // A shorter length, or a NUL that was missing, can make another layout fit.
         (Body::Info(before), Body::Info(after)) => assert_eq!(common(before), common(after)),
         _ => {
             let mut twice = Vec::new();
@@ -96,8 +96,8 @@ fn common(info: Info<'_>) -> Info<'_> {
     common
 }
 
-/// A query gets a script: one byte of time (8 ms each), two of length, the datagram. Whatever it is, the query ends by
-/// its deadline, asks a bounded number of times and answers within its limits.
+/// A query gets a script: one byte of time (in units of 8 ms), two of length, the datagram. The query ends by its deadline,
+/// sends a bounded number of requests, and its answer is within the limits.
 pub fn conversation(mut data: &[u8]) {
     let (limits, timing) = (Limits::default().with_max_players(100).with_max_rules(200), Timing::default());
     let server: SocketAddr = ([192, 0, 2, 2], 7778).into();

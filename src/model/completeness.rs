@@ -1,10 +1,10 @@
-//! Whether an answer is whole, and what tied it to its request.
+//! Whether an answer is complete, and whether it is proved to answer its request.
 
 use std::fmt;
 
-/// Whether an answer is whole.
+/// Whether an answer is complete, and what is missing.
 ///
-/// `Display` is a sentence for people:
+/// `Display` writes it in words:
 ///
 /// ```
 /// use queryport::{Completeness, Part};
@@ -24,10 +24,10 @@ use std::fmt;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Completeness {
-    /// Everything the server sends for this request has arrived, as far as the protocol can tell.
+    /// The whole reply has arrived, as far as the protocol shows.
     #[default]
     Complete,
-    /// Something is missing; the answer holds what did arrive.
+    /// Parts of the reply are missing. The answer has the parts that arrived.
     Incomplete(Missing),
 }
 
@@ -38,7 +38,7 @@ impl Completeness {
         matches!(self, Self::Complete)
     }
 
-    /// The same with this part missing as well.
+    /// Adds a missing part.
     #[must_use]
     pub fn without(self, part: Part) -> Self {
         let mut missing = self.missing();
@@ -46,7 +46,7 @@ impl Completeness {
         Self::Incomplete(missing)
     }
 
-    /// The same with so many more datagrams missing; 0 changes nothing.
+    /// Adds missing datagrams; 0 changes nothing.
     #[must_use]
     pub fn without_fragments(self, count: u16) -> Self {
         let mut missing = self.missing();
@@ -75,7 +75,7 @@ impl fmt::Display for Completeness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Part {
-    /// The server's description (name, map, counts).
+    /// The description of the server: name, map, counts.
     Info,
     /// The rules, or some of them.
     Rules,
@@ -83,11 +83,12 @@ pub enum Part {
     Players,
     /// The teams, or some of them.
     Teams,
-    /// The mark that ends the reply: how much followed is unknown.
+    /// The end mark of the reply: how much more would have followed is unknown.
     End,
 }
 
-/// What is known to be missing from an answer: at least one [`Part`] or datagram. See [`Completeness::without`].
+/// The missing parts of an answer: at least one [`Part`] or datagram. See [`Completeness`], whose example reads one, and
+/// [`Completeness::without`], which makes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Fields"))]
@@ -101,8 +102,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// The start for collecting what is missing. It never leaves the crate: [`Self::completeness`] turns it into
-    /// `Complete`.
+    /// No parts: the start of collecting them. It stays private, [`Self::completeness`] converts it to `Complete`.
     pub(crate) const NOTHING: Self =
         Self { info: false, rules: false, players: false, teams: false, end: false, fragments: 0 };
 
@@ -118,13 +118,13 @@ impl Missing {
         }
     }
 
-    /// Datagrams that are known to exist and did not arrive.
+    /// Datagrams that exist and did not arrive, as the numbers of the others show.
     #[must_use]
     pub const fn fragments(self) -> u16 {
         self.fragments
     }
 
-    /// [`Completeness`] of an answer that lacks these: complete when there are none.
+    /// [`Completeness`] of an answer without these parts.
     pub(crate) fn completeness(self) -> Completeness {
         if self == Self::NOTHING { Completeness::Complete } else { Completeness::Incomplete(self) }
     }
@@ -140,7 +140,7 @@ impl Missing {
     }
 }
 
-/// The parts as a list in words, with the verb: `rules and players are`.
+/// The parts in words, with the verb: `rules and players are`.
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
@@ -168,7 +168,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// [`Missing`] as it stands in JSON, before the check that something is missing.
+/// [`Missing`] in JSON, before the check that a part is missing.
 #[cfg(feature = "serde")]
 #[derive(Default, serde::Deserialize)]
 #[serde(default)]
@@ -196,21 +196,34 @@ impl TryFrom<Fields> for Missing {
     }
 }
 
-/// Whether a reply proved that it answers the request that was sent.
+/// Whether a reply is proved to answer the request.
 ///
-/// Anybody who knows the port of a query can forge a reply. One that quotes an unguessable number of the request comes
-/// from somebody who saw the request.
+/// Anybody who guesses the port of a query can forge a reply. A reply that repeats the random challenge of the request comes
+/// from a host that received the request.
+///
+/// ```
+/// use queryport::{ServerStatus, Verification};
+///
+/// fn mark(status: &ServerStatus) -> &'static str {
+///     match status.verification {
+///         Verification::Verified => "",
+///         Verification::Unverified => " (without the challenge)",
+///         _ => " (the protocol has no challenge)",
+///     }
+/// }
+/// assert_eq!(mark(&ServerStatus::default()), " (the protocol has no challenge)");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Verification {
-    /// The protocol has nothing to quote, or no request is known: the sender's address is the only check.
+    /// The protocol has no challenge, or the request is not known. Only the sender's address was checked.
     #[default]
     Unavailable,
-    /// The request held a number that servers quote, and the reply holds none: an old server, or a forgery.
+    /// The request had a challenge, and the reply has none: an old server, or a forgery.
     Unverified,
-    /// The reply quotes the number of the request.
+    /// The reply repeats the challenge of the request.
     Verified,
 }
 
@@ -219,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_for_people() {
+    fn missing_parts_in_words() {
         let shown = |completeness: Completeness| completeness.to_string();
         let whole = Completeness::Complete;
         assert_eq!(shown(whole.without(Part::End)), "incomplete: the end mark is missing");

@@ -1,4 +1,4 @@
-//! The model as JSON (or anything else serde writes), feature `serde`.
+//! The model as JSON and other formats of serde, feature `serde`.
 
 use std::time::Duration;
 
@@ -12,8 +12,10 @@ use super::text::{Style, Text, TextRef};
 use crate::text::charset::Charset;
 use crate::text::colour::Colours;
 
-/// The model with every text in full: a text is an object of its plain text, its bytes in hexadecimal, how they are read,
-/// and its coloured spans. One that is UTF-8 without colour codes stays a string. Reading it back gives the exact bytes.
+/// Serializes a status with the raw bytes and colours of its texts.
+///
+/// A text is an object: `plain`, `raw` (hexadecimal), `charset`, `colours` and `spans`. A text in UTF-8 without colour codes is
+/// a string. Deserializing gives the exact bytes.
 ///
 /// ```
 /// use queryport::model::{Charset, Colours, Detailed, Style};
@@ -44,7 +46,7 @@ enum Texts {
     Detailed,
 }
 
-/// A part of the model, with its texts written in this way.
+/// A part of the model, and how to write its texts.
 struct As<'a, T: ?Sized>(&'a T, Texts);
 
 impl Serialize for As<'_, ServerStatus> {
@@ -79,7 +81,7 @@ impl Serialize for As<'_, ServerStatus> {
     }
 }
 
-/// A duration as a number of seconds, whole where it is.
+/// A duration in seconds: an integer where it is whole.
 struct Seconds(Duration);
 
 impl Serialize for Seconds {
@@ -283,7 +285,7 @@ mod tests {
     use super::super::completeness::{Completeness, Part, Verification};
     use super::*;
 
-    /// A status in which every field says something.
+    /// A status in which every field is set.
     fn full() -> ServerStatus {
         let mut player = Player::new(Text::new(&b"^1\xe4"[..], Style::new(Charset::Latin1, Colours::Caret)));
         (player.score, player.ping, player.team) = (Some(-9999), Some(-1), Some(0));
@@ -338,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn json_that_no_status_has_is_an_error() {
+    fn invalid_json_is_an_error() {
         for json in
             [r#"{"time_left": -1}"#, r#"{"completeness": {"incomplete": {}}}"#, r#"{"rules": [["a"]]}"#]
         {

@@ -1,8 +1,8 @@
-//! What a server says, in one shape for all protocols, and no wire in it.
+//! The status of a server, normalised: the same types for every protocol.
 //!
-//! [`ServerStatus`] owns everything (its texts are slices of the answer's own bytes, decoded when read), keeps what it
-//! has no field for in [`Rules`], and says with [`Completeness`] whether a part is missing. The types that most programs
-//! need are at the root of the crate: [`ServerStatus`] and its parts.
+//! A [`ServerStatus`] owns its data. Its texts are slices of the answer's bytes and are decoded when read. [`Rules`] has every
+//! key and value of the server, and [`Completeness`] says which parts are missing. The types that most programs need are at
+//! the root of the crate: [`ServerStatus`] and its parts.
 
 pub(crate) mod completeness;
 pub(crate) mod detail;

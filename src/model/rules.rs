@@ -10,9 +10,9 @@ use crate::text::charset::Charset;
 use crate::text::colour::Colours;
 use crate::text::small_bytes::locate;
 
-/// An ordered multimap of a server's own keys and values, looked up without regard to ASCII case.
+/// The keys and values of a server: an ordered multimap whose lookups ignore ASCII case.
 ///
-/// All of it lives in one buffer, usually the answer's own bytes; what is returned borrows from it.
+/// All pairs are slices of one buffer, usually the bytes of the answer.
 ///
 /// ```
 /// use queryport::Rules;
@@ -28,14 +28,14 @@ use crate::text::small_bytes::locate;
 /// ```
 #[derive(Clone, Default)]
 pub struct Rules {
-    /// `None` where there are none. What the players of an answer say is one list, of which each has a part.
+    /// `None` if there are no pairs. The players of an answer share one list; each has a part of it.
     list: Option<Arc<List>>,
-    /// Which entries of the list these are.
+    /// The range of entries in the list.
     start: u32,
     end: u32,
 }
 
-/// Pairs, and the bytes that they are slices of.
+/// Pairs and the buffer that they are slices of.
 #[derive(Debug, Clone, Default)]
 struct List {
     bytes: Bytes,
@@ -71,7 +71,7 @@ impl Rules {
         self.iter().filter(hit).map(|(_, value)| value)
     }
 
-    /// All pairs in the order of the wire.
+    /// All pairs, in the server's order.
     #[must_use]
     pub fn iter(&self) -> RulesIter<'_> {
         let list = self.list.as_deref();
@@ -80,13 +80,13 @@ impl Rules {
         RulesIter { bytes, colours, entries: self.entries().iter() }
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries().len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no pairs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries().is_empty()
@@ -97,19 +97,20 @@ impl Rules {
         self.push_raw(key.as_bytes(), value.as_bytes());
     }
 
-    /// Appends a pair of wire bytes, read as UTF-8 where valid, else Windows-1252.
+    /// Appends a pair of raw bytes in [`Charset::Utf8OrWindows1252`].
     pub fn push_raw(&mut self, key: &[u8], value: &[u8]) {
         self.push_with((key, Charset::default()), (value, Charset::default()));
     }
 
-    /// Appends a pair of wire bytes, each with its own character set.
+    /// Appends a pair of raw bytes, each with its own character set.
     pub fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
         let list = self.own();
         list.append(key, value);
         (self.start, self.end) = (0, to_u32(list.entries.len()));
     }
 
-    /// Appends a pair of texts with their styles. The colour codes of one list are the same: the latest that are any.
+    /// Appends a pair of texts with their character sets. A list has one kind of colour codes: that of the latest value
+    /// that has any.
     #[cfg(feature = "serde")]
     pub(super) fn push_texts(&mut self, key: &super::text::Text, value: &super::text::Text) {
         self.push_with((key.raw(), key.style().charset), (value.raw(), value.style().charset));
@@ -124,7 +125,7 @@ impl Rules {
         entries.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 
-    /// The list, with these entries alone in it and shared with nobody.
+    /// The list, after copying it if it is shared or has other entries too.
     fn own(&mut self) -> &mut List {
         let all = |list: &Arc<List>| self.start == 0 && self.end as usize == list.entries.len();
         if self.list.as_ref().is_some_and(|list| !all(list)) {
@@ -136,9 +137,9 @@ impl Rules {
 }
 
 impl List {
-    /// Appends a pair whose bytes lie elsewhere.
+    /// Appends a pair, with a copy of its bytes.
     fn append(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
-        // Taking back the buffer copies only when an answer or a clone still shares it.
+        // This copies the buffer only while an answer or a clone shares it.
         let mut bytes = match std::mem::take(&mut self.bytes).try_into_mut() {
             Ok(bytes) => bytes,
             Err(shared) => BytesMut::from(&shared[..]),
@@ -153,14 +154,14 @@ impl List {
         self.bytes = bytes.freeze();
     }
 
-    /// The part as a slice of the shared bytes.
+    /// The position of the bytes in the shared buffer.
     fn locate(&self, (part, charset): (&[u8], Charset)) -> Option<Slice> {
         let range = locate(&self.bytes, part)?;
         Some(Slice { start: to_u32(range.start), length: to_u32(range.len()), charset })
     }
 }
 
-/// Lengths on the wire are bounded by `Limits` far below this.
+/// `Limits` bounds lengths far below `u32::MAX`.
 fn to_u32(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
@@ -231,29 +232,29 @@ impl<'a> Iterator for RulesIter<'a> {
 
 impl ExactSizeIterator for RulesIter<'_> {}
 
-/// Builds [`Rules`] over the bytes of an answer without copying them: one list, or one for many with a part for each.
+/// Builds [`Rules`] over the bytes of an answer without copying them, or one list of which several `Rules` have a part.
 #[derive(Debug)]
 pub(crate) struct RulesBuilder {
     list: List,
     charset: Charset,
-    /// Entries in the parts that were taken.
+    /// The number of entries in the parts taken so far.
     taken: u32,
 }
 
 impl RulesBuilder {
-    /// `bytes`: what the pairs are slices of.
+    /// `bytes`: the buffer that the pairs are slices of.
     pub(crate) fn new(bytes: &Bytes, charset: Charset, capacity: usize) -> Self {
         let entries = Vec::with_capacity(capacity);
         Self { list: List { bytes: bytes.clone(), entries, ..List::default() }, charset, taken: 0 }
     }
 
-    /// Adds a pair of sub-slices of the bytes given at the start; anything else is copied.
+    /// Adds a pair. Slices of the buffer are not copied, other bytes are.
     #[inline]
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
         self.push_with((key, self.charset), (value, self.charset));
     }
 
-    /// The same with a character set for each half.
+    /// Adds a pair, each half with its own character set.
     #[inline]
     pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
         match (self.list.locate(key), self.list.locate(value)) {
@@ -262,13 +263,13 @@ impl RulesBuilder {
         }
     }
 
-    /// What was added since the last part was taken. It can be read once it was given to [`Self::complete`].
+    /// The pairs added since the last call. The part can be read after [`Self::complete`].
     pub(crate) fn take_part(&mut self) -> Rules {
         let start = std::mem::replace(&mut self.taken, to_u32(self.list.entries.len()));
         Rules { list: None, start, end: self.taken }
     }
 
-    /// Gives the parts that were taken their list. The colour codes of a game are often known only when all pairs are.
+    /// Sets the list of the parts taken. The kind of colour codes is often known only after the last pair.
     pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
         let list = Arc::new(List { colours, ..self.list });
         for part in parts {
@@ -289,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_view_of_the_answer_is_not_copied_and_can_still_grow() {
+    fn slices_of_the_answer_are_not_copied_and_pairs_can_be_added() {
         let answer = Bytes::from_static(b"\\hostname\\Srv\\empty\\");
         let mut builder = RulesBuilder::new(&answer, Charset::Latin1, 2);
         builder.push(&answer[1..9], &answer[10..13]);
@@ -299,19 +300,20 @@ mod tests {
         assert_eq!(rules.get("HostName").unwrap().raw(), b"Srv");
         assert_eq!(rules.get("empty").unwrap().raw(), b"");
         rules.push("more", "grün");
-        assert_eq!(rules.get("hostname").unwrap().raw(), b"Srv", "old slices survive growth");
+        assert_eq!(rules.get("hostname").unwrap().raw(), b"Srv", "earlier pairs stay valid");
         assert_eq!(rules.get("more").unwrap().plain(), "grün");
         assert_eq!(rules.len(), 3);
     }
 
     #[test]
-    fn foreign_slices_are_copied() {
+    fn bytes_outside_the_buffer_are_copied() {
         let mut builder = RulesBuilder::new(&Bytes::from_static(b"abc"), Charset::default(), 1);
         builder.push(b"key", b"value");
         assert_eq!(builder.build(Colours::default()).get("key").unwrap().raw(), b"value");
     }
+
     #[test]
-    fn parts_of_one_list_are_lists_of_their_own() {
+    fn parts_of_one_list_are_independent() {
         let answer = Bytes::from_static(b"skin_0\\a\\skin_1\\b");
         let mut builder = RulesBuilder::new(&answer, Charset::default(), 2);
         let mut parts = [0, 9].map(|at| {
@@ -330,6 +332,6 @@ mod tests {
         );
         let kept = parts[1].clone();
         parts[1].push("more", "");
-        assert_eq!((kept.len(), parts[1].len()), (2, 3), "a clone does not grow");
+        assert_eq!((kept.len(), parts[1].len()), (2, 3), "a clone is independent");
     }
 }

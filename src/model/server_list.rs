@@ -1,37 +1,63 @@
-//! A list of servers, as a master gives it.
+//! The list of servers that a master server sends.
 
+use std::fmt;
 use std::net::SocketAddr;
 
 use super::completeness::Completeness;
 
-/// The servers that a master listed, and how far the list can be trusted to be whole.
+/// The list of servers that a master server sent.
+///
+/// ```
+/// use queryport::ServerList;
+/// use queryport::model::ListEnd;
+///
+/// fn summary(list: &ServerList) -> String {
+///     let end = match list.ended_by {
+///         ListEnd::Mark => "to its end mark",
+///         ListEnd::Quiet => "from a master without end marks",
+///         _ => "cut short",
+///     };
+///     format!("{} servers, {end}, {} out of scope", list.servers.len(), list.out_of_scope)
+/// }
+/// assert_eq!(summary(&ServerList::default()), "0 servers, cut short, 0 out of scope");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ServerList {
-    /// Addresses and query ports, each once, in the order in which they came.
+    /// Addresses and query ports without repetitions, in the order of the list.
     pub servers: Vec<SocketAddr>,
-    /// Whether the whole list arrived. An empty list with its end mark is complete.
+    /// Whether the list is complete. An empty list with an end mark is complete.
     pub completeness: Completeness,
-    /// How the end of the list was recognised.
+    /// How the list ended.
     pub ended_by: ListEnd,
-    /// Addresses that were left out because of their scope, such as loopback addresses in a list from the Internet.
+    /// Addresses left out because of their scope, for example loopback addresses in a list from the Internet.
     pub out_of_scope: u32,
-    /// Addresses that were left out because of [`Limits::max_servers`](crate::Limits::max_servers).
+    /// Addresses left out because of [`Limits::max_servers`](crate::Limits::max_servers).
     pub over_limit: u32,
 }
 
-/// How the end of a list was recognised.
+/// How a list ended, see [`ServerList`]. `Display` writes it in words: `by its end mark`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ListEnd {
-    /// By the master's end mark.
+    /// The end mark arrived.
     Mark,
-    /// By quiet: this master sends no end marks, so a lost last part would go unnoticed.
+    /// No more datagrams arrived, from a master without end marks. A lost last datagram would go unnoticed.
     Quiet,
-    /// It was not: time ran out, the connection broke, or a limit was reached.
+    /// The list was cut short: a timeout, a broken connection or a limit.
     #[default]
     Unknown,
+}
+
+impl fmt::Display for ListEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Mark => "by its end mark",
+            Self::Quiet => "by quiet, without an end mark",
+            Self::Unknown => "without an end mark",
+        })
+    }
 }

@@ -6,11 +6,11 @@ use super::completeness::{Completeness, Verification};
 use super::rules::Rules;
 use super::text::Text;
 
-/// The normalised status of a server: who it is, what is being played, who is on.
+/// The normalised status of a server: its name, the match, the players.
 ///
-/// The same field means the same for every game; which key of the wire each comes from is in the table of each protocol's
-/// module page. `None` means that the server did not say it, never a default. Every key and value of the server is in
-/// [`ServerStatus::rules`] too, understood or not: nothing is lost.
+/// A field has the same meaning for every game. The page of each protocol's module lists the keys of the wire that each field
+/// comes from. `None` means that the server did not send it; there are no defaults. [`ServerStatus::rules`] has every key and
+/// value of the server, those of the fields included.
 ///
 /// ```
 /// use std::time::Duration;
@@ -107,7 +107,8 @@ impl ServerStatus {
     }
 }
 
-/// An answer that can be normalised. Every protocol's `Answer` is one; implement it for a protocol of your own.
+/// Conversion of an answer to a [`ServerStatus`]. Every protocol's `Answer` implements it; implement it for a protocol of your
+/// own.
 ///
 /// ```
 /// use queryport::{ServerStatus, ToStatus};
@@ -125,7 +126,7 @@ impl ServerStatus {
 /// }
 /// ```
 pub trait ToStatus {
-    /// The normalised model. Rules and longer texts may share the answer's bytes.
+    /// The normalised status. Rules and long texts can share the memory of the answer.
     fn to_status(&self) -> ServerStatus;
 }
 
@@ -135,7 +136,17 @@ impl ToStatus for ServerStatus {
     }
 }
 
-/// One player of the list.
+/// A player of a status.
+///
+/// ```
+/// use queryport::Player;
+///
+/// let mut player = Player::new("Ann");
+/// (player.score, player.ping, player.team) = (Some(12), Some(48), Some(0));
+/// player.extra.push("skin", "CommandoSkins.cmdo");
+/// assert_eq!(player.name, "Ann");
+/// assert_eq!(player.bot, None, "the server did not send it");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
@@ -165,7 +176,16 @@ impl Player {
     }
 }
 
-/// One team.
+/// A team of a status.
+///
+/// ```
+/// use queryport::{ServerStatus, Team};
+///
+/// let mut red = Team::default();
+/// (red.id, red.name, red.score) = (Some(0), Some("Red".into()), Some(3));
+/// let mut status = ServerStatus::default();
+/// status.teams = vec![red];
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]

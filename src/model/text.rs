@@ -1,4 +1,4 @@
-//! Text as a game sends it: bytes of some character set with colour codes inside.
+//! Text of games: bytes in some character set, with colour codes.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,27 +10,29 @@ use crate::text::charset::Charset;
 use crate::text::colour::{Colour, Colours, Segments};
 use crate::text::small_bytes::SmallBytes;
 
-/// How the bytes of a text are to be read: its character set and its colour codes.
+/// How to read the bytes of a text: the character set and the kind of colour codes. The default is UTF-8 or Windows-1252
+/// without colour codes. See the example of [`Text`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub struct Style {
-    /// From bytes to characters.
+    /// The character set.
     pub charset: Charset,
-    /// Which colour codes stand among them.
+    /// The kind of colour codes.
     pub colours: Colours,
 }
 
 impl Style {
-    /// A style from its two halves.
+    /// A style of this character set and these colour codes.
     #[must_use]
     pub const fn new(charset: Charset, colours: Colours) -> Self {
         Self { charset, colours }
     }
 }
 
-/// Owned text: the bytes that came over the wire, and how to read them.
+/// An owned text: the bytes that the server sent, and how to read them.
 ///
-/// Nothing is decoded before it is read. A long text is a slice of the whole answer, whose memory it shares.
+/// `Display` writes the plain text. Texts are decoded when read. A text of more than 22 bytes shares
+/// the memory of its answer.
 ///
 /// ```
 /// use queryport::Text;
@@ -40,7 +42,7 @@ impl Style {
 /// assert_eq!(name.plain(), "Grün");
 /// assert_eq!(name.decoded(), "^1Grün^7");
 /// assert_eq!(name.raw(), b"^1Gr\xfcn^7");
-/// assert!(name == "Grün", "compared with a `str`, it is the plain text that counts");
+/// assert!(name == "Grün", "a text equals a `str` if its plain text does");
 /// ```
 ///
 /// # Equality and order
@@ -53,38 +55,38 @@ pub struct Text {
 }
 
 impl Text {
-    /// Text from wire bytes.
+    /// A text of these bytes.
     #[must_use]
     pub fn new(raw: impl Into<Bytes>, style: Style) -> Self {
         Self { raw: SmallBytes::Shared(raw.into()), style }
     }
 
-    /// Text that is a part of these bytes.
+    /// A text that is a part of these bytes.
     #[inline]
     pub(crate) fn part(whole: &Bytes, part: &[u8], style: Style) -> Self {
         Self { raw: SmallBytes::new(whole, part), style }
     }
 
-    /// The bytes as they came, colour codes and control bytes included.
+    /// The bytes that the server sent, colour codes and control bytes included.
     #[must_use]
     pub fn raw(&self) -> &[u8] {
         &self.raw
     }
 
-    /// How the bytes are read.
+    /// How to read the bytes.
     #[must_use]
     pub const fn style(&self) -> Style {
         self.style
     }
 
-    /// The same bytes read another way, for a caller who knows the game better than the mapping did.
+    /// Sets the style, for a caller that knows the game.
     #[must_use]
     pub fn with_style(mut self, style: Style) -> Self {
         self.style = style;
         self
     }
 
-    /// A borrowed copy, which has the same methods.
+    /// The text as a [`TextRef`], which has the same methods.
     #[must_use]
     pub fn as_ref(&self) -> TextRef<'_> {
         TextRef::new(&self.raw, self.style)
@@ -107,7 +109,7 @@ impl Text {
         self.as_ref().spans()
     }
 
-    /// Whether there are no bytes at all.
+    /// Whether the text has no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.raw.is_empty()
@@ -164,7 +166,15 @@ impl fmt::Debug for Text {
     }
 }
 
-/// Borrowed text. See [`Text`], whose rules of equality and order hold here too.
+/// A borrowed text, with the same equality and order as [`Text`].
+///
+/// ```
+/// use queryport::Rules;
+///
+/// let rules = Rules::from_iter([("mapname", "q3dm17")]);
+/// let map: queryport::model::TextRef<'_> = rules.get("mapname").unwrap();
+/// assert_eq!((map.plain().as_ref(), map.raw()), ("q3dm17", &b"q3dm17"[..]));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TextRef<'a> {
     raw: &'a [u8],
@@ -172,32 +182,32 @@ pub struct TextRef<'a> {
 }
 
 impl<'a> TextRef<'a> {
-    /// Text from borrowed wire bytes.
+    /// A text of these bytes.
     #[must_use]
     pub const fn new(raw: &'a [u8], style: Style) -> Self {
         Self { raw, style }
     }
 
-    /// The bytes as they came.
+    /// The bytes that the server sent.
     #[must_use]
     pub const fn raw(self) -> &'a [u8] {
         self.raw
     }
 
-    /// How the bytes are read.
+    /// How to read the bytes.
     #[must_use]
     pub const fn style(self) -> Style {
         self.style
     }
 
-    /// An owned copy of these bytes.
+    /// An owned copy.
     #[must_use]
     pub fn to_text(self) -> Text {
         Text::new(self.raw.to_vec(), self.style)
     }
 
-    /// What a person reads: decoded, without colour codes and without control characters, so that it is safe
-    /// to print on a terminal. Blanks at the ends stay. Borrows where nothing had to change.
+    /// The text without colour codes and control characters: safe to print on a terminal. Blanks at the ends are kept.
+    /// Borrowed where the bytes are the plain text already.
     #[must_use]
     pub fn plain(self) -> Cow<'a, str> {
         let mut segments = Segments::new(self.raw, self.style.colours, self.is_wide());
@@ -214,13 +224,13 @@ impl<'a> TextRef<'a> {
         plain
     }
 
-    /// Decoded and otherwise as it came, codes and control characters included.
+    /// The decoded text, colour codes and control characters included.
     #[must_use]
     pub fn decoded(self) -> Cow<'a, str> {
         self.style.charset.decode(self.raw)
     }
 
-    /// Stretches of one colour, for those who want to paint. Their texts joined are [`Self::plain`].
+    /// The text in spans of one colour. The texts of all spans joined are [`Self::plain`].
     pub fn spans(self) -> impl Iterator<Item = Span<'a>> {
         Spans {
             segments: Segments::new(self.raw, self.style.colours, self.is_wide()),
@@ -228,7 +238,7 @@ impl<'a> TextRef<'a> {
         }
     }
 
-    /// The bytes for a wire that reads this character set: as they are, unless they were UTF-16.
+    /// The bytes in this character set. Only UTF-16 is converted, from and to: other bytes stay as they are.
     pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
         if self.style.charset == charset || (!self.is_wide() && charset != Charset::Utf16Le) {
             Cow::Borrowed(self.raw)
@@ -279,14 +289,27 @@ impl fmt::Debug for TextRef<'_> {
     }
 }
 
-/// A stretch of text of one colour.
+/// A part of a text in one colour, see [`Text::spans`].
+///
+/// ```
+/// use queryport::Text;
+/// use queryport::model::{Charset, Colour, Colours, Style};
+///
+/// let name = Text::new(&b"The ^1Red^7 one"[..], Style::new(Charset::default(), Colours::Caret));
+/// let html = |colour| match colour {
+///     Some(Colour::Palette(1)) => "red",
+///     _ => "white",
+/// };
+/// let spans: Vec<String> = name.spans().map(|span| format!("{}: {}", html(span.colour), span.text)).collect();
+/// assert_eq!(spans, ["white: The ", "red: Red", "white:  one"]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Span<'a> {
-    /// The colour in force, `None` where the game's default is.
+    /// The colour; `None` is the default of the game.
     pub colour: Option<Colour>,
-    /// The text without codes and control characters.
+    /// The text without colour codes and control characters.
     pub text: Cow<'a, str>,
 }
 
@@ -317,7 +340,7 @@ mod tests {
     const Q3: Style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
 
     #[test]
-    fn plain_text_is_safe_to_print_and_borrowed_when_it_can_be() {
+    fn plain_text_has_no_control_characters_and_is_borrowed_where_possible() {
         assert!(matches!(TextRef::new(b"plain", Q3).plain(), Cow::Borrowed("plain")));
         assert_eq!(TextRef::new(b"\x01\x1b[31mHost\x7f ", Q3).plain(), "[31mHost ");
         assert_eq!(TextRef::new(b"^1", Q3).plain(), "");
@@ -333,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn only_utf16_is_encoded_anew() {
+    fn only_utf16_is_converted() {
         let narrow = TextRef::new(b"Gr\xfcn", Q3);
         assert!(matches!(narrow.encoded(Charset::Latin1), Cow::Borrowed(b"Gr\xfcn")));
         let wide = TextRef::new(&[0x16, 0x04, b'x', 0], Style::new(Charset::Utf16Le, Colours::None));
@@ -343,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn display_pads_like_any_string() {
+    fn display_pads() {
         assert_eq!(format!("[{:<6}]", Text::new(&b"^1ab"[..], Q3)), "[ab    ]");
     }
 }

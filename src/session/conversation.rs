@@ -134,6 +134,21 @@ impl<A> Verdict<A> {
 }
 
 /// How long to wait after a part of an answer, see [`Verdict::Partial`].
+///
+/// ```
+/// use queryport::session::{Verdict, Wait};
+///
+/// /// A list in datagrams of eight servers, whose last datagram is shorter.
+/// fn receive(servers: &mut Vec<u8>, datagram: &[u8]) -> Verdict<Vec<u8>> {
+///     servers.extend_from_slice(datagram);
+///     match datagram.len() {
+///         48 => Verdict::Partial(Wait::Reply),
+///         // An earlier datagram can still arrive.
+///         _ => Verdict::Partial(Wait::Grace),
+///     }
+/// }
+/// assert_eq!(receive(&mut Vec::new(), &[0; 6]), Verdict::Partial(Wait::Grace));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum Wait {

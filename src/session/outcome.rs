@@ -47,6 +47,18 @@ impl<A> Outcome<A> {
 }
 
 /// The counters of one query.
+///
+/// ```
+/// use queryport::{Outcome, ServerStatus};
+///
+/// fn log(outcome: &Outcome<ServerStatus>) -> String {
+///     let stats = outcome.stats;
+///     format!("{} requests, {} datagrams rejected, {} from other addresses", stats.requests, stats.rejected, stats.foreign)
+/// }
+/// # let server = "192.0.2.1:27960".parse()?;
+/// # assert!(log(&Outcome::new(ServerStatus::default(), server, None)).starts_with("0 requests"));
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
 
-/// Understands one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race; anything else is rejected.
+/// A conversation of one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race; anything else is rejected.
 #[derive(Debug, Default)]
 struct Script {
-    heard: Vec<u8>,
+    received: Vec<u8>,
     done_at_timeout: bool,
 }
 
@@ -20,9 +20,9 @@ impl Conversation for Script {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Vec<u8>> {
-        self.heard.extend_from_slice(datagram);
+        self.received.extend_from_slice(datagram);
         match datagram {
-            b"d" => Verdict::Done(self.heard.clone()),
+            b"d" => Verdict::Done(self.received.clone()),
             b"n" => Verdict::Next,
             b"p" => Verdict::Partial(Wait::Reply),
             b"q" => Verdict::Partial(Wait::Quiet),
@@ -33,8 +33,8 @@ impl Conversation for Script {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Vec<u8>> {
         match remaining {
-            _ if self.done_at_timeout => OnTimeout::Done(self.heard.clone()),
-            Remaining::Step if self.heard.ends_with(b"n") => OnTimeout::Next,
+            _ if self.done_at_timeout => OnTimeout::Done(self.received.clone()),
+            Remaining::Step if self.received.ends_with(b"n") => OnTimeout::Next,
             _ => OnTimeout::Retry,
         }
     }
@@ -50,10 +50,7 @@ struct Rig {
 
 impl Rig {
     fn new(script: Script, timing: Timing) -> Self {
-        #[allow(
-            clippy::disallowed_methods,
-            reason = "an Instant has to come from somewhere; time is virtual after this"
-        )]
+        #[allow(clippy::disallowed_methods, reason = "the start of virtual time")]
         let now = Instant::now();
         let session = Session::new(script, PEER.parse().unwrap(), timing, now);
         Self { session, now, out: Vec::new() }
@@ -63,7 +60,7 @@ impl Rig {
         self.session.poll_transmit(self.now, &mut self.out).is_some()
     }
 
-    fn hear(&mut self, datagram: &[u8]) {
+    fn receive(&mut self, datagram: &[u8]) {
         self.session.handle_datagram(self.now, PEER.parse().unwrap(), datagram);
     }
 
@@ -107,12 +104,12 @@ fn retries_back_off_and_then_the_query_fails() {
 }
 
 #[test]
-fn rejected_datagrams_move_no_timer_and_are_named_at_the_end() {
+fn rejected_datagrams_change_no_timer_and_the_error_names_the_last() {
     let mut rig = Rig::new(Script::default(), timing().with_retries(0));
     rig.send();
     rig.pass(600);
-    rig.hear(b"\x00");
-    rig.hear(b"");
+    rig.receive(b"\x00");
+    rig.receive(b"");
     assert_eq!(rig.wait_ms(), 400);
     rig.pass(400);
     match rig.session.poll_answer() {
@@ -124,7 +121,7 @@ fn rejected_datagrams_move_no_timer_and_are_named_at_the_end() {
 }
 
 #[test]
-fn other_senders_are_ignored_and_mapped_addresses_are_the_same_peer() {
+fn other_senders_are_ignored_and_a_mapped_address_is_the_same_server() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     for foreign in ["192.0.2.1:27961", "192.0.2.2:27960", "[::1]:27960"] {
@@ -135,59 +132,59 @@ fn other_senders_are_ignored_and_mapped_addresses_are_the_same_peer() {
     rig.session.handle_datagram(rig.now, "[::ffff:192.0.2.1]:27960".parse().unwrap(), b"d");
     let outcome = rig.session.poll_answer().unwrap().unwrap();
     assert_eq!((outcome.rtt.unwrap().as_millis(), outcome.answer), (40, b"d".to_vec()));
-    rig.hear(b"d");
+    rig.receive(b"d");
     assert_eq!(rig.session.stats().late, 1);
 }
 
-/// Trap: a peer that answers every step with another step kept the client sending for ever.
+/// A server that answers every step with another step must not keep the client sending.
 #[test]
-fn a_conversation_that_never_ends_is_ended() {
+fn a_conversation_ends_after_max_steps() {
     let mut rig = Rig::new(Script::default(), timing());
     let mut sent = 0;
     while rig.session.is_running() {
         sent += u32::from(rig.send());
-        rig.hear(b"n");
+        rig.receive(b"n");
     }
     assert_eq!(sent, 16);
     assert_eq!(rig.session.poll_answer(), Some(Err(QueryError::TooManySteps(16))));
 }
 
-/// Trap: partial answers must not extend the query past its deadline, which is checked on datagrams too.
+/// The deadline is checked when datagrams arrive too.
 #[test]
-fn an_endless_trickle_ends_at_the_deadline() {
+fn parts_do_not_extend_the_query_past_its_deadline() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     for _ in 0..10 {
-        rig.hear(b"p");
+        rig.receive(b"p");
         assert!(rig.wait_ms() <= 1000);
         rig.now += Duration::from_millis(500);
     }
-    rig.hear(b"p");
+    rig.receive(b"p");
     let expected = QueryError::NoAnswer { requests: 1, waited: Duration::from_millis(5000) };
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
 }
 
-/// Trap: every accepted fragment pushed a timer entry, and 100,000 of them grew the heap.
+/// Datagrams replace the timer: a queue of timers would grow with every fragment.
 #[test]
-fn a_session_has_one_timer_whatever_arrives() {
+fn a_session_has_one_timer() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     let size = std::mem::size_of_val(&rig.session);
     for _ in 0..1000 {
-        rig.hear(b"p");
+        rig.receive(b"p");
     }
     assert_eq!(std::mem::size_of_val(&rig.session), size, "no queue inside");
     rig.pass(1000);
     assert!(rig.send() && !rig.send(), "one retry, not a thousand");
 }
 
-/// Trap: a restarted peer met its stale timer.
+/// A step must not end at the timer of the step before it.
 #[test]
-fn an_overwritten_timer_does_not_expire() {
+fn a_replaced_timer_does_not_expire() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     rig.pass(900);
-    rig.hear(b"n");
+    rig.receive(b"n");
     assert!(rig.send());
     rig.pass(100);
     assert!(!rig.send(), "the first step's timer is gone");
@@ -195,40 +192,40 @@ fn an_overwritten_timer_does_not_expire() {
 }
 
 #[test]
-fn open_ended_replies_end_by_quiet_and_certain_ones_by_a_round_trip() {
+fn a_reply_without_end_mark_ends_by_quiet_and_one_that_looks_complete_by_a_round_trip() {
     let script = || Script { done_at_timeout: true, ..Script::default() };
     let mut rig = Rig::new(script(), timing());
     rig.send();
     rig.now += Duration::from_millis(50);
-    rig.hear(b"q");
+    rig.receive(b"q");
     assert_eq!(rig.wait_ms(), 300);
-    rig.hear(b"g");
+    rig.receive(b"g");
     assert_eq!(rig.wait_ms(), 50, "one round trip");
     rig.pass(50);
     assert_eq!(rig.session.poll_answer().unwrap().unwrap().answer, b"qg");
 }
 
 #[test]
-fn a_step_without_an_answer_can_be_given_up_for_the_next() {
+fn a_step_without_an_answer_can_be_skipped() {
     let mut rig = Rig::new(Script::default(), timing().with_retries(0));
     rig.send();
-    rig.hear(b"n");
+    rig.receive(b"n");
     rig.send();
     rig.pass(1000);
     assert!(rig.send(), "the third step");
-    rig.hear(b"d");
+    rig.receive(b"d");
     assert_eq!(rig.session.poll_answer().unwrap().unwrap().answer, b"nd");
 }
 
 #[test]
-fn an_unreachable_peer_ends_the_query_at_once() {
+fn an_unreachable_server_ends_the_query_at_once() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     rig.session.handle_unreachable(rig.now);
     assert_eq!(rig.session.poll_answer(), Some(Err(QueryError::Unreachable)));
 }
 
-/// Karn's rule: a late reply to the first request would pass for a fast one to the second.
+/// Karn's algorithm: a late reply to the first request would look like a fast reply to the second.
 #[test]
 fn a_repeated_request_gives_no_round_trip_time() {
     let mut rig = Rig::new(Script::default(), timing());
@@ -236,22 +233,22 @@ fn a_repeated_request_gives_no_round_trip_time() {
     rig.pass(1000);
     assert!(rig.send());
     rig.now += Duration::from_millis(5);
-    rig.hear(b"n");
+    rig.receive(b"n");
     rig.send();
     rig.now += Duration::from_millis(70);
-    rig.hear(b"d");
+    rig.receive(b"d");
     let outcome = rig.session.poll_answer().unwrap().unwrap();
     assert_eq!(outcome.rtt, Some(Duration::from_millis(70)), "the step that was sent once");
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     rig.pass(1000);
     rig.send();
-    rig.hear(b"d");
+    rig.receive(b"d");
     assert_eq!(rig.session.poll_answer().unwrap().unwrap().rtt, None);
 }
 
 #[test]
-fn a_request_that_fits_no_datagram_fails_alone() {
+fn a_request_too_large_for_a_datagram_is_an_error() {
     struct Long;
     impl Conversation for Long {
         type Answer = ();
@@ -269,28 +266,28 @@ fn a_request_that_fits_no_datagram_fails_alone() {
         }
     }
     let mut out = vec![1];
-    #[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
+    #[allow(clippy::disallowed_methods, reason = "the start of virtual time")]
     let now = Instant::now();
     let mut session = Session::new(Long, PEER.parse().unwrap(), timing(), now);
     assert_eq!(session.poll_transmit(now, &mut out), None);
     assert_eq!((session.poll_answer(), out), (Some(Err(QueryError::RequestTooLong(65_508))), vec![1]));
 }
 
-/// The documented order never stalls: whatever waits makes the session due at once.
+/// The documented order never stalls: a session is due while a request or its outcome waits.
 #[test]
 fn a_session_is_due_while_something_waits_to_be_taken() {
     let mut rig = Rig::new(Script::default(), timing());
     assert!(rig.session.poll_timeout().unwrap() <= rig.now, "a request waits");
     rig.send();
     assert!(rig.session.poll_timeout().unwrap() > rig.now);
-    rig.hear(b"d");
+    rig.receive(b"d");
     assert!(rig.session.poll_timeout().unwrap() <= rig.now, "the outcome waits");
     rig.session.poll_answer();
     assert_eq!(rig.session.poll_timeout(), None);
 }
 
 #[test]
-fn timing_says_how_many_requests_it_sends() {
+fn requests_counts_the_retries_that_fit() {
     let at_most = |ms| timing().with_timeout(Duration::from_millis(ms)).requests();
     // After 0, 1 and 2.5 s.
     assert_eq!([1000, 1001, 2500, 2501, 9000].map(at_most), [1, 2, 2, 3, 3]);

@@ -5,7 +5,8 @@ use std::time::Duration;
 /// Timeout, retries and waiting times of one query.
 ///
 /// With the defaults, no server gets two requests within a second: DarkPlaces answers each address once a second
-/// (`netconn.c`), ioquake3 once a second after a burst of ten (`sv_main.c`). Setters clamp to the documented ranges.
+/// (xonotic/darkplaces, netconn.c), ioquake3 once a second after a burst of ten (ioquake3, code/server/sv_main.c). Setters
+/// clamp to the documented ranges.
 ///
 /// ```
 /// use std::time::Duration;

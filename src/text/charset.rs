@@ -1,28 +1,30 @@
-//! From wire bytes to text. No decoder here fails: what a game sent is shown as well as it can be.
+//! Character sets. Decoding never fails: invalid bytes become replacement characters.
 
 use std::borrow::Cow;
 
-/// How the bytes of a text are to be read. The wire never says; the protocol and the game do.
+/// The character set of a text. Servers do not send it; it follows from the protocol and the game. See the example of
+/// [`Text`](crate::Text).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Charset {
-    /// UTF-8 where the bytes are valid UTF-8, else Windows-1252: right for nearly every server alive.
+    /// UTF-8 where the bytes are valid UTF-8, otherwise Windows-1252. It fits nearly every server.
     #[default]
     Utf8OrWindows1252,
-    /// UTF-8 where the bytes are valid UTF-8, else Latin-1: Minecraft, whose own server writes the low byte of each
-    /// character and whose relatives write UTF-8.
+    /// UTF-8 where the bytes are valid UTF-8, otherwise Latin-1. Minecraft's own server writes the low byte of each
+    /// character, other implementations write UTF-8.
     Utf8OrLatin1,
-    /// One byte a character, with the printable characters of Windows-1252 in 0x80–0x9F.
+    /// Windows-1252: one byte per character.
     Windows1252,
-    /// One byte a character, byte = code point.
+    /// Latin-1: one byte per character, which is its code point.
     Latin1,
-    /// Two bytes a code unit, little-endian; a lone surrogate or an odd last byte becomes U+FFFD.
+    /// UTF-16, little-endian. A lone surrogate or an odd last byte becomes U+FFFD.
     Utf16Le,
 }
 
-/// Windows-1252's own characters in 0x80..=0x9F. The five holes keep their C1 code points, as browsers do.
+/// The characters of Windows-1252 in 0x80..=0x9F. The five undefined bytes are C1 control characters, as in the WHATWG
+/// encoding standard.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -35,7 +37,7 @@ fn windows_1252(byte: u8) -> char {
 }
 
 impl Charset {
-    /// Decodes; borrows where the bytes already are the UTF-8 of the result.
+    /// Decodes bytes. Borrows where they are valid UTF-8 of the result.
     pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, str> {
         let utf8 = match self {
             Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => std::str::from_utf8(raw).ok(),
@@ -64,7 +66,7 @@ impl Charset {
         }
     }
 
-    /// Encodes for the wire; characters the set lacks become `?`.
+    /// Encodes a text. Characters that the set does not have become `?`.
     pub(crate) fn encode(self, text: &str) -> Vec<u8> {
         match self {
             Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => text.as_bytes().to_vec(),
@@ -90,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_of_windows_1252_goes_both_ways() {
+    fn every_byte_of_windows_1252_round_trips() {
         for byte in 0..=255_u8 {
             let text = Charset::Windows1252.decode(&[byte]).into_owned();
             assert_eq!(Charset::Windows1252.encode(&text), [byte], "{byte:#x} = {text:?}");
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_survives_what_is_broken() {
+    fn invalid_utf16_becomes_replacement_characters() {
         assert_eq!(Charset::Utf16Le.decode(&[0x16, 0x04, b'x', 0]), "Жx");
         assert_eq!(Charset::Utf16Le.decode(&[0x00, 0xD8, b'x', 0, 7]), "\u{FFFD}x\u{FFFD}");
         assert_eq!(Charset::Utf16Le.encode("Ж"), [0x16, 0x04]);

@@ -1,48 +1,47 @@
-//! Colour codes of the games, found on the wire bytes, before any decoding: a code may hold bytes that are no
-//! text at all.
+//! Colour codes in the texts of games. They are found before decoding, because a code can have bytes that are not text.
 
-/// Which colour codes a text may hold. Stripping with the wrong dialect eats text, so the protocol's mapping
-/// chooses it by what the server says of itself.
+/// The kind of colour codes in a text; it follows from the protocol and the game. The wrong kind would remove text. See the
+/// example of [`Text`](crate::Text).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Colours {
-    /// None: every byte is text.
+    /// No colour codes: every byte is text.
     #[default]
     None,
-    /// id Software's rule: `^` and any one character that is not `^`.
+    /// id Software: `^` and any character that is not `^`.
     Caret,
-    /// DarkPlaces (Nexuiz, Xonotic): `^0`–`^9`, `^xRGB` in hexadecimal, `^^` for a caret.
+    /// DarkPlaces (Nexuiz, Xonotic): `^0`–`^9`, `^xRGB` in hexadecimal, and `^^` for a caret.
     DarkPlaces,
     /// Call of Duty and Warsow: `^0`–`^9`, `^:` and `^;`.
     CaretDigit,
-    /// Unreal Engine 2: ESC and three code units, red, green and blue; cut short at the end of a text.
+    /// Unreal Engine 2: ESC and three code units for red, green and blue. A code at the end of a text can be truncated.
     UnrealEscape,
     /// Minecraft: `§` and one of `0-9a-fk-or`, either case.
     SectionSign,
-    /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their ends `[\c]`…, either case.
+    /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`, `[\u]`, either case.
     Swat4,
     /// Serious Sam: `^cRRGGBB`, `^b`, `^i`, `^r`, `^f` with one digit, `^a` with two.
     SeriousSam,
 }
 
-/// A colour as a game names it.
+/// A colour of a text, see [`Span`](crate::model::Span) for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Colour {
-    /// An entry of the game's own palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and white in
-    /// every Quake 3 descendant; 0–15 are Minecraft's own in a [`Colours::SectionSign`] text.
+    /// An entry of the game's palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and white in games of the
+    /// Quake 3 family; 0–15 are Minecraft's formatting codes in a [`Colours::SectionSign`] text.
     Palette(u8),
     /// Red, green and blue.
     Rgb(u8, u8, u8),
-    /// Back to what the game shows without codes.
+    /// The default of the game. Spans never have it: their colour is `None` then.
     Reset,
 }
 
-/// A code at the start of some bytes: its length, the text it stands for (`^^`), the colour it switches to.
+/// A code: its length in bytes, the length of the literal text in it (`^^` is a caret), the new colour.
 struct Code {
     bytes: usize,
     literal: usize,
@@ -59,7 +58,7 @@ impl Code {
     }
 }
 
-/// Cuts wire bytes into stretches of text without codes, each with the colour in force.
+/// Iterator over the parts of a text between its codes, each with its colour.
 #[derive(Debug, Clone)]
 pub(crate) struct Segments<'a> {
     rest: &'a [u8],
@@ -69,12 +68,12 @@ pub(crate) struct Segments<'a> {
 }
 
 impl<'a> Segments<'a> {
-    /// `wide`: two bytes a code unit, little-endian.
+    /// `wide`: two bytes per code unit, little-endian.
     pub(crate) fn new(raw: &'a [u8], colours: Colours, wide: bool) -> Self {
         Self { rest: raw, colours, unit: if wide { 2 } else { 1 }, colour: None }
     }
 
-    /// The code unit at this position, in units; a cut last unit is none.
+    /// The code unit with this index; `None` for a truncated one.
     fn unit(bytes: &[u8], size: usize, index: usize) -> Option<u16> {
         let start = index.checked_mul(size)?;
         let low = u16::from(*bytes.get(start)?);
@@ -84,7 +83,7 @@ impl<'a> Segments<'a> {
         Some(low | u16::from(*bytes.get(start.checked_add(1)?)?) << 8)
     }
 
-    /// The code that begins exactly at `bytes`, lengths in bytes.
+    /// The code at the start of `bytes`, with its lengths in bytes.
     fn code(&self, bytes: &[u8]) -> Option<Code> {
         let at = |index| Self::unit(bytes, self.unit, index);
         let ascii = |index| at(index).and_then(|unit| u8::try_from(unit).ok());
@@ -140,7 +139,7 @@ fn hex_pair(high: u8, low: u8) -> Option<u8> {
     Some(hex(high)? << 4 | hex(low)?)
 }
 
-/// `^` and one character. The palette index is ioquake3's: distance from `0`, modulo eight.
+/// `^` and one character. The palette index is the distance from `0` modulo eight (ioquake3, code/qcommon/q_shared.h).
 fn caret(first: u8, second: u8, may_follow: impl Fn(u8) -> bool) -> Option<Code> {
     (first == b'^' && may_follow(second)).then(|| Code::to(2, Colour::Palette(second.wrapping_sub(b'0') & 7)))
 }
@@ -153,7 +152,7 @@ fn dark_places(ascii: &impl Fn(usize) -> Option<u8>) -> Option<Code> {
         b'^' => Some(Code { bytes: 2, literal: 1, colour: None }),
         digit @ b'0'..=b'9' => Some(Code::to(2, Colour::Palette(digit.wrapping_sub(b'0')))),
         b'x' => {
-            // One digit a component: 0xF stands for 0xFF.
+            // One digit per component: F is 0xFF.
             let nibble = |index| ascii(index).and_then(hex).map(|digit| digit << 4 | digit);
             Some(Code::to(5, Colour::Rgb(nibble(2)?, nibble(3)?, nibble(4)?)))
         }
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn each_dialect_strips_its_own_codes_only() {
+    fn each_kind_strips_only_its_own_codes() {
         assert_eq!(strip(b"^1Red^7 ^^wx ^", Colours::Caret), b"Red ^x ^");
         assert_eq!(strip(b"^1Red ^xF00x^^ ^xG00 ^a", Colours::DarkPlaces), b"Red x^ ^xG00 ^a");
         assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::CaretDigit), b"{RA}^a");
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_carried_along() {
+    fn spans_have_their_colours() {
         let spans: Vec<_> = Segments::new(b"a^1b^xF08c", Colours::DarkPlaces, false).collect();
         let expected: [(Option<Colour>, &[u8]); 3] =
             [(None, b"a"), (Some(Colour::Palette(1)), b"b"), (Some(Colour::Rgb(0xFF, 0, 0x88)), b"c")];
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_bit_units_are_seen_whole() {
+    fn codes_of_wide_texts_are_found_by_code_units() {
         let raw: Vec<u8> = "A\u{1b}\u{ff}\u{1}\u{1}B".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let text: Vec<u8> =
             Segments::new(&raw, Colours::UnrealEscape, true).flat_map(|(_, text)| text.to_vec()).collect();

@@ -1,21 +1,21 @@
-//! Finding separators between short tokens.
+//! Search for the separators between short tokens.
 
-/// All places of some bytes in a text, in order. Where tokens are short and all of them are wanted, one look at 64 bytes
-/// together finds the ends of ten.
+/// Iterator over the positions of one or more byte values in a text. It searches 64 bytes at once, which is faster than a
+/// search per token where tokens are short.
 #[derive(Debug, Clone)]
 pub(crate) struct Marks<'a, const N: usize = 1> {
     bytes: [u8; N],
-    /// What comes after the block that is looked at.
+    /// The text after the current block.
     rest: &'a [u8],
-    /// Where the block begins.
+    /// The position of the current block.
     block: usize,
-    /// Where the next block begins.
+    /// The position of the next block.
     next: usize,
-    /// A bit for each place in the block that was not given yet.
+    /// One bit for each remaining position in the current block.
     marks: u64,
 }
 
-/// Bytes looked at together: as many as there are bits.
+/// Bytes of a block: one for each bit of `marks`.
 const BLOCK: usize = 64;
 
 impl<'a, const N: usize> Marks<'a, N> {
@@ -24,9 +24,9 @@ impl<'a, const N: usize> Marks<'a, N> {
         Self { bytes, rest: text, block: 0, next: 0, marks: 0 }
     }
 
-    /// Looks at the next block; `false` at the end of the text.
+    /// Searches the next block; `false` at the end of the text.
     #[inline]
-    fn look(&mut self) -> bool {
+    fn next_block(&mut self) -> bool {
         self.block = self.next;
         if let Some((block, rest)) = self.rest.split_first_chunk() {
             self.marks = marks(self.bytes, block);
@@ -51,7 +51,7 @@ impl<const N: usize> Iterator for Marks<'_, N> {
     #[inline]
     fn next(&mut self) -> Option<usize> {
         while self.marks == 0 {
-            if !self.look() {
+            if !self.next_block() {
                 return None;
             }
         }
@@ -61,8 +61,8 @@ impl<const N: usize> Iterator for Marks<'_, N> {
     }
 }
 
-/// A bit for each place of one of the bytes. The comparison is one the compiler makes for many bytes at once; the product
-/// moves eight bytes of 0 or 1 next to each other into the highest byte.
+/// One bit for each position of one of the byte values. The compiler vectorises the comparison. The multiplication gathers
+/// eight bytes of 0 or 1 into the bits of the highest byte.
 #[inline]
 fn marks<const N: usize>(bytes: [u8; N], block: &[u8; BLOCK]) -> u64 {
     const GATHER: u64 = 0x0102_0408_1020_4080;
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_where_a_plain_search_finds_the_byte() {
+    fn positions_agree_with_memchr() {
         let mut random = 1_u64;
         for length in 0..300 {
             let mut text = Vec::new();

@@ -1,9 +1,10 @@
-//! Keys that have a meaning, found in one pass over the pairs of a server.
+//! Lookup of all known keys of a status in one pass over its pairs.
 
-/// Bytes of the longest key that has a meaning in any protocol, rounded up.
+/// The length of the longest known key of any protocol in bytes, rounded up.
 pub(crate) const LONGEST: usize = 32;
 
-/// A struct with the value of each key that has a meaning: `field = b"key in lower case"`. Keys match in any ASCII case.
+/// Declares a struct with a slot for the value of each known key: `field = b"key in lower case"`. Keys match in any ASCII
+/// case.
 macro_rules! known_keys {
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident = $key:expr,)+ }) => {
         $(#[$doc])*
@@ -13,7 +14,7 @@ macro_rules! known_keys {
         }
 
         impl<'a> $name<'a> {
-            /// The slot of a key; `None` if it has no meaning here.
+            /// The slot of a key; `None` for an unknown key.
             #[inline]
             $vis fn slot(&mut self, key: &[u8]) -> Option<&mut Option<&'a [u8]>> {
                 let mut buffer = [0; $crate::text::known_keys::LONGEST];
@@ -31,7 +32,7 @@ macro_rules! known_keys {
 
 pub(crate) use known_keys;
 
-/// The first of these values that is not empty: the preferred key stands first.
+/// The first value that is not empty. The preferred key comes first.
 pub(crate) fn first_filled<'a>(values: &[Option<&'a [u8]>]) -> Option<&'a [u8]> {
     values.iter().flatten().copied().find(|value| !value.is_empty())
 }
@@ -48,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_in_any_case_and_no_others_are() {
+    fn known_keys_match_in_any_case() {
         let mut known = Known::default();
         for (key, value) in [("MapName", "a"), ("mapnam", "b"), ("", "c"), ("MAP", "")] {
             if let Some(slot) = known.slot(key.as_bytes()) {
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_value_does_not_count() {
+    fn empty_values_are_skipped() {
         assert_eq!(first_filled(&[None, Some(b""), Some(b"a"), Some(b"b")]), Some(&b"a"[..]));
         assert_eq!(first_filled(&[None, Some(b"")]), None);
     }

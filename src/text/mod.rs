@@ -1,5 +1,5 @@
-//! What two or more protocols share below their grammar: character sets, colour codes, separators, numbers. Holds no wire
-//! format and is private to the crate; `model` re-exports the enums that a user needs.
+//! Character sets, colour codes, separators and numbers, as two or more protocols use them. The module knows no wire format
+//! and is private; `model` re-exports the enums that a user needs.
 
 pub(crate) mod charset;
 pub(crate) mod colour;

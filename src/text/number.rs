@@ -1,8 +1,8 @@
-//! Numbers and truth values that stand as text on the wire.
+//! Numbers and booleans as text.
 
 use bytes::BufMut;
 
-/// A decimal integer with an optional sign; blanks around it are ignored, anything else makes it no number.
+/// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte makes it `None`.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii();
     let (negative, digits) = match text {
@@ -22,7 +22,7 @@ pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     Some(value)
 }
 
-/// A number that fits the wanted type; the same leniency as [`integer`].
+/// Parses a decimal integer like [`integer`]; `None` if it does not fit the type.
 pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
     integer(text).and_then(|value| T::try_from(value).ok())
 }
@@ -35,9 +35,9 @@ pub(crate) fn put(value: i64, out: &mut impl BufMut) {
     let mut digits = [0; 20];
     let mut rest = value.unsigned_abs();
     let mut start = digits.len();
-    for (place, digit) in digits.iter_mut().enumerate().rev() {
+    for (index, digit) in digits.iter_mut().enumerate().rev() {
         *digit = u8::try_from(rest % 10).unwrap_or_default().wrapping_add(b'0');
-        (rest, start) = (rest / 10, place);
+        (rest, start) = (rest / 10, index);
         if rest == 0 {
             break;
         }
@@ -45,8 +45,8 @@ pub(crate) fn put(value: i64, out: &mut impl BufMut) {
     out.put_slice(digits.get(start..).unwrap_or_default());
 }
 
-/// A truth value in any of the spellings seen on servers: `0`/`1`, `true`/`false`, `yes`/`no`, `on`/`off`, any
-/// case. Other numbers than 0 are true.
+/// Parses a boolean in the spellings of servers: `0`/`1`, `true`/`false`, `yes`/`no`, `on`/`off`, any case. Numbers other
+/// than 0 are true.
 pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
     let text = text.trim_ascii();
     let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_of_every_shape() {
+    fn integers_are_decimal_with_an_optional_sign() {
         assert_eq!(integer(b" 152"), Some(152));
         assert_eq!(integer(b"-9999"), Some(-9999));
         assert_eq!(integer(b"+7"), Some(7));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn written_numbers_are_read_again() {
+    fn numbers_are_written_in_decimal() {
         for value in [0, 7, -1, 10, 99, 1_000_000_007, i64::MAX, i64::MIN] {
             let mut out = Vec::new();
             put(value, &mut out);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn truth_in_every_spelling() {
+    fn booleans_have_many_spellings() {
         for yes in ["1", "True", "true", "YES", "on", "2"] {
             assert_eq!(boolean(yes.as_bytes()), Some(true), "{yes}");
         }

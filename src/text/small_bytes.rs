@@ -1,18 +1,18 @@
-//! Owned bytes: slices that share an answer's memory, or short copies stored inline.
+//! Owned bytes: a shared slice, or a short copy stored inline.
 
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 
 use bytes::Bytes;
 
-/// Where `part` lies within `whole`, by address: `None` when it is no slice of it.
+/// The range of `part` in `whole`, by address; `None` if it is not a slice of it.
 pub(crate) fn locate(whole: &[u8], part: &[u8]) -> Option<Range<usize>> {
     let start = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
     let end = start.checked_add(part.len())?;
     (end <= whole.len()).then_some(start..end)
 }
 
-/// `part` as an owned slice that shares the memory of `whole`; a copy when it is no slice of it.
+/// `part` as an owned slice that shares the memory of `whole`, or a copy if it is not a slice of it.
 pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
     match locate(whole, part) {
         Some(range) => whole.slice(range),
@@ -20,10 +20,10 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
     }
 }
 
-/// Longest slice stored inline: as many bytes as fit into the size of a [`Bytes`].
+/// The longest slice stored inline, in bytes: as many as fit into the size of a [`Bytes`].
 const SHORT: usize = 22;
 
-/// Owned bytes of an answer. Short ones are stored inline: copying a name costs less than a reference count.
+/// Owned bytes of an answer. Short ones are stored inline: a copy costs less than a reference count.
 #[derive(Debug, Clone)]
 pub(crate) enum SmallBytes {
     Short { length: u8, bytes: [u8; SHORT] },
@@ -38,7 +38,7 @@ impl SmallBytes {
         else {
             return Self::Shared(share(whole, part));
         };
-        // A copy of a fixed length, what follows included, is one or two instructions.
+        // A copy of a fixed length, with the bytes that follow, takes one or two instructions.
         let fixed = locate(whole, part).and_then(|range| whole.get(range.start..)?.first_chunk());
         let bytes = fixed.copied().unwrap_or_else(|| {
             let mut bytes = [0; SHORT];
@@ -93,6 +93,7 @@ mod tests {
         assert_eq!(&share(&whole, b"other")[..], b"other");
         assert_eq!(locate(&whole, &whole[8..]), Some(8..8));
     }
+
     #[test]
     fn inline_and_shared_bytes_are_equal() {
         let whole = Bytes::from((0..64).collect::<Vec<u8>>());
@@ -103,7 +104,7 @@ mod tests {
                 assert_eq!(&stored[..], part);
                 assert_eq!(matches!(stored, SmallBytes::Short { .. }), part.len() <= SHORT);
                 assert_eq!(stored, SmallBytes::Shared(Bytes::copy_from_slice(part)));
-                assert_eq!(stored, SmallBytes::new(&Bytes::new(), part), "a foreign slice");
+                assert_eq!(stored, SmallBytes::new(&Bytes::new(), part), "not a slice of it");
             }
         }
         assert_eq!(size_of::<SmallBytes>(), size_of::<Bytes>());

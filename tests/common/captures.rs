@@ -32,7 +32,7 @@ pub fn cases(protocol: &str) -> Vec<Case> {
 pub fn third_party(protocol: &str) -> Option<Vec<Case>> {
     let folder = std::env::var_os("QUERYPORT_CAPTURES")?;
     let cases = read_folder(&PathBuf::from(folder).join(protocol));
-    assert!(!cases.is_empty(), "QUERYPORT_CAPTURES is set but holds no {protocol} captures");
+    assert!(!cases.is_empty(), "QUERYPORT_CAPTURES is set but has no {protocol} captures");
     Some(cases)
 }
 

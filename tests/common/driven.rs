@@ -1,4 +1,4 @@
-//! A client session that a test drives by hand: no link, no server, and time moves only when the test says so.
+//! A client session without link and server, in virtual time: the test supplies datagrams and moves the time.
 
 use std::time::Instant;
 
@@ -15,25 +15,25 @@ pub struct Driven<C: Conversation> {
 }
 
 impl<C: Conversation> Driven<C> {
-    /// A session whose first request waits to be sent.
+    /// A session before its first request.
     pub fn new(conversation: C, timing: Timing) -> Self {
         let now = Instant::now();
         Self { session: Session::new(conversation, at(SERVER), timing, now), now }
     }
 
-    /// The request that waits to be sent; empty where none does.
+    /// The request to send; empty if there is none.
     pub fn send(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         self.session.poll_transmit(self.now, &mut out);
         out
     }
 
-    /// A datagram arrives.
+    /// Handles a datagram from this address.
     pub fn receive(&mut self, from: &str, datagram: &[u8]) {
         self.session.handle_datagram(self.now, at(from), datagram);
     }
 
-    /// Sends requests, and lets time pass, until the query ends.
+    /// Sends requests and moves the time until the query ends.
     pub fn finish(&mut self) -> Result<Outcome<C::Answer>, QueryError> {
         loop {
             self.send();

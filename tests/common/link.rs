@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// What a link does to datagrams. Rates are 0.0–1.0.
+/// The conditions of a link. Rates are 0.0–1.0.
 #[derive(Debug, Clone, Copy)]
 pub struct Conditions {
     pub loss: f64,
     pub duplication: f64,
-    /// Chance that one bit of a datagram is changed.
+    /// The chance that one bit of a datagram changes.
     pub corruption: f64,
     pub delay: Duration,
-    /// Up to this much is added to each datagram's delay: reordering.
+    /// The most time added to the delay of a datagram, which reorders datagrams.
     pub jitter: Duration,
 }
 
 impl Conditions {
-    /// Nothing happens to datagrams but time.
+    /// A link that only delays.
     pub const fn perfect(delay: Duration) -> Self {
         Self { loss: 0.0, duplication: 0.0, corruption: 0.0, delay, jitter: Duration::ZERO }
     }
 
-    /// A bad day on the Internet.
+    /// A bad link: loss, duplication, reordering.
     pub const fn bad() -> Self {
         Self {
             loss: 0.1,
@@ -63,8 +63,8 @@ impl Link {
                 continue;
             }
             if !datagram.bytes.is_empty() && self.random.chance(self.conditions.corruption) {
-                let place = self.random.below(datagram.bytes.len() as u64) as usize;
-                datagram.bytes[place] ^= 1 << self.random.below(8);
+                let index = self.random.below(datagram.bytes.len() as u64) as usize;
+                datagram.bytes[index] ^= 1 << self.random.below(8);
             }
             let jitter = self.conditions.jitter.mul_f64(self.random.fraction());
             self.sent += 1;

@@ -1,4 +1,4 @@
-//! What the integration tests share. Each test binary uses a part of it.
+//! Helpers of the integration tests. Each test binary uses some of them.
 #![allow(dead_code, missing_docs, unreachable_pub)]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -19,7 +19,7 @@ pub mod driven;
 pub mod link;
 pub mod pair;
 pub mod twist;
-/// What `examples/decode` prints: the wire view as JSON.
+/// The wire view as JSON, as `examples/decode` prints it.
 #[path = "../../examples/decode/wire/mod.rs"]
 pub mod wire;
 
@@ -30,7 +30,7 @@ use queryport::session::Conversation;
 use queryport::{Answer, Requester, Secret};
 use serde_json::{Map, Value, json};
 
-/// The address that this text is.
+/// Parses an address.
 pub fn at(address: &str) -> SocketAddr {
     address.parse().unwrap()
 }
@@ -47,7 +47,7 @@ pub fn request(conversation: &mut impl Conversation) -> Vec<u8> {
     out
 }
 
-/// What `examples/decode` prints of an answer.
+/// An answer as `examples/decode` prints it.
 pub fn decoded(answer: &Answer) -> Value {
     let mut line = Map::new();
     line.insert("complete".to_owned(), json!(answer.completeness().is_complete()));

@@ -1,4 +1,4 @@
-//! A client session and a server on the two ends of a simulated link, in virtual time.
+//! A client session and a server, connected by a simulated link, in virtual time.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -13,15 +13,14 @@ use super::link::{Conditions, Datagram, Link};
 pub const CLIENT: &str = "192.0.2.1:5000";
 pub const SERVER: &str = "192.0.2.2:27960";
 
-/// What a pair did.
+/// The result of a pair.
 pub struct Played<A> {
     pub result: Result<Outcome<A>, QueryError>,
-    /// Virtual time from start to end.
+    /// The virtual time from start to end.
     pub elapsed: Duration,
 }
 
-/// Leads a conversation with a server function over a link, to its end. The server gets the virtual time, the
-/// sender and the datagram.
+/// Runs a conversation with a server function over a link. The server gets the virtual time, the sender and the datagram.
 pub fn play<C: Conversation>(
     conversation: C,
     timing: Timing,
@@ -41,8 +40,8 @@ pub fn play<C: Conversation>(
         if let Some(result) = session.poll_answer() {
             return Played { result, elapsed: now - start };
         }
-        let alarm = session.poll_timeout().expect("a running session has an alarm");
-        now = link.next_arrival().map_or(alarm, |arrival| arrival.min(alarm)).max(now);
+        let timeout = session.poll_timeout().expect("a running session has a timeout");
+        now = link.next_arrival().map_or(timeout, |arrival| arrival.min(timeout)).max(now);
         while let Some(datagram) = link.arrive(now) {
             if datagram.to == server_at {
                 for bytes in server(now, datagram.from, &datagram.bytes) {

@@ -39,7 +39,7 @@ fn a_quake3_view_allocates_nothing() {
 }
 
 #[test]
-fn a_quake3_model_is_two_lists_and_shared_bytes() {
+fn a_quake3_status_is_two_lists_and_shared_bytes() {
     let answer = Answer::from_datagrams([Bytes::from(full_server())], &Limits::default()).unwrap();
     let mut players = 0;
     let counted = measure(|| players = answer.to_status().listed_players().len());
@@ -86,7 +86,7 @@ fn a_gamespy1_view_allocates_nothing() {
 }
 
 #[test]
-fn a_gamespy1_answer_is_joined_once_and_its_model_a_few_lists() {
+fn a_gamespy1_answer_is_joined_once_and_its_status_is_a_few_lists() {
     let datagrams = full_gamespy1_server();
     let mut answer = None;
     let counted = measure(|| {
@@ -134,7 +134,7 @@ fn a_gamespy4_answer_is_one_buffer_and_an_index() {
 }
 
 #[test]
-fn a_gamespy4_model_is_lists_and_shared_bytes() {
+fn a_gamespy4_status_is_lists_and_shared_bytes() {
     let answer = gamespy4::Answer::from_datagrams(gamespy4_datagrams(), &Limits::default()).unwrap();
     let mut players = 0;
     let counted = measure(|| players = answer.to_status().listed_players().len());
@@ -145,7 +145,7 @@ fn a_gamespy4_model_is_lists_and_shared_bytes() {
 }
 
 #[test]
-fn a_gamespy4_datagram_that_is_rejected_costs_nothing() {
+fn a_rejected_gamespy4_datagram_allocates_nothing() {
     let counted = measure(|| {
         for datagram in [&b""[..], b"\x09\x01\x02\x03\x04abc\0", b"\0\x01\x02\x03\x04", b"\xff"] {
             assert!(gamespy4::Response::parse(datagram, &Limits::default()).is_err());
@@ -192,7 +192,7 @@ fn a_ut2004_view_allocates_nothing() {
 }
 
 #[test]
-fn a_ut2004_model_is_a_few_lists_and_one_for_each_player() {
+fn a_ut2004_status_is_a_few_lists_and_one_for_each_player() {
     let packets = full_ut2004_server();
     let mut answer = None;
     let counted = measure(|| {

@@ -1,4 +1,4 @@
-//! What answers and scans allocate.
+//! Allocations and memory of answers and scans.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

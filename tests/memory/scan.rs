@@ -1,4 +1,4 @@
-//! What a scan holds and allocates, counted.
+//! The memory of a scan: bytes held and allocations.
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{ParseError, ParseErrorKind};
 use queryport::{Protocol, QueryOptions, ScanOptions, StatusQuery, Timing};
 
-/// Bytes a query may hold while it is under way, its answer's own bytes aside.
+/// Most bytes of a running query, without the bytes of its answer.
 const BYTES_A_QUERY: u64 = 2048;
 
 fn at(index: u32) -> SocketAddr {
@@ -22,7 +22,7 @@ fn targets(count: u32) -> impl Iterator<Item = (SocketAddr, StatusQuery)> + Send
     })
 }
 
-/// Leads a scan whose servers are all unreachable; returns the most bytes held at once.
+/// Runs a scan of unreachable servers; returns the peak of the heap in bytes.
 fn most_bytes(count: u32, window: usize) -> u64 {
     let mut failed = 0;
     let now = Instant::now();
@@ -49,7 +49,7 @@ fn most_bytes(count: u32, window: usize) -> u64 {
 }
 
 #[test]
-fn memory_follows_the_window_and_not_the_list() {
+fn memory_depends_on_the_window_and_not_on_the_list() {
     let (window, few, many) = (1000, most_bytes(10_000, 1000), most_bytes(50_000, 1000));
     println!("{} bytes a query under way", few / window);
     assert!(few <= window * BYTES_A_QUERY, "{} bytes a query", few / window);
@@ -81,7 +81,7 @@ impl Conversation for Ping {
 }
 
 #[test]
-fn in_steady_state_nothing_is_allocated() {
+fn a_steady_scan_allocates_nothing() {
     let targets = (0..200_000).map(|index| (at(index), Ping));
     let now = Instant::now();
     let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default().with_window(256), now);

@@ -49,7 +49,7 @@ async fn a_name_with_two_addresses_is_tried_until_one_answers() {
     assert_eq!(outcome.answer.verification, Verification::Verified);
 }
 
-/// Answers, or fails, as the test wants it.
+/// A mock that answers or fails.
 struct Mock(bool);
 
 #[async_trait]
@@ -69,7 +69,7 @@ impl Query for Mock {
 }
 
 #[tokio::test]
-async fn queries_are_objects() {
+async fn a_query_is_an_object() {
     let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await;
     let shared: std::sync::Arc<dyn Query> = std::sync::Arc::new(Mock(true));
     let servers: Vec<Box<dyn Query>> = vec![
@@ -85,7 +85,7 @@ async fn queries_are_objects() {
 }
 
 #[tokio::test]
-async fn failures_are_told_apart() {
+async fn each_failure_has_its_error() {
     let quiet = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let started = Instant::now();
     let error = client().query(Protocol::Quake3, &quiet.local_addr().unwrap().to_string()).await.unwrap_err();
@@ -124,9 +124,9 @@ async fn bad_addresses_are_reported_before_anything_is_sent() {
         assert_eq!(error.kind(), ErrorKind::BadAddress, "{bad}");
         assert!(error.to_string().contains("write HOST, HOST:PORT or [IPV6]:PORT"), "{error}");
     }
-    for nobody in ["255.255.255.255:1", "224.0.0.1:1", "0.0.0.0:1", "[ff02::1]:1"] {
-        let error = client().query(Protocol::Quake3, nobody).await.unwrap_err();
-        assert!(matches!(error, Error::NotAsked { .. }), "{nobody}: {error}");
+    for address in ["255.255.255.255:1", "224.0.0.1:1", "0.0.0.0:1", "[ff02::1]:1"] {
+        let error = client().query(Protocol::Quake3, address).await.unwrap_err();
+        assert!(matches!(error, Error::NotAsked { .. }), "{address}: {error}");
     }
     let error = client().query(Protocol::Quake3, "no.such.host.invalid").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NameResolution);
@@ -135,7 +135,7 @@ async fn bad_addresses_are_reported_before_anything_is_sent() {
 
 /// One deadline over all addresses of a name, here two that never answer.
 #[tokio::test]
-async fn one_deadline_over_all_addresses() {
+async fn the_deadline_covers_all_addresses() {
     let quiet = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let port = quiet.local_addr().unwrap().port();
     let _other = UdpSocket::bind(("::1", port)).await;
@@ -147,7 +147,7 @@ async fn one_deadline_over_all_addresses() {
 }
 
 #[tokio::test]
-async fn the_family_and_the_local_address_are_the_callers() {
+async fn the_caller_chooses_the_family_and_the_local_address() {
     let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await;
     let name = format!("localhost:{}", address.port());
     assert!(client().with_family(Family::Ipv4).query(Protocol::Quake3, &name).await.is_ok());
@@ -166,7 +166,7 @@ async fn the_family_and_the_local_address_are_the_callers() {
 
 /// Minecraft, and short answers, need no conversation of the caller's own.
 #[tokio::test]
-async fn dialects_and_detail_are_options() {
+async fn options_set_the_dialect_and_the_detail() {
     let minecraft = gamespy4::server::Options::new(gamespy4::server::Dialect::Minecraft);
     let address = start("127.0.0.1:0", minecraft, status("A Minecraft Server")).await.to_string();
     let options = QueryOptions::default().with_dialect(gamespy4::Dialect::Minecraft);
@@ -197,7 +197,7 @@ async fn dialects_and_detail_are_options() {
 }
 
 #[tokio::test]
-async fn detect_finds_the_protocols_behind_a_port() {
+async fn detect_finds_the_protocols_of_a_host() {
     let address = start("127.0.0.1:0", Protocol::GameSpy1, status("Srv")).await;
     let detected = client().detect(&address.to_string()).await.unwrap();
     let [detected] = &detected[..] else { panic!("{detected:?}") };
@@ -250,5 +250,5 @@ async fn dropping_a_query_cancels_it() {
     // Its socket is gone: a late answer meets a closed port.
     quiet.send_to(b"late", from).await.unwrap();
     let refused = tokio::time::timeout(Duration::from_millis(300), quiet.recv_from(&mut buffer)).await;
-    assert!(refused.is_err() || refused.unwrap().is_err(), "nobody retries");
+    assert!(refused.is_err() || refused.unwrap().is_err(), "a dropped query sends no retry");
 }

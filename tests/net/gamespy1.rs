@@ -17,7 +17,7 @@ fn client() -> Client {
 }
 
 #[tokio::test]
-async fn commands_are_asked_and_answered() {
+async fn commands_are_answered() {
     let mut options = server::Options::default();
     options.echo = true;
     options.key = GameKey::new("Nm3aZ9").ok();
@@ -36,7 +36,7 @@ async fn commands_are_asked_and_answered() {
     assert!(StatusQuery::commands(&[Command::Echo(b"\\")], Limits::default()).is_err());
 }
 
-/// A list server for one client: greets, checks the proof, sends `list` in pieces, closes if told to.
+/// A list server for one client: sends a challenge, checks the answer, sends `list` in pieces, and closes if `close` is set.
 async fn master(list: Vec<u8>, close: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -67,7 +67,7 @@ fn request() -> ListRequest {
 }
 
 #[tokio::test]
-async fn a_list_comes_in_both_formats_whether_the_server_closes_or_not() {
+async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
     for close in [true, false] {
         let plain = br"\ip\192.0.2.1:7778\ip\192.0.2.2:7788\final\".to_vec();
         let records = [&[192, 0, 2, 1, 0x1E, 0x62][..], &[192, 0, 2, 2, 0x1E, 0x6C], br"\final\"].concat();
@@ -84,7 +84,7 @@ async fn a_list_comes_in_both_formats_whether_the_server_closes_or_not() {
 }
 
 #[tokio::test]
-async fn failures_of_list_servers_are_told_apart() {
+async fn each_failure_of_a_list_server_has_its_error() {
     let address = master(br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
     let list = client().gamespy1_servers(&address.to_string(), &request()).await.unwrap();
     assert_eq!((list.servers.len(), list.completeness.is_complete()), (1, false));
@@ -100,7 +100,7 @@ async fn failures_of_list_servers_are_told_apart() {
     let error =
         client().gamespy1_servers(&silent.local_addr().unwrap().to_string(), &request()).await.unwrap_err();
     assert!(matches!(error, Error::List { error: ListError::NoGreeting, .. }), "{error}");
-    assert!(started.elapsed() < Duration::from_secs(3), "the whole timeout and no more");
+    assert!(started.elapsed() < Duration::from_secs(3), "not longer than the timeout");
 
     let closed = silent.local_addr().unwrap();
     drop(silent);

@@ -39,7 +39,7 @@ async fn console(bind: &str) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn commands_run_one_after_the_other_at_the_pace_of_servers() {
+async fn commands_keep_to_the_rate_limits_of_servers() {
     for bind in ["127.0.0.1:0", "[::1]:0"] {
         let address = console(bind).await.to_string();
         let mut rcon = Rcon::new(&client(), &address, Password::new("hunter2")).await.unwrap();
@@ -54,7 +54,7 @@ async fn commands_run_one_after_the_other_at_the_pace_of_servers() {
 }
 
 #[tokio::test]
-async fn passwords_are_checked_by_the_server_and_before() {
+async fn wrong_and_invalid_passwords_are_errors() {
     let address = console("127.0.0.1:0").await.to_string();
     let rcon = async |password: &str| {
         Rcon::new(&client(), &address, Password::new(password.to_owned())).await.unwrap()
@@ -70,9 +70,9 @@ async fn passwords_are_checked_by_the_server_and_before() {
     assert_eq!(rcon.run("status").await.unwrap_err().kind(), ErrorKind::Unreachable);
 }
 
-/// A master of both families, three game servers that announce themselves, and a client that asks for the list.
+/// A master on both families, three game servers that send heartbeats, and a client of the list.
 #[tokio::test]
-async fn announced_servers_come_onto_the_list_and_are_asked() {
+async fn announced_servers_are_listed_and_queried() {
     let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("[::1]:0").await.unwrap()];
     let masters: Vec<SocketAddr> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
     let mut options = Options::default();
@@ -127,7 +127,7 @@ async fn announced_servers_come_onto_the_list_and_are_asked() {
 }
 
 #[tokio::test]
-async fn a_refused_connect_over_the_network() {
+async fn a_refused_connect_is_an_answer() {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap();
     tokio::spawn(async move {

@@ -56,7 +56,7 @@ fn both(targets: &[Target]) -> [Scan; 2] {
 
 /// Each server answers with its own name, whatever the system calls and the protocol.
 #[tokio::test]
-async fn every_server_is_told_apart_batched_and_unbatched() {
+async fn each_answer_is_that_of_its_server_batched_and_unbatched() {
     let mut targets = servers(150, "127.0.0.1:0").await;
     targets.extend(servers(20, "[::1]:0").await);
     for (mut scan, batched) in both(&targets).into_iter().zip([cfg!(target_os = "linux"), false]) {
@@ -76,7 +76,7 @@ async fn every_server_is_told_apart_batched_and_unbatched() {
     }
 }
 
-/// Silent servers cost one timeout all together, and one that does not exist costs nothing where ICMP errors are read.
+/// All unanswered queries wait for one timeout together; an unreachable server ends at once where ICMP errors are read.
 #[tokio::test]
 async fn dead_servers_do_not_delay_the_others() {
     let mut targets = servers(60, "127.0.0.1:0").await;
@@ -145,7 +145,7 @@ async fn a_scan_is_a_stream_and_reports_duplicates() {
     assert_eq!(results, [(0, false), (1, false), (2, false), (3, true)]);
 }
 
-/// A slow caller gets every answer: the window holds the scan back, not the receive buffer.
+/// A slow caller gets every answer: the window limits the scan before the receive buffer overflows.
 #[tokio::test]
 async fn a_slow_caller_loses_no_answer() {
     let targets = servers(200, "127.0.0.1:0").await;
@@ -164,7 +164,7 @@ async fn a_slow_caller_loses_no_answer() {
 /// interface that does not exist: nothing leaves the machine.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn local_send_errors_pause_and_do_not_end() {
+async fn local_send_errors_do_not_end_a_scan() {
     let mut targets = servers(100, "127.0.0.1:0").await;
     targets.insert(20, (Protocol::Quake3, "[fe80::1%999999]:27960".parse().unwrap()));
     targets.insert(21, (Protocol::Quake3, "[fe80::2%999999]:27960".parse().unwrap()));
@@ -181,7 +181,7 @@ async fn local_send_errors_pause_and_do_not_end() {
     }
 }
 
-/// Asks with more than any datagram holds, or as one should.
+/// A request larger than a datagram, or a valid one.
 enum Wide {
     TooWide,
     Fit(Box<StatusQuery>),
@@ -199,7 +199,7 @@ impl Conversation for Wide {
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
         match self {
-            Self::TooWide => panic!("nobody was asked"),
+            Self::TooWide => panic!("no request was sent"),
             Self::Fit(query) => query.receive(datagram),
         }
     }
@@ -213,7 +213,7 @@ impl Conversation for Wide {
 }
 
 #[tokio::test]
-async fn a_request_that_fits_no_datagram_fails_alone() {
+async fn a_request_too_large_for_a_datagram_ends_its_own_query_only() {
     let targets = servers(8, "127.0.0.1:0").await;
     let too_wide = (SocketAddr::from(([127, 0, 0, 1], 9)), Wide::TooWide);
     let fit = |(protocol, server)| {
@@ -236,7 +236,7 @@ async fn a_request_that_fits_no_datagram_fails_alone() {
 
 /// Names are looked up on the way, and each target may have options of its own.
 #[tokio::test]
-async fn host_names_and_options_of_targets() {
+async fn a_target_has_a_host_name_and_options() {
     let quake3 = start("127.0.0.1:0", Protocol::Quake3).await;
     let mut status = ServerStatus::default();
     status.players = Some(vec![Player::new("Ann")]);
@@ -262,7 +262,7 @@ async fn host_names_and_options_of_targets() {
 
 /// Targets that arrive while the scan runs.
 #[tokio::test]
-async fn targets_from_a_stream() {
+async fn targets_come_from_a_stream() {
     struct Slow(Vec<Target>, Pin<Box<tokio::time::Sleep>>);
 
     impl Stream for Slow {
@@ -299,6 +299,6 @@ fn without_a_runtime_a_scan_is_an_error() {
 async fn an_empty_list_ends_at_once() {
     for mut scan in both(&[]) {
         let ended = tokio::time::timeout(Duration::from_secs(2), scan.next()).await;
-        assert!(ended.expect("a scan of nobody ends").is_none());
+        assert!(ended.expect("a scan of no servers ends").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Servers inside this process, so that the examples have something to ask.
+//! Embedded servers for the examples to query.
 
 mod gamespy1;
 mod gamespy4;
@@ -15,7 +15,7 @@ use queryport::{Player, Protocol, Secret, ServerStatus, Text};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-/// A server that can be embedded.
+/// A server to embed: its description, protocol and status.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) about: &'static str,
@@ -35,7 +35,7 @@ pub(crate) fn worlds() -> Vec<World> {
     let mut worlds = vec![
         World::new("an embedded Quake 3 server", Protocol::Quake3, quake3::deathmatch()),
         World::new(
-            "an embedded UT99 server, its answer in several datagrams",
+            "an embedded UT99 server, whose reply takes several datagrams",
             Protocol::GameSpy1,
             gamespy1::capture_the_flag(),
         ),

@@ -1,4 +1,4 @@
-//! Quake 3.
+//! An embedded server of Quake 3.
 
 use queryport::model::{Charset, Colours, Style};
 use queryport::{ServerStatus, Text};
@@ -26,7 +26,7 @@ pub(super) fn deathmatch() -> ServerStatus {
     status
 }
 
-/// Text with Quake 3's colour codes.
+/// Text with the colour codes of Quake 3.
 fn caret(text: &str) -> Text {
     Text::new(text.as_bytes().to_vec(), Style::new(Charset::default(), Colours::Caret))
 }

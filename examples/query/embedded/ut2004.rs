@@ -1,11 +1,11 @@
-//! UT2004 and Killing Floor.
+//! Embedded servers of UT2004's protocol: UT2004, Killing Floor.
 
 use queryport::model::{Charset, Colours, Style};
 use queryport::{Player, ServerStatus, Text};
 
 use super::player;
 
-/// Text in Unreal Engine 2's own bytes: ESC and three bytes are a colour.
+/// Text with the colour codes of Unreal Engine 2: ESC and three bytes.
 fn unreal(text: &[u8]) -> Text {
     Text::new(text.to_vec(), Style::new(Charset::Latin1, Colours::UnrealEscape))
 }
