@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::family::{Family, Known};
 use super::wire::packer::Section;
+use super::wire::row_key::RowKey;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 
 /// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to
@@ -82,7 +83,7 @@ impl<'a> Sections<'a> {
             if is(&"password") {
                 password = None;
             }
-            if !elsewhere.iter().any(is) {
+            if !elsewhere.iter().any(is) && !self.is_row(key.raw()) {
                 section.push(&encoded(key), &encoded(value));
             }
         }
@@ -96,6 +97,15 @@ impl<'a> Sections<'a> {
             section.push(b"password", spelling.as_bytes());
         }
         section
+    }
+
+    /// Whether clients would read a rule as a row: the name of a player, a field of a listed one, or a team.
+    fn is_row(&self, key: &[u8]) -> bool {
+        let listed = self.status.listed_players().len();
+        RowKey::name_index(key).is_some()
+            || RowKey::parse(key).is_some_and(|row| {
+                row.is_team || usize::try_from(row.index).is_ok_and(|index| index < listed)
+            })
     }
 
     /// One section for each player, and one for the names of teams where they follow.

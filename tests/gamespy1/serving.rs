@@ -228,3 +228,68 @@ fn two_responders_never_answer_each_other() {
         assert!(b.poll_transmit(now, &mut out).is_none());
     }
 }
+
+/// What the server side says of a status, and what a client makes of it.
+fn served(status: &ServerStatus, dialect: Dialect) -> (Vec<Bytes>, ServerStatus) {
+    let request = Request::new(&[Command::Status]);
+    let replies = server::answer(&request, status, &Options::new(dialect), &requester(CLIENT));
+    let datagrams: Vec<Bytes> = replies.into_iter().collect();
+    let answer = Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).unwrap();
+    (datagrams, answer.to_status())
+}
+
+#[test]
+fn two_thousand_rules_displace_no_player_and_look_incomplete() {
+    for dialect in DIALECTS {
+        let mut crowded = status(64);
+        crowded.rules = (0..2000).map(|rule| (format!("rule{rule}"), "some value or other")).collect();
+        let (datagrams, read) = served(&crowded, dialect);
+        assert!(datagrams.len() <= 32);
+        assert!(!datagrams.iter().any(|datagram| datagram.windows(7).any(|window| window == br"\final\")));
+        assert_eq!((read.listed_players().len(), read.player_count), (64, Some(64)));
+        assert!(read.rules.get("rule700").is_some(), "as many as fit");
+        assert!(!read.completeness.is_complete());
+    }
+}
+
+#[test]
+fn too_many_players_look_incomplete_and_their_count_is_true() {
+    for dialect in DIALECTS {
+        let (datagrams, read) = served(&status(900), dialect);
+        assert_eq!((datagrams.len(), read.player_count), (32, Some(900)));
+        assert!((200..900).contains(&read.listed_players().len()));
+        assert!(!read.completeness.is_complete());
+    }
+}
+
+#[test]
+fn a_rule_too_long_for_a_datagram_is_left_out_and_the_others_stay() {
+    for dialect in DIALECTS {
+        let mut long = status(3);
+        long.rules.push("motd", &"x".repeat(2000));
+        long.rules.push("after", "1");
+        let (_, read) = served(&long, dialect);
+        assert!(read.rules.get("motd").is_none());
+        assert_eq!(read.rules.get_all("rule7").count() + read.rules.get_all("after").count(), 2);
+        assert_eq!(read.listed_players().len(), 3);
+        assert!(read.completeness.is_complete(), "the end mark says that nothing else is missing");
+    }
+}
+
+#[test]
+fn rules_that_read_as_rows_make_no_players_and_change_none() {
+    for dialect in DIALECTS {
+        let mut odd = status(2);
+        for key in
+            ["player_8", "frags_3", "frags_1", "playername_0", "teamname_0", "score_t1", "name_tag_distance"]
+        {
+            odd.rules.push(key, "99");
+        }
+        let (_, read) = served(&odd, dialect);
+        let scores: Vec<_> = read.listed_players().iter().map(|player| player.score).collect();
+        assert_eq!((scores, read.teams.len()), (vec![Some(-3), Some(-2)], 0));
+        assert!(read.listed_players().iter().all(|player| player.extra.len() == 2));
+        assert_eq!(read.rules.get("frags_3").unwrap().raw(), b"99", "no player has this number");
+        assert!(read.rules.get("name_tag_distance").is_some());
+    }
+}
