@@ -1,5 +1,7 @@
 //! A reply put together: it owns its bytes, the views borrow from it.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 
 use super::reassembly::{Body, Reassembly};
@@ -72,12 +74,23 @@ const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north
     north-eastern US, eastern Canada/United Kingdom/continental Europe/Central Asia, Middle East/\
     south-east Asia, Pacific/Africa/Australia, New Zealand, Pacific/Central and South America";
 
+/// Whether fewer rows of players are here than the server counts. Evidence only where numbers and end mark prove nothing:
+/// UT2004 counts bots that it does not list, and MOHAA lists fewer rows than it counts.
+fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
+    let counted = fields.get("numplayers").and_then(number::number::<usize>);
+    let rows: BTreeSet<u32> = fields.pairs().filter_map(|(key, _)| RowKey::player_field_index(key)).collect();
+    (are_asked || !rows.is_empty()) && counted.is_some_and(|counted| rows.len() < counted)
+}
+
 impl Answer {
     pub(crate) fn new(mut body: Body, asked: Asked) -> Self {
         if asked.status {
             let fields = body.fields();
             // Where numbers begin at 0, a lost first fragment leaves no gap.
             body.missing.info |= fields.get("hostname").is_none() && fields.get("mapname").is_none();
+        }
+        if !body.is_proven {
+            body.missing.players |= lacks_players(body.fields(), asked.players);
         }
         Self { body, asked }
     }
