@@ -153,7 +153,7 @@ impl StatusQuery {
             (None, Detail::Short) => Asked::default(),
             (None, Detail::Full) => Asked::new(&[Command::Status]),
         };
-        self.replies.best().map(|body| Answer::new(body, asked))
+        Answer::best(&self.replies, asked)
     }
 }
 

@@ -138,7 +138,8 @@ impl<'a> Sections<'a> {
         let (unreal, battlefield) = (Family::Unreal, Family::Battlefield1942);
 
         say(Some("password"), &["needpass", "gamepassword"], status.password.map(truth));
-        if status.rules.get("listenserver").is_some() || family == unreal {
+        let has = |key| status.rules.get(key).is_some();
+        if has("listenserver") || (family == unreal && !has("dedicated") && !has("ded")) {
             say(Some("listenserver"), &[], status.dedicated.map(|dedicated| truth(!dedicated)));
         } else {
             say(Some("dedicated"), &["ded"], status.dedicated.map(truth));

@@ -313,6 +313,26 @@ fn parts_without_numbers_are_incomplete_when_one_is_lost() {
     }
 }
 
+/// A late part of the first reply joins the second one, and nothing but the players in it shows that.
+#[test]
+fn parts_of_two_replies_are_not_taken_for_one() {
+    let mut rig = Rig::new();
+    let head = br"\hostname\Srv\numplayers\2";
+    rig.receive(head);
+    rig.pass(1500);
+    assert_eq!(rig.sent, 2);
+    rig.receive(br"\player_0\old\frags_0\1\player_1\gone\frags_1\2");
+    rig.receive(head);
+    rig.receive(br"\player_0\old\frags_0\4\player_1\new\frags_1\0\final\\queryid\333.1");
+    rig.pass(1500);
+    assert_eq!(rig.sent, 3, "asked again");
+    rig.receive(head);
+    rig.receive(br"\player_0\old\frags_0\4\player_1\new\frags_1\0\final\\queryid\333.1");
+    let outcome = rig.to_the_end().unwrap();
+    assert!(outcome.answer.completeness().is_complete());
+    assert_eq!(names(&outcome.answer), ["old", "new"]);
+}
+
 /// Descent 3 ends every datagram of a reply with an end mark.
 #[test]
 fn an_end_mark_in_every_datagram_ends_nothing() {

@@ -149,15 +149,16 @@ impl Reassembly {
         self.numbered.get_mut(position)
     }
 
-    /// A complete reply, else the one with the most fragments.
-    pub(crate) fn best(&self) -> Option<Body> {
+    /// The replies that may be the answer, the likelier one first: a complete one, else the one with the most fragments;
+    /// without numbers the longer one of two.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = Body> {
         let complete = self.numbered.iter().find(|reply| reply.is_complete() && reply.has_end);
         let longest = || self.numbered.iter().max_by_key(|reply| reply.fragments.len());
-        match complete.or_else(longest) {
-            Some(reply) if !reply.fragments.is_empty() => Some(reply.body()),
-            _ if self.earlier.rank() > self.unnumbered.rank() => self.earlier.body(&self.limits),
-            _ => self.unnumbered.body(&self.limits),
-        }
+        let numbered = complete.or_else(longest).filter(|reply| !reply.fragments.is_empty());
+        let mut others = [&self.unnumbered, &self.earlier];
+        others.sort_by_key(|reply| std::cmp::Reverse(reply.rank()));
+        let others = others.into_iter().filter(move |_| numbered.is_none());
+        numbered.map(Numbered::body).into_iter().chain(others.filter_map(|reply| reply.body(&self.limits)))
     }
 
     /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
