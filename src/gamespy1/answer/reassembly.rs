@@ -157,7 +157,9 @@ impl Reassembly {
         let numbered = complete.or_else(longest).filter(|reply| !reply.fragments.is_empty());
         let mut others = [&self.unnumbered, &self.earlier];
         others.sort_by_key(|reply| std::cmp::Reverse(reply.rank()));
-        let others = others.into_iter().filter(move |_| numbered.is_none());
+        // Where the text is cut anywhere, a loss shows in nothing but the length.
+        let count = if self.unnumbered.splits_tokens || self.earlier.splits_tokens { 1 } else { 2 };
+        let others = others.into_iter().take(count).filter(move |_| numbered.is_none());
         numbered.map(Numbered::body).into_iter().chain(others.filter_map(|reply| reply.body(&self.limits)))
     }
 
