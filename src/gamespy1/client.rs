@@ -37,6 +37,8 @@ pub struct StatusQuery {
     replies: Reassembly,
     /// The end came without numbers: what is here is all, unless a late datagram follows.
     is_ended: bool,
+    /// The length of the last such reply that lacked something.
+    incomplete: Option<usize>,
 }
 
 /// The habits of servers that a client must know before it asks.
@@ -69,6 +71,7 @@ impl StatusQuery {
             detail: Detail::default(),
             replies: Reassembly::new(limits),
             is_ended: false,
+            incomplete: None,
         }
     }
 
@@ -138,13 +141,19 @@ impl StatusQuery {
         }
     }
 
+    /// Whether another reply would change nothing: this one is complete, or the one before lacked the same.
+    fn is_settled(&mut self, answer: &Answer) -> bool {
+        let length = Some(answer.raw().len());
+        answer.completeness().is_complete() || std::mem::replace(&mut self.incomplete, length) == length
+    }
+
     fn best(&self) -> Option<Answer> {
         let asked = match (&self.commands, self.detail) {
             (Some((_, asked)), _) => *asked,
             (None, Detail::Short) => Asked::default(),
             (None, Detail::Full) => Asked::new(&[Command::Status]),
         };
-        self.replies.best().map(|body| Answer::new(body, asked))
+        Answer::best(&self.replies, asked)
     }
 }
 
@@ -172,10 +181,11 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        let Some(best) = self.best() else { return OnTimeout::Retry };
         let is_enough = match remaining {
-            Remaining::Retry => self.is_ended || self.replies.lacks_end_mark(),
+            Remaining::Retry => (self.is_ended && self.is_settled(&best)) || self.replies.lacks_end_mark(),
             Remaining::Step | Remaining::Nothing => true,
         };
-        self.best().filter(|_| is_enough).map_or(OnTimeout::Retry, OnTimeout::Done)
+        if is_enough { OnTimeout::Done(best) } else { OnTimeout::Retry }
     }
 }

@@ -1,33 +1,132 @@
 //! Families of games: the same keys mean different things in them.
 
+use std::time::Duration;
+
 use crate::model::Colours;
-use crate::text::known_keys::known_keys;
+use crate::text::known_keys::{first_filled, known_keys};
+use crate::text::number;
 
 known_keys! {
     /// The keys that tell the family, and those that the model has fields for.
     pub(crate) struct Known {
+        active_mods = b"active_mods",
+        activemod = b"activemod",
+        ded = b"ded",
+        dedicated = b"dedicated",
+        fraglimit = b"fraglimit",
         gameclass = b"gameclass",
+        gameid = b"gameid",
         gamename = b"gamename",
+        gamepassword = b"gamepassword",
         gametype = b"gametype",
         gamevariant = b"gamevariant",
         gamever = b"gamever",
+        goalscore = b"goalscore",
+        goalteamscore = b"goalteamscore",
         hostname = b"hostname",
         hostport = b"hostport",
+        listenserver = b"listenserver",
         mapfilename = b"mapfilename",
         mapid = b"mapid",
         mapname = b"mapname",
         maxplayers = b"maxplayers",
         mingamever = b"mingamever",
         minnetver = b"minnetver",
+        minplayers = b"minplayers",
+        mod_key = b"mod",
+        modname = b"modname",
+        mods = b"mods",
+        mutator = b"mutator",
+        mutators = b"mutators",
         needpass = b"needpass",
         numbots = b"numbots",
         numplayers = b"numplayers",
+        numrounds = b"numrounds",
         password = b"password",
         pure = b"pure",
         rankedserver = b"rankedserver",
         realism = b"realism",
+        remainingtime = b"remainingtime",
+        reservedslots = b"reservedslots",
+        roundtime = b"roundtime",
+        roundtimeremain = b"roundtimeremain",
+        scorelimit = b"scorelimit",
+        suspectsscore = b"suspectsscore",
+        sv_punkbuster = b"sv_punkbuster",
+        swatscore = b"swatscore",
+        teamone = b"teamone",
+        teamonescore = b"teamonescore",
+        teamtwo = b"teamtwo",
+        teamtwoscore = b"teamtwoscore",
+        tickets1 = b"tickets1",
+        tickets2 = b"tickets2",
+        time_limit = b"time_limit",
+        timeleft = b"timeleft",
+        timelimit = b"timelimit",
         version = b"version",
     }
+}
+
+impl<'a> Known<'a> {
+    pub(crate) fn password(&self) -> Option<bool> {
+        first_filled(&[self.password, self.needpass, self.gamepassword]).and_then(number::boolean)
+    }
+
+    pub(crate) fn dedicated(&self) -> Option<bool> {
+        let listens = || self.listenserver.and_then(number::boolean).map(|listens| !listens);
+        first_filled(&[self.dedicated, self.ded]).and_then(number::boolean).or_else(listens)
+    }
+
+    /// The modification; Battlefield 1942 names its own folder where there is none.
+    pub(crate) fn mod_name(&self, family: Family) -> Option<&'a [u8]> {
+        let folder = self.gameid.filter(|_| family == Family::Battlefield1942);
+        let folder = folder.filter(|folder| !folder.eq_ignore_ascii_case(b"bf1942"));
+        first_filled(&[folder, self.activemod, self.modname, self.mod_key, self.mods])
+    }
+
+    /// The limit of the match, where the unit is known: seconds in Battlefield 1942's `roundTime`, else minutes.
+    pub(crate) fn time_limit(&self, family: Family) -> Option<Duration> {
+        let minutes = match family {
+            Family::Battlefield1942 => match self.roundtime.and_then(seconds) {
+                Some(round) => return Some(round),
+                None => self.time_limit,
+            },
+            _ => self.timelimit.filter(|_| family.counts_minutes(self.gamename.unwrap_or_default())),
+        };
+        minutes
+            .and_then(number::number::<u32>)
+            .map(|minutes| Duration::from_secs(u64::from(minutes).saturating_mul(60)))
+    }
+
+    /// The time until the end, which says nothing where the match has no limit.
+    pub(crate) fn time_left(&self, family: Family) -> Option<Duration> {
+        let left = match family {
+            Family::Battlefield1942 => self.roundtimeremain,
+            Family::Swat4 => self.timeleft,
+            Family::Unreal => self.remainingtime,
+            _ => None,
+        };
+        left.and_then(seconds).filter(|_| self.time_limit(family) != Some(Duration::ZERO))
+    }
+
+    /// A team game ends by `goalteamscore` even where the server has a `fraglimit` too.
+    pub(crate) fn score_limit(&self) -> Option<i64> {
+        first_filled(&[self.goalteamscore, self.goalscore, self.scorelimit, self.fraglimit])
+            .and_then(number::integer)
+    }
+
+    /// The two sides of games that have no rows of teams: name and score.
+    pub(crate) fn sides(&self) -> [(Option<&'a [u8]>, Option<i64>); 2] {
+        let score = |keys: &[Option<&[u8]>]| first_filled(keys).and_then(number::integer);
+        [
+            (self.teamone, score(&[self.teamonescore, self.tickets1, self.swatscore])),
+            (self.teamtwo, score(&[self.teamtwoscore, self.tickets2, self.suspectsscore])),
+        ]
+    }
+}
+
+fn seconds(value: &[u8]) -> Option<Duration> {
+    number::number::<u32>(value).map(|seconds| Duration::from_secs(u64::from(seconds)))
 }
 
 /// The family of games that a server belongs to, inferred from its keys.
@@ -42,28 +141,50 @@ pub(crate) enum Family {
     /// Counters that are zero are left out.
     Swat4,
     SeriousSam,
+    /// A player's team is the name of one.
+    TribesVengeance,
     Other,
 }
 
 impl Family {
-    /// The family of a server that sends these keys.
-    pub(crate) fn of(known: &Known<'_>) -> Self {
+    /// The family of a server that sends these keys. `has_named_sides`: it also sends rows with `playername` and with
+    /// `teamname`, as Battlefield 1942 alone does, whose reply to `\players\` names no game.
+    pub(crate) fn of(known: &Known<'_>, has_named_sides: bool) -> Self {
         let game = known.gamename.unwrap_or_default().to_ascii_lowercase();
-        if game == b"bfield1942" {
+        let variant = known.gamevariant.unwrap_or_default().to_ascii_lowercase();
+        if game.starts_with(b"bfield1942") || (game.is_empty() && has_named_sides) {
             Self::Battlefield1942
         } else if game.starts_with(b"moh")
             || known.rankedserver.is_some()
             || (known.realism.is_some() && known.pure.is_some())
         {
             Self::MedalOfHonor
-        } else if game.starts_with(b"swat4") || known.gamevariant.is_some() {
+        } else if known.teamone.is_some() {
+            Self::TribesVengeance
+        } else if game.starts_with(b"swat4")
+            || variant.starts_with(b"swat")
+            || variant.starts_with(b"sef")
+            || (known.gamevariant.is_some() && known.numrounds.is_some())
+        {
             Self::Swat4
         } else if game.starts_with(b"serioussam") {
             Self::SeriousSam
-        } else if known.minnetver.is_some() || known.mingamever.is_some() {
+        } else if known.minnetver.is_some()
+            || known.mingamever.is_some()
+            || [&b"ut"[..], b"ut2", b"ut2004", b"unreal"].contains(&&*game)
+        {
             Self::Unreal
         } else {
             Self::Other
+        }
+    }
+
+    /// Whether `timelimit` is in minutes.
+    pub(crate) fn counts_minutes(self, game: &[u8]) -> bool {
+        match self {
+            Self::Unreal | Self::MedalOfHonor | Self::SeriousSam => true,
+            Self::Other => [&b"descent3"[..], b"nolf2"].iter().any(|known| game.eq_ignore_ascii_case(known)),
+            Self::Battlefield1942 | Self::Swat4 | Self::TribesVengeance => false,
         }
     }
 
@@ -75,7 +196,7 @@ impl Family {
             Self::MedalOfHonor => Colours::CaretDigit,
             Self::Swat4 => Colours::Swat4,
             Self::SeriousSam => Colours::SeriousSam,
-            Self::Battlefield1942 | Self::Other => Colours::None,
+            Self::Battlefield1942 | Self::TribesVengeance | Self::Other => Colours::None,
         }
     }
 
@@ -98,6 +219,11 @@ mod tests {
             (br"\gamename\mohaa", Family::MedalOfHonor),
             (br"\pure\0\realism\1", Family::MedalOfHonor),
             (br"\hostname\x\gamevariant\SWAT 4", Family::Swat4),
+            (br"\hostname\x\gamevariant\SEF 2", Family::Swat4),
+            (br"\hostname\x\gamevariant\Elite\numrounds\5", Family::Swat4),
+            (br"\gamevariant\CTF\teamone\Phoenix", Family::TribesVengeance),
+            (br"\gamevariant\CTF", Family::Other),
+            (br"\gamename\bfield1942d", Family::Battlefield1942),
             (br"\gamename\serioussamse", Family::SeriousSam),
             (br"\gamename\opflash", Family::Other),
             (b"", Family::Other),
@@ -108,7 +234,8 @@ mod tests {
                     slot.get_or_insert(value);
                 }
             }
-            assert_eq!(Family::of(&known), family);
+            assert_eq!(Family::of(&known, false), family);
         }
+        assert_eq!(Family::of(&Known::default(), true), Family::Battlefield1942);
     }
 }

@@ -1,10 +1,13 @@
 //! From the model to what this protocol can say of it: sections of keys and values.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use super::family::{Family, Known};
 use super::wire::packer::Section;
+use super::wire::row_key::RowKey;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
+use crate::text::number;
 
 /// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to
 /// `\rules\`.
@@ -21,8 +24,9 @@ pub(super) struct Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
-    /// `team_names`: the names of teams follow the players. In Battlefield 1942 they always do.
-    pub(super) fn new(status: &'a ServerStatus, team_names: bool) -> Self {
+    /// `is_qr1`: the server imitates GameSpy's own code, else the Unreal engine, whose keys it has then unless the game
+    /// has others.
+    pub(super) fn new(status: &'a ServerStatus, is_qr1: bool) -> Self {
         let mut known = Known::default();
         for (key, value) in &status.rules {
             if let Some(slot) = known.slot(key.raw()) {
@@ -30,8 +34,16 @@ impl<'a> Sections<'a> {
             }
         }
         known.gamename = status.game.as_ref().map(Text::raw);
-        let family = Family::of(&known);
-        Self { status, family, team_names: team_names || family == Family::Battlefield1942 }
+        let family = match Family::of(&known, false) {
+            Family::Other if !is_qr1 => Family::Unreal,
+            family => family,
+        };
+        let team_names = match family {
+            Family::Battlefield1942 => true,
+            Family::Swat4 | Family::TribesVengeance => false,
+            _ => is_qr1,
+        };
+        Self { status, family, team_names }
     }
 
     pub(super) fn basic(&self) -> Section {
@@ -65,7 +77,11 @@ impl<'a> Sections<'a> {
             "hostport" => number(status.game_port.map(u32::from)),
             "mapname" => text(&status.map),
             "gametype" => text(&status.game_type),
-            "numplayers" => number(status.player_count.or_else(listed)),
+            "minnetver" => number(status.protocol_version.filter(|_| self.family == Family::Unreal)),
+            "numplayers" => number(status.player_count.or_else(listed).map(|all| match self.family {
+                Family::MedalOfHonor => all.saturating_sub(status.bot_count.unwrap_or(0)),
+                _ => all,
+            })),
             "maxplayers" => number(status.max_players),
             _ => None,
         };
@@ -73,29 +89,125 @@ impl<'a> Sections<'a> {
         field.or_else(rule).or_else(|| (key == "gamemode").then(|| b"openplaying".into()))
     }
 
+    /// The rules as they are, but for those that a field of the status contradicts, and the fields that no rule says.
     pub(super) fn rules(&self) -> Section {
         let mut section = Section::default();
         let elsewhere: Vec<&str> = BASIC.split(' ').chain(INFO.split(' ')).collect();
-        let mut password = self.status.password;
+        let mut fields: Vec<_> = self.fields().into_iter().map(|(key, value)| (key, value, false)).collect();
         for (key, value) in &self.status.rules {
-            let is = |known: &&str| key.raw().eq_ignore_ascii_case(known.as_bytes());
-            if is(&"password") {
-                password = None;
+            let is = |known: &str| key.raw().eq_ignore_ascii_case(known.as_bytes());
+            if elsewhere.iter().any(|known| is(known)) || self.is_row(key.raw()) {
+                continue;
             }
-            if !elsewhere.iter().any(is) {
-                section.push(&encoded(key), &encoded(value));
+            let mut value = encoded(value);
+            if let Some((_, field, is_said)) = fields.iter_mut().find(|(known, ..)| is(known)) {
+                *is_said = true;
+                if !means(&value, field) {
+                    value = field.clone().into();
+                }
             }
+            section.push(&encoded(key), &value);
         }
-        if let Some(is_locked) = password {
-            let spelling = match (self.family, is_locked) {
-                (Family::Battlefield1942, true) => "1",
-                (Family::Battlefield1942, false) => "0",
-                (_, true) => "True",
-                (_, false) => "False",
-            };
-            section.push(b"password", spelling.as_bytes());
+        for (key, value, _) in fields.iter().filter(|(.., is_said)| !is_said) {
+            section.push(key.as_bytes(), value);
         }
         section
+    }
+
+    /// The fields that this family has keys for. Where it has several for one field, the key that is among the rules.
+    fn fields(&self) -> Vec<(&'static str, Vec<u8>)> {
+        let (status, family) = (self.status, self.family);
+        let mut fields = Vec::new();
+        let mut say = |usual: Option<&'static str>, others: &[&'static str], value: Option<Vec<u8>>| {
+            let mut known = usual.iter().chain(others).copied();
+            let key = known.find(|key| status.rules.get(key).is_some()).or(usual);
+            fields.extend(key.zip(value));
+        };
+        let truth = |value: bool| {
+            let spelling = match (family, value) {
+                (Family::Unreal | Family::Swat4 | Family::Other, true) => "True",
+                (Family::Unreal | Family::Swat4 | Family::Other, false) => "False",
+                (_, true) => "1",
+                (_, false) => "0",
+            };
+            spelling.as_bytes().to_vec()
+        };
+        let number = |value: i64| value.to_string().into_bytes();
+        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs().to_string().into_bytes());
+        let is = |of: Family, key| (family == of).then_some(key);
+        let (unreal, battlefield) = (Family::Unreal, Family::Battlefield1942);
+
+        say(Some("password"), &["needpass", "gamepassword"], status.password.map(truth));
+        let has = |key| status.rules.get(key).is_some();
+        if has("listenserver") || (family == unreal && !has("dedicated") && !has("ded")) {
+            say(Some("listenserver"), &[], status.dedicated.map(|dedicated| truth(!dedicated)));
+        } else {
+            say(Some("dedicated"), &["ded"], status.dedicated.map(truth));
+        }
+        say(is(battlefield, "sv_punkbuster"), &["sv_punkbuster"], status.anti_cheat.map(truth));
+        say(
+            is(battlefield, "reservedslots"),
+            &["reservedslots"],
+            status.private_slots.map(|slots| number(slots.into())),
+        );
+        if family == battlefield {
+            say(Some("roundTime"), &[], seconds(status.time_limit));
+        } else if family.counts_minutes(status.game.as_ref().map_or(&[], Text::raw)) {
+            let minutes = status.time_limit.filter(|limit| limit.as_secs().is_multiple_of(60));
+            say(Some("timelimit"), &[], minutes.map(|limit| (limit.as_secs() / 60).to_string().into_bytes()));
+        }
+        let time_left = match family {
+            Family::Battlefield1942 => Some("roundTimeRemain"),
+            Family::Swat4 => Some("timeleft"),
+            Family::Unreal => Some("remainingtime"),
+            _ => None,
+        };
+        say(time_left, &[], seconds(status.time_left));
+        let ends_by_score = !matches!(family, Family::Battlefield1942 | Family::Swat4);
+        let limits = &["goalteamscore", "goalscore", "scorelimit", "fraglimit"];
+        let usual = limits.iter().copied().find(|key| status.rules.get(key).is_some());
+        say(usual.or_else(|| ends_by_score.then_some("fraglimit")), &[], status.score_limit.map(number));
+        let list = status.mutators.as_ref().filter(|_| status.rules.get("mutator").is_none());
+        let list = list
+            .map(|list| list.iter().map(|name| encoded(name.as_ref())).collect::<Vec<_>>().join(&b", "[..]));
+        say(is(battlefield, "active_mods").or_else(|| is(unreal, "mutators")), &["mutators"], list);
+        let mod_name = status.mod_name.as_ref().map(|name| encoded(name.as_ref()).into_owned());
+        let mod_keys = &["activemod", "modname", "mod", "mods"];
+        say(is(battlefield, "gameId").or_else(|| is(Family::SeriousSam, "activemod")), mod_keys, mod_name);
+        let bots = status.bot_count;
+        if family == Family::MedalOfHonor {
+            let wanted = bots.map(|bots| if bots > 0 { status.player_count.unwrap_or(bots) } else { 0 });
+            say(Some("minplayers"), &[], wanted.map(|wanted| number(wanted.into())));
+        } else {
+            let are_marked = !status.listed_players().is_empty()
+                && status.listed_players().iter().all(|player| player.bot.is_some());
+            let key = (family == unreal && !are_marked).then_some("numbots");
+            say(key, &["numbots"], bots.map(|bots| number(bots.into())));
+        }
+        let [names, scores] = match family {
+            Family::Battlefield1942 => [None, Some(["tickets1", "tickets2"])],
+            Family::Swat4 => [None, Some(["swatscore", "suspectsscore"])],
+            Family::TribesVengeance => [Some(["teamone", "teamtwo"]), Some(["teamonescore", "teamtwoscore"])],
+            _ => [None, None],
+        };
+        for (id, team) in self.numbered_teams() {
+            let side = usize::try_from(id).ok();
+            let key = |keys: Option<[&'static str; 2]>| {
+                keys.zip(side).and_then(|(keys, side)| keys.get(side).copied())
+            };
+            say(key(names), &[], team.name.as_ref().map(|name| encoded(name.as_ref()).into_owned()));
+            say(key(scores), &[], team.score.map(number));
+        }
+        fields
+    }
+
+    /// Whether clients would read a rule as a row: the name of a player, a field of a listed one, or a team.
+    fn is_row(&self, key: &[u8]) -> bool {
+        let listed = self.status.listed_players().len();
+        RowKey::name_index(key).is_some()
+            || RowKey::parse(key).is_some_and(|row| {
+                row.is_team || usize::try_from(row.index).is_ok_and(|index| index < listed)
+            })
     }
 
     /// One section for each player, and one for the names of teams where they follow.
@@ -108,6 +220,9 @@ impl<'a> Sections<'a> {
                 if let Some(name) = &team.name {
                     names.push(format!("teamname_{id}").as_bytes(), &encoded(name.as_ref()));
                 }
+                if let (Some(score), false) = (team.score, self.family == Family::Battlefield1942) {
+                    names.push(format!("score_t{id}").as_bytes(), score.to_string().as_bytes());
+                }
             }
             sections.push(names);
         }
@@ -119,10 +234,16 @@ impl<'a> Sections<'a> {
         let mut push = |name: &str, value: &[u8]| row.push(format!("{name}_{index}").as_bytes(), value);
         let is_battlefield = self.family == Family::Battlefield1942;
         push(if is_battlefield { "playername" } else { "player" }, &encoded(player.name.as_ref()));
+        let side = |id| self.numbered_teams().find(|(known, _)| *known == id)?.1.name.as_ref();
+        let side = player.team.filter(|_| self.family == Family::TribesVengeance).and_then(side);
+        let team = player.team.filter(|_| side.is_none());
+        if let Some(name) = side {
+            push("team", &encoded(name.as_ref()));
+        }
         let numbers = [
             (if is_battlefield { "score" } else { "frags" }, player.score),
             ("ping", player.ping.map(i64::from)),
-            ("team", player.team.map(|team| i64::from(team.saturating_add(self.family.team_offset())))),
+            ("team", team.map(|team| i64::from(team.saturating_add(self.family.team_offset())))),
         ];
         for (name, value) in numbers {
             if let Some(value) = value {
@@ -159,6 +280,16 @@ impl<'a> Sections<'a> {
     /// The teams with their ids, or their positions where they have none.
     fn numbered_teams(&self) -> impl Iterator<Item = (i32, &'a Team)> {
         (0..).zip(&self.status.teams).map(|(position, team)| (team.id.unwrap_or(position), team))
+    }
+}
+
+/// Whether two spellings are the same text, number or truth value.
+fn means(one: &[u8], other: &[u8]) -> bool {
+    let same_truth =
+        || number::boolean(one).zip(number::boolean(other)).is_some_and(|(one, other)| one == other);
+    match (number::integer(one), number::integer(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other || same_truth(),
     }
 }
 

@@ -25,25 +25,63 @@
 //! |---|---|---|---|
 //! | Unreal, UT99, UT2003/4 | `\queryid\20.3\final\` | `\queryid\20.1` | between sections and players, about 1,000 bytes |
 //! | GameSpy's own code, Unreal 227 | `\final\\queryid\1142.3` | `\queryid\1142.1` | between pairs, 1,349 bytes |
+//! | Descent 3 | `\final\queryid\12.3` and a NUL | the same: every datagram has an end mark | between pairs, 1,350 bytes; the pair at the cut is lost |
+//! | No One Lives Forever 2, Tribes: Vengeance | `\final\queryid\2.1` | | one datagram |
+//! | Serious Sam | `\final\\queryid\333.1`, always these numbers | nothing | between players, 2,048 bytes |
 //! | SWAT 4 GS1 mod | `\queryid\3\final\` | `\queryid\1` | between pairs, 500 bytes |
 //! | SWAT 4 AdminMod | `\queryid\AMv1\final\\eof\` | `\eof\` | between any tokens, 500 bytes; begins `\statusresponse\K`, K from 0 |
 //! | SWAT 4 extended AdminMod | `\queryid\K\final\` | `\queryid\K` | as above |
 //! | SWAT 4 other mods | `\queryid\gs1\final\` | | one datagram |
-//! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` follows each section | every 512 bytes, also inside a token |
+//! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` follows each section | every 512 bytes, also inside a token (Perl); one datagram (Qt5) |
 //!
 //! So the keys of the end are taken off each datagram first, the rest is joined by number, and only then read: rows
 //! are split over datagrams, and so are a key and its value. An [`Answer`] is complete when the fragment with the end
 //! mark and every one before it are here. A missing fragment always shows, except in the cases below.
 //!
 //! # What cannot be known
-//! - Where nothing is numbered, a lost datagram leaves no gap: the end mark counts as the end one round trip after it
-//!   came.
+//! - Where nothing is numbered, or every datagram has an end mark, a lost datagram leaves no gap: the end counts as the end
+//!   one round trip after it came, and the answer is incomplete when it has fewer rows of players than `numplayers`. What
+//!   holds no players can be lost unseen: so can rules of a reply that 333networks' Perl masters cut inside a section. Serious
+//!   Sam's reply to `\players\` has no count. Elsewhere `numplayers` proves nothing: UT2004 counts bots that it does not list.
 //! - A server that numbers N.M from 0 (none was met) and loses fragment 0 looks like one that counts from 1; a status
 //!   without name and map is therefore incomplete.
 //! - UT99 ties its end mark to the number of players. When it lists fewer, the mark never comes: the answer is
 //!   incomplete although it may hold everything. The client asks such a server twice, not more often.
 //!
+//! # What a server of this crate leaves out
+//! See [`server::answer`]: a reply that had to be cut has no end mark, and rules give way before players.
+//!
+//! # Fields of the status
+//! Keys match in any case, the first that is not empty counts, and a value that is no number or truth value says nothing.
+//! The serving side writes the key that is among the rules, else the first of its family; a rule that contradicts a field is
+//! replaced.
+//!
+//! | field | keys | games | source |
+//! |---|---|---|---|
+//! | `name`, `game_port`, `max_players` | `hostname`, `hostport`, `maxplayers` | all | captures |
+//! | `game`, `version` | `gamename`; `gamever`, `version` | all | captures |
+//! | `map` | `mapfilename` (Unreal 227, whose `mapname` is a title), `mapname`, `mapid` | all | Unreal 227's UdpServerQuery |
+//! | `game_type` | `gametype`, `gameclass` (Unreal 227) | all | captures |
+//! | `mod_name` | `gameId` but for `bf1942` (Battlefield 1942), `activemod` (Serious Sam), `modname`, `mod`, `mods` | as named; the last three any | captures in Austinb/GameQ; GameAgent.cpp |
+//! | `mutators` | `mutators` (UT99: commas between), `Mutator` repeated (Unreal 227), `active_mods` (Battlefield 1942); `None` is no name | as named | UdpServerQuery; captures |
+//! | `protocol_version` | `minnetver`, `mingamever`: the oldest client that can join | Unreal engine | UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc |
+//! | `password` | `password`, `needpass`, `gamepassword` | all | captures |
+//! | `dedicated` | `dedicated` (0, 1 or 2 on Battlefield 1942), `ded`; `listenserver` means the opposite | all; UT99 | captures; openmoh/openmohaa, code/gamespy/sv_gamespy.c |
+//! | `anti_cheat` | `sv_punkbuster` | Battlefield 1942 | captures |
+//! | `private_slots` | `reservedslots` | Battlefield 1942 | captures |
+//! | `player_count` | `numplayers`; with OpenMoHAA's bots added, and with UT99's where the rows that are no bots are as many as it counts | all | sv_gamespy.c; UdpServerQuery |
+//! | `bot_count` | `numbots`; `minplayers` less `numplayers` (OpenMoHAA); the rows with `ngsecret` `bot`, where every row has the key and none is missing | as named; Unreal engine | the same |
+//! | `time_limit` | `timelimit` in minutes; `roundTime` in seconds, else `time_limit` in minutes (Battlefield 1942) | Unreal engine, Medal of Honor, Serious Sam, Descent 3, No One Lives Forever 2; elsewhere its unit is unknown | captures; SessionProperties.h of Croteam-official/Serious-Engine |
+//! | `time_left` | `roundTimeRemain` (Battlefield 1942), `timeleft` (SWAT 4), `remainingtime` (UT99 on request), all in seconds; nothing where there is no limit | as named | captures; sergeii/swat4master |
+//! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | all | UdpServerQuery; gamespy.cpp of DescentDevelopers/Descent3 |
+//! | `teams` | rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\`; `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore` (Tribes: Vengeance), `tickets1`, `tickets2` (Battlefield 1942), `swatscore`, `suspectsscore` (SWAT 4) as teams 0 and 1 | as named | captures; sergeii/swat4master; for Tribes replies that public tools quote |
+//! | `Player::name`, `score`, `ping`, `team` | `player_N` or `playername_N`; `score_N`, `frags_N`, `frag_N`, `kills_N`; `ping_N`; `team_N`, less 1 on Battlefield 1942, a name on Tribes: Vengeance | all | captures |
+//! | `Player::bot` | `ngsecret_N` is `bot` | Unreal engine | captures |
+//!
 //! # What is known and from where
+//! - Descent 3's own gamespy.cpp was run for the vectors `descent3-*` of the tests. The numbers and cuts of Serious Sam are
+//!   in GameAgent.cpp (Croteam-official/Serious-Engine), those of 333networks' newer master in replyquery.cpp
+//!   (333networks/Masterserver-Qt5).
 //! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (the vectors
 //!   `qr1-ut-40-small-*` of the tests have 15).
 //! - The reply number is the server's count of requests, 1–100 and again on UT99, from 2 upwards in GameSpy's own

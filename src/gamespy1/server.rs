@@ -79,7 +79,13 @@ pub enum Dialect {
 /// Answers a request. One without a command that this server answers gets no reply. The `queryid` follows from
 /// [`Requester::number`].
 ///
-/// What the format cannot carry, `\` and control bytes, is taken out of keys and values.
+/// What the format cannot carry, `\` and control bytes, is taken out of keys and values. Rules that would be read as rows
+/// of players or teams (`player_8`, `teamname_0`) are left out, and so is a rule that fits into no datagram.
+///
+/// A reply has at most 32 datagrams, as many as qstat puts together. Where that is not enough, rules are left out first,
+/// one by one from the last, then players; and the reply then has no `final`. Clients that wait for it (node-gamedig,
+/// rust-gamedig) report a failure, others (qstat, GameQ, this crate) what has come, this crate as incomplete: none shows
+/// a part as the whole.
 ///
 /// ```
 /// use std::time::Instant;
@@ -137,16 +143,14 @@ impl Reply<'_> {
         let (name, value) = (command.name().to_ascii_lowercase(), command.value());
         let properties = self.options.properties.as_ref();
         match name.as_slice() {
-            b"basic" => self.add_sections(&[self.sections.basic()]),
-            b"info" => self.add_sections(&[self.sections.info()]),
-            b"rules" => self.add_sections(&[self.sections.rules()]),
-            b"players" => self.add_sections(&self.sections.players()),
-            b"teams" => self.add_sections(&self.sections.teams()),
+            b"basic" => self.packer.add(self.sections.basic()),
+            b"info" => self.packer.add(self.sections.info()),
+            b"rules" => self.packer.add_rules(self.sections.rules()),
+            b"players" => self.sections.players().into_iter().for_each(|row| self.packer.add(row)),
+            b"teams" => self.sections.teams().into_iter().for_each(|row| self.packer.add(row)),
             b"status" | b"packets" => {
-                let players = self.sections.players();
-                let sections = [self.sections.basic(), self.sections.info(), self.sections.rules()];
-                for part in sections.chunks(1).chain([players.as_slice()]) {
-                    self.add_sections(part);
+                for part in [Command::Basic, Command::Info, Command::Rules, Command::Players] {
+                    self.add(&part);
                     if name == b"packets" {
                         self.packer.flush();
                     }
@@ -162,14 +166,10 @@ impl Reply<'_> {
         true
     }
 
-    fn add_sections(&mut self, sections: &[Section]) {
-        sections.iter().for_each(|section| self.packer.add(section));
-    }
-
     fn add_pair(&mut self, key: &[u8], value: &[u8]) -> bool {
         let mut section = Section::default();
         section.push(key, value);
-        self.packer.add(&section);
+        self.packer.add(section);
         true
     }
 

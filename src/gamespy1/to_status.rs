@@ -42,7 +42,8 @@ impl ToStatus for Answer {
             }
         }
         let rows = rows.finish();
-        let family = Family::of(&known);
+        let has = |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
+        let family = Family::of(&known, has(&rows.players, "playername") && has(&rows.teams, "teamname"));
         let style = Style::new(CHARSET, family.colours());
 
         let named_rows = || rows.players.iter().filter(|row| row.name().is_some());
@@ -59,9 +60,9 @@ impl ToStatus for Answer {
         }
 
         let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
-        let player_count = count_of(known.numplayers);
         let extras = RulesBuilder::new(bytes, CHARSET, rows.field_count);
-        let mut reader = RowReader { family, style, bytes, extras };
+        let sides = known.sides();
+        let mut reader = RowReader { family, style, bytes, side_names: sides.map(|(name, _)| name), extras };
         let team_rows = rows.players.iter().filter(|_| all_teams).chain(&rows.teams);
         let mut teams: Vec<Team> = team_rows.map(|row| reader.team(row)).collect();
         let listed = self.asked.players || !(count == 0 || all_teams);
@@ -72,31 +73,105 @@ impl ToStatus for Answer {
         });
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
         reader.extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
-        if let (Family::Battlefield1942, Some(players), Some(present)) = (family, &mut players, player_count)
+        if let (Family::Battlefield1942, Some(players), Some(present)) =
+            (family, &mut players, count_of(known.numplayers))
         {
             mark_stale(players, named_rows().map(Row::index), present);
         }
 
+        for (id, (name, score)) in (0..).zip(sides) {
+            if name.is_some() || score.is_some() {
+                add_side(&mut teams, id, name.map(|name| Text::part(bytes, name, style)), score);
+            }
+        }
+        let (bot_count, player_count) = counts(&known, family, players.as_deref().unwrap_or_default());
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         ServerStatus {
             name: text(&[known.hostname]),
             // The map's file name; Unreal 227 has it in `mapfilename` and a title in `mapname`.
             map: text(&[known.mapfilename, known.mapname, known.mapid]),
             game: text(&[known.gamename]),
+            mod_name: text(&[known.mod_name(family)]),
             game_type: text(&[known.gametype, known.gameclass]),
+            mutators: self.mutators(&known, style),
             version: text(&[known.gamever, known.version]),
+            protocol_version: first_filled(&[known.minnetver, known.mingamever]).and_then(number::number),
             game_port: known.hostport.and_then(number::number),
-            password: first_filled(&[known.password, known.needpass]).and_then(number::boolean),
+            password: known.password(),
+            dedicated: known.dedicated(),
+            anti_cheat: known.sv_punkbuster.and_then(number::boolean),
             player_count,
-            bot_count: count_of(known.numbots),
+            bot_count,
             max_players: count_of(known.maxplayers),
+            private_slots: count_of(known.reservedslots),
+            time_limit: known.time_limit(family),
+            time_left: known.time_left(family),
+            score_limit: known.score_limit(),
             players,
             teams,
             rules: rules.build(style.colours),
             completeness: self.completeness(),
             verification: self.verification(),
-            ..ServerStatus::default()
         }
+    }
+}
+
+impl Answer {
+    /// The names in lists that commas separate, or in keys that repeat.
+    fn mutators(&self, known: &Known<'_>, style: Style) -> Option<Vec<Text>> {
+        known.mutators.or(known.active_mods).or(known.mutator)?;
+        let mut list = Vec::new();
+        let mut add = |value: &[u8]| {
+            let names = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+            let names = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"));
+            list.extend(names.map(|name| Text::part(self.raw(), name, style)));
+            list.is_empty()
+        };
+        if let Some(value) = known.mutators {
+            add(value);
+        } else {
+            // Unreal 227 repeats `Mutator`; Battlefield 1942 sends `active_mods` twice, a lone comma first.
+            let repeats = known.mutator.is_some();
+            let key: &[u8] = if repeats { b"mutator" } else { b"active_mods" };
+            let values = self.pairs().filter(|(found, _)| found.eq_ignore_ascii_case(key));
+            for (_, value) in values {
+                if !add(value) && !repeats {
+                    break;
+                }
+            }
+        }
+        Some(list)
+    }
+}
+
+/// How many bots and how many in all there are. Bots are known where a key counts them, or where every row says whether
+/// it is one.
+fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>, Option<u32>) {
+    let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
+    let counted = count_of(known.numplayers);
+    // OpenMoHAA counts people in `numplayers`, and people and bots in `minplayers`, 0 without bots.
+    let everyone = count_of(known.minplayers).filter(|_| family == Family::MedalOfHonor);
+    if let (Some(people), Some(everyone)) = (counted, everyone) {
+        let bots = everyone.saturating_sub(people);
+        return (Some(bots), people.checked_add(bots));
+    }
+    let bots = players.iter().filter(|player| player.bot == Some(true)).count();
+    let (Ok(bots), Ok(listed)) = (u32::try_from(bots), u32::try_from(players.len())) else {
+        return (count_of(known.numbots), counted);
+    };
+    let is_known =
+        listed > 0 && listed >= counted.unwrap_or(0) && players.iter().all(|player| player.bot.is_some());
+    let rows_are_more = is_known && bots > 0 && counted == listed.checked_sub(bots);
+    let bot_count = count_of(known.numbots).or_else(|| is_known.then_some(bots));
+    // UT counts people where its bots are listed as well.
+    (bot_count, if rows_are_more { Some(listed) } else { counted })
+}
+
+/// A side that is no row, or the score of one that is.
+fn add_side(teams: &mut Vec<Team>, id: i32, name: Option<Text>, score: Option<i64>) {
+    match teams.iter_mut().find(|team| team.id == Some(id)) {
+        Some(team) => team.score = team.score.or(score),
+        None => teams.push(Team { id: Some(id), name, score, ..Team::default() }),
     }
 }
 
@@ -135,6 +210,8 @@ struct RowReader<'a> {
     family: Family,
     style: Style,
     bytes: &'a Bytes,
+    /// The names of the two sides of Tribes: Vengeance.
+    side_names: [Option<&'a [u8]>; 2],
     /// The fields that the model has no name for, of all rows.
     extras: RulesBuilder,
 }
@@ -166,8 +243,12 @@ impl RowReader<'_> {
                     ping = player.ping.map(|_| position);
                 }
                 Some(PlayerField::Team) if team.is_none() => {
-                    let value = number().and_then(|value| value.try_into().ok());
-                    player.team = value.map(|value: i32| value.saturating_sub(self.family.team_offset()));
+                    let side = self.side_names.iter().position(|name| *name == Some(value));
+                    let number = number().and_then(|value| i32::try_from(value).ok());
+                    player.team = match side {
+                        Some(side) => i32::try_from(side).ok(),
+                        None => number.map(|value| value.saturating_sub(self.family.team_offset())),
+                    };
                     team = player.team.map(|_| position);
                 }
                 Some(PlayerField::Secret) => player.bot = Some(value.eq_ignore_ascii_case(b"bot")),

@@ -22,7 +22,8 @@ pub enum Colours {
     SectionSign,
     /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`, `[\u]`, either case.
     Swat4,
-    /// Serious Sam: `^cRRGGBB`, `^b`, `^i`, `^r`, `^f` with one digit, `^a` with two.
+    /// Serious Sam: `^cRRGGBB`, `^aAA`, `^f` and one character, `^b`, `^i`, `^o`, `^r` and the capital letters that end
+    /// them; `^^` for a caret (Croteam-official/Serious-Engine, DrawPort.cpp and CTString.cpp).
     SeriousSam,
 }
 
@@ -204,12 +205,17 @@ fn serious_sam(ascii: &impl Fn(usize) -> Option<u8>) -> Option<Code> {
         return None;
     }
     let pair = |index: usize| hex_pair(ascii(index)?, ascii(index.checked_add(1)?)?);
+    // The characters after a code belong to it whatever they are, as far as the text reaches.
     match ascii(1)? {
-        b'c' => Some(Code::to(8, Colour::Rgb(pair(2)?, pair(4)?, pair(6)?))),
-        b'a' => pair(2).map(|_| Code::plain(4)),
-        b'f' => ascii(2).filter(u8::is_ascii_digit).map(|_| Code::plain(3)),
-        b'r' => Some(Code::to(2, Colour::Reset)),
-        b'b' | b'i' | b'C' | b'A' | b'F' | b'B' | b'I' => Some(Code::plain(2)),
+        b'^' => Some(Code { bytes: 2, literal: 1, colour: None }),
+        b'c' => Some(match (pair(2), pair(4), pair(6)) {
+            (Some(red), Some(green), Some(blue)) => Code::to(8, Colour::Rgb(red, green, blue)),
+            _ => Code::plain(8),
+        }),
+        b'a' => Some(Code::plain(4)),
+        b'f' => Some(Code::plain(3)),
+        b'r' | b'C' => Some(Code::to(2, Colour::Reset)),
+        b'b' | b'i' | b'o' | b'A' | b'F' | b'B' | b'I' => Some(Code::plain(2)),
         _ => None,
     }
 }
@@ -230,7 +236,8 @@ mod tests {
         assert_eq!(strip(b"Test \x1b\xff\x01\x0aRed\x1b\x01", Colours::UnrealEscape), b"Test Red");
         assert_eq!(strip(b"\xA7aA \xA7lB\xC2\xA7rC\xA7z", Colours::SectionSign), b"A BC\xA7z");
         assert_eq!(strip(b"[c=FF0000]A[\\c][b]B[\\B][x][c=12]", Colours::Swat4), b"AB[x][c=12]");
-        assert_eq!(strip(b"^cff0000A^rB^a80C^z", Colours::SeriousSam), b"ABC^z");
+        assert_eq!(strip(b"^cff0000A^rB^a80C^z^oD^f9E^^bF^CG", Colours::SeriousSam), b"ABC^zDE^bFG");
+        assert_eq!(strip(b"^cxyz123A^c12", Colours::SeriousSam), b"A");
         assert_eq!(strip(b"^1[b]\xA7a", Colours::None), b"^1[b]\xA7a");
     }
 

@@ -6,6 +6,7 @@ use queryport::gamespy1::{Answer, Command, Dialect, StatusQuery};
 use queryport::session::Session;
 use queryport::{Completeness, Detail, Limits, Outcome, ParseErrorKind, Part, QueryError, Timing, ToStatus};
 
+use crate::common::captures::cases;
 use crate::common::link::Conditions;
 use crate::common::pair::{SERVER, play};
 use crate::common::{at, request};
@@ -270,6 +271,96 @@ fn a_status_without_description_is_incomplete() {
     rig.receive(br"\player_1\b\queryid\20.1\final\");
     let outcome = rig.outcome().unwrap();
     assert!(lacks(&outcome.answer, Part::Info), "{}", outcome.answer.completeness());
+}
+
+/// The datagrams of a vector.
+fn vector(name: &str) -> Vec<bytes::Bytes> {
+    cases("gamespy1").into_iter().find(|case| case.name == name).unwrap().packets
+}
+
+/// Serious Sam numbers none of the parts of a long reply but the last, which is always 333.1.
+#[test]
+fn parts_without_numbers_are_whole_when_all_players_are_here() {
+    let parts = vector("serioussam-64");
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let mut rig = Rig::new();
+        rig.pass(30);
+        for part in order {
+            assert!(rig.outcome().is_none());
+            rig.receive(&parts[part]);
+        }
+        rig.pass(30);
+        let outcome = rig.outcome().unwrap();
+        assert!(outcome.answer.completeness().is_complete(), "{order:?}");
+        assert_eq!((names(&outcome.answer).len(), rig.sent), (64, 1), "{order:?}");
+    }
+}
+
+#[test]
+fn parts_without_numbers_are_incomplete_when_one_is_lost() {
+    let parts = vector("serioussam-64");
+    for lost in 0..3 {
+        let mut rig = Rig::new();
+        for _ in 0..3 {
+            rig.pass(30);
+            (0..3).filter(|part| *part != lost).for_each(|part| rig.receive(&parts[part]));
+            rig.pass(1500);
+        }
+        let outcome = rig.to_the_end().unwrap();
+        assert!(!outcome.answer.completeness().is_complete(), "{lost}");
+        assert_eq!(rig.sent, 2, "the same twice is asked for no more");
+        assert!((15..64).contains(&names(&outcome.answer).len()), "{lost}");
+    }
+}
+
+/// A late part of the first reply joins the second one, and nothing but the players in it shows that.
+#[test]
+fn parts_of_two_replies_are_not_taken_for_one() {
+    let mut rig = Rig::new();
+    let head = br"\hostname\Srv\numplayers\2";
+    rig.receive(head);
+    rig.pass(1500);
+    assert_eq!(rig.sent, 2);
+    rig.receive(br"\player_0\old\frags_0\1\player_1\gone\frags_1\2");
+    rig.receive(head);
+    rig.receive(br"\player_0\old\frags_0\4\player_1\new\frags_1\0\final\\queryid\333.1");
+    rig.pass(1500);
+    assert_eq!(rig.sent, 3, "asked again");
+    rig.receive(head);
+    rig.receive(br"\player_0\old\frags_0\4\player_1\new\frags_1\0\final\\queryid\333.1");
+    let outcome = rig.to_the_end().unwrap();
+    assert!(outcome.answer.completeness().is_complete());
+    assert_eq!(names(&outcome.answer), ["old", "new"]);
+}
+
+/// Descent 3 ends every datagram of a reply with an end mark.
+#[test]
+fn an_end_mark_in_every_datagram_ends_nothing() {
+    let parts = vector("descent3-30");
+    for order in [[0, 1], [1, 0]] {
+        let mut rig = Rig::new();
+        rig.pass(30);
+        for part in order {
+            assert!(rig.outcome().is_none());
+            rig.receive(&parts[part]);
+        }
+        rig.pass(30);
+        let outcome = rig.outcome().unwrap();
+        assert_eq!((names(&outcome.answer).len(), rig.sent), (30, 1));
+        assert!(outcome.answer.completeness().is_complete());
+    }
+    let mut rig = Rig::new();
+    rig.receive(&parts[0]);
+    rig.pass(200);
+    assert!(rig.outcome().is_none() && rig.sent == 2, "players are missing: asked again");
+    let again =
+        |part: &[u8]| String::from_utf8_lossy(part).replace("queryid\\1.", "queryid\\2.").into_bytes();
+    rig.receive(&again(&parts[1]));
+    rig.receive(&again(&parts[0]));
+    rig.pass(1500);
+    let outcome = rig.outcome().unwrap();
+    assert!(outcome.answer.completeness().is_complete());
+    assert_eq!((names(&outcome.answer).len(), outcome.answer.reply_number()), (30, Some(2)));
 }
 
 #[test]

@@ -18,4 +18,5 @@ mod conversation;
 mod list;
 mod properties;
 mod serving;
+mod sessions;
 mod vectors;

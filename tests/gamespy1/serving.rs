@@ -7,7 +7,7 @@ use queryport::gamespy1::secure::GameKey;
 use queryport::gamespy1::server::{self, Dialect, Options, Properties};
 use queryport::gamespy1::{Answer, Command, Request, StatusQuery};
 use queryport::serve::Responder;
-use queryport::{Limits, Player, Protocol, QueryError, Secret, ServerStatus, Timing, ToStatus};
+use queryport::{Limits, Player, Protocol, QueryError, Secret, ServerStatus, Team, Timing, ToStatus};
 
 use crate::common::link::Conditions;
 use crate::common::pair::{CLIENT, play};
@@ -67,7 +67,8 @@ fn our_client_reads_our_server_in_both_dialects() {
         let read = outcome.answer.to_status();
         let wanted = status(24);
         assert_eq!(read.name.unwrap().plain(), "Grün & Söhne");
-        assert_eq!((read.map, read.game, read.max_players), (wanted.map, wanted.game, wanted.max_players));
+        assert_eq!(read.map.unwrap().plain(), "CTF-Coret");
+        assert_eq!((read.game.unwrap().plain(), read.max_players), ("ut".into(), wanted.max_players));
         assert_eq!(read.player_count, Some(24));
         let (read, wanted) = (read.players.unwrap(), wanted.players.unwrap());
         assert_eq!(read.len(), 24);
@@ -226,5 +227,178 @@ fn two_responders_never_answer_each_other() {
         assert!(replies > 0);
         assert_eq!((b.stats().ignored, b.stats().answered), (replies, 0));
         assert!(b.poll_transmit(now, &mut out).is_none());
+    }
+}
+
+/// What the server side says of a status, and what a client makes of it.
+fn served(status: &ServerStatus, dialect: Dialect) -> (Vec<Bytes>, ServerStatus) {
+    let request = Request::new(&[Command::Status]);
+    let replies = server::answer(&request, status, &Options::new(dialect), &requester(CLIENT));
+    let datagrams: Vec<Bytes> = replies.into_iter().collect();
+    let answer = Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).unwrap();
+    (datagrams, answer.to_status())
+}
+
+#[test]
+fn two_thousand_rules_displace_no_player_and_look_incomplete() {
+    for dialect in DIALECTS {
+        let mut crowded = status(64);
+        crowded.rules = (0..2000).map(|rule| (format!("rule{rule}"), "some value or other")).collect();
+        let (datagrams, read) = served(&crowded, dialect);
+        assert!(datagrams.len() <= 32);
+        assert!(!datagrams.iter().any(|datagram| datagram.windows(7).any(|window| window == br"\final\")));
+        assert_eq!((read.listed_players().len(), read.player_count), (64, Some(64)));
+        assert!(read.rules.get("rule700").is_some(), "as many as fit");
+        assert!(!read.completeness.is_complete());
+    }
+}
+
+#[test]
+fn too_many_players_look_incomplete_and_their_count_is_true() {
+    for dialect in DIALECTS {
+        let (datagrams, read) = served(&status(900), dialect);
+        assert_eq!((datagrams.len(), read.player_count), (32, Some(900)));
+        assert!((200..900).contains(&read.listed_players().len()));
+        assert!(!read.completeness.is_complete());
+    }
+}
+
+#[test]
+fn a_rule_too_long_for_a_datagram_is_left_out_and_the_others_stay() {
+    for dialect in DIALECTS {
+        let mut long = status(3);
+        long.rules.push("motd", &"x".repeat(2000));
+        long.rules.push("after", "1");
+        let (_, read) = served(&long, dialect);
+        assert!(read.rules.get("motd").is_none());
+        assert_eq!(read.rules.get_all("rule7").count() + read.rules.get_all("after").count(), 2);
+        assert_eq!(read.listed_players().len(), 3);
+        assert!(read.completeness.is_complete(), "the end mark says that nothing else is missing");
+    }
+}
+
+/// What is the same for every family of games; each test adds what its family has keys for.
+fn match_of(game: &str) -> ServerStatus {
+    let mut status = status(2);
+    status.game = Some(game.into());
+    status.player_count = Some(2);
+    status.password = Some(true);
+    status.dedicated = Some(false);
+    status
+}
+
+/// The fields with one meaning for every game that a reply of this protocol can say, but those of players.
+fn meaning(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
+    let text = |text: &Option<queryport::Text>| text.as_ref().map(|text| text.plain().into_owned());
+    let mutators = status.mutators.as_ref();
+    let mutators = mutators.map(|list| list.iter().map(|name| name.plain().into_owned()).collect::<Vec<_>>());
+    let teams = status.teams.iter().map(|team| (team.id, text(&team.name), team.score)).collect::<Vec<_>>();
+    (
+        (text(&status.game), text(&status.mod_name), mutators, teams),
+        (status.password, status.dedicated, status.anti_cheat, status.protocol_version),
+        (status.player_count, status.bot_count, status.max_players, status.private_slots),
+        (status.time_limit, status.time_left, status.score_limit),
+    )
+}
+
+fn team(id: i32, name: &str, score: i64) -> Team {
+    let mut team = Team::default();
+    (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(score));
+    team
+}
+
+/// Read, served and read again: the same, also where the rules of the first reading stay.
+fn keeps_its_meaning(status: &ServerStatus, dialect: Dialect) -> ServerStatus {
+    let (_, read) = served(status, dialect);
+    assert_eq!(meaning(&read), meaning(status), "{dialect:?}");
+    let (_, again) = served(&read, dialect);
+    assert_eq!(meaning(&again), meaning(status), "{dialect:?}");
+    assert_eq!(again.rules, read.rules, "nothing is said twice");
+    again
+}
+
+#[test]
+fn an_unreal_match_keeps_its_meaning() {
+    let mut status = match_of("ut");
+    status.protocol_version = Some(432);
+    status.mutators = Some(vec!["Instagib".into(), "Low gravity".into()]);
+    status.time_limit = Some(Duration::from_secs(900));
+    status.time_left = Some(Duration::from_secs(321));
+    status.score_limit = Some(30);
+    for player in status.players.iter_mut().flatten() {
+        player.bot = Some(player.score == Some(-3));
+    }
+    status.bot_count = Some(1);
+    let mut read = keeps_its_meaning(&status, Dialect::Unreal);
+    assert_eq!(read.rules.get("listenserver").unwrap().raw(), b"True");
+    // What is played changes, and the rules of the reading do not contradict it.
+    read.time_limit = Some(Duration::from_secs(1200));
+    read.password = Some(false);
+    let (_, changed) = served(&read, Dialect::Unreal);
+    assert_eq!((changed.time_limit, changed.password), (read.time_limit, Some(false)));
+    assert_eq!(changed.rules.get_all("timelimit").count(), 1);
+    // Bots that no row marks.
+    let mut counted = match_of("ut");
+    (counted.protocol_version, counted.bot_count, counted.mutators) = (Some(432), Some(1), Some(Vec::new()));
+    keeps_its_meaning(&counted, Dialect::Unreal);
+}
+
+#[test]
+fn a_battlefield_1942_match_keeps_its_meaning() {
+    let mut status = match_of("bfield1942");
+    status.mod_name = Some("xpack2".into());
+    status.mutators = Some(vec!["xpack1".into(), "xpack2".into()]);
+    (status.anti_cheat, status.private_slots) = (Some(true), Some(4));
+    status.time_limit = Some(Duration::from_secs(2520));
+    status.time_left = Some(Duration::from_secs(1337));
+    status.teams = vec![team(0, "axis", 320), team(1, "allied", 180)];
+    for dialect in DIALECTS {
+        keeps_its_meaning(&status, dialect);
+    }
+}
+
+#[test]
+fn matches_of_other_families_keep_their_meaning() {
+    let mut medal = match_of("mohaa");
+    (medal.bot_count, medal.player_count) = (Some(5), Some(7));
+    (medal.time_limit, medal.score_limit) = (Some(Duration::from_secs(1200)), Some(50));
+    keeps_its_meaning(&medal, Dialect::Qr1);
+
+    let mut swat = match_of("swat4");
+    (swat.time_left, swat.teams) = (Some(Duration::from_secs(77)), vec![team(0, "", 10), team(1, "", 4)]);
+    swat.teams.iter_mut().for_each(|team| team.name = None);
+    keeps_its_meaning(&swat, Dialect::Qr1);
+
+    let mut tribes = match_of("tribesv");
+    tribes.rules.push("teamone", "Imperial");
+    tribes.teams = vec![team(0, "Imperial", 2), team(1, "Phoenix", 0)];
+    tribes.players.iter_mut().flatten().for_each(|player| player.team = Some(1));
+    let read = keeps_its_meaning(&tribes, Dialect::Qr1);
+    assert!(read.listed_players().iter().all(|player| player.team == Some(1)));
+
+    let mut sam = match_of("serioussamse");
+    (sam.mod_name, sam.time_limit) = (Some("Warped".into()), Some(Duration::from_secs(600)));
+    keeps_its_meaning(&sam, Dialect::Qr1);
+
+    let mut other = match_of("some game");
+    (other.score_limit, other.teams) = (Some(3), vec![team(0, "Red", 2), team(1, "Blue", 1)]);
+    keeps_its_meaning(&other, Dialect::Qr1);
+}
+
+#[test]
+fn rules_that_read_as_rows_make_no_players_and_change_none() {
+    for dialect in DIALECTS {
+        let mut odd = status(2);
+        for key in
+            ["player_8", "frags_3", "frags_1", "playername_0", "teamname_0", "score_t1", "name_tag_distance"]
+        {
+            odd.rules.push(key, "99");
+        }
+        let (_, read) = served(&odd, dialect);
+        let scores: Vec<_> = read.listed_players().iter().map(|player| player.score).collect();
+        assert_eq!((scores, read.teams.len()), (vec![Some(-3), Some(-2)], 0));
+        assert!(read.listed_players().iter().all(|player| player.extra.len() == 2));
+        assert_eq!(read.rules.get("frags_3").unwrap().raw(), b"99", "no player has this number");
+        assert!(read.rules.get("name_tag_distance").is_some());
     }
 }

@@ -1,5 +1,7 @@
 //! A reply put together: it owns its bytes, the views borrow from it.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 
 use super::reassembly::{Body, Reassembly};
@@ -72,12 +74,38 @@ const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north
     north-eastern US, eastern Canada/United Kingdom/continental Europe/Central Asia, Middle East/\
     south-east Asia, Pacific/Africa/Australia, New Zealand, Pacific/Central and South America";
 
+/// Whether fewer rows of players are here than the server counts, or a player stands in two parts, which are then of two
+/// replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that it does not list, and MOHAA
+/// lists fewer rows than it counts.
+fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
+    let counted = fields.get("numplayers").and_then(number::number::<usize>);
+    let (mut rows, mut names) = (BTreeSet::new(), BTreeSet::new());
+    let mut repeats = false;
+    for (key, _) in fields.pairs() {
+        rows.extend(RowKey::player_field_index(key));
+        repeats |= RowKey::name_index(key).is_some_and(|name| !names.insert(name));
+    }
+    repeats || ((are_asked || !rows.is_empty()) && counted.is_some_and(|counted| rows.len() < counted))
+}
+
 impl Answer {
-    pub(crate) fn new(mut body: Body, asked: Asked) -> Self {
+    /// The best of the replies to one query.
+    pub(crate) fn best(replies: &Reassembly, asked: Asked) -> Option<Self> {
+        let mut answers = replies.candidates().map(|body| Self::new(body, asked));
+        let first = answers.next()?;
+        let is_complete = |answer: &Self| answer.completeness().is_complete();
+        let other = if is_complete(&first) { None } else { answers.find(is_complete) };
+        Some(other.unwrap_or(first))
+    }
+
+    fn new(mut body: Body, asked: Asked) -> Self {
         if asked.status {
             let fields = body.fields();
             // Where numbers begin at 0, a lost first fragment leaves no gap.
             body.missing.info |= fields.get("hostname").is_none() && fields.get("mapname").is_none();
+        }
+        if !body.is_proven {
+            body.missing.players |= lacks_players(body.fields(), asked.players);
         }
         Self { body, asked }
     }
@@ -99,7 +127,7 @@ impl Answer {
                 error = rejection;
             }
         }
-        replies.best().map(|body| Self::new(body, Asked::default())).ok_or(error)
+        Self::best(&replies, Asked::default()).ok_or(error)
     }
 
     /// Every key and value in the order of the wire, those of player and team rows included.

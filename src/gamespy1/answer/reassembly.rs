@@ -20,6 +20,8 @@ pub(crate) struct Body {
     pub(crate) runs: Vec<(usize, usize)>,
     pub(crate) reply: Option<u64>,
     pub(crate) missing: Missing,
+    /// Whether numbers and an end mark prove that nothing follows or is missing in between.
+    pub(crate) is_proven: bool,
 }
 
 impl Body {
@@ -33,6 +35,8 @@ impl Body {
 pub(crate) struct Reassembly {
     numbered: Vec<Numbered>,
     unnumbered: Unnumbered,
+    /// The longest reply without numbers to an earlier try.
+    earlier: Unnumbered,
     /// How many replies were asked for.
     expected: usize,
     limits: Limits,
@@ -43,7 +47,8 @@ pub(crate) struct Reassembly {
 pub(crate) enum Progress {
     /// More must come.
     Partial,
-    /// The end is here, and what came before it is not numbered.
+    /// The end is here, as far as it can be known: what came before it is not numbered, or every datagram has an end
+    /// mark.
     Ended,
     /// Every fragment of a reply is here.
     Complete,
@@ -58,6 +63,8 @@ struct Numbered {
     is_open: bool,
     fragments: Fragments,
     zero_based: bool,
+    /// Whether an end mark came that ends the reply, and not only its datagram.
+    has_end: bool,
     /// Whether the server cuts between any two tokens, and not only between pairs.
     splits_pairs: bool,
     pairs: usize,
@@ -76,9 +83,14 @@ struct Unnumbered {
     splits_tokens: bool,
 }
 
+/// The constant reply numbers of Serious Sam's status and players (Croteam-official/Serious-Engine, GameAgent.cpp). Only
+/// the last datagram has one, always with fragment number 1; those before it have no number at all.
+const SERIOUS_SAM: [Option<u64>; 2] = [Some(333), Some(6)];
+
 impl Reassembly {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { numbered: Vec::new(), unnumbered: Unnumbered::new(&limits), expected: 0, limits }
+        let (unnumbered, earlier) = (Unnumbered::new(&limits), Unnumbered::new(&limits));
+        Self { numbered: Vec::new(), unnumbered, earlier, expected: 0, limits }
     }
 
     /// The request is sent, for the first time or again: one more reply may come.
@@ -87,8 +99,9 @@ impl Reassembly {
         for reply in &mut self.numbered {
             reply.is_open = reply.reply.is_some();
         }
-        if self.unnumbered.parts.last().is_none() {
-            self.unnumbered = Unnumbered::new(&self.limits);
+        let before = std::mem::replace(&mut self.unnumbered, Unnumbered::new(&self.limits));
+        if before.rank() > self.earlier.rank() {
+            self.earlier = before;
         }
     }
 
@@ -106,7 +119,10 @@ impl Reassembly {
             return self.unnumbered.insert(datagram.clone(), false);
         }
         let end = || locate(datagram, response.raw()).unwrap_or_default().end;
-        let Some(fragment) = trailer.fragment else {
+        let is_tail =
+            trailer.final_first && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
+        let is_tail = is_tail && !body.is_empty() && response.get("hostname").is_none();
+        let Some(fragment) = trailer.fragment.filter(|_| !is_tail) else {
             if !self.numbered.is_empty() {
                 return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), end()));
             }
@@ -116,7 +132,11 @@ impl Reassembly {
             .reply(trailer.reply)
             .ok_or_else(|| ParseError::new(ParseErrorKind::Mismatch("reply number"), end()))?;
         reply.insert(fragment, body, trailer, &limits)?;
-        Ok(if reply.is_complete() { Progress::Complete } else { Progress::Partial })
+        Ok(match (reply.is_complete(), reply.has_end) {
+            (true, true) => Progress::Complete,
+            (true, false) => Progress::Ended,
+            (false, _) => Progress::Partial,
+        })
     }
 
     /// The reply with this number, a new one where another may come.
@@ -129,14 +149,18 @@ impl Reassembly {
         self.numbered.get_mut(position)
     }
 
-    /// A complete reply, else the one with the most fragments.
-    pub(crate) fn best(&self) -> Option<Body> {
-        let complete = self.numbered.iter().find(|reply| reply.is_complete());
+    /// The replies that may be the answer, the likelier one first: a complete one, else the one with the most fragments;
+    /// without numbers the longer one of two.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = Body> {
+        let complete = self.numbered.iter().find(|reply| reply.is_complete() && reply.has_end);
         let longest = || self.numbered.iter().max_by_key(|reply| reply.fragments.len());
-        match complete.or_else(longest) {
-            Some(reply) if !reply.fragments.is_empty() => Some(reply.body()),
-            _ => self.unnumbered.body(&self.limits),
-        }
+        let numbered = complete.or_else(longest).filter(|reply| !reply.fragments.is_empty());
+        let mut others = [&self.unnumbered, &self.earlier];
+        others.sort_by_key(|reply| std::cmp::Reverse(reply.rank()));
+        // Where the text is cut anywhere, a loss shows in nothing but the length.
+        let count = if self.unnumbered.splits_tokens || self.earlier.splits_tokens { 1 } else { 2 };
+        let others = others.into_iter().take(count).filter(move |_| numbered.is_none());
+        numbered.map(Numbered::body).into_iter().chain(others.filter_map(|reply| reply.body(&self.limits)))
     }
 
     /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
@@ -158,6 +182,7 @@ impl Numbered {
             is_open: true,
             fragments: Fragments::new(limits),
             zero_based: false,
+            has_end: false,
             splits_pairs: false,
             pairs: 0,
             names: 0,
@@ -177,6 +202,7 @@ impl Numbered {
         limits: &Limits,
     ) -> Result<(), ParseError> {
         self.zero_based |= trailer.zero_based;
+        self.has_end |= trailer.is_final && !trailer.is_unclosed;
         self.splits_pairs |= trailer.zero_based && trailer.reply.is_none();
         if self.fragments.iter().any(|(known, _)| known == number) {
             return Ok(());
@@ -213,7 +239,7 @@ impl Numbered {
             ..Missing::NOTHING
         };
         let runs = if gaps > 0 { self.runs() } else { Vec::new() };
-        Body { bytes: joined(&self.fragments), runs, reply: self.reply, missing }
+        Body { bytes: joined(&self.fragments), runs, reply: self.reply, missing, is_proven: self.has_end }
     }
 
     /// Start and end of the runs between the gaps.
@@ -259,6 +285,11 @@ impl Unnumbered {
         Self { parts: Fragments::new(limits), splits_tokens: false }
     }
 
+    /// Of two replies the one with its end, then the longer one.
+    fn rank(&self) -> (bool, usize) {
+        (self.parts.last().is_some(), self.parts.iter().map(|(_, part)| part.len()).sum())
+    }
+
     fn insert(&mut self, part: Bytes, is_final: bool) -> Result<Progress, ParseError> {
         if !self.parts.iter().any(|(_, known)| *known == part) {
             let is_last = is_final && self.parts.last().is_none();
@@ -283,7 +314,7 @@ impl Unnumbered {
         }
         check_counts(&bytes, limits).ok()?;
         let missing = Missing { end: !is_ended, ..Missing::NOTHING };
-        Some(Body { bytes, runs: Vec::new(), reply: None, missing })
+        Some(Body { bytes, runs: Vec::new(), reply: None, missing, is_proven: false })
     }
 }
 

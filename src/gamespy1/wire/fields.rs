@@ -49,9 +49,10 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Whether a pair numbers or ends a reply and describes nothing of the server.
+/// Whether a pair numbers or ends a reply and describes nothing of the server. Where the end mark has no value of its own,
+/// as in Descent 3, the rest of a cut `queryid` follows it.
 pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
-    key == b"queryid" || (key == b"final" && value.is_empty())
+    key == b"queryid" || (key == b"final" && b"queryid".starts_with(value))
 }
 
 /// Upper bound of the number of pairs in these bytes.

@@ -36,7 +36,7 @@ impl PlayerField {
             Some(match name {
                 b"player" | b"playername" => Self::Name,
                 b"score" => Self::Score,
-                b"frags" => Self::Frags,
+                b"frags" | b"frag" => Self::Frags,
                 b"kills" => Self::Kills,
                 b"ping" => Self::Ping,
                 b"team" => Self::Team,

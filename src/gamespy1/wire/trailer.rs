@@ -2,12 +2,15 @@
 
 use bytes::BufMut;
 
+use super::fields::Fields;
+
 /// What precedes and follows the pairs of one datagram: its number and the end mark.
 ///
 /// ```text
 ///  pairs  \queryid\20.3\final\                        Unreal, UT99, UT2003/4: the end mark after the number
 ///  pairs  \final\\queryid\1142.3                      GameSpy's own code, Unreal 227: the end mark first
 ///  pairs  \queryid\3\final\                           SWAT 4 mods: the fragment's number alone, or a word
+///  pairs  \final\queryid\12.1                          Descent 3, No One Lives Forever 2, Tribes: Vengeance
 ///  \statusresponse\2 pairs \queryid\AMv1\final\\eof\  SWAT 4 AdminMod: the number, from 0, before the pairs
 ///  pairs  \final\                                     no number at all
 /// ```
@@ -24,6 +27,9 @@ pub struct Trailer {
     pub is_final: bool,
     /// Whether the end mark precedes the number, as GameSpy's own code writes it.
     pub final_first: bool,
+    /// Whether the end mark before the number has no value. Descent 3 ends every datagram so, also those that others
+    /// follow.
+    pub(crate) is_unclosed: bool,
 }
 
 impl Trailer {
@@ -41,7 +47,11 @@ impl Trailer {
             (None, Some(fragment)) => format!("\\queryid\\{fragment}"),
             (_, None) => String::new(),
         };
-        let mark = if self.is_final { &br"\final\"[..] } else { b"" };
+        let mark = match (self.is_final, self.is_unclosed) {
+            (false, _) => &b""[..],
+            (true, true) => br"\final",
+            (true, false) => br"\final\",
+        };
         let (first, second) = if self.final_first { (mark, id.as_bytes()) } else { (id.as_bytes(), mark) };
         out.put_slice(first);
         out.put_slice(second);
@@ -72,10 +82,15 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
 
 fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
     let body = without_mark(text);
+    let mut is_unclosed = false;
     let (body, id, is_final, final_first) = if let Some((body, id)) = body.and_then(query_id) {
         (body, Some(id), true, false)
     } else if let Some((before, id)) = query_id(text) {
-        match before.strip_suffix(br"\final\") {
+        let unclosed = || before.strip_suffix(br"\final").filter(|_| ends_with_key(before));
+        let closed = before.strip_suffix(br"\final\");
+        let body = closed.or_else(unclosed);
+        is_unclosed = closed.is_none() && body.is_some();
+        match body {
             // After the mark, only a number of two parts is written: a single one was cut short.
             Some(body) if matches!(id, QueryId::Numbers(None, 1..)) => {
                 (body, Some(QueryId::Damaged), true, true)
@@ -96,7 +111,8 @@ fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
     };
     let is_final = is_final && !matches!(id, Some(QueryId::Damaged));
     let final_first = final_first && is_final && reply.is_some();
-    (body, Trailer { reply, fragment, zero_based: fragment == Some(0), is_final, final_first })
+    let is_unclosed = is_unclosed && is_final;
+    (body, Trailer { reply, fragment, zero_based: fragment == Some(0), is_final, final_first, is_unclosed })
 }
 
 /// After `\statusresponse\K`. These datagrams end with `\eof\`, with K again, or with both.
@@ -134,6 +150,13 @@ fn status_response(text: &[u8]) -> Option<(u32, &[u8])> {
 /// The text before an end mark.
 fn without_mark(text: &[u8]) -> Option<&[u8]> {
     text.strip_suffix(br"\final\").or_else(|| text.strip_suffix(br"\final"))
+}
+
+/// Whether the last word of some pairs is a key: an end mark there has no value, and is not the name of a player.
+fn ends_with_key(text: &[u8]) -> bool {
+    let mut pairs = Fields::new(text).pairs();
+    pairs.by_ref().for_each(drop);
+    pairs.odd_key().is_some()
 }
 
 /// `\queryid\V` at the end, with or without a closing separator.
@@ -197,6 +220,7 @@ mod tests {
         let end = trailer(Some(20), Some(3), true);
         let end_first = Trailer { final_first: true, ..end };
         let not_end = trailer(Some(20), Some(3), false);
+        let unclosed = Trailer { is_unclosed: true, ..end_first };
         for (datagram, body, expected) in [
             (&br"\face_9\\queryid\20.3\final\"[..], &br"\face_9\"[..], end),
             (br"\a\1\queryid\20.3\final", br"\a\1", end),
@@ -205,6 +229,10 @@ mod tests {
             (b"\\a\\1\\final\\\\queryid\\20.3\0", br"\a\1", end_first),
             (br"\a\\final\\queryid\20.3", br"\a\", end_first),
             (br"\final\\queryid\20.3", b"", end_first),
+            (b"\\a\\1\\final\\queryid\\20.3\0", br"\a\1", unclosed),
+            (br"\a\\final\queryid\20.3", br"\a\", unclosed),
+            (br"\final\queryid\20.3", b"", unclosed),
+            (br"\player_0\a\b\frags_0\1\final\queryid\20.3", br"\player_0\a\b\frags_0\1", unclosed),
             (br"\a\1\queryid\20.3", br"\a\1", not_end),
             (br"\a\1\queryid\20.3\", br"\a\1", not_end),
             (br"\a\1\queryid\3\final\", br"\a\1", trailer(None, Some(3), true)),
@@ -269,6 +297,9 @@ mod tests {
             br"\a\1\final\\queryid\1",
             br"\a\1\final\\queryid\7.",
             br"\a\1\final\\queryid\",
+            br"\a\1\final\queryid\7.",
+            br"\a\1\final\queryid\7",
+            br"\a\1\final\queryid\",
             br"\a\1\queryid\7.\final\",
             br"\a\1\queryid\99999999999999999999.1\final\",
         ] {
