@@ -21,4 +21,5 @@ mod master;
 mod properties;
 mod rcon;
 mod serving;
+mod small_stack;
 mod vectors;
