@@ -18,6 +18,7 @@ mod connect;
 mod conversation;
 mod exchange;
 mod master;
+mod meaning;
 mod properties;
 mod rcon;
 mod serving;

@@ -8,7 +8,7 @@ use super::description::{AnnounceError, Description, Occupancy};
 use super::games;
 use crate::address::canonical;
 use crate::model::ServerStatus;
-use crate::quake3::from_status::infostring;
+use crate::quake3::from_status::named;
 use crate::quake3::server;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
@@ -233,7 +233,7 @@ fn occupancy(
 ) -> Result<Occupancy, AnnounceError> {
     // The `infoResponse` that a master gets, with as long a challenge as dpmaster sends.
     let room = options.max_reply.saturating_sub(HEAD).min(MAX_INFO_STRING);
-    let info = infostring(Kind::Info, Some(b"0123456789A"), status, options.protocol, (room, 0));
+    let info = named((Kind::Info, true), Some(b"0123456789A"), status, options, room);
     Ok(Description::read(InfoString::new(&info.bytes), tag_game)?.occupancy)
 }
 

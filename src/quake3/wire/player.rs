@@ -86,7 +86,8 @@ impl<'a> PlayerLine<'a> {
         numbers.next().map(|first| numbers.next().unwrap_or(first))
     }
 
-    /// The ping in milliseconds; 0 for bots, 999 while connecting, −1 on some Call of Duty servers.
+    /// The ping in milliseconds; 0 for bots and some listed lines that are no players, 999 while connecting, −1 on some
+    /// Call of Duty servers.
     #[must_use]
     pub fn ping(self) -> Option<i32> {
         number::number(self.ping_text()?)
@@ -133,7 +134,7 @@ impl<'a> PlayerLine<'a> {
     }
 }
 
-/// A number of up to nine digits and the one blank that ends it, as every engine writes them; and what follows.
+/// A number of up to nine digits and the one blank that ends it, as engines write them; and what follows.
 fn plain_number(text: &[u8]) -> Option<(i64, &[u8])> {
     let (sign, mut rest) = match text {
         [b'-', digits @ ..] => (-1, digits),

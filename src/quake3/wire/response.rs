@@ -143,7 +143,7 @@ impl<'a> Response<'a> {
     }
 
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
-    /// without a value, lines that are no player lines, line feeds that are missing where every engine writes one.
+    /// without a value, lines that are no player lines, line feeds that are missing where servers write one.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
         let datagram = self.datagram;
         let Layout { kind, info: (start, end), players: (after, length), .. } = self.layout;
