@@ -49,8 +49,9 @@
 //! - The name on a player line reaches from the first quote to the last; a name cannot hold one (id-Software/Quake-III-Arena,
 //!   code/server/sv_main.c). Of two quoted strings the last is the name (fte-team/fteqw, engine/server/sv_main.c).
 //! - Servers stop listing players where their buffer is full, Quake3e at 1,400 bytes (code/server/sv_main.c), and say nothing
-//!   of it. Where a reply has the key `clients` (DarkPlaces, Warsow, FTE, our own server side), fewer lines make the answer
-//!   incomplete.
+//!   of it. Where a reply has the key `clients` (DarkPlaces, Warsow, FTE; our server side writes it into a status that lists
+//!   fewer), fewer lines make the answer incomplete. Clients do well with it: ioquake3's keeps a status's pairs as they are
+//!   (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
 //! - Some servers of Jedi Academy want a text sent back before they answer, see [`Dialect::OpenJk`].
 //! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and then one a
 //!   second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c): do not send both back to back, and do not retry
