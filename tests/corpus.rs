@@ -27,7 +27,17 @@ mod quake3_master;
 #[path = "../fuzz/bodies/ut2004.rs"]
 mod ut2004;
 
-fn replay(target: &str, body: fn(&[u8])) {
+/// Most bytes of a datagram over IPv4.
+const LARGEST: usize = 65_507;
+/// Bytes of the stack that inputs of every length are read on.
+const STACK: usize = 256 << 10;
+
+fn replay(target: &'static str, body: fn(&[u8])) {
+    let replay = move || replay_here(target, body);
+    std::thread::Builder::new().stack_size(STACK).spawn(replay).unwrap().join().unwrap();
+}
+
+fn replay_here(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let mut replayed = 0;
     for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
@@ -36,6 +46,7 @@ fn replay(target: &str, body: fn(&[u8])) {
         for cut in common::twist::cuts(&input) {
             body(cut);
         }
+        body(&input.iter().copied().cycle().take(LARGEST).collect::<Vec<u8>>());
         replayed += 1;
     }
     assert!(replayed >= 5, "{target} has a corpus of {replayed}");

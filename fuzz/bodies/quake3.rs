@@ -88,12 +88,16 @@ fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
     if response.kind() == Kind::Info {
         return (pairs, Vec::new());
     }
-    let body = &data[info.as_ptr() as usize - data.as_ptr() as usize..];
+    let after = &data[info.as_ptr() as usize - data.as_ptr() as usize + info.len()..];
     let name = |line: &'a [u8]| {
         let open = line.iter().position(|&b| b == b'"')? + 1;
-        let pair = line[open..].windows(3).rposition(|window| window == b"\" \"");
-        let close = pair.or_else(|| line[open..].iter().rposition(|&b| b == b'"'))?;
-        Some(&line[open..open + close])
+        let close = open + line[open..].iter().rposition(|&b| b == b'"')?;
+        let pair = line[open..close].windows(3).rposition(|window| window == b"\" \"");
+        Some(&line[pair.map_or(open, |pair| open + pair + 3)..close])
     };
-    (pairs, body.split(|&b| b == b'\n').skip(1).filter_map(name).collect())
+    // No pair stands behind the infostring's end, unless as part of a player line.
+    let mut rest = after.split(|&b| b == b'\n').skip(1);
+    let is_pair = |line: &&[u8]| line.iter().find(|&&b| b == b'"' || b == b'\\') == Some(&b'\\');
+    assert!(!rest.next().is_some_and(|line| is_pair(&line)), "a lost pair");
+    (pairs, after.split(|&b| b == b'\n').skip(1).filter_map(name).collect())
 }

@@ -193,7 +193,7 @@ impl Family {
     pub(crate) const fn colours(self) -> Colours {
         match self {
             Self::Unreal => Colours::UnrealEscape,
-            Self::MedalOfHonor => Colours::CaretDigit,
+            Self::MedalOfHonor => Colours::CaretAlphanumeric,
             Self::Swat4 => Colours::Swat4,
             Self::SeriousSam => Colours::SeriousSam,
             Self::Battlefield1942 | Self::TribesVengeance | Self::Other => Colours::None,

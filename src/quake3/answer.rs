@@ -9,9 +9,6 @@ use crate::limits::Limits;
 use crate::model::{Completeness, Missing, Verification};
 use crate::text::number;
 
-/// What every engine says in an `infoResponse`.
-const BASIC_KEYS: [&str; 5] = ["protocol", "hostname", "mapname", "clients", "sv_maxclients"];
-
 /// A reply that was accepted: it owns the datagram, the views borrow from it.
 ///
 /// ```
@@ -108,10 +105,10 @@ impl Answer {
     /// Whether all that was asked for is there, as far as it can be known: nothing on this wire counts or ends.
     ///
     /// A cut `statusResponse` shows as a key without a value, a player line without its closing quote, a missing
-    /// last line feed (every engine writes one after the infostring and after each player), or fewer players than
-    /// the key `clients` says, where a server has it. A cut `infoResponse` shows as a key without a value, or as
-    /// the lack of one of the five keys that every engine sends with a value: `protocol`, `hostname`, `mapname`,
-    /// `clients`, `sv_maxclients`. An `infoResponse` to `getstatus` lacks rules and players.
+    /// last line feed (servers write one after the infostring and after each player), or fewer players than the key
+    /// `clients` says, where a server has it. A cut `infoResponse` shows as a key without a value only: no key is in every
+    /// server's (Call of Duty leaves `clients` out when it is 0, ioquake3 every key with an empty value). An `infoResponse`
+    /// to `getstatus` lacks rules and players.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
         let response = self.response();
@@ -129,8 +126,8 @@ impl Answer {
         let missing = match (self.layout.kind, self.asked) {
             (Kind::Info, Kind::Status) => Missing { rules: true, players: true, ..Missing::NOTHING },
             (Kind::Info, Kind::Info) => {
-                let lacks_one = BASIC_KEYS.iter().any(|key| self.get(key).is_none_or(<[u8]>::is_empty));
-                Missing { info: noticed.odd_key || lacks_one, ..Missing::NOTHING }
+                let has_none = response.info().iter().next().is_none();
+                Missing { info: noticed.odd_key || has_none, ..Missing::NOTHING }
             }
             (Kind::Status, _) => {
                 let cut = !self.layout.info_closed;
@@ -178,10 +175,16 @@ mod tests {
     fn a_short_info_or_list_is_incomplete() {
         let complete = b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";
         assert!(is_complete(complete));
-        for cut in 13..complete.len() {
-            let undetectable = complete[..cut].ends_with(b"68") || complete[..cut].ends_with(b"l\\6");
+        for cut in 14..complete.len() {
+            // A cut behind or inside a value leaves a well-formed shorter infostring.
+            let separators = complete[13..cut].iter().filter(|&&byte| byte == b'\\').count();
+            let undetectable = separators > 0 && separators % 2 == 0;
             assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
         }
+        // An empty server as Call of Duty 2 describes it (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
+        assert!(is_complete(
+            b"infoResponse\n\\protocol\\118\\hostname\\CoD2Host\\mapname\\mp_toujane\\hw\\1"
+        ));
         assert!(is_complete(b"statusResponse\n\\clients\\1\n1 2 \"x\"\n"));
         assert!(
             !is_complete(b"statusResponse\n\\clients\\2\n1 2 \"x\"\n"),

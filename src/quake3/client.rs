@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::answer::Answer;
 use super::wire::challenge;
 use super::wire::infostring::InfoString;
+use super::wire::mark;
 use super::wire::request::{Command, Request};
 use super::wire::response::{Kind, Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -37,7 +38,21 @@ pub struct StatusQuery {
     challenge: [u8; challenge::LENGTH],
     dialect: Dialect,
     limits: Limits,
+    echo: Echo,
 }
+
+/// Where the exchange of [`Dialect::OpenJk`] is.
+#[derive(Debug, Clone)]
+enum Echo {
+    NotAsked,
+    /// To be sent back next.
+    Asked(Box<[u8]>),
+    /// Sent back; a second one is not.
+    Sent,
+}
+
+/// Most bytes that are sent back on a server's demand; known servers demand 87.
+const MAX_ECHO: usize = 128;
 
 /// The habits of a server that a client must know before it asks.
 ///
@@ -63,6 +78,10 @@ pub enum Dialect {
     MedalOfHonor,
     /// Drops requests with a challenge: none is sent, and answers cannot be verified.
     NoChallenge,
+    /// Demands a proof of the client's address before the first answer, as some servers of Jedi Academy based on OpenJK do:
+    /// `echo "echoResponse getstatus` and 64 characters`"`, of which the client sends back what stands in quotes. At most
+    /// one demand a query is met, of at most 128 printable characters that begin with `echoResponse` and the request's word.
+    OpenJk,
 }
 
 impl StatusQuery {
@@ -70,7 +89,7 @@ impl StatusQuery {
     #[must_use]
     pub fn new(nonce: u64, limits: Limits) -> Self {
         let challenge = challenge::from_number(nonce);
-        Self { wanted: Kind::Status, challenge, dialect: Dialect::default(), limits }
+        Self { wanted: Kind::Status, challenge, dialect: Dialect::default(), limits, echo: Echo::NotAsked }
     }
 
     /// Sets the server's dialect; default [`Dialect::Standard`].
@@ -107,6 +126,21 @@ impl StatusQuery {
         Ok((response.layout, verification))
     }
 
+    /// What the server demands to have sent back; `None` for anything else.
+    fn demanded<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
+        if self.dialect != Dialect::OpenJk || !matches!(self.echo, Echo::NotAsked) {
+            return None;
+        }
+        let (_, text) = mark::text(datagram).ok()?;
+        let demanded = mark::strip_word(text, "echo \"")?.trim_ascii_end().strip_suffix(b"\"")?;
+        let word: &[u8] = if self.wanted == Kind::Info { b" getinfo " } else { b" getstatus " };
+        let is_printable = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'"';
+        let is_safe = demanded.strip_prefix(b"echoResponse")?.starts_with(word)
+            && demanded.len() <= MAX_ECHO
+            && demanded.iter().all(is_printable);
+        is_safe.then_some(demanded)
+    }
+
     /// A reply with a wrong challenge is rejected; a missing or empty one is common.
     fn verify(&self, info: InfoString<'_>, datagram: &[u8]) -> Result<Verification, ParseError> {
         let Some(sent) = self.challenge() else { return Ok(Verification::Unavailable) };
@@ -125,6 +159,11 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
+        if let Echo::Asked(demanded) = &self.echo {
+            mark::put(None, demanded, out);
+            self.echo = Echo::Sent;
+            return;
+        }
         let challenge = self.challenge();
         let command = match self.wanted {
             Kind::Info => Command::GetInfo { challenge },
@@ -136,6 +175,10 @@ impl Conversation for StatusQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
+        if let Some(demanded) = self.demanded(datagram) {
+            self.echo = Echo::Asked(demanded.into());
+            return Verdict::Next;
+        }
         match self.accept(datagram) {
             Ok((layout, verification)) => {
                 let datagram = Bytes::copy_from_slice(datagram);

@@ -3,8 +3,12 @@
 //! What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
-use super::wire::infostring::{InfoStringBuilder, sanitise};
+use super::family::counts_people_only;
+use super::options::{Dialect, Options};
+use super::teams::{match_score, qcstatus as world_status};
+use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
 use super::wire::player::{Field, put_line};
 use super::wire::response::Kind;
 use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
@@ -12,59 +16,141 @@ use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
 /// Bytes of a usual player line.
 const USUAL_LINE: usize = 32;
 
-/// The infostring of a reply: the named fields up to `room` bytes, then the status's own rules up to `spare`. A key is
-/// written once.
-pub(super) fn infostring(
-    kind: Kind,
+/// The pairs that the status's fields are written as, up to so many bytes: of an `infoResponse`, or of a status with or
+/// without the key `clients`. A key is written once.
+pub(super) fn named(
+    (kind, says_clients): (Kind, bool),
     challenge: Option<&[u8]>,
     status: &ServerStatus,
-    protocol: u32,
-    (room, spare): (usize, usize),
+    options: &Options,
+    room: usize,
 ) -> InfoStringBuilder {
     let text = |text: &Option<Text>| text.as_ref().map(self::text);
     let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes());
-    let listed = status.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
-    let (name_key, game_type_key) = match kind {
-        Kind::Info => ("hostname", "gametype"),
-        Kind::Status => ("sv_hostname", "g_gametype"),
-    };
-    let online = status.player_count.or(listed).filter(|_| kind == Kind::Info);
+    let (is_info, dialect) = (kind == Kind::Info, options.dialect);
+    let (name_key, game_type_key) =
+        if is_info { ("hostname", "gametype") } else { ("sv_hostname", "g_gametype") };
+    // Where the rules that follow say it in a key of their own, no other key does.
+    let lacks = |keys: &[&str]| keys.iter().all(|key| status.rules.get(key).is_none());
+    let is_quake3 = !matches!(dialect, Dialect::DarkPlaces | Dialect::Warsow);
     // A challenge that an infostring cannot carry is not quoted, as on id's servers.
     let challenge = challenge.filter(|challenge| sanitise(challenge) == *challenge).map(<[u8]>::to_vec);
-    let named = [
+    let people_only = is_info && status.game.as_ref().is_some_and(|game| counts_people_only(game.raw()));
+    let bots_on_top = status.bot_count.filter(|_| people_only).unwrap_or(0);
+    let clients = online(status).filter(|_| says_clients).map(|online| online.saturating_sub(bots_on_top));
+    // ioquake3's infoResponse counts people, others bots.
+    let counts_people = is_info && dialect == Dialect::Standard && !people_only;
+    let people = clients.filter(|_| counts_people).and_then(|clients| clients.checked_sub(status.bot_count?));
+    // An infoResponse's number of slots leaves private ones out.
+    let private = status.private_slots.filter(|_| is_quake3);
+    let slots =
+        status.max_players.map(|slots| slots.saturating_sub(private.filter(|_| is_info).unwrap_or(0)));
+    let qcstatus = (dialect == Dialect::DarkPlaces).then(|| qcstatus(status)).flatten();
+    // ioquake3 names the game and what runs in it; other games' keys for a modification come with the rules.
+    let inner = text(&status.mod_name)
+        .filter(|_| is_quake3 && !is_info && lacks(&["fs_game", "modname"]) && status.game.is_some());
+    let limit_key = limit_key(dialect, status.game_type.as_ref()).filter(|_| lacks(&LIMITS));
+    let limit = status.score_limit.map(|score| score.to_string().into_bytes());
+    let anti_cheat = status.anti_cheat.filter(|_| !is_info && is_quake3 && lacks(&ANTI_CHEAT));
+    let has_scores = !is_info && dialect == Dialect::SoldierOfFortune2 && lacks(&["redscore", "bluescore"]);
+    let score = |id| {
+        let team = status.teams.iter().find(|team| has_scores && team.id == Some(id))?;
+        team.score.map(|score| score.to_string().into_bytes())
+    };
+    let has_match_score = !is_info && dialect == Dialect::Warsow && lacks(&["g_match_score"]);
+    let match_score = has_match_score.then(|| match_score(&status.teams));
+    let pairs = [
         ("challenge", challenge),
         (name_key, text(&status.name)),
         ("mapname", text(&status.map)),
-        ("clients", number(online)),
-        ("sv_maxclients", number(status.max_players)),
-        (game_type_key, text(&status.game_type)),
-        ("gamename", text(&status.game)),
-        ("protocol", number(Some(protocol))),
+        ("clients", number(clients)),
+        ("sv_maxclients", number(slots)),
+        (if is_info { "sv_privateclients" } else { "sv_privateClients" }, number(private)),
+        (game_type_key, text(&status.game_type).filter(|_| qcstatus.is_none())),
+        ("com_gamename", inner.as_ref().and_then(|_| text(&status.game))),
+        ("gamename", inner.or_else(|| text(&status.game))),
+        (mod_key(dialect), text(&status.mod_name).filter(|_| is_info || !is_quake3)),
+        ("protocol", number(status.protocol_version.or(Some(options.protocol)))),
         ("g_needpass", number(status.password.map(u32::from))),
-        ("bots", number(status.bot_count)),
+        ("g_humanplayers", number(people)),
+        ("bots", number(status.bot_count.filter(|_| people.is_none()))),
         ("version", text(&status.version)),
+        ("qcstatus", qcstatus),
+        ("timelimit", status.time_limit.filter(|_| !is_info && is_quake3).map(minutes)),
+        (limit_key.unwrap_or_default(), limit.filter(|_| !is_info && limit_key.is_some())),
+        ("sv_punkbuster", number(anti_cheat.map(u32::from))),
+        ("redscore", score(1)),
+        ("bluescore", score(2)),
+        ("g_match_score", match_score.map(|scores| sanitise(&scores).into_owned())),
     ];
     let mut info = InfoStringBuilder::new(room);
-    for (key, value) in &named {
+    for (key, value) in &pairs {
         if let Some(value) = value.as_ref().filter(|value| !value.is_empty()) {
             // What does not fit is left out: the next one may be shorter.
             let _ = info.push(key.as_bytes(), value);
         }
     }
-    info.limit = spare;
-    let is_named = |key: &[u8]| {
-        named.iter().any(|(named, value)| value.is_some() && key.eq_ignore_ascii_case(named.as_bytes()))
-    };
-    if kind == Kind::Status {
-        for (key, value) in &status.rules {
-            let (key, value) = (wire(key), wire(value));
-            let key = sanitise(&key);
-            if !is_named(&key) {
-                let _ = info.push(&key, &sanitise(&value));
-            }
+    info
+}
+
+/// Appends the status's own rules, up to so many bytes of the infostring: each that fits, and whose key is not there yet.
+pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, most: usize) {
+    info.limit = most;
+    let named = info.bytes.clone();
+    for (key, value) in &status.rules {
+        let (key, value) = (wire(key), wire(value));
+        let key = sanitise(&key);
+        let is_named = InfoString::new(&named).pairs().any(|(named, _)| named.eq_ignore_ascii_case(&key));
+        if !is_named {
+            let _ = info.push(&key, &sanitise(&value));
         }
     }
-    info
+}
+
+/// How many are on the server.
+pub(super) fn online(status: &ServerStatus) -> Option<u32> {
+    let listed = || status.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
+    status.player_count.or_else(listed)
+}
+
+/// The key of the modification.
+const fn mod_key(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::DarkPlaces => "modname",
+        Dialect::Warsow => "fs_game",
+        Dialect::Standard | Dialect::SoldierOfFortune2 | Dialect::MedalOfHonor => "game",
+    }
+}
+
+/// Keys of limits that end a match.
+const LIMITS: [&str; 4] = ["fraglimit", "capturelimit", "duel_fraglimit", "scorelimit"];
+/// Keys of anti-cheat systems.
+const ANTI_CHEAT: [&str; 4] = ["sv_punkbuster", "punkbuster", "pb", "sv_NxAC"];
+
+/// The key of the limit that ends a match of this type.
+fn limit_key(dialect: Dialect, game_type: Option<&Text>) -> Option<&'static str> {
+    match (dialect, game_type.map(Text::raw)) {
+        (Dialect::SoldierOfFortune2, _) => Some("scorelimit"),
+        (Dialect::Standard, Some(b"0" | b"1" | b"3")) => Some("fraglimit"),
+        (Dialect::Standard, Some(b"4")) => Some("capturelimit"),
+        _ => None,
+    }
+}
+
+fn minutes(time: Duration) -> Vec<u8> {
+    (time.as_secs_f64() / 60.0).to_string().into_bytes()
+}
+
+/// DarkPlaces' status of the world: the one that was read, or one of the type of game and the teams' scores.
+fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
+    match (status.rules.get("qcstatus"), &status.game_type) {
+        (Some(read), _) => Some(sanitise(&wire(read)).into_owned()),
+        (None, Some(game_type)) => {
+            let version = status.version.as_ref().map(text).unwrap_or_default();
+            Some(world_status(&text(game_type), &version, &status.teams))
+        }
+        (None, None) => None,
+    }
 }
 
 /// Player lines, each with its line feed, until they exceed `most` bytes.

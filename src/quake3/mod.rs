@@ -37,15 +37,22 @@
 //!
 //! # What is known and from where
 //! - Requests carry no terminator: DarkPlaces takes everything up to NUL for the challenge (xonotic/darkplaces, netconn.c).
-//! - A challenge comes back under the key `challenge`, unless it is empty, longer than 128 bytes (no reply at
-//!   all) or holds `\ ; "` (reply without the key) (ioquake3, code/server/sv_main.c). Some servers send the key
-//!   empty (captured from Warsow and Modern Warfare 2 servers): a wrong one is rejected, a missing one makes the answer
-//!   [`Unverified`](crate::Verification::Unverified).
+//! - A challenge comes back under the key `challenge`, unless it is empty or holds `\ ; "` (reply without the key).
+//!   ioquake3, Quake3e and ET: Legacy do not answer one of more than 128 bytes (ioquake3, code/server/sv_main.c; id's 1.32 has
+//!   no such limit). Some servers send the key empty (captured from Warsow and Modern Warfare 2 servers): a wrong one is
+//!   rejected, a missing one makes the answer [`Unverified`](crate::Verification::Unverified).
 //! - `statusResponse`, not "getstatusResponse", is the reply's name (captured from every server here).
 //! - Keys repeat, values may be empty, keys and values may begin or end with blanks (captured from Urban Terror and Warsow
 //!   servers). Lookup takes the first match without regard to case, as id's engines do.
+//! - A value may hold line feeds, each before a blank, and more pairs behind them (captured: `fs_manifest` of Quake III
+//!   servers with many paks): the infostring ends where player lines begin, or the datagram.
 //! - The name on a player line reaches from the first quote to the last; a name cannot hold one (id-Software/Quake-III-Arena,
-//!   code/server/sv_main.c).
+//!   code/server/sv_main.c). Of two quoted strings the last is the name (fte-team/fteqw, engine/server/sv_main.c).
+//! - Servers stop listing players where their buffer is full, Quake3e at 1,400 bytes (code/server/sv_main.c), and say nothing
+//!   of it. Where a reply has the key `clients` (DarkPlaces, Warsow, FTE; our server side writes it into a status that lists
+//!   fewer), fewer lines make the answer incomplete. Clients do well with it: ioquake3's keeps a status's pairs as they are
+//!   (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
+//! - Some servers of Jedi Academy want a text sent back before they answer, see [`Dialect::OpenJk`].
 //! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and then one a
 //!   second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c): do not send both back to back, and do not retry
 //!   within a second.
@@ -59,8 +66,44 @@
 //!   ioquake3's ten packets of an address in a row and then one a second; [`RconPace`] stays below all of them.
 //! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank (xonotic/darkplaces, netconn.c;
 //!   accepted by Nexuiz).
-//! - The number of clients in an `infoResponse` leaves out private slots on id's and ioquake3's servers (ioquake3,
-//!   code/server/sv_main.c); a `statusResponse` has no such key, its lines are counted.
+//!
+//! # What the model takes from which key
+//! Keys are compared without regard to case; of several keys in a row of the table, the first with a value counts.
+//!
+//! | field | keys | servers and sources |
+//! |---|---|---|
+//! | `name` | `sv_hostname`, `hostname` | status; info, DarkPlaces |
+//! | `map` | `mapname` | all |
+//! | `game` | `com_gamename`, `gamename`, `game` | ioquake3's status; all; id's info, whose `game` is the folder |
+//! | `mod_name` | `gamename` beside `com_gamename`; `modname`; `fs_game`; `game` beside `gamename` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy. A game's own folder (`baseq3`, `data`…) is none |
+//! | `game_type` | `g_gametype`, `gametype`, first word of `qcstatus` | status; info; DarkPlaces |
+//! | `version` | `version`, `shortversion`, `gameversion`, `gamever` | all; Call of Duty; DarkPlaces; OpenMoHAA |
+//! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
+//! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x |
+//! | `anti_cheat` | `sv_punkbuster`, `punkbuster`, `pb`, `sv_NxAC`: whether any is on | captures of Quake III, Call of Duty and Enemy Territory; etlegacy, src/client/cl_main.c |
+//! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out. IW4x's status lists no bots |
+//! | `bot_count` | `bots`; the count less `g_humanplayers` or `humans` | DarkPlaces, Warsow, Urban Terror, IW4x, Unvanquished; ioquake3, Quake3e, OpenJK; ET: Legacy |
+//! | `Player::bot` | a ping of 0, beside the keys `bots` and `gameversion` | DarkPlaces only (netconn.c): elsewhere it is no proof |
+//! | `max_players` | `sv_maxclients`, in an info with `sv_privateclients` the sum | a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c) and only ET: Legacy's says how many |
+//! | `private_slots` | `sv_privateClients` | status; ET: Legacy's info |
+//! | `time_limit` | `timelimit`, minutes | id's family, Soldier of Fortune II |
+//! | `score_limit` | `scorelimit`; `fraglimit`, `capturelimit` or `duel_fraglimit` by the type of game, where its meaning is known | Soldier of Fortune II; Quake III, Urban Terror, Jedi Knight (OpenJK, codemp/game/g_main.c), Medal of Honor |
+//! | `teams` | `qcstatus`; `g_match_score`; `Score_Red`, `Score_Blue`; `redscore`, `bluescore`; names in `g_teamnamered`, `g_nameRed`, `g_redteam` and their like for blue, in team games | DarkPlaces (recorded from Nexuiz); Warsow; OSP; Soldier of Fortune II; Urban Terror, Jedi Outcast (captures). 1 is red, 2 blue, 3 yellow, 4 pink; on Warsow 2 and 3 |
+//! | `Player::team` | the player line; `P`, a digit for each client slot in use | see [`PlayerLine`]; Enemy Territory (etlegacy, src/game/g_main.c) |
+//!
+//! `dedicated`, `time_left` and `mutators` are in no known key.
+//!
+//! The server side writes them under ioquake3's keys, with `sv_privateclients` as ET: Legacy's info has it; teams under
+//! DarkPlaces' `qcstatus`, Warsow's `g_match_score`, Soldier of Fortune II's `redscore` and `bluescore`; a modification under
+//! `modname` for DarkPlaces, `fs_game` for Warsow, `gamename` beside `com_gamename` for the others' status.
+//!
+//! | colour codes | games |
+//! |---|---|
+//! | `^` and a digit | Call of Duty 1–4, Jedi Knight (OpenJK, shared/qcommon/q_color.h), Warsow |
+//! | `^0`–`^9`, `^:`, `^;` | Modern Warfare 2 |
+//! | `^` and a letter or digit | ioquake3, OpenMoHAA (code/qcommon/q_shared.h) |
+//! | `^` and any other character | id's 1.32, Quake3e, Enemy Territory, Urban Terror, Soldier of Fortune II |
+//! | `^0`–`^9`, `^xRGB`, `^^` | DarkPlaces: a server with `qcstatus`, or `modname` and protocol 3 |
 //!
 //! # Reading a packet
 //! ```
@@ -79,10 +122,13 @@
 mod answer;
 mod client;
 mod connect;
+mod family;
 mod from_status;
 pub mod master;
+mod options;
 mod rcon;
 pub mod server;
+mod teams;
 mod to_status;
 mod wire;
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::from_status::{self, infostring, lines};
+use super::from_status::{self, lines, named, online, put_rules};
 use super::wire::challenge::{self, MAX_CHALLENGE};
 use super::wire::infostring::MAX_INFO_STRING;
 use super::wire::player::Field;
@@ -13,79 +13,22 @@ use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
 use crate::text::number;
 
+pub use super::options::{Dialect, Options};
+
 /// Bytes of a usual reply.
 const USUAL_REPLY: usize = 2048;
 
 /// What the tokens of `getchallenge` are issued for.
 const PURPOSE: u16 = 0x5133;
 
-/// Which implementation to imitate.
-///
-/// ```
-/// use queryport::quake3::server::{Dialect, Options};
-/// use queryport::serve::Service;
-///
-/// let xonotic = Service::from(Options::new(Dialect::DarkPlaces));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// ioquake3: player lines of score, ping and name; a challenge is a number, and `getchallenge` names its game.
-    #[default]
-    Standard,
-    /// DarkPlaces (Nexuiz, Xonotic): where players have teams, the team stands before the name; `getchallenge` is answered
-    /// with `challenge` and eleven characters.
-    DarkPlaces,
-    /// Warsow: the team stands after the name; `getchallenge` is answered with `challenge` and a number.
-    Warsow,
-    /// Soldier of Fortune II: the team stands before the name.
-    SoldierOfFortune2,
-    /// Medal of Honor: player lines of ping and name; a direction byte of 0x01 in every reply.
-    MedalOfHonor,
-}
-
-/// How a server answers.
-///
-/// ```
-/// use queryport::quake3::server::{Dialect, Options};
-///
-/// let mut options = Options::new(Dialect::DarkPlaces);
-/// assert_eq!(options.protocol, 3);
-/// options.max_reply = 8192;
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Options {
-    /// Which implementation to imitate.
-    pub dialect: Dialect,
-    /// The protocol number of the game, which masters filter by; default 3 for DarkPlaces, else 68, Quake III Arena 1.32.
-    pub protocol: u32,
-    /// Most bytes of a reply. Players that do not fit are left out: the format has no second datagram. The
-    /// default, 1,396, stays below the Internet's usual packet size.
-    pub max_reply: usize,
-}
-
-impl Options {
-    /// The defaults of a dialect.
-    #[must_use]
-    pub const fn new(dialect: Dialect) -> Self {
-        let protocol = if matches!(dialect, Dialect::DarkPlaces) { 3 } else { 68 };
-        Self { dialect, protocol, max_reply: 1396 }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self::new(Dialect::default())
-    }
-}
-
 /// Answers `getinfo`, `getstatus` and `getchallenge`. There is no reply to other requests, nor to a challenge of more than
 /// 128 bytes; [`Reply`] writes what a game answers to `connect`, [`print()`](crate::quake3::print) what it answers to
 /// `rcon`.
 ///
-/// The names and counts go in first, then the players, then as many of the status's own rules as still fit. What the
-/// format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
+/// The names and counts go in first, then as many whole player lines as fit, then each of the status's own rules that still
+/// fits: one that is too long is left out, shorter ones behind it are not. A status that lists fewer players than are on
+/// says their number under `clients`. What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by
+/// nothing.
 ///
 /// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check the challenge that comes
 /// back in a `connect` with [`verify_challenge`].
@@ -128,23 +71,39 @@ pub fn answer(
     }
     let mut reply = Vec::with_capacity(options.max_reply.min(USUAL_REPLY));
     put_head(kind, direction_byte, &mut reply);
-    let players = if kind == Kind::Status { status.listed_players() } else { &[] };
-    let lines = lines(players, fields(options.dialect, status), options.max_reply);
-    // The rules leave enough room for every player, the names and counts do not.
     let left = options.max_reply.saturating_sub(reply.len());
-    let room = left.min(MAX_INFO_STRING);
-    let spare = left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING);
-    let info = infostring(kind, challenge, status, options.protocol, (room, spare));
+    let named =
+        |says_clients| named((kind, says_clients), challenge, status, options, left.min(MAX_INFO_STRING));
+    let mut info = named(kind == Kind::Info);
+    if kind == Kind::Info {
+        reply.extend_from_slice(&info.bytes);
+        return if reply.len() > options.max_reply { Replies::NONE } else { Bytes::from(reply).into() };
+    }
+    let lines = lines(status.listed_players(), fields(options.dialect, status), options.max_reply);
+    let fitting = |info: &[u8]| complete_lines(&lines, left.saturating_sub(info.len()).saturating_sub(1));
+    let count = memchr::memchr_iter(b'\n', fitting(&info.bytes)).count();
+    // Only this key shows a reader that the list is not all.
+    let is_short =
+        online(status).is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
+    if is_short || sends_clients(options.dialect) || status.rules.get("clients").is_some() {
+        info = named(true);
+    }
+    let lines = fitting(&info.bytes);
+    put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING));
     if reply.len().saturating_add(info.bytes.len()) > options.max_reply {
         return Replies::NONE;
     }
     reply.extend_from_slice(&info.bytes);
-    let left = options.max_reply.saturating_sub(reply.len()).checked_sub(1);
-    if let Some(left) = left.filter(|_| kind == Kind::Status) {
+    if reply.len() < options.max_reply {
         reply.push(b'\n');
-        reply.extend_from_slice(complete_lines(&lines, left));
+        reply.extend_from_slice(lines);
     }
     Bytes::from(reply).into()
+}
+
+/// Whether a status of this implementation always has the key `clients`.
+const fn sends_clients(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::DarkPlaces | Dialect::Warsow)
 }
 
 /// Whether a challenge was issued to this requester's address, 15–30 s ago at most: for a game server that handles
@@ -198,7 +157,7 @@ fn challenge_reply(
         let client = client.filter(|_| form == ReplyForm::Quake3).and_then(number::number::<i32>);
         let client = client.map(|number| number.to_string());
         let client = client.as_ref().map(String::as_bytes);
-        let protocol = options.protocol.to_string();
+        let protocol = status.protocol_version.unwrap_or(options.protocol).to_string();
         let reply = Reply::Challenge {
             form,
             challenge: &challenge,

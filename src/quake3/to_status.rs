@@ -3,10 +3,12 @@
 use bytes::Bytes;
 
 use super::answer::{Answer, Noticed};
+use super::family::{Family, Known, counts_people_only, is_base_folder};
+use super::teams::teams;
 use super::wire::player::PlayerLine;
 use super::wire::response::Kind;
-use crate::model::{Charset, Colours, Player, RulesBuilder, ServerStatus, Style, Text, ToStatus};
-use crate::text::known_keys::{first_filled, known_keys};
+use crate::model::{Charset, Player, RulesBuilder, ServerStatus, Style, Text, ToStatus};
+use crate::text::known_keys::first_filled;
 use crate::text::number;
 
 /// What the family's texts are read as.
@@ -29,13 +31,19 @@ impl ToStatus for Answer {
             }
             rules.push(key, value);
         }
-        let style = Style::new(CHARSET, colours(&known));
+        let family = Family::of(&known);
+        let style = Style::new(CHARSET, family.colours());
+        // Both keys stand in DarkPlaces' format of the reply; FTE has neither.
+        let shows_bots = family == Family::DarkPlaces && known.bots.is_some() && known.gameversion.is_some();
         let mut lines = response.lines();
         let players = (response.kind() == Kind::Status).then(|| {
             let mut players = Vec::with_capacity(response.count_bound());
             for line in lines.by_ref() {
-                players.push(player(line, bytes, style));
+                let mut player = player(line, bytes, style);
+                player.bot = player.ping.filter(|_| shows_bots).map(|ping| ping == 0);
+                players.push(player);
             }
+            set_teams(&mut players, known.p.unwrap_or_default());
             players
         });
         let completeness = self.missing(&Noticed {
@@ -46,27 +54,71 @@ impl ToStatus for Answer {
         });
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
-        // The status has no count of its own but its lines; the info has no lines. Where both are, as on Warsow and
-        // DarkPlaces, this is the server's own number.
+        let is_info = response.kind() == Kind::Info;
+        // A status has its lines, an info its count; where both are, as on Warsow and DarkPlaces, this is the server's own
+        // number.
         let listed = players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
-        let player_count = count(known.clients).or(listed);
-        let bots = count(known.g_humanplayers).and_then(|humans| player_count?.checked_sub(humans));
-        let locked = first_filled(&[known.g_needpass, known.needpass, known.pswrd, known.password]);
+        let bots_on_top = known.gamename.is_some_and(counts_people_only).then(|| count(known.bots)).flatten();
+        let counted = count(known.clients).and_then(|clients| clients.checked_add(bots_on_top.unwrap_or(0)));
+        let player_count = counted.or(listed);
+        let people = || count(known.g_humanplayers).or_else(|| count(known.humans));
+        let bots = || player_count?.checked_sub(people()?);
+        // An infoResponse's `sv_maxclients` leaves private slots out, a status's does not.
+        let (slots, private_slots) = (count(known.sv_maxclients), count(known.sv_privateclients));
+        let max_players =
+            slots.and_then(|slots| slots.checked_add(private_slots.filter(|_| is_info).unwrap_or(0)));
+        let locked = [known.g_needpass, known.needpass, known.pswrd, known.password, known.isprivate];
+        let (game, mod_name) = game(&known);
+        let score_limit = known.scorelimit.or_else(|| family.score_limit(&known));
+        let played = known.qcstatus.and_then(|status| status.split(|&byte| byte == b':').next());
         ServerStatus {
             name: text(&[known.sv_hostname, known.hostname]),
             map: text(&[known.mapname]),
-            game: text(&[known.gamename, known.game]),
-            game_type: text(&[known.g_gametype, known.gametype]),
-            version: text(&[known.version, known.shortversion, known.gameversion]),
-            password: locked.and_then(number::boolean),
+            game: text(&[game]),
+            mod_name: text(&[mod_name]),
+            game_type: text(&[known.g_gametype, known.gametype, played]),
+            version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
+            protocol_version: known.protocol.or(known.com_protocol).and_then(number::leading),
+            password: first_filled(&locked).and_then(number::boolean),
+            anti_cheat: anti_cheat(&known),
             player_count,
-            bot_count: count(known.bots).or(bots),
-            max_players: count(known.sv_maxclients),
+            bot_count: count(known.bots).or_else(bots),
+            max_players,
+            private_slots,
+            time_limit: known.timelimit.and_then(number::minutes),
+            score_limit: score_limit.and_then(number::integer),
             players,
+            teams: teams(family, &known, bytes, style),
             rules: rules.build(style.colours),
             completeness,
             verification: self.verification(),
             ..ServerStatus::default()
+        }
+    }
+}
+
+/// The game and its modification. `com_gamename` is ioquake3's name of the game, beside which `gamename` names what runs in
+/// it; elsewhere `gamename` is the game, and where it is missing, the folder is what remains (id's infoResponse).
+fn game<'a>(known: &Known<'a>) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
+    let game = first_filled(&[known.com_gamename, known.gamename, known.game]);
+    let inner = known.gamename.filter(|_| known.com_gamename.is_some());
+    let mod_name = first_filled(&[inner, known.modname, known.fs_game, known.game]);
+    (game, mod_name.filter(|&name| Some(name) != game && !is_base_folder(name)))
+}
+
+/// Whether one of the anti-cheat systems that the server names is active.
+fn anti_cheat(known: &Known<'_>) -> Option<bool> {
+    let systems = [known.sv_punkbuster, known.punkbuster, known.pb, known.sv_nxac];
+    systems.into_iter().flatten().filter_map(number::boolean).reduce(|any, active| any || active)
+}
+
+/// Sets the teams of Enemy Territory's players from its key `P`: a digit for each client slot in use, `-` for each free one
+/// (etlegacy, src/game/g_main.c).
+fn set_teams(players: &mut [Player], slots: &[u8]) {
+    let teams = || slots.iter().filter(|&&slot| slot != b'-');
+    if teams().count() == players.len() && teams().all(u8::is_ascii_digit) {
+        for (player, team) in players.iter_mut().zip(teams()) {
+            player.team.get_or_insert_with(|| i32::from(team.wrapping_sub(b'0')));
         }
     }
 }
@@ -79,47 +131,12 @@ fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     }
     let (score, ping, team) = (line.score(), line.ping(), line.team());
     let mut player = Player { name, score, ping, team, ..Player::default() };
+    if let Some(text) = line.team_text().filter(|text| team.is_none() && !text.is_empty()) {
+        player.extra.push_raw(b"team", text);
+    }
     // Xonotic writes fractions and words where others have a whole number.
     if let Some(text) = line.score_text().filter(|text| number::integer(text).is_none()) {
         player.extra.push_raw(b"score", text);
     }
     player
-}
-
-known_keys! {
-    /// Keys that mean something to the model.
-    struct Known {
-        bots = b"bots",
-        clients = b"clients",
-        g_gametype = b"g_gametype",
-        g_humanplayers = b"g_humanplayers",
-        g_needpass = b"g_needpass",
-        game = b"game",
-        gamename = b"gamename",
-        gametype = b"gametype",
-        gameversion = b"gameversion",
-        hostname = b"hostname",
-        mapname = b"mapname",
-        modname = b"modname",
-        needpass = b"needpass",
-        password = b"password",
-        pswrd = b"pswrd",
-        qcstatus = b"qcstatus",
-        shortversion = b"shortversion",
-        sv_hostname = b"sv_hostname",
-        sv_maxclients = b"sv_maxclients",
-        version = b"version",
-    }
-}
-
-/// Which colour codes the game has, from what the server says of itself.
-fn colours(known: &Known<'_>) -> Colours {
-    if known.qcstatus.is_some() || known.modname.is_some() {
-        Colours::DarkPlaces
-    } else if known.shortversion.is_some() || known.gamename == Some(b"Warsow") {
-        // `shortversion` is Call of Duty's.
-        Colours::CaretDigit
-    } else {
-        Colours::Caret
-    }
 }

@@ -12,10 +12,14 @@ pub enum Colours {
     None,
     /// id Software: `^` and any character that is not `^`.
     Caret,
+    /// ioquake3: `^` and a letter or digit.
+    CaretAlphanumeric,
     /// DarkPlaces (Nexuiz, Xonotic): `^0`–`^9`, `^xRGB` in hexadecimal, and `^^` for a caret.
     DarkPlaces,
-    /// Call of Duty and Warsow: `^0`–`^9`, `^:` and `^;`.
+    /// Call of Duty, Jedi Knight and Warsow: `^0`–`^9`.
     CaretDigit,
+    /// Call of Duty: Modern Warfare 2: `^0`–`^9`, `^:` and `^;`.
+    ModernWarfare2,
     /// Unreal Engine 2: ESC and three code units for red, green and blue. A code at the end of a text can be truncated.
     UnrealEscape,
     /// Minecraft: `§` and one of `0-9a-fk-or`, either case.
@@ -91,7 +95,9 @@ impl<'a> Segments<'a> {
         let mut code = match self.colours {
             Colours::None => None,
             Colours::Caret => caret(ascii(0)?, ascii(1)?, |c| c != b'^' && c != 0),
-            Colours::CaretDigit => caret(ascii(0)?, ascii(1)?, |c| matches!(c, b'0'..=b';')),
+            Colours::CaretAlphanumeric => caret(ascii(0)?, ascii(1)?, |c| c.is_ascii_alphanumeric()),
+            Colours::CaretDigit => caret(ascii(0)?, ascii(1)?, |c| c.is_ascii_digit()),
+            Colours::ModernWarfare2 => caret(ascii(0)?, ascii(1)?, |c| matches!(c, b'0'..=b';')),
             Colours::DarkPlaces => dark_places(&ascii),
             Colours::UnrealEscape => unreal_escape(&at),
             Colours::SectionSign => section_sign(bytes),
@@ -232,7 +238,9 @@ mod tests {
     fn each_kind_strips_only_its_own_codes() {
         assert_eq!(strip(b"^1Red^7 ^^wx ^", Colours::Caret), b"Red ^x ^");
         assert_eq!(strip(b"^1Red ^xF00x^^ ^xG00 ^a", Colours::DarkPlaces), b"Red x^ ^xG00 ^a");
-        assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::CaretDigit), b"{RA}^a");
+        assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::CaretDigit), b"{RA^:^;}^a");
+        assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::ModernWarfare2), b"{RA}^a");
+        assert_eq!(strip(b"^1a^Zb^_^^2", Colours::CaretAlphanumeric), b"ab^_^");
         assert_eq!(strip(b"Test \x1b\xff\x01\x0aRed\x1b\x01", Colours::UnrealEscape), b"Test Red");
         assert_eq!(strip(b"\xA7aA \xA7lB\xC2\xA7rC\xA7z", Colours::SectionSign), b"A BC\xA7z");
         assert_eq!(strip(b"[c=FF0000]A[\\c][b]B[\\B][x][c=12]", Colours::Swat4), b"AB[x][c=12]");

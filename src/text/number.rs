@@ -1,5 +1,7 @@
 //! Numbers and booleans as text.
 
+use std::time::Duration;
+
 use bytes::BufMut;
 
 /// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte makes it `None`.
@@ -25,6 +27,20 @@ pub(crate) fn integer(text: &[u8]) -> Option<i64> {
 /// Parses a decimal integer like [`integer`]; `None` if it does not fit the type.
 pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
     integer(text).and_then(|value| T::try_from(value).ok())
+}
+
+/// The digits that a text begins with, as a number.
+pub(crate) fn leading(text: &[u8]) -> Option<u32> {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    number(text.get(..end)?)
+}
+
+/// Minutes with a fraction or without, as a duration in milliseconds; `None` for a negative or an odd text.
+pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
+    let text = std::str::from_utf8(text.trim_ascii()).ok()?;
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let minutes: f64 = text.parse().ok().filter(|_| is_decimal)?;
+    Duration::try_from_secs_f64((minutes * 60_000.0).round() / 1000.0).ok()
 }
 
 /// Appends a decimal number.
@@ -74,6 +90,20 @@ mod tests {
         }
         assert_eq!(number::<u16>(b"65536"), None);
         assert_eq!(number::<u16>(b"65535"), Some(65535));
+    }
+
+    #[test]
+    fn minutes_may_have_a_fraction() {
+        assert_eq!(minutes(b" 20 "), Some(Duration::from_secs(1200)));
+        assert_eq!(minutes(b"7.5"), Some(Duration::from_secs(450)));
+        assert_eq!(minutes(b"0"), Some(Duration::ZERO));
+        for bad in ["", "-1", "1e3", "inf", ".", "20 min", "1.2.3", "99999999999999999999999999"] {
+            assert_eq!(minutes(bad.as_bytes()), None, "{bad}");
+        }
+        assert_eq!(
+            (leading(b"3wnd"), leading(b"26"), leading(b"d3"), leading(b"")),
+            (Some(3), Some(26), None, None)
+        );
     }
 
     #[test]

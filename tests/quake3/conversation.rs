@@ -3,8 +3,8 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::quake3::{Request, StatusQuery, server};
-use queryport::session::Session;
+use queryport::quake3::{Dialect, Request, StatusQuery, server};
+use queryport::session::{Conversation, Session, Verdict};
 use queryport::{Limits, ParseErrorKind, QueryError, Timing, ToStatus, Verification};
 use queryport::{Player, ServerStatus};
 
@@ -167,4 +167,66 @@ fn endless_nonsense_ends_at_the_deadline_with_the_last_rejection() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// A demand captured from a server of Jedi Academy.
+const DEMAND: &[u8] = b"\xff\xff\xff\xffecho \"echoResponse getstatus oo3KyTWe6F7YBlNw8K4htAikGv1O1wIUJlf8ysTEUrxGloYr338BJL1IQG7PrTSf\"";
+const ECHO: &[u8] = b"\xff\xff\xff\xffechoResponse getstatus oo3KyTWe6F7YBlNw8K4htAikGv1O1wIUJlf8ysTEUrxGloYr338BJL1IQG7PrTSf";
+
+#[test]
+fn a_server_that_demands_an_echo_gets_one_and_answers() {
+    for loss in [0.0, 0.2] {
+        let (mut answered, mut echoes) = (0, 0);
+        for seed in 0..100 {
+            let conditions = Conditions { loss, ..Conditions::perfect(Duration::from_millis(20)) };
+            let mut status_request = Vec::new();
+            let open = query().with_dialect(Dialect::OpenJk);
+            let played = play(open, Timing::default(), (conditions, seed), |now, from, datagram| {
+                if datagram == ECHO {
+                    echoes += 1;
+                    return answer(now, from, &status_request);
+                }
+                status_request = datagram.to_vec();
+                vec![Bytes::from_static(DEMAND)]
+            });
+            if let Ok(outcome) = played.result {
+                assert_eq!(outcome.answer.to_status().listed_players().len(), 20);
+                answered += 1;
+            }
+        }
+        assert!(answered >= if loss > 0.0 { 30 } else { 100 }, "{answered}");
+        assert!(echoes <= 100, "{echoes}: at most one a query");
+    }
+}
+
+#[test]
+fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
+    let received = |dialect, datagram: &[u8]| {
+        let mut query = query().with_dialect(dialect);
+        matches!(query.receive(datagram), Verdict::Next)
+    };
+    assert!(received(Dialect::OpenJk, DEMAND));
+    assert!(!received(Dialect::Standard, DEMAND), "not without the option");
+    let long = format!("echo \"echoResponse getstatus {}\"", "x".repeat(110));
+    for refused in [
+        &b"echo \"rcon x quit\""[..],
+        b"echo \"echoResponse getinfo abc\"",
+        b"echo \"echoResponse getstatus a\x01b\"",
+        b"echo \"echoResponse getstatus a\"b\"",
+        b"echo \"echoResponse getstatus abc",
+        b"echo echoResponse getstatus abc",
+        long.as_bytes(),
+    ] {
+        assert!(!received(Dialect::OpenJk, &[b"\xff\xff\xff\xff", refused].concat()), "{refused:?}");
+    }
+    let (mut query, mut out) = (query().with_dialect(Dialect::OpenJk), Vec::new());
+    query.receive(DEMAND);
+    query.request(&mut out);
+    assert_eq!(out, ECHO);
+    assert!(matches!(query.receive(DEMAND), Verdict::Rejected(_)), "one a query");
+    out.clear();
+    query.request(&mut out);
+    assert!(out.starts_with(b"\xff\xff\xff\xffgetstatus "), "a retry asks again");
+    // Our server side demands and answers none: two of ours never go on for ever.
+    assert!(Request::parse(DEMAND).is_err() && Request::parse(ECHO).is_err());
 }

@@ -151,7 +151,7 @@ impl Conversation for ConnectQuery {
             Err(error) => return Verdict::Rejected(error),
         };
         match (reply, &self.challenge) {
-            (Reply::Print { text, .. } | Reply::Rejected { text }, _) => {
+            (Reply::Print { text, .. } | Reply::Rejected { text } | Reply::Dropped { text }, _) => {
                 Verdict::Done(Err(Refusal::new(Bytes::copy_from_slice(text))))
             }
             (Reply::Challenge { client: Some(quoted), .. }, None) if quoted != self.client => {
@@ -236,6 +236,9 @@ mod tests {
         let refused = after("print\nGame mismatch: This is a Quake3Arena server\n");
         let Verdict::Done(Err(refusal)) = refused else { panic!() };
         assert_eq!(refusal.reason(), Reason::WrongGame);
+        // openmohaa, code/server/sv_client.c.
+        let Verdict::Done(Err(refusal)) = after("droperror\nServer is full\n") else { panic!() };
+        assert_eq!((refusal.reason(), refusal.text.raw()), (Reason::ServerFull, &b"Server is full\n"[..]));
     }
 
     #[test]

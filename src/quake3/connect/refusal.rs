@@ -57,7 +57,10 @@ pub enum Reason {
 /// and game lines also recorded from OpenArena).
 const KNOWN: [(&[&str], Reason); 7] = [
     (&["server is full", "server full"], Reason::ServerFull),
-    (&["server uses protocol version", "wrong game version"], Reason::WrongProtocol),
+    (
+        &["server uses protocol version", "error: protocol mismatch", "wrong game version"],
+        Reason::WrongProtocol,
+    ),
     (&["game mismatch"], Reason::WrongGame),
     (&["no or bad challenge", "invalid challenge"], Reason::BadChallenge),
     (&["invalid password", "password"], Reason::Password),
@@ -76,17 +79,26 @@ impl Refusal {
     /// What the words are known to mean.
     #[must_use]
     pub fn reason(&self) -> Reason {
-        // Some servers print colour codes, an id4-style prefix or blank lines first.
+        // Some servers print colour codes, a mark for the client's dialog or blank lines first.
         let plain = self.text.plain().to_lowercase();
-        let plain = plain.trim_start();
+        let plain = without_mark(&plain);
         let known = KNOWN.iter().find(|(texts, _)| texts.iter().any(|text| plain.starts_with(text)));
         known.map_or(Reason::Other, |(_, reason)| *reason)
     }
 }
 
+/// The words without what tells the client how to show them: `[err_dialog]`, `[err_update]`, `[err_prot]` (etlegacy,
+/// src/server/sv_client.c).
+fn without_mark(words: &str) -> &str {
+    let words = words.trim();
+    let rest = words.strip_prefix("[err_").and_then(|mark| mark.split_once(']'));
+    rest.map_or(words, |(_, rest)| rest.trim_start())
+}
+
 fn one_line(text: &Text) -> String {
     let plain = text.plain();
-    if plain.trim().is_empty() { "no reason given".to_owned() } else { plain.trim().to_owned() }
+    let words = without_mark(&plain);
+    if words.is_empty() { "no reason given".to_owned() } else { words.to_owned() }
 }
 
 #[cfg(test)]
@@ -98,6 +110,10 @@ mod tests {
         for (text, reason) in [
             ("Server is full.\n", Reason::ServerFull),
             ("^1Server is full.\n", Reason::ServerFull),
+            // etlegacy, src/server/sv_client.c.
+            ("[err_dialog]No or bad challenge for address.\n", Reason::BadChallenge),
+            ("[err_dialog]Server is for high pings only\n", Reason::Ping),
+            ("[err_dialog", Reason::Other),
             ("Game mismatch: This is a Quake3Arena server\n", Reason::WrongGame),
             ("No or bad challenge for your address.\n", Reason::BadChallenge),
             ("Invalid password\n", Reason::Password),
@@ -114,6 +130,7 @@ mod tests {
     fn a_refusal_is_safe_to_print() {
         let refusal = Refusal::new(&b"\x1b[31mno\n"[..]);
         assert!(!refusal.to_string().contains('\x1b'));
+        assert_eq!(Refusal::new(&b"[err_dialog]Banned.\n"[..]).to_string(), "the server refused: Banned.");
         assert_eq!(Refusal::new(&b""[..]).to_string(), "the server refused: no reason given");
     }
 }

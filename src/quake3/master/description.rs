@@ -3,7 +3,7 @@
 use super::games;
 use crate::error::AnnounceError;
 use crate::model::{Occupancy, ServerStatus};
-use crate::quake3::from_status::infostring;
+use crate::quake3::from_status::named;
 use crate::quake3::server;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
@@ -103,7 +103,7 @@ pub(crate) fn check_status(
 ) -> Result<Occupancy, AnnounceError> {
     // The `infoResponse` that a master gets, with as long a challenge as dpmaster sends.
     let space = options.max_reply.saturating_sub(HEAD).min(MAX_INFO_STRING);
-    let info = infostring(Kind::Info, Some(b"0123456789A"), status, options.protocol, (space, 0));
+    let info = named((Kind::Info, true), Some(b"0123456789A"), status, options, space);
     Ok(Description::read(InfoString::new(&info.bytes), games::by_tag(tag))?.occupancy)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::EncodeError;
 
-/// Longest challenge that servers answer, in bytes (ioquake3, code/server/sv_main.c).
+/// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c; id's 1.32 has no limit).
 pub(crate) const MAX_CHALLENGE: usize = 128;
 /// Length of our challenges: what dpmaster sends at most, and every server accepts.
 pub(crate) const LENGTH: usize = 11;

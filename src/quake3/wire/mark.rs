@@ -13,8 +13,8 @@ pub(crate) const TO_CLIENT: u8 = 0x01;
 
 /// The words that messages of this protocol begin with.
 const WORDS: &str = "getinfo getstatus getchallenge connect rcon srcon ping getservers getserversExt heartbeat \
-    infoResponse statusResponse challengeResponse challenge connectResponse accept print reject disconnect ack \
-    getserversResponse getserversExtResponse";
+    infoResponse statusResponse challengeResponse challenge connectResponse accept print reject droperror \
+    disconnect ack echo echoResponse getserversResponse getserversExtResponse";
 
 /// The direction byte, where there is one, and the text after it.
 ///

@@ -13,7 +13,7 @@ use crate::text::number;
 /// | Soldier of Fortune II, DarkPlaces team games | `score ping team "name"` |
 /// | Warsow | `score ping "name" team` |
 /// | Medal of Honor | `ping "name"` |
-/// | Quake 2 | `frags ping "name" "address"` |
+/// | FTE | `score ping "team" "name"` (fte-team/fteqw, engine/server/sv_main.c) |
 ///
 /// ```
 /// use queryport::quake3::PlayerLine;
@@ -36,16 +36,19 @@ impl<'a> PlayerLine<'a> {
         let open = memchr::memchr(b'"', line)?;
         let (before, quoted) = line.split_at_checked(open)?;
         let quoted = quoted.strip_prefix(b"\"")?;
-        let last = quoted.iter().rposition(|&byte| byte == b'"')?;
-        let (mut name, mut after) = quoted.split_at_checked(last)?;
-        if memchr::memchr(b'"', name).is_some() {
-            // Quake 2 has a second quoted string: there the name ends before the blank between the two. A name
-            // cannot hold a quote by the rules, but where one does, the last quote is the closing one.
-            if let Some(close) = quoted.windows(3).rposition(|window| window == b"\" \"") {
-                (name, after) = quoted.split_at_checked(close)?;
-            }
+        let last = memchr::memrchr(b'"', quoted)?;
+        let (name, after) = quoted.split_at_checked(last)?;
+        let after = after.strip_prefix(b"\"")?;
+        // A name cannot hold a quote by the rules; where one does, the last quote is the closing one. Of two quoted strings,
+        // with a blank between them, the last is the name.
+        if memchr::memchr(b'"', name).is_some()
+            && let Some(close) = name.windows(3).rposition(|window| window == b"\" \"")
+        {
+            let start = open.saturating_add(close).saturating_add(3);
+            let (before, name) = (line.get(..start)?, name.get(close.saturating_add(3)..)?);
+            return Some(Self { before, name, after });
         }
-        Some(Self { before, name, after: after.strip_prefix(b"\"")? })
+        Some(Self { before, name, after })
     }
 
     /// The name, which may be empty and may have blanks at its ends.
@@ -57,7 +60,7 @@ impl<'a> PlayerLine<'a> {
     /// The score as text: usually a decimal integer, `5.00` and the like on DarkPlaces.
     #[must_use]
     pub fn score_text(self) -> Option<&'a [u8]> {
-        let mut numbers = words(self.before);
+        let mut numbers = words(self.numbers());
         numbers.next().filter(|_| numbers.next().is_some())
     }
 
@@ -79,24 +82,36 @@ impl<'a> PlayerLine<'a> {
     #[must_use]
     pub fn ping_text(self) -> Option<&'a [u8]> {
         // A single number is a ping: Medal of Honor sends no score.
-        let mut numbers = words(self.before);
+        let mut numbers = words(self.numbers());
         numbers.next().map(|first| numbers.next().unwrap_or(first))
     }
 
-    /// The ping in milliseconds; 0 for bots, 999 while connecting, −1 on some Call of Duty servers.
+    /// The ping in milliseconds; 0 for bots and some listed lines that are no players, 999 while connecting, −1 on some
+    /// Call of Duty servers.
     #[must_use]
     pub fn ping(self) -> Option<i32> {
         number::number(self.ping_text()?)
     }
 
-    /// The third number, before or after the name, as text.
+    /// The team as text: the first of two quoted strings, or a third number, before or after the name.
     #[must_use]
     pub fn team_text(self) -> Option<&'a [u8]> {
-        let team = words(self.before).nth(2).or_else(|| words(self.after).next());
-        team.filter(|text| !text.starts_with(b"\""))
+        let number = || words(self.before).nth(2).or_else(|| words(self.after).next());
+        self.quoted_team().or_else(number)
     }
 
-    /// The team: 0 is none or spectators; which other numbers play is the game's own.
+    /// What stands before the quoted strings.
+    fn numbers(self) -> &'a [u8] {
+        self.before.get(..memchr::memchr(b'"', self.before).unwrap_or(self.before.len())).unwrap_or_default()
+    }
+
+    /// The first of two quoted strings.
+    fn quoted_team(self) -> Option<&'a [u8]> {
+        let (_, team) = self.before.split_at_checked(memchr::memchr(b'"', self.before)?.saturating_add(1))?;
+        team.strip_suffix(b"\" ")
+    }
+
+    /// The team's number, where it is one: 0 is none or spectators; which other numbers play is the game's own.
     #[must_use]
     pub fn team(self) -> Option<i32> {
         number::number(self.team_text()?)
@@ -119,7 +134,7 @@ impl<'a> PlayerLine<'a> {
     }
 }
 
-/// A number of up to nine digits and the one blank that ends it, as every engine writes them; and what follows.
+/// A number of up to nine digits and the one blank that ends it, as engines write them; and what follows.
 fn plain_number(text: &[u8]) -> Option<(i64, &[u8])> {
     let (sign, mut rest) = match text {
         [b'-', digits @ ..] => (-1, digits),
@@ -229,7 +244,7 @@ impl<'a> PlayerLines<'a> {
 const MARKS: [u8; 2] = *b"\"\n";
 
 /// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
-fn is_blank(line: &[u8]) -> bool {
+pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
 }
 
@@ -268,10 +283,26 @@ mod tests {
         assert_eq!(fields(br#"38 128 1 "Fic Tion""#), (Some(38), Some(128), &b"Fic Tion"[..], Some(1)));
         assert_eq!(fields(br#"-9999 34 "a" 2"#), (Some(-9999), Some(34), &b"a"[..], Some(2)));
         assert_eq!(fields(br#"34 "Allied""#), (None, Some(34), &b"Allied"[..], None));
-        assert_eq!(fields(br#"3 20 "q2" "192.0.2.1:1234""#), (Some(3), Some(20), &b"q2"[..], None));
+        assert_eq!(fields(br#"3 20 "red" "FTE player""#), (Some(3), Some(20), &b"FTE player"[..], None));
+        assert_eq!(fields(br#"3 20 "2" "a""#), (Some(3), Some(20), &b"a"[..], Some(2)));
+        assert_eq!(fields(br#"3 20 "" """#), (Some(3), Some(20), &b""[..], None));
         assert_eq!(fields(br#"5.00 20 "x""#), (Some(5), Some(20), &b"x"[..], None));
         assert_eq!(fields(br#"free -1 """#), (None, Some(-1), &b""[..], None));
         assert_eq!(fields(br#""only a name""#), (None, None, &b"only a name"[..], None));
+    }
+
+    #[test]
+    fn a_quoted_team_is_kept_and_written_again() {
+        for (text, team) in [(&br#"3 20 "the reds" "a b""#[..], &b"the reds"[..]), (br#"3 20 "" "x""#, b"")] {
+            let line = PlayerLine::parse(text).unwrap();
+            assert_eq!(
+                (line.team_text(), line.score_text(), line.ping_text()),
+                (Some(team), Some(&b"3"[..]), Some(&b"20"[..]))
+            );
+            let mut written = Vec::new();
+            line.put(&mut written);
+            assert_eq!(written, text);
+        }
     }
 
     #[test]

@@ -48,6 +48,12 @@ pub enum Reply<'a> {
         /// Why, in the server's words.
         text: &'a [u8],
     },
+    /// Medal of Honor's `droperror`: the server refuses a `connect`, or ends a connection (openmohaa,
+    /// code/server/sv_client.c).
+    Dropped {
+        /// Why, in the server's words.
+        text: &'a [u8],
+    },
     /// Text for the client's console: the output of `rcon`, and the reason why `connect` or `getchallenge` was refused.
     Print {
         /// `print` and a line feed, or DarkPlaces' `n`.
@@ -116,6 +122,8 @@ impl<'a> Reply<'a> {
             Self::Print { form: Quake3, text }
         } else if is("reject") {
             Self::Rejected { text: after_blank }
+        } else if is("droperror") {
+            Self::Dropped { text: after_blank }
         } else if is("disconnect") {
             Self::Disconnect
         } else if is("ack") {
@@ -159,6 +167,7 @@ impl<'a> Reply<'a> {
             Self::Connected { form: Quake3, .. } => (b"connectResponse", b""),
             Self::Connected { form: DarkPlaces, .. } => (b"accept", b""),
             Self::Rejected { text } => (b"reject ", text),
+            Self::Dropped { text } => (b"droperror\n", text),
             Self::Print { form: Quake3, text } => (b"print\n", text),
             Self::Print { form: DarkPlaces, text } => (b"n", text),
             Self::Disconnect => (b"disconnect", b""),

@@ -6,7 +6,7 @@ use bytes::BufMut;
 
 use super::infostring::InfoString;
 use super::mark::{self, TO_CLIENT};
-use super::player::{PlayerLine, PlayerLines};
+use super::player::{PlayerLine, PlayerLines, is_blank};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::text::small_bytes::locate;
@@ -92,7 +92,7 @@ impl<'a> Response<'a> {
         }
         let start = datagram.len().saturating_sub(body.strip_prefix(b"\n").unwrap_or(body).len());
         let text = datagram.get(start..).unwrap_or_default();
-        let feed = memchr::memchr(b'\n', text);
+        let feed = last_feed(text);
         let line = text.get(..feed.unwrap_or(text.len())).unwrap_or_default();
         // What tools and servers leave at the end of an infostring: CR, and without a line feed NUL and a quote too.
         let is_left = |byte: &u8| *byte == b'\r' || (feed.is_none() && matches!(byte, 0 | b'"'));
@@ -143,7 +143,7 @@ impl<'a> Response<'a> {
     }
 
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
-    /// without a value, lines that are no player lines, line feeds that are missing where every engine writes one.
+    /// without a value, lines that are no player lines, line feeds that are missing where servers write one.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
         let datagram = self.datagram;
         let Layout { kind, info: (start, end), players: (after, length), .. } = self.layout;
@@ -224,6 +224,37 @@ impl<'a> Response<'a> {
 pub(crate) fn put_head(kind: Kind, direction_byte: bool, out: &mut impl BufMut) {
     mark::put(direction_byte.then_some(TO_CLIENT), kind.word().as_bytes(), out);
     out.put_u8(b'\n');
+}
+
+/// The line feed that ends an infostring: the first one that player lines follow, or nothing. A value may hold line feeds,
+/// each before a blank, and more pairs behind them (captured: `fs_manifest` of Quake III servers with many paks). On a
+/// player line a quote comes before any `\`; no value holds a quote.
+fn last_feed(text: &[u8]) -> Option<usize> {
+    let mut end = memchr::memchr(b'\n', text)?;
+    let mut start = end.saturating_add(1);
+    while let Some(rest) = text.get(start..) {
+        let mark = memchr::memchr3(b'"', b'\\', b'\n', rest);
+        let is_pair = match mark.and_then(|at| rest.get(at)) {
+            Some(b'"') => break,
+            mark => mark == Some(&b'\\'),
+        };
+        let feed = memchr::memchr(b'\n', rest);
+        let line = rest.get(..feed.unwrap_or(rest.len())).unwrap_or_default();
+        if !is_pair && !line.starts_with(b" ") {
+            break;
+        }
+        // What follows a line of blanks shows whether it belongs to a value.
+        let is_value = is_pair || !is_blank(line);
+        let next = feed.map(|feed| start.saturating_add(feed));
+        match next {
+            Some(next) if is_value => end = next,
+            None if is_value => return None,
+            None => break,
+            Some(_) => {}
+        }
+        start = next?.saturating_add(1);
+    }
+    Some(end)
 }
 
 /// Which reply a text is, and what follows the word that says so. qstat reads `infostringresponse` as well.
@@ -308,6 +339,26 @@ mod tests {
                 (malformed("player line"), 40)
             ]
         );
+    }
+
+    #[test]
+    fn an_infostring_ends_where_player_lines_begin() {
+        fn read(body: &[u8]) -> (&[u8], usize, bool) {
+            let response = parse(body).unwrap();
+            (response.info().raw(), response.players().count(), response.problems().next().is_none())
+        }
+        let info = b"\\a\\1\\fs_manifest\\q3/pak0.pk3@1\n q3/pak1.pk3@2\n \n q3/pak2.pk3@3\\b\\2";
+        let status = |end: &[u8]| [b"statusResponse\n", &info[..], end].concat();
+        assert_eq!(read(&status(b"\n")), (&info[..], 0, true));
+        assert_eq!(read(&status(b"\n1 2 \"x\"\n")), (&info[..], 1, true));
+        assert_eq!(read(&status(b"\n 1 2 \"x\\y\"\n")), (&info[..], 1, true));
+        assert_eq!(read(&status(b"\n\n")), (&info[..], 0, true), "an empty line, as of Modern Warfare 2");
+        assert_eq!(read(&status(b"\n12 5")), (&info[..], 0, false), "a cut player line");
+        assert_eq!(read(&[b"infoResponse\n", &info[..]].concat()), (&info[..], 0, true));
+        let last = b"statusResponse\n\\a\\1\n 2\n1 2 \"x\"\n";
+        assert_eq!(read(last), (&b"\\a\\1\n 2"[..], 1, true), "in the last value");
+        assert_eq!(read(b"statusResponse\n\\a\\1\n 2"), (&b"\\a\\1\n 2"[..], 0, false), "cut");
+        assert_eq!(read(b"statusResponse\n\\a\\1\n \n\0"), (&b"\\a\\1"[..], 0, false), "blanks at the end");
     }
 
     #[test]

@@ -20,9 +20,10 @@ pub(crate) fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
 /// next `"` without escapes (ioquake3, code/qcommon/cmd.c). Empty at the end of the line, which NUL and LF end.
 fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
     let blank = |byte: u8| byte <= b' ' && byte != 0 && byte != b'\n';
-    let (line, _) = take_while(blank)(line)?;
-    if let Ok((after, _)) = block_comment(line) {
-        return word(after);
+    let (mut line, _) = take_while(blank)(line)?;
+    // A loop: a datagram can hold 16,000 comments, more than a stack does.
+    while let Ok((after, _)) = block_comment(line) {
+        (line, _) = take_while(blank)(after)?;
     }
     if line.starts_with(b"//") {
         return Ok((&[], &[]));

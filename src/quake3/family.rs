@@ -1,0 +1,205 @@
+//! Which engine a server runs, from what it says of itself, and what its keys mean there.
+
+use crate::model::Colours;
+use crate::text::known_keys::known_keys;
+use crate::text::number;
+
+known_keys! {
+    /// Keys that mean something to the model.
+    pub(super) struct Known {
+        bluescore = b"bluescore",
+        bots = b"bots",
+        capturelimit = b"capturelimit",
+        clients = b"clients",
+        com_gamename = b"com_gamename",
+        com_protocol = b"com_protocol",
+        duel_fraglimit = b"duel_fraglimit",
+        fraglimit = b"fraglimit",
+        fs_game = b"fs_game",
+        g_blueteam = b"g_blueteam",
+        g_gametype = b"g_gametype",
+        g_gametypestring = b"g_gametypestring",
+        g_humanplayers = b"g_humanplayers",
+        g_jedivmerc = b"g_jedivmerc",
+        g_match_score = b"g_match_score",
+        g_nameblue = b"g_nameblue",
+        g_namered = b"g_namered",
+        g_needpass = b"g_needpass",
+        g_redteam = b"g_redteam",
+        g_teamnameblue = b"g_teamnameblue",
+        g_teamnamered = b"g_teamnamered",
+        game = b"game",
+        gamename = b"gamename",
+        gametype = b"gametype",
+        gamever = b"gamever",
+        gameversion = b"gameversion",
+        hostname = b"hostname",
+        humans = b"humans",
+        hw = b"hw",
+        isprivate = b"isprivate",
+        mapname = b"mapname",
+        modname = b"modname",
+        needpass = b"needpass",
+        p = b"p",
+        password = b"password",
+        pb = b"pb",
+        protocol = b"protocol",
+        pswrd = b"pswrd",
+        punkbuster = b"punkbuster",
+        qcstatus = b"qcstatus",
+        redscore = b"redscore",
+        score_blue = b"score_blue",
+        score_red = b"score_red",
+        scorelimit = b"scorelimit",
+        shortversion = b"shortversion",
+        sv_hostname = b"sv_hostname",
+        sv_maxclients = b"sv_maxclients",
+        sv_nxac = b"sv_nxac",
+        sv_privateclients = b"sv_privateclients",
+        sv_punkbuster = b"sv_punkbuster",
+        timelimit = b"timelimit",
+        truejedi = b"truejedi",
+        version = b"version",
+    }
+}
+
+/// Engines whose keys or colour codes differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    /// Quake III Arena and everything without marks of its own.
+    Quake3,
+    Ioquake3,
+    UrbanTerror,
+    /// Nexuiz, Xonotic, FTE.
+    DarkPlaces,
+    CallOfDuty,
+    ModernWarfare2,
+    JediOutcast,
+    JediAcademy,
+    MedalOfHonor,
+    Warsow,
+}
+
+impl Family {
+    pub(super) fn of(known: &Known<'_>) -> Self {
+        let begins = |value: Option<&[u8]>, start: &str| {
+            let head = value.and_then(|value| value.get(..start.len()));
+            head.is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+        };
+        let is = |value: Option<&[u8]>, name: &str| value == Some(name.as_bytes());
+        let protocol = known.protocol.and_then(number::leading);
+        if known.qcstatus.is_some() || (known.modname.is_some() && protocol == Some(3)) {
+            // Mods of Soldier of Fortune II say `modname` too.
+            Self::DarkPlaces
+        } else if is(known.gamename, "IW4") {
+            Self::ModernWarfare2
+        } else if is(known.gamename, "Warsow") || is(known.gamename, "Warfork") {
+            Self::Warsow
+        } else if known.g_jedivmerc.is_some() || known.truejedi.is_some() {
+            if protocol.is_some_and(|protocol| protocol < 20) { Self::JediOutcast } else { Self::JediAcademy }
+        } else if known.shortversion.is_some()
+            || known.hw.is_some()
+            || begins(known.gamename, "Call of Duty")
+            || begins(known.gamename, "CoD:")
+        {
+            Self::CallOfDuty
+        } else if begins(known.gamename, "q3ut") || begins(known.gamename, "q3urt") {
+            Self::UrbanTerror
+        } else if known.g_gametypestring.is_some() {
+            Self::MedalOfHonor
+        } else if begins(known.version, "ioq3")
+            || (known.gamename.is_some() && known.g_humanplayers.is_some())
+        {
+            // Quake3e's infoResponse has no `gamename`.
+            Self::Ioquake3
+        } else {
+            Self::Quake3
+        }
+    }
+
+    /// The colour codes that texts may hold.
+    pub(super) const fn colours(self) -> Colours {
+        match self {
+            Self::DarkPlaces => Colours::DarkPlaces,
+            Self::ModernWarfare2 => Colours::ModernWarfare2,
+            Self::CallOfDuty | Self::JediOutcast | Self::JediAcademy | Self::Warsow => Colours::CaretDigit,
+            Self::Ioquake3 | Self::MedalOfHonor => Colours::CaretAlphanumeric,
+            Self::Quake3 | Self::UrbanTerror => Colours::Caret,
+        }
+    }
+
+    /// The value of the limit that ends a match of this type; `None` where the game has none or another.
+    pub(super) fn score_limit<'a>(self, known: &Known<'a>) -> Option<&'a [u8]> {
+        let game_type = known.g_gametype.and_then(number::number::<u8>);
+        let is_mission_pack = || matches!(known.gamename, Some(b"missionpack" | b"baseoa"));
+        match (self, game_type?) {
+            (Self::JediAcademy, 3 | 4) | (Self::JediOutcast, 3) => known.duel_fraglimit,
+            (Self::JediAcademy, 0..=2 | 6) | (Self::JediOutcast, 0..=2 | 5) => known.fraglimit,
+            (Self::JediAcademy, 8 | 9) | (Self::JediOutcast, 7 | 8) => known.capturelimit,
+            (Self::UrbanTerror, 0 | 3) | (Self::MedalOfHonor, 1 | 2) => known.fraglimit,
+            (Self::UrbanTerror, 7) => known.capturelimit,
+            (Self::Quake3 | Self::Ioquake3, 0 | 1 | 3) => known.fraglimit,
+            (Self::Quake3 | Self::Ioquake3, 4) => known.capturelimit,
+            (Self::Quake3 | Self::Ioquake3, 5..=7) if is_mission_pack() => known.capturelimit,
+            _ => None,
+        }
+    }
+
+    /// Whether red and blue play against each other.
+    pub(super) fn has_teams(self, known: &Known<'_>) -> bool {
+        let game_type = known.g_gametype.and_then(number::number::<u8>);
+        game_type.is_some_and(|game_type| match self {
+            Self::JediOutcast => (5..=8).contains(&game_type),
+            Self::JediAcademy => (6..=9).contains(&game_type),
+            Self::UrbanTerror => matches!(game_type, 3..=8 | 10),
+            Self::Quake3 | Self::Ioquake3 => (3..=7).contains(&game_type),
+            _ => false,
+        })
+    }
+}
+
+/// Whether `clients` of this game's `infoResponse` counts people only, and its `bots` come on top (DaemonEngine/Daemon,
+/// src/engine/server/sv_main.cpp; iw4x/iw4x-client, src/Components/Modules/Party.cpp).
+pub(super) fn counts_people_only(game: &[u8]) -> bool {
+    game == b"IW4" || game.eq_ignore_ascii_case(b"unvanquished")
+}
+
+/// Whether a folder is a game's own and no modification.
+pub(super) fn is_base_folder(folder: &[u8]) -> bool {
+    const BASE: [&[u8]; 7] = [b"baseq3", b"basewsw", b"basewf", b"data", b"id1", b"main", b"etmain"];
+    BASE.contains(&folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_told_apart_by_what_only_they_say() {
+        let family = |pairs: &[(&str, &'static str)]| {
+            let mut known = Known::default();
+            for (key, value) in pairs {
+                known.slot(key.as_bytes()).unwrap().get_or_insert(value.as_bytes());
+            }
+            Family::of(&known)
+        };
+        assert_eq!(family(&[("modname", "data"), ("protocol", "3")]), Family::DarkPlaces);
+        assert_eq!(family(&[("modname", "fte"), ("protocol", "3wnd")]), Family::DarkPlaces);
+        assert_eq!(family(&[("qcstatus", "dm:2.5.2::score!!")]), Family::DarkPlaces);
+        // Captured from Soldier of Fortune II.
+        assert_eq!(family(&[("modname", "ROCmod"), ("protocol", "2004")]), Family::Quake3);
+        assert_eq!(family(&[("g_jediVmerc", "0"), ("protocol", "16")]), Family::JediOutcast);
+        assert_eq!(family(&[("truejedi", "0"), ("protocol", "26")]), Family::JediAcademy);
+        assert_eq!(family(&[("gamename", "Call of Duty 4"), ("protocol", "6")]), Family::CallOfDuty);
+        assert_eq!(family(&[("hw", "1")]), Family::CallOfDuty, "an infoResponse of CoD2rev_Server");
+        assert_eq!(family(&[("gamename", "IW4"), ("shortversion", "0.7.2")]), Family::ModernWarfare2);
+        assert_eq!(family(&[("version", "ioq3 1.36"), ("gamename", "baseoa")]), Family::Ioquake3);
+        assert_eq!(
+            family(&[("version", "ioQ3 1.35 urt 4.3.4"), ("gamename", "q3urt43")]),
+            Family::UrbanTerror
+        );
+        assert_eq!(family(&[("gamename", "Quake3Arena"), ("g_humanplayers", "0")]), Family::Ioquake3);
+        assert_eq!(family(&[("g_humanplayers", "0")]), Family::Quake3, "Quake3e");
+        assert_eq!(family(&[("version", "Q3 1.32c")]), Family::Quake3);
+    }
+}

@@ -1,0 +1,350 @@
+//! What the keys of each engine mean in the model: replies built by hand from the format strings of servers' sources.
+use std::time::Duration;
+
+use bytes::Bytes;
+use queryport::model::Colours;
+use queryport::quake3::server::{self, Dialect, Options};
+use queryport::quake3::{Answer, Command, Kind, Request};
+use queryport::{Limits, Player, ServerStatus, Team, Text, ToStatus};
+
+use crate::common::captures::cases;
+use crate::common::requester;
+
+fn answer(body: &[u8]) -> Answer {
+    let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
+    Answer::from_datagrams([datagram], &Limits::default()).unwrap()
+}
+
+fn read(body: &str) -> ServerStatus {
+    answer(body.as_bytes()).to_status()
+}
+
+fn plain(text: &Option<Text>) -> Option<String> {
+    text.as_ref().map(|text| text.plain().into_owned())
+}
+
+/// Everyone, bots, slots, private slots.
+fn counts(status: &ServerStatus) -> [Option<u32>; 4] {
+    [status.player_count, status.bot_count, status.max_players, status.private_slots]
+}
+
+/// etlegacy, src/server/sv_main.c, `SVC_Info`: `sv_maxclients` is written less `sv_privateClients`, `clients` counts all.
+const ET_LEGACY: &str = "infoResponse\n\\challenge\\xyz\\version\\ET Legacy v2.82\\protocol\\84\\hostname\\ETL\\serverload\\0\
+    \\mapname\\oasis\\clients\\12\\humans\\9\\sv_maxclients\\28\\sv_privateclients\\4\\gametype\\6\\pure\\1\\game\\legacy\
+    \\friendlyFire\\1\\maxlives\\0\\needpass\\1\\gamename\\et\\g_antilag\\1\\weaprestrict\\100\\balancedteams\\1";
+
+/// ioquake3, code/server/sv_main.c, `SVC_Info`, on a server with the mod CPMA and four private slots.
+const IOQUAKE3: &str = "infoResponse\n\\game\\cpma\\voip\\opus\\g_needpass\\0\\pure\\1\\gametype\\3\\sv_maxclients\\12\
+    \\g_humanplayers\\5\\clients\\8\\mapname\\cpm3\\hostname\\^1io^_q\\protocol\\71\\gamename\\Quake3Arena\\challenge\\x";
+
+/// voron00/CoD2rev_Server, src/server/sv_main_mp.cpp, `SVC_Info`, with nobody on: no `clients`.
+const CALL_OF_DUTY_2: &str = "infoResponse\n\\challenge\\xxx\\protocol\\118\\hostname\\^1CoD^:2\\mapname\\mp_toujane\
+    \\sv_maxclients\\20\\gametype\\sd\\pure\\1\\pswrd\\1\\kc\\1\\hw\\1\\mod\\0\\voice\\0";
+
+/// iw4x/iw4x-client, src/Components/Modules/Party.cpp: `clients` without test clients, `bots` are those.
+const IW4X: &str = "infoResponse\n\\challenge\\\\gamename\\IW4\\hostname\\^:IW4\\gametype\\war\\fs_game\\mods/best\\clients\\6\
+    \\bots\\4\\sv_maxclients\\18\\protocol\\150\\version\\v1\\mapname\\mp_rust\\isPrivate\\1\\hc\\0\\sv_running\\1";
+
+/// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`: bots count apart from people.
+const UNVANQUISHED: &str = "infoResponse\n\\abi\\1\\bots\\5\\challenge\\x\\clients\\3\\daemonver\\0.55\\gamename\\unvanquished\
+    \\hostname\\Unv\\mapname\\plat23\\protocol\\86\\serverload\\0\\sv_maxclients\\24";
+
+/// xonotic/darkplaces, netconn.c, `NetConn_BuildStatusResponse`, and Xonotic's `worldstatus`.
+const XONOTIC: &str = "statusResponse\n\\gamename\\Xonotic\\modname\\data\\gameversion\\806\\sv_maxclients\\16\\clients\\3\\bots\\1\
+    \\mapname\\dance\\hostname\\^xF00Xon^^\\protocol\\3\\qcstatus\\ctf:0.8.6:P0:S13:F1:MXonotic::score!!:caps!!,score:5:2,40:14:1,30\
+    \n5.00 12 1 \"^x0F0Ann\"\n7 0 2 \"[BOT]Bob\"\n-666 40 0 \"Spec\"\n";
+
+/// fte-team/fteqw, engine/server/sv_main.c, `SVC_GetInfo` and `SV_GeneratePublicServerinfo`.
+const FTE: &str = "statusResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd\\modname\\ctf\\clients\\2\\sv_maxclients\\16\\mapname\\e1m1\
+    \\hostname\\FTE\n12 0 \"red\" \"Ann B\"\n3 40 \"\" \"Bob\"\n\0";
+
+#[test]
+fn counts_mean_everyone_and_all_slots() {
+    assert_eq!(counts(&read(ET_LEGACY)), [Some(12), Some(3), Some(32), Some(4)]);
+    assert_eq!(counts(&read(IOQUAKE3)), [Some(8), Some(3), Some(12), None], "private slots are not told");
+    assert_eq!(counts(&read(CALL_OF_DUTY_2)), [None, None, Some(20), None], "nobody, and no key says so");
+    assert_eq!(counts(&read(IW4X)), [Some(10), Some(4), Some(18), None]);
+    assert_eq!(counts(&read(UNVANQUISHED)), [Some(8), Some(5), Some(24), None]);
+    assert_eq!(counts(&read(XONOTIC)), [Some(3), Some(1), Some(16), None]);
+    assert_eq!(counts(&read(FTE)), [Some(2), None, Some(16), None]);
+    let status = "statusResponse\n\\sv_maxclients\\32\\sv_privateClients\\4\n1 0 \"x\"\n";
+    assert_eq!(counts(&read(status)), [Some(1), None, Some(32), Some(4)], "a status counts private slots");
+    for whole in [ET_LEGACY, IOQUAKE3, CALL_OF_DUTY_2, IW4X, UNVANQUISHED, XONOTIC, FTE] {
+        assert!(read(whole).completeness.is_complete(), "{whole}");
+    }
+}
+
+#[test]
+fn bots_are_told_by_their_ping_on_darkplaces_only() {
+    let bots = |body| -> Vec<_> { read(body).listed_players().iter().map(|player| player.bot).collect() };
+    assert_eq!(bots(XONOTIC), [Some(false), Some(true), Some(false)]);
+    assert_eq!(bots(FTE), [None, None]);
+    assert_eq!(bots("statusResponse\n\\version\\ioq3 1.36\n0 0 \"We are recruiting!\"\n"), [None]);
+}
+
+#[test]
+fn game_and_modification_are_apart() {
+    let names = |body| {
+        let status = read(body);
+        (plain(&status.game).unwrap(), plain(&status.mod_name))
+    };
+    let named = |game: &str, name: Option<&str>| (game.to_owned(), name.map(str::to_owned));
+    assert_eq!(names(IOQUAKE3), named("Quake3Arena", Some("cpma")));
+    assert_eq!(names(ET_LEGACY), named("et", Some("legacy")));
+    assert_eq!(names(IW4X), named("IW4", Some("mods/best")));
+    assert_eq!(names(XONOTIC), named("Xonotic", None), "`data` is its own folder");
+    assert_eq!(names(FTE), named("FTE-Quake", Some("ctf")));
+    // ioquake3's status: `gamename` is set by what runs in the game.
+    let status = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\cpma\n";
+    assert_eq!(names(status), named("Quake3Arena", Some("cpma")));
+    assert_eq!(
+        names("statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\baseq3\n"),
+        named("Quake3Arena", None)
+    );
+    assert_eq!(names("statusResponse\n\\gamename\\Warsow\\fs_game\\basewsw\n"), named("Warsow", None));
+}
+
+#[test]
+fn colour_codes_are_those_of_the_game() {
+    let shown = |body| plain(&read(body).name).unwrap();
+    assert_eq!(shown(IOQUAKE3), "io^_q");
+    assert_eq!(shown(CALL_OF_DUTY_2), "CoD^:2");
+    assert_eq!(shown(IW4X), "IW4");
+    assert_eq!(shown(XONOTIC), "Xon^");
+    let colours = |info: &str| {
+        read(&format!("statusResponse\n{info}\\sv_hostname\\^1a\n")).name.unwrap().style().colours
+    };
+    assert_eq!(colours(r"\gamename\sof2mp\modname\RPM\protocol\2004"), Colours::Caret);
+    assert_eq!(colours(r"\g_jediVmerc\0\protocol\26"), Colours::CaretDigit);
+    assert_eq!(colours(r"\version\ET 3.00\gamename\nitmod"), Colours::Caret);
+}
+
+#[test]
+fn limits_and_locks_are_read_by_game() {
+    let status = |info: &str| read(&format!("statusResponse\n{info}\n"));
+    let limit = |info: &str| status(&format!(r"\fraglimit\20\capturelimit\8{info}")).score_limit;
+    assert_eq!(limit(r"\g_gametype\0\gamename\baseq3"), Some(20));
+    assert_eq!(limit(r"\g_gametype\4\gamename\baseq3"), Some(8));
+    assert_eq!(limit(r"\g_gametype\5\gamename\Wolf"), None, "objectives of Return to Castle Wolfenstein");
+    assert_eq!(limit(r"\g_gametype\7\gamename\q3urt43"), Some(8));
+    assert_eq!(limit(r"\g_gametype\8\gamename\q3ut4"), None, "rounds with a bomb");
+    assert_eq!(limit(r"\g_gametype\3\g_jediVmerc\0\protocol\26\duel_fraglimit\10"), Some(10));
+    assert_eq!(limit(r"\g_gametype\7\g_jediVmerc\0\protocol\26"), None, "a siege");
+    assert_eq!(limit(r"\g_gametype\7\g_jediVmerc\0\protocol\16"), Some(8), "capture the flag");
+    assert_eq!(limit(r"\g_gametype\CTF\scorelimit\10"), Some(10), "Soldier of Fortune II");
+    assert_eq!(limit(""), None);
+    assert_eq!(status(r"\timelimit\12.5").time_limit, Some(Duration::from_secs(750)));
+    assert_eq!(status(r"\timelimit\0").time_limit, Some(Duration::ZERO));
+    assert_eq!(status(r"\timelimit\none").time_limit, None);
+    assert_eq!([ET_LEGACY, IW4X, CALL_OF_DUTY_2].map(|body| read(body).password), [Some(true); 3]);
+    assert_eq!(read(XONOTIC).password, None);
+    assert_eq!(
+        [FTE, IW4X, ET_LEGACY].map(|body| read(body).protocol_version),
+        [Some(3), Some(150), Some(84)]
+    );
+    assert_eq!(status(r"\com_protocol\71\protocol\68").protocol_version, Some(68));
+    assert_eq!(status(r"\com_protocol\71").protocol_version, Some(71));
+    let anti_cheat = |info: &str| status(info).anti_cheat;
+    assert_eq!(anti_cheat(r"\sv_punkbuster\1"), Some(true));
+    assert_eq!(anti_cheat(r"\sv_punkbuster\0\sv_NxAC\1"), Some(true));
+    assert_eq!((anti_cheat(r"\pb\0"), anti_cheat(r"\sv_pure\1")), (Some(false), None));
+}
+
+#[test]
+fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
+    let xonotic = read(XONOTIC);
+    assert_eq!(plain(&xonotic.game_type).unwrap(), "ctf");
+    let teams = |status: &ServerStatus| -> Vec<_> {
+        status.teams.iter().map(|team| (team.id.unwrap(), plain(&team.name), team.score)).collect()
+    };
+    assert_eq!(teams(&xonotic), [(1, None, Some(2)), (2, None, Some(1))]);
+    // Captured from OSP, Soldier of Fortune II, Warsow, Urban Terror and Jedi Outcast.
+    let of = |info: &str| teams(&read(&format!("statusResponse\n{info}\n")));
+    assert_eq!(of(r"\Score_Blue\3 \Score_Red\4 "), [(1, None, Some(4)), (2, None, Some(3))]);
+    assert_eq!(of(r"\redscore\3\bluescore\5"), [(1, None, Some(3)), (2, None, Some(5))]);
+    let (alpha, beta) = (Some("ALPHA".to_owned()), Some("BETA".to_owned()));
+    assert_eq!(of(r"\g_match_score\ ALPHA: 3 BETA: 14"), [(2, alpha, Some(3)), (3, beta, Some(14))]);
+    let (devils, angels) = (Some("Devils".to_owned()), Some("Angels".to_owned()));
+    let names = r"\g_teamnamered\Devils\g_teamnameblue\Angels\gamename\q3urt42";
+    assert_eq!(of(&format!(r"{names}\g_gametype\7")), [(1, devils, None), (2, angels, None)]);
+    assert_eq!(of(&format!(r"{names}\g_gametype\0")), [], "everyone alone");
+    // The key P of Enemy Territory (etlegacy, src/game/g_main.c): a digit for each client slot in use.
+    let et = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n5 6 \"c\"\n");
+    let teams: Vec<_> = et.listed_players().iter().map(|player| player.team).collect();
+    assert_eq!(teams, [Some(3), Some(1), Some(2)]);
+    let other = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n");
+    assert!(other.listed_players().iter().all(|player| player.team.is_none()), "of another moment");
+}
+
+#[test]
+fn a_team_that_is_no_number_is_kept_as_text() {
+    let status = read(FTE);
+    let players = status.listed_players();
+    assert_eq!(
+        (players[0].name.plain(), players[0].score, players[0].ping),
+        ("Ann B".into(), Some(12), Some(0))
+    );
+    assert_eq!((players[0].team, players[0].extra.get("team").unwrap().plain()), (None, "red".into()));
+    assert_eq!((players[1].name.plain(), players[1].extra.get("team").is_none()), ("Bob".into(), true));
+}
+
+/// A Quake III status whose manifest of paks holds line feeds, as of servers with many paks (captured from CPMA).
+#[test]
+fn rules_behind_a_value_of_several_lines_are_read() {
+    let status = read(
+        "statusResponse\n\\sv_maxclients\\16\\fs_manifest\\cpma/z-cpma.pk3@123\n baseq3/pak100.pk3@45\n baseq3/pak0.pk3@6\
+         \\mapname\\cpm22\\timelimit\\15\\g_needpass\\1\n9 20 \"Ann\"\n",
+    );
+    assert_eq!((plain(&status.map).unwrap().as_str(), status.password), ("cpm22", Some(true)));
+    assert_eq!(status.time_limit, Some(Duration::from_secs(900)));
+    assert_eq!((status.rules.len(), status.listed_players().len()), (5, 1));
+    assert!(status.completeness.is_complete());
+}
+
+fn serve(status: &ServerStatus, kind: Kind, options: &Options) -> ServerStatus {
+    let challenge = Some(&b"x"[..]);
+    let command =
+        if kind == Kind::Info { Command::GetInfo { challenge } } else { Command::GetStatus { challenge } };
+    let replies = server::answer(&Request::new(command), status, options, &requester("192.0.2.1:5000"));
+    Answer::from_datagrams(replies, &Limits::default()).unwrap().to_status()
+}
+
+fn fields(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
+    let teams: Vec<_> = status.teams.iter().map(|team| (team.id, plain(&team.name), team.score)).collect();
+    let texts =
+        [&status.name, &status.map, &status.game, &status.mod_name, &status.game_type, &status.version]
+            .map(plain);
+    let flags = [status.password, status.anti_cheat];
+    (texts, flags, counts(status), status.protocol_version, (status.time_limit, status.score_limit), teams)
+}
+
+#[test]
+fn what_was_read_is_served_with_the_same_meaning() {
+    let quake3 = "statusResponse\n\\sv_maxclients\\16\\sv_privateClients\\2\\version\\ioq3 1.36\\com_gamename\\Quake3Arena\
+        \\gamename\\osp\\fraglimit\\30\\timelimit\\7.5\\g_gametype\\3\\sv_punkbuster\\1\\protocol\\68\\mapname\\q3dm6\
+        \\sv_hostname\\^1OSP\\g_needpass\\1\\Score_Red\\3 \\Score_Blue\\5 \n1 2 \"a\"\n";
+    for (body, dialect) in [
+        (quake3, Dialect::Standard),
+        (XONOTIC, Dialect::DarkPlaces),
+        (ET_LEGACY, Dialect::Standard),
+        (IOQUAKE3, Dialect::Standard),
+        (IW4X, Dialect::Standard),
+    ] {
+        let answer = answer(body.as_bytes());
+        let status = answer.to_status();
+        let again = serve(&status, answer.kind(), &Options::new(dialect));
+        assert_eq!(fields(&again), fields(&status), "{body}");
+        let players = |status: &ServerStatus| -> Vec<_> {
+            let players = status.listed_players().iter();
+            players.map(|p| (p.name.plain().into_owned(), p.score, p.ping, p.team, p.bot)).collect()
+        };
+        assert_eq!(players(&again), players(&status), "{body}");
+        assert!(again.completeness.is_complete());
+    }
+}
+
+#[test]
+fn each_dialect_says_the_fields_that_it_has_keys_for() {
+    let team = |id, name: &str, score| {
+        let mut team = Team::default();
+        (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(score));
+        team
+    };
+    let mut status = ServerStatus::default();
+    (status.game, status.mod_name) = (Some("Game".into()), Some("Mod".into()));
+    (status.game_type, status.protocol_version) = (Some("4".into()), Some(99));
+    (status.max_players, status.private_slots) = (Some(20), Some(5));
+    (status.time_limit, status.score_limit) = (Some(Duration::from_secs(90)), Some(8));
+    status.anti_cheat = Some(false);
+    status.players = Some(vec![Player::new("a")]);
+    status.teams = vec![team(1, "one", 4), team(2, "two", 6), team(3, "three", 1)];
+    let teams =
+        |status: &ServerStatus| -> Vec<_> { status.teams.iter().map(|team| (team.id, team.score)).collect() };
+    let served = |dialect, kind| serve(&status, kind, &Options::new(dialect));
+
+    let standard = served(Dialect::Standard, Kind::Status);
+    assert_eq!((plain(&standard.game), plain(&standard.mod_name)), (Some("Game".into()), Some("Mod".into())));
+    assert_eq!(
+        (standard.protocol_version, counts(&standard)),
+        (Some(99), [Some(1), None, Some(20), Some(5)])
+    );
+    assert_eq!((standard.time_limit, standard.score_limit), (status.time_limit, Some(8)));
+    assert_eq!(standard.anti_cheat, Some(false));
+    let info = served(Dialect::Standard, Kind::Info);
+    assert_eq!(
+        (plain(&info.mod_name), counts(&info)),
+        (Some("Mod".into()), [Some(1), None, Some(20), Some(5)])
+    );
+
+    let darkplaces = served(Dialect::DarkPlaces, Kind::Status);
+    assert_eq!(plain(&darkplaces.mod_name), Some("Mod".into()));
+    assert_eq!(teams(&darkplaces), [(Some(1), Some(4)), (Some(2), Some(6)), (Some(3), Some(1))]);
+    assert_eq!(plain(&darkplaces.game_type), Some("4".into()));
+    let warsow = served(Dialect::Warsow, Kind::Status);
+    assert_eq!(teams(&warsow), [(Some(2), Some(6)), (Some(3), Some(1))]);
+    let sof2 = served(Dialect::SoldierOfFortune2, Kind::Status);
+    assert_eq!((teams(&sof2), sof2.score_limit), (vec![(Some(1), Some(4)), (Some(2), Some(6))], Some(8)));
+}
+
+/// 300 players do not fit into a datagram: the reader learns how many there are, from the status as from the info.
+#[test]
+fn a_list_that_is_cut_says_how_many_there_are() {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.rules.push("short", "1");
+    status.rules.push("long", &"x".repeat(500));
+    status.rules.push("last", "2");
+    for dialect in [
+        Dialect::Standard,
+        Dialect::DarkPlaces,
+        Dialect::Warsow,
+        Dialect::SoldierOfFortune2,
+        Dialect::MedalOfHonor,
+    ] {
+        for players in [0, 1, 20, 60, 300] {
+            status.players = Some((0..players).map(|n| Player::new(format!("player number {n}"))).collect());
+            let options = Options::new(dialect);
+            let read = serve(&status, Kind::Status, &options);
+            let listed = read.listed_players().len();
+            assert_eq!(read.player_count, Some(players), "{dialect:?}");
+            assert_eq!(
+                read.completeness.is_complete(),
+                listed == players as usize,
+                "{dialect:?}: {listed} of {players}"
+            );
+            assert!(players > 20 || listed == players as usize);
+            assert!(
+                read.listed_players().iter().all(|player| player.name.plain().starts_with("player number "))
+            );
+            let says = read.rules.get("clients").is_some();
+            let always = matches!(dialect, Dialect::DarkPlaces | Dialect::Warsow);
+            assert_eq!(says, always || listed < players as usize, "{dialect:?}: {listed} of {players}");
+            assert_eq!(serve(&status, Kind::Info, &options).player_count, Some(players));
+            // A rule that is too long takes no other with it.
+            if (1..=20).contains(&players) {
+                assert!(read.rules.get("short").is_some() && read.rules.get("last").is_some(), "{dialect:?}");
+            }
+        }
+    }
+    status.players = Some(vec![Player::new("Ann")]);
+    let mut options = Options::default();
+    options.max_reply = 300;
+    let read = serve(&status, Kind::Status, &options);
+    assert!(read.rules.get("long").is_none() && read.rules.get("last").is_some());
+    // A list that was short when it was read is not made whole by serving it.
+    status.player_count = Some(40);
+    let read = serve(&status, Kind::Status, &Options::default());
+    assert_eq!((read.player_count, read.completeness.is_complete()), (Some(40), false));
+}
+
+#[test]
+fn a_recorded_team_game_has_its_teams_and_bots() {
+    let case = cases("quake3").into_iter().find(|case| case.name == "nexuiz-ctf-status").unwrap();
+    let status = Answer::from_datagrams(case.packets, &Limits::default()).unwrap().to_status();
+    assert_eq!(plain(&status.game_type).unwrap(), "ctf");
+    let teams: Vec<_> = status.teams.iter().map(|team| (team.id, team.score)).collect();
+    assert_eq!(teams, [(Some(1), Some(0)), (Some(2), Some(0))]);
+    assert_eq!(counts(&status), [Some(6), Some(6), Some(12), None]);
+    assert!(status.listed_players().iter().all(|player| player.bot == Some(true)));
+    assert!(status.listed_players().iter().all(|player| matches!(player.team, Some(1 | 2))));
+}
