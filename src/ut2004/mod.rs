@@ -63,18 +63,26 @@
 //! # When a list is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is longer than 450
 //! bytes, so a shorter one is the list's last (every capture agrees); that is all the bytes show. A datagram lost from
-//! the middle leaves no trace. So a list counts as complete when
+//! the middle leaves no trace. A reading is what one request for the list brings. A list counts as complete when its short
+//! datagram is here, one reading brought every datagram that any reading of the query did, and
 //!
-//! - one short datagram of rules begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
-//! - the short datagram is here and exactly as many players are listed as the info record counts; or
-//! - three replies in a row brought the same sections of it, whatever happened to pings, scores and single values in
-//!   between ([`StatusQuery::with_readings`]).
+//! - that is one datagram of rules that begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
+//! - exactly as many players are listed as the info record counts; or
+//! - each datagram came in three readings ([`StatusQuery::with_readings`]), whatever happened to pings, scores and single
+//!   values in between, and, where more players are listed than were counted, the info record requested again counts as
+//!   many as before.
+//!
+//! So nothing that a reading showed is missing from a complete answer. What a list without change cannot show proves that
+//! it has changed: a player or a rule in another datagram than before, another short datagram, another count. Then the
+//! older datagrams that this contradicts are dropped, and only readings since the change count. On a server where somebody
+//! comes or goes within each reading, the answer is marked incomplete after eight of them.
 //!
 //! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams are
 //! swallowed by a filter each time: [`Part::End`](crate::Part::End) is missing.
 //!
-//! What remains uncertain: a datagram lost from all three replies, or spectators in a lost datagram where the rest is
-//! just as many as the count. Anything less is in [`Answer::completeness`].
+//! What remains uncertain: a datagram that was lost from every reading; and a count that is reached by chance, when as many
+//! spectators are listed as players have left since the info record, or as stand in a lost datagram. Anything less is in
+//! [`Answer::completeness`].
 //!
 //! # Reading a datagram
 //! ```

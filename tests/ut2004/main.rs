@@ -16,6 +16,7 @@ mod common;
 
 mod conversation;
 mod properties;
+mod readings;
 mod serving;
 mod vectors;
 

@@ -78,7 +78,7 @@ impl fmt::Debug for PlayerList<'_> {
 }
 
 /// Whole entries, how many, and what stands after them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Entries<'a> {
     bytes: &'a [u8],
     pub(crate) count: usize,
