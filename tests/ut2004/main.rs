@@ -15,6 +15,7 @@
 mod common;
 
 mod conversation;
+mod model;
 mod properties;
 mod readings;
 mod serving;
