@@ -55,7 +55,7 @@
 //! - Flags: 1 password, 2 stats, 4 latest version, 8 listen server (`GUI2K4/UT2k4Browser_ServersList.uc`, `Icons`); Red
 //!   Orchestra and Killing Floor: 16 VAC (`DarklightGames/DarkestHour`,
 //!   `DH_Interface/Classes/DHBrowser_ServersList.uc`), 32–512 the difficulty (`KFPilot/KFTurbo`,
-//!   `KFTurboMasterServerUplink.uc`; a capture). UT2004 always sends 0 (captures): whether there is a password is in
+//!   `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`; a capture). UT2004 always sends 0 (captures): whether there is a password is in
 //!   the rule `GamePassword`, which stock servers send only when there is one (`Engine/GameInfo.uc`, `GetServerDetails`).
 //! - Keys of rules repeat (`Mutator`, `Veterancy`), values may be empty (captures).
 //! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it may be longer than the
@@ -71,11 +71,11 @@
 //! | `name`, `map`, `game_type`, `game_port` | `ServerName`, `MapName`, `GameType`, `Port` of the info record | `Engine/GameInfo.uc`, `GetServerInfo` |
 //! | `player_count` | `CurrentPlayers`: the game's `NumPlayers`, without bots and spectators | the same |
 //! | `max_players` | `MaxPlayers` | the same |
-//! | `version` | rule `ServerVersion`: the engine's version | `Engine/GameInfo.uc`, `GetServerDetails` |
-//! | `password` | rule `GamePassword`; `Game Password` (captured); flag 1; false where all rules are here and none is it | the same |
-//! | `dedicated` | rule `ServerMode`: `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
+//! | `version` | rule `ServerVersion`: the engine's version; `Server Version` (KFTurbo) | `Engine/GameInfo.uc`, `GetServerDetails`; `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc` |
+//! | `password` | rule `GamePassword`; `Game Password` (captured); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it | the same |
+//! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
 //! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
-//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, captured); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures |
+//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, captured); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
 //! | `time_limit` | rule `TimeLimit`, in minutes; 0 is none | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
 //! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID` | `Engine/GameInfo.uc`, `GetServerPlayers` |

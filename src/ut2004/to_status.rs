@@ -20,15 +20,20 @@ known_keys! {
     /// Rules that have a field in the model; the module page names their sources.
     struct Known {
         server_mode = b"servermode",
+        server_mode_spaced = b"server mode",
         game_password = b"gamepassword",
         game_password_spaced = b"game password",
+        passworded = b"passworded",
         is_vac_secured = b"isvacsecured",
+        vac_secured = b"vac secured",
         anti_tcc = b"anti tcc version",
         time_limit = b"timelimit",
         goal_score = b"goalscore",
     }
 }
 
+/// KFTurbo's spelling of the version.
+const SERVER_VERSION_SPACED: &str = "Server Version";
 /// Bits of the flags. A server that sends none of them sends no flags at all: UT2004's direct replies.
 const PASSWORD_FLAG: i32 = 1;
 const LISTEN_FLAG: i32 = 8;
@@ -53,7 +58,8 @@ impl ToStatus for Answer {
         let has_rules = !self.rules.bytes.is_empty() && !missing.rules && !missing.end;
         let has_flag = |flag| flags.map(|flags| flags & flag != 0);
         let (known, version, mutators) = known(self);
-        let password = first_filled(&[known.game_password, known.game_password_spaced]);
+        let password = first_filled(&[known.game_password, known.game_password_spaced, known.passworded]);
+        let mode = first_filled(&[known.server_mode, known.server_mode_spaced]);
         let mut status = ServerStatus {
             version,
             // A rule that servers send only where there is a password, and mutators that they list all of.
@@ -62,8 +68,9 @@ impl ToStatus for Answer {
                 .or_else(|| has_flag(PASSWORD_FLAG))
                 .or_else(|| has_rules.then_some(false)),
             mutators: (has_rules || !mutators.is_empty()).then_some(mutators),
-            dedicated: known.server_mode.and_then(is_dedicated).or_else(|| Some(!has_flag(LISTEN_FLAG)?)),
+            dedicated: mode.and_then(is_dedicated).or_else(|| Some(!has_flag(LISTEN_FLAG)?)),
             anti_cheat: (known.is_vac_secured.and_then(number::boolean))
+                .or_else(|| known.vac_secured.and_then(is_enabled))
                 .or_else(|| known.anti_tcc.map(|_| true))
                 .or_else(|| has_flag(VAC_FLAG)),
             time_limit: known.time_limit.and_then(minutes),
@@ -126,7 +133,10 @@ fn known(answer: &Answer) -> (Known<'_>, Option<Text>, Vec<Text>) {
         let text = || text(&answer.rules.bytes, value);
         if key.raw().eq_ignore_ascii_case(MUTATOR.as_bytes()) {
             mutators.push(text());
-        } else if key.raw().eq_ignore_ascii_case(SERVER_VERSION.as_bytes()) {
+        } else if [SERVER_VERSION, SERVER_VERSION_SPACED]
+            .iter()
+            .any(|name| key.raw().eq_ignore_ascii_case(name.as_bytes()))
+        {
             version.get_or_insert_with(text);
         } else if let Some(slot) = known.slot(key.raw()) {
             slot.get_or_insert(value.shown());
@@ -138,6 +148,12 @@ fn known(answer: &Answer) -> (Known<'_>, Option<Text>, Vec<Text>) {
 fn is_dedicated(mode: &[u8]) -> Option<bool> {
     let is = |name: &str| mode.eq_ignore_ascii_case(name.as_bytes());
     is(DEDICATED).then_some(true).or_else(|| is(NON_DEDICATED).then_some(false))
+}
+
+/// KFTurbo's words for yes and no.
+fn is_enabled(text: &[u8]) -> Option<bool> {
+    let is = |name: &str| text.eq_ignore_ascii_case(name.as_bytes());
+    is("Enabled").then_some(true).or_else(|| is("Disabled").then_some(false))
 }
 
 /// A number of minutes; fractions and negative numbers are none.

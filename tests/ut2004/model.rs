@@ -108,6 +108,27 @@ fn other_spellings_of_password_and_anti_cheat_are_fields() {
     assert_eq!(of("Game Password", "false").password, Some(false));
 }
 
+/// `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`, `PerformUpdate`.
+#[test]
+fn the_rules_of_kfturbo_are_fields() {
+    let server = status([
+        info(16 | 1),
+        rules(&[
+            ("Server Mode", "non-dedicated"),
+            ("Server Version", "1065"),
+            ("VAC Secured", "Enabled"),
+            ("Max Spectators", "2"),
+            ("Passworded", "True"),
+            ("Mutator", "Server Perks"),
+            ("Game Mode", "Turbo Game Mode"),
+        ]),
+    ]);
+    assert_eq!((server.dedicated, server.password, server.anti_cheat), (Some(false), Some(true), Some(true)));
+    assert_eq!(server.version.unwrap().plain(), "1065");
+    assert_eq!(plain(server.mutators), strings(["Server Perks"]));
+    assert_eq!(status([rules(&[("VAC Secured", "Disabled")])]).anti_cheat, Some(false));
+}
+
 /// Bits 1, 8 and 16 of Red Orchestra and Killing Floor; UT2004 sends 0, which says nothing.
 #[test]
 fn flags_are_fields_where_any_is_set() {
