@@ -72,10 +72,10 @@
 //! | `player_count` | `CurrentPlayers`: the game's `NumPlayers`, without bots and spectators | the same |
 //! | `max_players` | `MaxPlayers` | the same |
 //! | `version` | rule `ServerVersion`: the engine's version; `Server Version` (KFTurbo) | `Engine/GameInfo.uc`, `GetServerDetails`; `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc` |
-//! | `password` | rule `GamePassword`; `Game Password` (captured); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it | the same |
+//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it | the same |
 //! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
 //! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
-//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, captured); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
+//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
 //! | `time_limit` | rule `TimeLimit`, in minutes; 0 is none | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
 //! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID` | `Engine/GameInfo.uc`, `GetServerPlayers` |

@@ -23,6 +23,7 @@ known_keys! {
         server_mode_spaced = b"server mode",
         game_password = b"gamepassword",
         game_password_spaced = b"game password",
+        password = b"password",
         passworded = b"passworded",
         is_vac_secured = b"isvacsecured",
         vac_secured = b"vac secured",
@@ -58,7 +59,12 @@ impl ToStatus for Answer {
         let has_rules = !self.rules.bytes.is_empty() && !missing.rules && !missing.end;
         let has_flag = |flag| flags.map(|flags| flags & flag != 0);
         let (known, version, mutators) = known(self);
-        let password = first_filled(&[known.game_password, known.game_password_spaced, known.passworded]);
+        let password = first_filled(&[
+            known.game_password,
+            known.game_password_spaced,
+            known.password,
+            known.passworded,
+        ]);
         let mode = first_filled(&[known.server_mode, known.server_mode_spaced]);
         let mut status = ServerStatus {
             version,

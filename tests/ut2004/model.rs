@@ -104,6 +104,8 @@ fn other_spellings_of_password_and_anti_cheat_are_fields() {
     assert_eq!(of("Anti TCC version", "2009R6").anti_cheat, Some(true));
     assert_eq!(of("IsVacSecured", "true").anti_cheat, Some(true));
     assert_eq!(of("IsVacSecured", "false").anti_cheat, Some(false));
+    // `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`.
+    assert_eq!(of("password", "true").password, Some(true));
     assert_eq!(of("Game Password", "true").password, Some(true));
     assert_eq!(of("Game Password", "false").password, Some(false));
 }
