@@ -148,7 +148,12 @@ fn rules_that_only_one_reading_had_are_in_the_answer() {
     let (first, middle) =
         (rules(&[("ServerMode", "dedicated"), ("x", &value)]), rules(&[("y", &value), ("z", "")]));
     let last = rules(&[("Mutator", "A")]);
-    let (all, short) = ([first.clone(), middle.clone(), last.clone()], [first, last]);
+    let headed = [first.clone(), middle.clone()];
+    let (all, short) = ([first.clone(), middle, last.clone()], [first, last]);
+    // The reading that had it lacked the end, which the others have.
+    let answer = transcript(&[0], &[&headed, &short]);
+    assert_eq!(answer.rules().count(), 5);
+    assert!(!answer.completeness().is_complete());
     let answer = transcript(&[0], &[&all, &short]);
     assert_eq!(answer.rules().count(), 5);
     assert!(!answer.completeness().is_complete());
