@@ -14,12 +14,12 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// Asks for everything: the info, then rules and players.
 ///
 /// A list is complete when its own bytes or the info's count of players prove it (see the [module](super)). Where they
-/// cannot, it is requested again, until three replies in a row bring the same. What stays unknown is in
+/// cannot, it is requested again, until three readings have brought each part of it. What stays unknown is in
 /// [`Answer::completeness`].
 ///
 /// ```
 /// use queryport::Limits;
-/// use queryport::session::{Conversation, Verdict};
+/// use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// use queryport::ut2004::StatusQuery;
 ///
 /// let mut query = StatusQuery::new(0, Limits::default());
@@ -36,7 +36,8 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// let rules = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0";
 /// assert!(matches!(query.receive(rules), Verdict::Partial(_)));
 /// let players = b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
-/// let Verdict::Done(answer) = query.receive(players) else { panic!() };
+/// assert!(matches!(query.receive(players), Verdict::Partial(Wait::Grace)), "as many as are counted");
+/// let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) else { panic!() };
 /// assert!(answer.completeness().is_complete());
 /// assert_eq!(answer.players().count(), 1);
 /// ```
@@ -115,11 +116,11 @@ impl StatusQuery {
         self
     }
 
-    /// How many readings of a list must agree where nothing proves it complete: 1–4, default 3. A reading is what one
-    /// request for the list brings. With `n`, an answer marked complete lacks something only if the same datagram was
-    /// lost `n` times in a row: at one lost in twenty, from a server with 300 rules, about one answer in 70 with 2 and
-    /// none in 800 with 3. With 1, nothing is asked twice, and one datagram lost from the middle goes unnoticed: for
-    /// scans that want counts.
+    /// How many readings must bring each datagram of a list where nothing proves it complete: 1–4, default 3. A reading is
+    /// what one request for the list brings. An answer marked complete lacks something only if the same datagram was lost
+    /// from every reading, of which there are at least so many, and more where some were incomplete. With 1, nothing is
+    /// asked twice, a list of as many players as are counted is taken at once, and one datagram lost from the middle goes
+    /// unnoticed: for scans that want counts.
     #[must_use]
     pub fn with_readings(mut self, readings: u8) -> Self {
         self.readings = readings.clamp(1, 4);
@@ -146,8 +147,12 @@ impl StatusQuery {
         if self.detail == Detail::Short {
             return Verdict::Done(self.take_answer());
         }
-        self.lists.set_player_count(players);
+        let is_settled = self.next_command().is_none();
+        self.lists.players.set_count(players);
         self.step = Step::Lists;
+        if is_settled && self.next_command().is_none() {
+            return Verdict::Done(self.take_answer());
+        }
         match self.check_lists() {
             // The first info, or one that does not explain the list.
             Verdict::Partial(Wait::Reply | Wait::Quiet) => Verdict::Next,
@@ -162,6 +167,8 @@ impl StatusQuery {
             return Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected("the list asked for"), 4));
         }
         match self.lists.add(datagram, response, &self.limits) {
+            // What comes late, while a newer count is awaited, is judged with it.
+            Ok(()) if self.step == Step::Info => Verdict::Partial(Wait::Reply),
             Ok(()) => self.check_lists(),
             Err(error) => Verdict::Rejected(error),
         }
@@ -174,15 +181,11 @@ impl StatusQuery {
             let is_silent = self.lists.awaited().all(|list| list.is_silent());
             return Verdict::Partial(if is_silent { Wait::Reply } else { Wait::Quiet });
         }
-        if self.lists.awaited().all(|list| !list.is_open() || list.is_proven()) {
-            self.lists.end_reply(self.readings);
-            if self.next_command().is_some() {
-                self.step = Step::Lists;
-                return Verdict::Next;
-            }
-            if self.lists.rules.is_proven_by_datagrams() && self.lists.players.is_proven_by_datagrams() {
-                return Verdict::Done(self.take_answer());
-            }
+        let readings = self.readings;
+        if self.lists.awaited().all(|list| !list.is_open() || list.is_certain(readings)) {
+            self.lists.end_reading(readings);
+            self.step = Step::Lists;
+            return if self.has_next() { Verdict::Next } else { Verdict::Done(self.take_answer()) };
         }
         self.step = Step::Grace;
         Verdict::Partial(Wait::Grace)
@@ -203,17 +206,29 @@ impl StatusQuery {
             self.step = Step::Info;
             return OnTimeout::Next;
         } else {
-            self.lists.end_reply(self.readings);
+            self.lists.end_reading(self.readings);
         }
         let is_step = looked_complete || remaining == Remaining::Step;
         if remaining == Remaining::Step && !looked_complete {
             self.lists.awaited().for_each(List::give_up);
         }
-        match self.next_command() {
-            Some(_) if is_step => OnTimeout::Next,
-            Some(_) => OnTimeout::Retry,
-            None => OnTimeout::Done(self.take_answer()),
+        let is_open = self.next_command().is_some();
+        match self.has_next() {
+            true if is_step || !is_open => OnTimeout::Next,
+            true => OnTimeout::Retry,
+            false => OnTimeout::Done(self.take_answer()),
         }
+    }
+
+    /// Whether there is another request to send: for a list that is open, or, behind them, for a newer count of
+    /// players.
+    fn has_next(&mut self) -> bool {
+        let is_open = self.next_command().is_some();
+        if !is_open && self.readings > 1 && self.lists.players.needs_newer_count() {
+            self.step = Step::Info;
+            return true;
+        }
+        is_open
     }
 
     fn take_answer(&mut self) -> Answer {
@@ -246,7 +261,7 @@ impl Conversation for StatusQuery {
         let unexpected = |what| Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(what), 4));
         match (response.body, self.step) {
             (Body::Info(info), Step::Info) => self.take_info(datagram, info.current_players),
-            (Body::Rules(_) | Body::Players(_), Step::Lists | Step::Grace) => {
+            (Body::Rules(_) | Body::Players(_), _) if self.info.is_some() => {
                 self.take_list(datagram, &response)
             }
             (_, Step::Info) => unexpected("the info"),
@@ -257,6 +272,12 @@ impl Conversation for StatusQuery {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         match (self.step, remaining) {
             (Step::Info, _) if self.info.is_none() => OnTimeout::Retry,
+            // The lists agree, and the count that should explain them does not come.
+            (Step::Info, Remaining::Retry) if self.next_command().is_none() => OnTimeout::Retry,
+            (Step::Info, _) if self.next_command().is_none() => {
+                self.lists.players.give_up_count();
+                OnTimeout::Done(self.take_answer())
+            }
             (_, Remaining::Nothing) => OnTimeout::Done(self.take_answer()),
             _ => self.end_reply(remaining),
         }

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
-use super::wire::lists::{GAME_PASSWORD, PLAYER_NUM, PlayerRecord, SERVER_VERSION, STATS_ID};
+use super::wire::lists::{
+    DEDICATED, GAME_PASSWORD, GOAL_SCORE, IS_VAC_SECURED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord,
+    SERVER_MODE, SERVER_VERSION, STATS_ID, TIME_LIMIT,
+};
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, Player, ServerStatus, TextRef};
 use crate::text::number;
@@ -72,19 +75,40 @@ pub(super) fn info<R>(status: &ServerStatus, rules: &InfoRules<'_>, write: impl 
     })
 }
 
-/// The rules that do not stand in the info record, and behind them what the model has a field for.
+/// The rules that do not stand in the info record, and what the model has a field for and the rules lack: before them the
+/// mode, with which the game's list begins, the others behind them. `has_vac`: the game has a rule for its anti-cheat
+/// system.
 pub(super) fn rules<'a>(
     status: &'a ServerStatus,
     in_info: &InfoRules<'a>,
+    has_vac: bool,
 ) -> impl Iterator<Item = (WireText<'a>, WireText<'a>)> {
-    let listed = status.rules.iter().enumerate().filter(|(index, _)| !in_info.contains(*index));
-    let listed = listed.map(|(_, (key, value))| (WireText::new(key), WireText::new(value)));
+    let number = |number: i64| WireText { units: Cow::Owned(number.to_string().into_bytes()), wide: false };
+    let boolean = |yes: bool| WireText::ascii(if yes { "True" } else { "False" });
+    let mode = status.dedicated.map(|yes| WireText::ascii(if yes { DEDICATED } else { NON_DEDICATED }));
+    // A time limit is in minutes: one with seconds has no rule.
+    let minutes = status.time_limit.and_then(|limit| {
+        limit
+            .as_secs()
+            .checked_div(60)
+            .filter(|minutes| minutes.checked_mul(60).map(std::time::Duration::from_secs) == Some(limit))
+    });
     let fields = [
         (SERVER_VERSION, status.version.as_ref().map(|text| WireText::new(text.as_ref()))),
-        (GAME_PASSWORD, (status.password == Some(true)).then(|| WireText::ascii("True"))),
+        (GAME_PASSWORD, (status.password == Some(true)).then(|| boolean(true))),
+        (GOAL_SCORE, status.score_limit.map(number)),
+        (TIME_LIMIT, minutes.and_then(|minutes| i64::try_from(minutes).ok()).map(number)),
+        (IS_VAC_SECURED, status.anti_cheat.filter(|_| has_vac).map(boolean)),
     ];
-    let fields = fields.into_iter().filter(|(key, _)| status.rules.get(key).is_none());
-    listed.chain(fields.filter_map(|(key, value)| Some((WireText::ascii(key), value?))))
+    let lacks = |key: &str| status.rules.get(key).is_none();
+    let said = |(key, value): (&'static str, Option<WireText<'a>>)| Some((WireText::ascii(key), value?));
+    let mutators = status.mutators.as_deref().filter(|_| lacks(MUTATOR)).unwrap_or_default();
+    let mutators = mutators.iter().map(|name| (WireText::ascii(MUTATOR), WireText::new(name.as_ref())));
+    let first = Some((SERVER_MODE, mode)).filter(|_| lacks(SERVER_MODE)).and_then(said);
+    let behind = fields.into_iter().filter(move |(key, _)| lacks(key)).filter_map(said);
+    let listed = status.rules.iter().enumerate().filter(|(index, _)| !in_info.contains(*index));
+    let listed = listed.map(|(_, (key, value))| (WireText::new(key), WireText::new(value)));
+    first.into_iter().chain(listed).chain(mutators).chain(behind)
 }
 
 /// The players: their names, and their records without them.

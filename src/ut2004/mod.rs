@@ -46,35 +46,68 @@
 //! `Killingfloor`: all of them are read to the last byte. Script source is that of the games, `Deaod/UT2004` unless
 //! another repository is named.
 //!
-//! - Records and field names: `ServerResponseLine` and `PlayerResponseLine`, `Engine/GameInfo.uc`; captures.
+//! - Records and field names: structs `ServerResponseLine` and `PlayerResponseLine` at the head of `Engine/GameInfo.uc`;
+//!   captures.
 //! - Strings count their NUL; `00` is what servers send for an empty one (captures). Tools that take the length for one
 //!   byte break at 64 units.
 //! - Versions: UT2004 and Killing Floor are 0x80 (captures), UT2003 is 0x79 and its demo 0x78, Unreal II XMP is 0x7E
 //!   (`Unity-Technologies/qstat`, `qstat.c`). Servers answer requests of any version: GameQ asks in 0x79 and gets 0x80.
-//! - Flags: 1 password, 2 stats, 4 latest version, 8 listen server (`GUI2K4/UT2k4Browser_ServersList.uc`); Red
+//! - Flags: 1 password, 2 stats, 4 latest version, 8 listen server (`GUI2K4/UT2k4Browser_ServersList.uc`, `Icons`); Red
 //!   Orchestra and Killing Floor: 16 VAC (`DarklightGames/DarkestHour`,
 //!   `DH_Interface/Classes/DHBrowser_ServersList.uc`), 32–512 the difficulty (`KFPilot/KFTurbo`,
-//!   `KFTurboMasterServerUplink.uc`; a capture). UT2004 always sends 0 (captures): whether there is a password is in
-//!   the rule `GamePassword`, which stock servers send only when there is one (`Engine/GameInfo.uc`).
+//!   `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`; a capture). UT2004 always sends 0 (captures): whether there is a password is in
+//!   the rule `GamePassword`, which stock servers send only when there is one (`Engine/GameInfo.uc`, `GetServerDetails`).
 //! - Keys of rules repeat (`Mutator`, `Veterancy`), values may be empty (captures).
-//! - The list of players has spectators and no bots; it may be longer or shorter than the count (captures). Some
+//! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it may be longer than the
+//!   count (captures), and shorter where a modification counts others. Some
 //!   modifications list their teams' scores as players with number 0: see [`PlayerRecord::pseudo_team`].
+//!
+//! # Fields of the model
+//! Which key becomes which field of a [`ServerStatus`](crate::ServerStatus). Rules are found in any ASCII case; all of them
+//! stay in `rules`, and so do the info record's flags, skill level and waves.
+//!
+//! | field | key | source |
+//! |---|---|---|
+//! | `name`, `map`, `game_type`, `game_port` | `ServerName`, `MapName`, `GameType`, `Port` of the info record | `Engine/GameInfo.uc`, `GetServerInfo` |
+//! | `player_count` | `CurrentPlayers`: the game's `NumPlayers`, without bots and spectators | the same |
+//! | `max_players` | `MaxPlayers` | the same |
+//! | `version` | rule `ServerVersion`: the engine's version; `Server Version` (KFTurbo) | `Engine/GameInfo.uc`, `GetServerDetails`; `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc` |
+//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it | the same |
+//! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
+//! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
+//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
+//! | `time_limit` | rule `TimeLimit`, in minutes; 0 is none | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
+//! | `score_limit` | rule `GoalScore` | the same |
+//! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID` | `Engine/GameInfo.uc`, `GetServerPlayers` |
+//! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
+//!
+//! Flags count only where any is set: a UT2004 server sends 0 whatever it is. Nothing names the game, a modification or the
+//! network protocol: the version in the header is that of this protocol. `MinPlayers` fills up with bots that no list has,
+//! and the rule does not say how many there are; modifications that list bots do not mark them.
 //!
 //! # When a list is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is longer than 450
 //! bytes, so a shorter one is the list's last (every capture agrees); that is all the bytes show. A datagram lost from
-//! the middle leaves no trace. So a list counts as complete when
+//! the middle leaves no trace. A reading is what one request for the list brings. A list counts as complete when its short
+//! datagram is here, one reading brought every datagram that any reading of the query did, and
 //!
-//! - one short datagram of rules begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
-//! - the short datagram is here and exactly as many players are listed as the info record counts; or
-//! - three replies in a row brought the same sections of it, whatever happened to pings, scores and single values in
-//!   between ([`StatusQuery::with_readings`]).
+//! - that is one datagram of rules that begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
+//! - exactly as many players are listed as the info record counts; or
+//! - each datagram came in three readings ([`StatusQuery::with_readings`]), whatever happened to pings, scores and single
+//!   values in between, and, where more players are listed than were counted, the info record requested again counts as
+//!   many as before.
+//!
+//! So nothing that a reading showed is missing from a complete answer. What a list without change cannot show proves that
+//! it has changed: a player or a rule in another datagram than before, another short datagram, another count. Then the
+//! older datagrams that this contradicts are dropped, and only readings since the change count. On a server where somebody
+//! comes or goes within each reading, the answer is marked incomplete after eight of them.
 //!
 //! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams are
 //! swallowed by a filter each time: [`Part::End`](crate::Part::End) is missing.
 //!
-//! What remains uncertain: a datagram lost from all three replies, or spectators in a lost datagram where the rest is
-//! just as many as the count. Anything less is in [`Answer::completeness`].
+//! What remains uncertain: a datagram that was lost from every reading; and a count that is reached by chance, when as many
+//! spectators are listed as players have left since the info record, or as stand in a lost datagram. Anything less is in
+//! [`Answer::completeness`].
 //!
 //! # Reading a datagram
 //! ```

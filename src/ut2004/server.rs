@@ -27,7 +27,9 @@ pub struct Options {
     pub dialect: Dialect,
     /// The protocol version in the replies; the default is the dialect's.
     pub version: u32,
-    /// Most datagrams for one list, default 64, which hold some 28,000 bytes. What does not fit is left out.
+    /// Most datagrams for one list, default 64, which hold some 28,000 bytes. Entries beyond them are left out. Clients can
+    /// tell: such a list ends with a datagram that others could follow, and the info record counts every player. With 0 a
+    /// list is not sent at all.
     pub max_datagrams: usize,
 }
 
@@ -71,8 +73,11 @@ impl Default for Options {
 /// that ask in this server's own version: two servers cannot be made to answer each other.
 ///
 /// The rules `SkillLevel`, `Flags` and, together, `CurrentWave` and `FinalWave` go into the info record instead of the
-/// list (the last of each name), unless the dialect's record has no such fields. `ServerVersion` and `GamePassword` are
-/// added from the status where the rules lack them.
+/// list (the last of each name), unless the dialect's record has no such fields. `ServerMode`, `ServerVersion`,
+/// `GamePassword`, `Mutator`, `GoalScore`, `TimeLimit` (whole minutes) and, for Killing Floor, `IsVacSecured` are added
+/// from the status where the rules lack them.
+///
+/// Texts of more than 400 characters are cut to that. An entry is never split and never left out for its length.
 ///
 /// ```
 /// use std::time::Instant;
@@ -124,11 +129,14 @@ impl Writer<'_> {
             Command::Rules | Command::Players | Command::RulesAndPlayers => {}
         }
         if request.command != Command::Players {
-            self.list(1, from_status::rules(status, &in_info), |(key, value), out| {
+            let has_vac = self.options.dialect == Dialect::KillingFloor;
+            let mut rules = from_status::rules(status, &in_info, has_vac).peekable();
+            let is_empty = rules.peek().is_none();
+            self.list(1, rules, |(key, value), out| {
                 key.string().encode(out)?;
                 value.string().encode(out)
             })?;
-            if self.starts.is_empty() && request.version != self.options.version {
+            if is_empty && request.version != self.options.version {
                 self.datagram(Body::Rules(RuleList::default()))?;
             }
         }

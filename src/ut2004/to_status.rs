@@ -1,20 +1,44 @@
 //! An answer as a [`ServerStatus`]: which field means what.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use super::answer::answer::Answer;
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
-use super::wire::lists::{GAME_PASSWORD, PLAYER_NUM, PlayerRecord, SERVER_VERSION, STATS_ID};
+use super::wire::lists::{
+    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_VERSION, STATS_ID,
+};
 use super::wire::strings::FString;
 use crate::model::{
     Charset, Colours, Completeness, Missing, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
 };
+use crate::text::known_keys::{first_filled, known_keys};
 use crate::text::number;
 
-/// A modification's own spelling of [`GAME_PASSWORD`], in a capture.
-const GAME_PASSWORD_SPACED: &str = "Game Password";
-/// The flag for a password.
+known_keys! {
+    /// Rules that have a field in the model; the module page names their sources.
+    struct Known {
+        server_mode = b"servermode",
+        server_mode_spaced = b"server mode",
+        game_password = b"gamepassword",
+        game_password_spaced = b"game password",
+        password = b"password",
+        passworded = b"passworded",
+        is_vac_secured = b"isvacsecured",
+        vac_secured = b"vac secured",
+        anti_tcc = b"anti tcc version",
+        time_limit = b"timelimit",
+        goal_score = b"goalscore",
+    }
+}
+
+/// KFTurbo's spelling of the version.
+const SERVER_VERSION_SPACED: &str = "Server Version";
+/// Bits of the flags. A server that sends none of them sends no flags at all: UT2004's direct replies.
 const PASSWORD_FLAG: i32 = 1;
+const LISTEN_FLAG: i32 = 8;
+const VAC_FLAG: i32 = 16;
 /// Bytes of a player's numbers on most servers.
 const USUAL_NUMBERS: usize = 14;
 
@@ -33,12 +57,30 @@ impl ToStatus for Answer {
         let flags = info.and_then(|info| info.flags).filter(|&flags| flags != 0);
         // All rules are here, as far as that is known.
         let has_rules = !self.rules.bytes.is_empty() && !missing.rules && !missing.end;
+        let has_flag = |flag| flags.map(|flags| flags & flag != 0);
+        let (known, version, mutators) = known(self);
+        let password = first_filled(&[
+            known.game_password,
+            known.game_password_spaced,
+            known.password,
+            known.passworded,
+        ]);
+        let mode = first_filled(&[known.server_mode, known.server_mode_spaced]);
         let mut status = ServerStatus {
-            version: rules
-                .get(SERVER_VERSION)
-                .filter(|text| !text.raw().is_empty())
-                .map(|text| text.to_text()),
-            password: password(&rules, flags).or_else(|| has_rules.then_some(false)),
+            version,
+            // A rule that servers send only where there is a password, and mutators that they list all of.
+            password: password
+                .and_then(number::boolean)
+                .or_else(|| has_flag(PASSWORD_FLAG))
+                .or_else(|| has_rules.then_some(false)),
+            mutators: (has_rules || !mutators.is_empty()).then_some(mutators),
+            dedicated: mode.and_then(is_dedicated).or_else(|| Some(!has_flag(LISTEN_FLAG)?)),
+            anti_cheat: (known.is_vac_secured.and_then(number::boolean))
+                .or_else(|| known.vac_secured.and_then(is_enabled))
+                .or_else(|| known.anti_tcc.map(|_| true))
+                .or_else(|| has_flag(VAC_FLAG)),
+            time_limit: known.time_limit.and_then(minutes),
+            score_limit: known.goal_score.and_then(number::number),
             players: is_listed.then(|| player_list(self)),
             teams: teams(self),
             rules,
@@ -90,12 +132,39 @@ fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
     rules.build(style.colours)
 }
 
-/// A password is a rule, which servers send only where there is one. The flag means something only where any flag is
-/// set: UT2004's direct replies have none.
-fn password(rules: &Rules, flags: Option<i32>) -> Option<bool> {
-    let rule = rules.get(GAME_PASSWORD).or_else(|| rules.get(GAME_PASSWORD_SPACED));
-    rule.and_then(|value| number::boolean(value.plain().as_bytes()))
-        .or_else(|| flags.map(|flags| flags & PASSWORD_FLAG != 0))
+/// The rules that have a field; of them the version and the mutators as texts.
+fn known(answer: &Answer) -> (Known<'_>, Option<Text>, Vec<Text>) {
+    let (mut known, mut version, mut mutators) = (Known::default(), None, Vec::new());
+    for (key, value) in answer.rules().filter(|(_, value)| !value.is_empty()) {
+        let text = || text(&answer.rules.bytes, value);
+        if key.raw().eq_ignore_ascii_case(MUTATOR.as_bytes()) {
+            mutators.push(text());
+        } else if [SERVER_VERSION, SERVER_VERSION_SPACED]
+            .iter()
+            .any(|name| key.raw().eq_ignore_ascii_case(name.as_bytes()))
+        {
+            version.get_or_insert_with(text);
+        } else if let Some(slot) = known.slot(key.raw()) {
+            slot.get_or_insert(value.shown());
+        }
+    }
+    (known, version, mutators)
+}
+
+fn is_dedicated(mode: &[u8]) -> Option<bool> {
+    let is = |name: &str| mode.eq_ignore_ascii_case(name.as_bytes());
+    is(DEDICATED).then_some(true).or_else(|| is(NON_DEDICATED).then_some(false))
+}
+
+/// KFTurbo's words for yes and no.
+fn is_enabled(text: &[u8]) -> Option<bool> {
+    let is = |name: &str| text.eq_ignore_ascii_case(name.as_bytes());
+    is("Enabled").then_some(true).or_else(|| is("Disabled").then_some(false))
+}
+
+/// A number of minutes; fractions and negative numbers are none.
+fn minutes(text: &[u8]) -> Option<Duration> {
+    Some(Duration::from_secs(u64::from(number::number::<u32>(text)?).saturating_mul(60)))
 }
 
 fn player_list(answer: &Answer) -> Vec<Player> {

@@ -15,7 +15,9 @@
 mod common;
 
 mod conversation;
+mod model;
 mod properties;
+mod readings;
 mod serving;
 mod vectors;
 

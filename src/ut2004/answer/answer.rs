@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::list_reply::{DatagramRange, ListReply};
 use super::lists::Lists;
+use super::sections::{DatagramRange, Sections};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Detail, Missing, Verification};
@@ -44,8 +44,8 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    fn new(reply: ListReply) -> Self {
-        let (bytes, ranges) = reply.into_order();
+    fn new(sections: Sections) -> Self {
+        let (bytes, ranges) = sections.into_order();
         Self { bytes: bytes.into(), ranges }
     }
 
@@ -72,8 +72,8 @@ impl Answer {
         let missing = Missing { info: info.as_ref().is_none_or(is_cut), ..missing };
         Self {
             info,
-            rules: Datagrams::new(lists.rules.into_reply()),
-            players: Datagrams::new(lists.players.into_reply()),
+            rules: Datagrams::new(lists.rules.into_sections()),
+            players: Datagrams::new(lists.players.into_sections()),
             completeness: missing.completeness(),
             limits,
         }
@@ -98,7 +98,7 @@ impl Answer {
         for datagram in datagrams {
             let taken = Response::parse(&datagram, limits).and_then(|response| match response.body {
                 Body::Info(record) if info.is_none() => {
-                    lists.set_player_count(record.current_players);
+                    lists.players.set_count(record.current_players);
                     info = Some(datagram.clone());
                     Ok(())
                 }
@@ -112,7 +112,7 @@ impl Answer {
         if is_empty {
             return Err(error);
         }
-        lists.end_reply(u8::MAX);
+        lists.end_only_reading();
         Ok(Self::new(info, lists, Detail::Full, *limits))
     }
 
@@ -125,8 +125,8 @@ impl Answer {
         }
     }
 
-    /// The rules of all datagrams. The datagram that begins with `ServerMode` is first and the short one last; those
-    /// between are in order of arrival.
+    /// The rules of all datagrams that any reading brought. The datagram that begins with `ServerMode` is first and the
+    /// short one last; those between are in order of arrival.
     pub fn rules(&self) -> impl Iterator<Item = (FString<'_>, FString<'_>)> {
         self.rules.entries().flat_map(|entries| RuleList(entries).iter())
     }

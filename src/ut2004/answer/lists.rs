@@ -1,13 +1,13 @@
 //! Whether the lists of a query are complete, over all requests for them.
 
-use super::list_reply::ListReply;
+use super::sections::Sections;
 use crate::error::ParseError;
 use crate::limits::Limits;
 use crate::model::Missing;
 use crate::ut2004::wire::response::{Body, Response};
 
-/// Replies after which a list is taken as it is. Real lists that change with every reply exist.
-const MAX_REPLIES: u8 = 8;
+/// Readings after which a list is taken as it is. Real lists that change with every reply exist.
+const MAX_READINGS: u8 = 8;
 
 /// The two lists of one query.
 #[derive(Debug, Clone, Default)]
@@ -17,17 +17,14 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Players as the server counts them.
-    pub(crate) fn set_player_count(&mut self, count: i32) {
-        self.players.count = usize::try_from(count).ok();
-    }
-
-    /// A request for these lists goes out: what comes now belongs to a new reply.
+    /// A request for these lists goes out: what comes now belongs to a new reading.
     pub(crate) fn start_request(&mut self, rules: bool, players: bool) {
         for (list, is_requested) in [(&mut self.rules, rules), (&mut self.players, players)] {
             list.is_awaited = is_requested;
             if is_requested {
-                list.start_reply();
+                list.state = State::Open;
+                list.readings = list.readings.saturating_add(1);
+                list.sections.start_reading();
             }
         }
     }
@@ -40,16 +37,24 @@ impl Lists {
         limits: &Limits,
     ) -> Result<(), ParseError> {
         let list = if matches!(response.body, Body::Rules(_)) { &mut self.rules } else { &mut self.players };
-        if list.reply.add(datagram, response, limits)? {
+        if list.sections.add(datagram, response, limits)? {
             list.state = State::Open;
         }
         Ok(())
     }
 
-    /// Ends the replies to the latest request where their lists are still open. `wanted`: how many must agree where
+    /// Ends the readings of the latest request where their lists are still open. `wanted`: how many must agree where
     /// nothing proves a list complete.
-    pub(crate) fn end_reply(&mut self, wanted: u8) {
-        self.awaited().filter(|list| list.is_open()).for_each(|list| list.end_reply(wanted));
+    pub(crate) fn end_reading(&mut self, wanted: u8) {
+        self.awaited().filter(|list| list.is_open()).for_each(|list| list.end_reading(wanted));
+    }
+
+    /// Ends the only reading there is.
+    pub(crate) fn end_only_reading(&mut self) {
+        for list in [&mut self.rules, &mut self.players] {
+            list.sections.compare();
+            list.state = if list.is_proven() { State::Proven } else { State::GivenUp };
+        }
     }
 
     /// The lists of the latest request.
@@ -69,22 +74,18 @@ impl Lists {
     }
 }
 
-/// One list over all replies with it.
+/// One list over all readings of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     /// Players as the server counts them.
     count: Option<usize>,
+    /// How many readings there were when they were counted.
+    counted_at: u8,
     /// Whether the latest request asked for it.
     pub(crate) is_awaited: bool,
-    /// What came for the latest request.
-    reply: ListReply,
-    /// The reply before it.
-    previous: Option<ListReply>,
-    /// An earlier reply with more in it.
-    fullest: Option<ListReply>,
-    /// How many replies in a row brought the same.
-    agreeing: u8,
-    replies: u8,
+    /// What any reading brought.
+    sections: Sections,
+    readings: u8,
     state: State,
 }
 
@@ -95,7 +96,7 @@ enum State {
     NotRequested,
     /// It may not be complete.
     Open,
-    /// As many replies as were wanted brought the same.
+    /// As many readings as were wanted brought all of it.
     Agreed,
     /// Its own bytes or the server's count prove it complete.
     Proven,
@@ -104,38 +105,34 @@ enum State {
 }
 
 impl List {
-    fn start_reply(&mut self) {
-        self.state = State::Open;
-        if self.reply.is_empty() {
-            return;
-        }
-        let before = self.previous.replace(std::mem::take(&mut self.reply));
-        let entries = |reply: &Option<ListReply>| reply.as_ref().map_or(0, ListReply::entries);
-        if entries(&before) > entries(&self.fullest) {
-            self.fullest = before;
+    /// Players as the server counts them now. Where that is another count than before, somebody came or went: what was
+    /// read is of another moment, and only new readings are evidence.
+    pub(crate) fn set_count(&mut self, count: i32) {
+        let before = std::mem::replace(&mut self.count, usize::try_from(count).ok());
+        self.counted_at = self.readings;
+        if before.is_some() && before != self.count {
+            self.sections.forget_readings();
+            self.state = self.open_or_given_up();
         }
     }
 
-    fn end_reply(&mut self, wanted: u8) {
-        self.replies = self.replies.saturating_add(1);
-        if self.is_proven() {
-            self.state = State::Proven;
-            return;
+    fn end_reading(&mut self, wanted: u8) {
+        if self.sections.needs_comparison() {
+            self.sections.compare();
         }
-        let agrees = |earlier: &ListReply| self.reply.agrees_with(earlier);
-        let lacks_some =
-            |fullest: &ListReply| self.reply.entries() < fullest.entries() && self.reply.is_within(fullest);
-        self.agreeing =
-            if self.previous.as_ref().is_some_and(agrees) { self.agreeing.saturating_add(1) } else { 1 };
-        let agreed = self.agreeing >= wanted
-            && !self.reply.is_damaged()
-            && !self.fullest.as_ref().is_some_and(lacks_some);
-        if agreed && self.looks_complete() {
-            self.state = State::Agreed;
-        } else if agreed || self.replies >= MAX_REPLIES || self.reply.is_over_limits() {
-            // Replies that agree and show no end: a filter may swallow the same datagrams each time.
-            self.state = State::GivenUp;
-        }
+        let is_agreed = self.sections.agreeing() >= u32::from(wanted) && !self.sections.is_damaged();
+        self.state = match () {
+            () if self.is_proven() => State::Proven,
+            () if is_agreed && self.is_whole() => State::Agreed,
+            // Readings that agree and show no end: a filter may swallow the same datagrams each time.
+            () if is_agreed => State::GivenUp,
+            () => self.open_or_given_up(),
+        };
+    }
+
+    fn open_or_given_up(&self) -> State {
+        let is_enough = self.readings >= MAX_READINGS || self.sections.is_over_limits();
+        if is_enough { State::GivenUp } else { State::Open }
     }
 
     /// No more requests for it.
@@ -145,34 +142,61 @@ impl List {
         }
     }
 
-    /// Whether the latest reply shows an end, and as many players as the server counts.
+    /// The newer count that should explain it does not come.
+    pub(crate) const fn give_up_count(&mut self) {
+        self.state = State::GivenUp;
+    }
+
+    /// Whether the current reading brought all that any reading did, with an end, and as many players as the server
+    /// counts.
     pub(crate) fn looks_complete(&self) -> bool {
-        if self.is_silent() {
-            return self.count == Some(0);
+        if self.sections.is_empty() {
+            self.is_counted_empty()
+        } else {
+            self.sections.has_all() && self.is_whole()
         }
-        self.reply.has_end() && !self.reply.is_damaged() && self.has_count()
+    }
+
+    /// Whether all that came has an end, and as many players as the server counts.
+    fn is_whole(&self) -> bool {
+        self.sections.has_end() && !self.sections.is_damaged() && self.has_count()
     }
 
     /// Whether at least as many are listed as the server counts.
     pub(crate) fn has_count(&self) -> bool {
-        self.count.is_none_or(|count| self.reply.entries() >= count)
+        self.count.is_none_or(|count| self.sections.entries() >= count)
     }
 
-    /// Whether the latest reply proves itself complete.
+    /// Whether readings agree on more players than the server counted, in a count that is older than the latest
+    /// reading: they may be spectators, or players who came since.
+    pub(crate) fn needs_newer_count(&self) -> bool {
+        let is_count = self.count.is_none_or(|count| self.sections.entries() == count);
+        self.state == State::Agreed && !is_count && self.counted_at < self.readings
+    }
+
+    /// Whether a single reading proves all that came complete.
     pub(crate) fn is_proven(&self) -> bool {
-        self.looks_complete() && (self.count == Some(self.reply.entries()) || self.reply.begins_and_ends())
+        if self.sections.is_empty() {
+            return self.is_counted_empty();
+        }
+        let is_count = self.count == Some(self.sections.entries()) && self.is_whole();
+        (is_count && self.sections.agreeing() > 0) || self.sections.begins_and_ends()
     }
 
-    /// Whether the latest reply proved itself complete with datagrams: nothing can follow them.
-    pub(crate) fn is_proven_by_datagrams(&self) -> bool {
-        self.state == State::Proven && !self.is_silent()
+    /// Whether nothing can follow what came: its own bytes prove it complete, or, where one reading is enough, the
+    /// server's count.
+    pub(crate) fn is_certain(&self, wanted: u8) -> bool {
+        !self.sections.is_empty()
+            && self.sections.has_all()
+            && (self.sections.begins_and_ends() || (wanted == 1 && self.is_proven()))
     }
 
-    /// Whether it may be complete and nothing confirms it: it looks so, or several replies agree and show no end.
+    /// Whether it may be complete and nothing confirms it: it looks so, or several readings agree and show no end.
     fn is_unconfirmed(&self) -> bool {
-        let is_whole = !self.is_silent() && !self.reply.is_damaged();
-        let agrees_without_end = self.agreeing > 1 && is_whole && !self.reply.has_end();
-        !self.is_settled() && (self.looks_complete() || agrees_without_end)
+        let agreeing = self.sections.agreeing();
+        let is_whole = agreeing > 0 && self.is_whole();
+        let has_no_end = agreeing > 1 && !self.sections.is_damaged() && !self.sections.has_end();
+        !self.is_settled() && (is_whole || has_no_end)
     }
 
     /// Whether the server counts no player, so that no datagram is expected.
@@ -182,7 +206,7 @@ impl List {
 
     /// Whether nothing came for the latest request.
     pub(crate) const fn is_silent(&self) -> bool {
-        self.reply.is_empty()
+        self.sections.is_silent()
     }
 
     pub(crate) fn is_requested(&self) -> bool {
@@ -199,10 +223,8 @@ impl List {
         matches!(self.state, State::Agreed | State::Proven)
     }
 
-    /// The reply to answer with: the settled one, else the one with the most in it.
-    pub(super) fn into_reply(self) -> ListReply {
-        let is_settled = self.is_settled();
-        let earlier = [self.previous, self.fullest].into_iter().flatten().filter(|_| !is_settled);
-        earlier.fold(self.reply, |best, reply| if reply.entries() > best.entries() { reply } else { best })
+    /// What to answer with.
+    pub(super) fn into_sections(self) -> Sections {
+        self.sections
     }
 }

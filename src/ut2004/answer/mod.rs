@@ -2,7 +2,7 @@
 
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 pub(crate) mod answer;
-pub(crate) mod list_reply;
 pub(crate) mod lists;
+pub(crate) mod sections;
 
 pub use answer::Answer;

@@ -17,10 +17,18 @@ pub(crate) const HEADER: usize = 5;
 /// `Austinb/GameQ`, `tests/Protocols/Providers/{Ut2004,Killingfloor}`).
 pub(crate) const FLUSH_LENGTH: usize = 450;
 
-/// Keys of the game's rules that mean something here (`Deaod/UT2004`, `Engine/GameInfo.uc`). The first begins the list.
+/// Keys of the game's rules that mean something here (`Deaod/UT2004`, `Engine/GameInfo.uc`, function
+/// `GetServerDetails`, and `UnrealGame/DeathMatch.uc`). The first begins the list.
 pub(crate) const SERVER_MODE: &str = "ServerMode";
+pub(crate) const DEDICATED: &str = "dedicated";
+pub(crate) const NON_DEDICATED: &str = "non-dedicated";
 pub(crate) const SERVER_VERSION: &str = "ServerVersion";
 pub(crate) const GAME_PASSWORD: &str = "GamePassword";
+pub(crate) const MUTATOR: &str = "Mutator";
+pub(crate) const GOAL_SCORE: &str = "GoalScore";
+pub(crate) const TIME_LIMIT: &str = "TimeLimit";
+/// A rule of Killing Floor and Red Orchestra (`InsultingPros/KillingFloor`, `Engine/Classes/GameInfo.uc`; captures).
+pub(crate) const IS_VAC_SECURED: &str = "IsVacSecured";
 
 /// Names of a player's fields in the script source.
 pub(crate) const PLAYER_NUM: &str = "PlayerNum";
@@ -78,7 +86,7 @@ impl fmt::Debug for PlayerList<'_> {
 }
 
 /// Whole entries, how many, and what stands after them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Entries<'a> {
     bytes: &'a [u8],
     pub(crate) count: usize,
