@@ -4,7 +4,7 @@ use bytes::{BufMut, Bytes};
 
 use super::ut3::setting;
 use super::wire::request::{DATA, RequestId};
-use super::wire::sections::{Content, Field};
+use super::wire::sections::{Content, Field, Pair};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
 
 /// Which server to imitate: it decides the names of keys and fields, and the layout.
@@ -27,7 +27,7 @@ pub enum Dialect {
     Minecraft,
 }
 
-/// Most rows: a continued column has its row number in one byte.
+/// Most rows in several datagrams: a continued column has its row number in one byte.
 const MAX_ROWS: usize = 255;
 /// Longest key, cell and value written, in bytes; longer ones are cut. Far above what games send.
 const MAX_KEY: usize = 100;
@@ -38,17 +38,30 @@ const MAX_VALUE: usize = 1200;
 pub(super) fn content(status: &ServerStatus, dialect: Dialect) -> Content {
     let required = required(status, dialect);
     let required = required.into_iter().filter_map(|(key, value)| Some((key.as_bytes().to_vec(), value?)));
-    let mut pairs: Vec<(Vec<u8>, Vec<u8>)> = required.collect();
-    let required = pairs.len();
+    let required: Vec<Pair> = required.collect();
+    let mut rules = Vec::with_capacity(status.rules.len());
     for (key, value) in &status.rules {
         let key = wire(key, MAX_KEY);
-        let is_required = |(other, _): &(Vec<u8>, Vec<u8>)| key.eq_ignore_ascii_case(other);
         // A key that began with a section's type would be taken for one.
-        if key.first().is_some_and(|&first| first > 2) && !pairs.iter().take(required).any(is_required) {
-            pairs.push((key, wire(value, MAX_VALUE)));
+        let can_be_said = key.first().is_some_and(|&first| first > 2);
+        if can_be_said && !required.iter().any(|(other, _)| key.eq_ignore_ascii_case(other)) {
+            rules.push((key, wire(value, MAX_VALUE)));
         }
     }
-    Content { pairs, required, players: player_fields(status, dialect), teams: team_fields(status) }
+    let players = player_fields(status, dialect);
+    Content { required, rules, players, teams: team_fields(status), cut: is_cut(status, dialect) }
+}
+
+/// Whether a text or the list of players is too long to be written in full.
+fn is_cut(status: &ServerStatus, dialect: Dialect) -> bool {
+    let exceeds =
+        |text: TextRef<'_>, limit: usize| text.raw().len() > limit && wire(text, usize::MAX).len() > limit;
+    let players = status.listed_players();
+    players.len() > max_rows(dialect)
+        || status.teams.len() > MAX_ROWS
+        || status.name.as_ref().is_some_and(|name| exceeds(name.as_ref(), MAX_VALUE))
+        || status.rules.iter().any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
+        || players.iter().any(|player| exceeds(player.name.as_ref(), MAX_CELL))
 }
 
 /// Minecraft's basic reply.
@@ -128,9 +141,13 @@ fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Optio
     }
 }
 
+const fn max_rows(dialect: Dialect) -> usize {
+    if matches!(dialect, Dialect::Minecraft) { usize::MAX } else { MAX_ROWS }
+}
+
 fn player_fields(status: &ServerStatus, dialect: Dialect) -> Vec<Field> {
     let players = status.listed_players();
-    let players = players.get(..players.len().min(MAX_ROWS)).unwrap_or_default();
+    let players = players.get(..players.len().min(max_rows(dialect))).unwrap_or_default();
     let field = |name, value: &dyn Fn(&Player) -> Vec<u8>| Field {
         name,
         values: players.iter().map(value).collect(),

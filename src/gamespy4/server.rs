@@ -8,8 +8,8 @@ use bytes::Bytes;
 pub use super::from_status::Dialect;
 use super::from_status::{basic, content};
 use super::wire::request::{Command, Request, RequestId, Selection};
-use super::wire::response::encode_challenge;
-use super::wire::sections::Content;
+use super::wire::response::{MAX_DATAGRAMS, encode_challenge};
+use super::wire::sections::Portion;
 use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
 
@@ -26,8 +26,9 @@ use crate::reply::{Replies, Requester};
 pub struct Options {
     /// Which server to imitate.
     pub dialect: Dialect,
-    /// Most bytes of a full reply, all datagrams together. A reply that would exceed it loses the status's own rules
-    /// first, then the last players. The default, 11,200, is what eight datagrams hold: GameSpy's own code sends no more.
+    /// Most bytes of a full reply, all datagrams together. A reply that would exceed it has as many players as fit, then each
+    /// rule in turn that still fits; `numplayers` keeps the true number. It lacks its end, so that a client can see that it is
+    /// incomplete. The default, 11,200, is what eight datagrams hold: GameSpy's own code (QR2 SDK, qr2.c) sends no more.
     pub max_reply: usize,
 }
 
@@ -47,6 +48,8 @@ impl Options {
 
 /// Length of a selection of everything. Minecraft's servers look at nothing else, and other clients send no flag.
 const FULL: usize = Selection::ALL.0.len();
+/// Most bytes of a datagram over IPv4.
+const MAX_UDP_PAYLOAD: usize = 65_507;
 /// Tells this protocol's tokens from those of others that follow from the same secret.
 const PURPOSE: u16 = 4;
 
@@ -104,25 +107,42 @@ fn token(number: u64) -> i32 {
     i32::try_from(number.max(1)).unwrap_or(1)
 }
 
+/// As many players as fit, then as many rules: a rule never displaces a player.
 fn full(id: RequestId, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
-    let mut content = content(status, options.dialect);
-    let encode = |content: &Content| match options.dialect {
-        Dialect::Minecraft => vec![content.encode_minecraft(id)],
-        _ => content.encode(id),
-    };
-    let fits = |datagrams: &[Bytes]| {
+    let content = content(status, options.dialect);
+    let encode = |portion| {
+        let datagrams = match options.dialect {
+            Dialect::Minecraft => vec![content.encode_minecraft(id, portion)],
+            _ => content.encode(id, portion),
+        };
         let bytes = datagrams.iter().map(Bytes::len).fold(0_usize, usize::saturating_add);
-        bytes <= options.max_reply
+        let is_sendable =
+            datagrams.len() <= MAX_DATAGRAMS && datagrams.iter().all(|one| one.len() <= MAX_UDP_PAYLOAD);
+        (bytes <= options.max_reply && is_sendable).then_some(datagrams)
     };
-    let mut datagrams = encode(&content);
-    if !fits(&datagrams) {
-        content.pairs.truncate(content.required);
-        datagrams = encode(&content);
+    let whole = content.whole();
+    if let Some(datagrams) = encode(whole) {
+        return datagrams;
     }
-    while !fits(&datagrams) && content.drop_players() {
-        datagrams = encode(&content);
+    let without_rules = |players| encode(Portion { players, rule_bytes: 0 });
+    let players = most(whole.players, |players| without_rules(players).is_some());
+    let with_rules = |rule_bytes| encode(Portion { players, rule_bytes });
+    let rule_bytes = most(whole.rule_bytes.min(options.max_reply), |bytes| with_rules(bytes).is_some());
+    with_rules(rule_bytes).unwrap_or_default()
+}
+
+/// The highest number up to `bound` that fits, where all below one that fits do; 0 where none does.
+fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, bound);
+    while low < high {
+        let middle = high.saturating_sub(high.saturating_sub(low) / 2);
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle.saturating_sub(1);
+        }
     }
-    if fits(&datagrams) { datagrams } else { Vec::new() }
+    low
 }
 
 #[cfg(test)]

@@ -289,9 +289,9 @@ impl Assembly {
         }
         drop(bodies);
         let Reader { index, missing, .. } = reader;
-        // Just Cause 2 and some Minecraft servers do not mark the last datagram: there it is the only one.
-        let end = form == Form::Sections && self.fragments.last().is_none();
-        let missing = Missing { fragments, end, ..missing };
+        // Just Cause 2 does not mark the last datagram: there it is the only one.
+        let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
+        let missing = Missing { fragments, end: missing.end || !has_end, ..missing };
         Ok(Answer { form, index, players_at, missing, ..Answer::new(self.id, bytes) })
     }
 

@@ -388,9 +388,14 @@ impl<'a> Reader<'a> {
         // A datagram that is full to the byte has no room for the end of the last section.
         let is_full = body.bytes.len().saturating_add(BODY_AT) == MAX_DATAGRAM;
         let is_complete = match end {
+            // This crate's server leaves the end out where it left out something else.
+            End::Column(Section::Teams) if !is_full => {
+                self.missing.end = true;
+                true
+            }
             End::Section(section) => section == 2 || self.minecraft && section == 1,
             End::Column(Section::Players) => self.minecraft,
-            End::Column(Section::Teams) => is_full,
+            End::Column(Section::Teams) => true,
             _ => false,
         };
         if !is_complete {
