@@ -98,15 +98,15 @@ fn from_basic(answer: &Answer) -> ServerStatus {
     let bytes = answer.raw();
     let text = |text: TextRef<'_>| (!text.raw().is_empty()).then(|| Text::part(bytes, text.raw(), MINECRAFT));
     let mut rules = RulesBuilder::new(bytes, MINECRAFT.charset, 7);
-    for (key, value) in basic.pairs() {
+    let port = basic.host_port.map(|port| port.to_string());
+    for (key, value) in basic.pairs(port.as_deref().map(str::as_bytes)) {
         rules.push(key.as_bytes(), value);
     }
-    rules.push(b"hostport", basic.host_port.to_string().as_bytes());
     ServerStatus {
         name: text(basic.title),
         map: text(basic.map),
         game_type: text(basic.game_type),
-        game_port: Some(basic.host_port),
+        game_port: basic.host_port,
         player_count: basic.player_count,
         max_players: basic.max_players,
         rules: rules.build(MINECRAFT.colours),

@@ -217,7 +217,10 @@ fn the_length_of_a_request_chooses_the_reply() {
         let reply = ask(Selection::MINECRAFT_BASIC, &served, dialect);
         let basic = Basic::parse(&reply[0]).unwrap();
         assert!(basic.title == "Srv" && basic.map == "DM-Deck");
-        assert_eq!((basic.player_count, basic.max_players, basic.host_port), (Some(2), Some(256), 7777));
+        assert_eq!(
+            (basic.player_count, basic.max_players, basic.host_port),
+            (Some(2), Some(256), Some(7777))
+        );
         for full in [&[0xFF, 0xFF, 0xFF, 1][..], &[0; 4], &[0xFF, 0xFF, 0xFF, 0], b"abcd"] {
             assert_eq!(decode(ask(Selection(full), &served, dialect)).unwrap().players().len(), 2);
         }

@@ -119,8 +119,9 @@ impl Answer {
 
     /// The reply of a server that does not number its datagrams.
     pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
-        if Basic::parse(&bytes).is_ok() {
-            return Ok(Self { form: Form::MinecraftBasic, ..Self::new(id, bytes) });
+        if let Ok(basic) = Basic::parse(&bytes) {
+            let missing = Missing { info: !basic.is_regular, ..Missing::NOTHING };
+            return Ok(Self { form: Form::MinecraftBasic, missing, ..Self::new(id, bytes) });
         }
         let mut reader = Reader::new(&bytes, limits);
         let body = Body { bytes: bytes.get(HEAD..).unwrap_or_default(), base: HEAD, full: false, last: true };
