@@ -62,7 +62,9 @@
 //! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` says that none is in use: the
 //!   four bytes are left out, or they would be read as empty lists of keys (QR2; GameQ, issue 359). Not so on Minecraft,
 //!   where 0 is a number like any other.
-//! - A challenge is used up by the request that quotes it (QR2): a retry starts over.
+//! - A challenge is used up by the request that quotes it (QR2): a retry starts over. Servers that accept one more than once
+//!   answer a request that was delivered twice with two replies of one id. Datagrams of one number that differ show it:
+//!   the answer is then not complete, and the client asks again.
 //! - Minecraft's server decodes the request id as UTF-8: [`StatusQuery`] keeps its bytes at or below 0x7F
 //!   (github.com/PassTheMayo/minecraft-server-util, issue 30).
 //! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, and the flag for several datagrams
@@ -75,6 +77,7 @@ mod from_status;
 pub mod just_cause_2;
 pub mod minecraft;
 pub mod server;
+pub(crate) mod snapshots;
 mod to_status;
 pub mod ut3;
 mod wire;

@@ -2,11 +2,17 @@
 //!
 //! An address that has not proved it can receive gets nothing but a number: the data request must quote the token of its
 //! own address and port. Tokens are not stored; they follow from a secret.
+//!
+//! A [`Responder`](crate::serve::Responder) makes every reply to one token from the status that was current when the token
+//! was issued, so that the two replies to a request that was delivered twice cannot be mixed. For that it keeps at most the
+//! last 64 statuses that a challenge was sent for, and nothing for a client. Who calls [`answer`] directly and changes the
+//! status between two calls does without.
 
 use bytes::Bytes;
 
 pub use super::from_status::Dialect;
 use super::from_status::{basic, content};
+use super::snapshots::LOW_BITS;
 use super::wire::request::{Command, Request, RequestId, Selection};
 use super::wire::response::{MAX_DATAGRAMS, encode_challenge};
 use super::wire::sections::Portion;
@@ -50,7 +56,8 @@ impl Options {
 const FULL: usize = Selection::ALL.0.len();
 /// Most bytes of a datagram over IPv4.
 const MAX_UDP_PAYLOAD: usize = 65_507;
-/// Tells this protocol's tokens from those of others that follow from the same secret.
+/// Tells this protocol's tokens from those of others that follow from the same secret; the higher bits are the number of
+/// the snapshot.
 const PURPOSE: u16 = 4;
 
 /// Answers a challenge request, and a data request that quotes a valid token and selects everything (any four bytes) or
@@ -81,12 +88,14 @@ pub fn answer(
     options: &Options,
     requester: &Requester,
 ) -> Replies {
-    let Requester { address, now, tokens, .. } = *requester;
-    let accept = |quoted| tokens.verify_for(now, address, PURPOSE, |valid| token(valid) == quoted);
+    let Requester { address, now, tokens, snapshot, .. } = *requester;
+    let purpose = snapshot.wrapping_shl(4) | PURPOSE;
+    let accept = |quoted| tokens.verify_for(now, address, purpose, |valid| token(valid, snapshot) == quoted);
     match request.command {
         Command::Challenge => {
             let mut reply = Vec::new();
-            encode_challenge(request.id, token(tokens.issue_for(now, address, PURPOSE)), &mut reply);
+            let token = token(tokens.issue_for(now, address, purpose), snapshot);
+            encode_challenge(request.id, token, &mut reply);
             Bytes::from(reply).into()
         }
         Command::Data { challenge: Some(challenge), selection } if accept(challenge) => {
@@ -101,10 +110,11 @@ pub fn answer(
 }
 
 /// A token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
-fn token(number: u64) -> i32 {
-    let most = i32::MAX.unsigned_abs();
-    let number = u32::try_from(number & u64::from(most)).unwrap_or(1);
-    i32::try_from(number.max(1)).unwrap_or(1)
+/// Its lowest bits are those of the snapshot's number.
+fn token(number: u64, snapshot: u16) -> i32 {
+    let random = u32::try_from(number & u64::from(i32::MAX.unsigned_abs())).unwrap_or_default();
+    let token = random & !u32::from(LOW_BITS) | u32::from(snapshot & LOW_BITS);
+    i32::try_from(token).ok().filter(|&token| token > 0).unwrap_or(1 << 30)
 }
 
 /// As many players as fit, then as many rules: a rule never displaces a player.
@@ -148,11 +158,15 @@ fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gamespy4::snapshots::low_bits;
 
     #[test]
     fn a_token_is_a_positive_number_of_32_bits() {
         for number in (0..10_000).chain([u64::MAX, 1 << 31, 1 << 63]) {
-            assert!(token(number) > 0, "{number}");
+            for snapshot in [0, 1, 63, 64, 0xFFF] {
+                assert!(token(number, snapshot) > 0, "{number}");
+                assert_eq!(low_bits(token(number, snapshot)), snapshot & LOW_BITS);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use crate::address::is_unicast;
 use crate::gamespy1;
 use crate::gamespy4;
+use crate::gamespy4::snapshots::Snapshots;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::quake3;
@@ -138,6 +139,8 @@ pub struct Responder {
     status: Arc<ServerStatus>,
     /// What the replies to the latest request were made with.
     requester: Requester,
+    /// The statuses that GameSpy v4's tokens stand for.
+    snapshots: Snapshots,
     queue: VecDeque<(SocketAddr, Bytes)>,
     stats: ResponderStats,
 }
@@ -156,6 +159,7 @@ impl Responder {
             services: vec![service.into()],
             status: status.into(),
             requester: Requester::new(nobody, now, secret),
+            snapshots: Snapshots::default(),
             queue: VecDeque::new(),
             stats: ResponderStats::default(),
         }
@@ -196,7 +200,9 @@ impl Responder {
         self.requester.address = from;
         self.requester.now = now;
         self.requester.number = self.stats.answered.saturating_add(1);
-        let (status, requester) = (&self.status, &self.requester);
+        let (snapshot, status) = self.snapshots.choose(datagram, &self.status);
+        self.requester.snapshot = snapshot;
+        let (status, requester) = (status.as_ref().unwrap_or(&self.status), &self.requester);
         let replied = self.services.iter().find_map(|service| service.answer(datagram, status, requester));
         let Some((protocol, replies)) = replied else {
             self.stats.ignored = self.stats.ignored.saturating_add(1);
