@@ -47,7 +47,7 @@ fn ask(selection: Selection<'_>, status: &ServerStatus, dialect: Dialect) -> Vec
 }
 
 /// The reply to a data request with a valid token.
-fn ask_with(selection: Selection<'_>, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
+pub(crate) fn ask_with(selection: Selection<'_>, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
     let requester = requester(CLIENT);
     let command = Command::Data { challenge: Some(token(&requester)), selection };
     server::answer(&Request::new(ID, command), status, options, &requester).into_iter().collect()
