@@ -96,7 +96,7 @@
 //! | `player_count` | `numplayers`; UT3: and `p268435703` | UT3 counts people alone: `numplayers` 1 over a person and two bots (capture) |
 //! | `bot_count` | `p268435703` | UT3 |
 //! | | rows with `AIBot_` 1, if all players are listed | Battlefield 2 |
-//! | | `bf2_bots` 0, else `bf2_coopbotcount` | Battlefield 2; `bf2_bots` says whether there are any (github.com/openspy/openspy-core's key types: one byte) |
+//! | | `bf2_bots` 0, else `bf2_coopbotcount` | Battlefield 2; `bf2_bots` says whether there are any (github.com/realitymod/PRMasterServer, Data/GameServer.cs) |
 //! | `max_players`, `private_slots` | `maxplayers`; `bf2_reservedslots` | all; Battlefield 2 |
 //! | `time_limit` | `p268435705` in minutes | UT3 |
 //! | | `timelimit` in seconds | Battlefield 2: 14400 in Project Reality (captures); `roundtime` is a number of rounds |
