@@ -64,7 +64,7 @@ fn count(sessions: u64, mut server: impl FnMut(Instant, SocketAddr, &[u8], u64) 
 
 /// `QUERYPORT_SESSIONS` asks for more than the gate's.
 fn sessions() -> u64 {
-    std::env::var("QUERYPORT_SESSIONS").ok().and_then(|number| number.parse().ok()).unwrap_or(3000)
+    std::env::var("QUERYPORT_SESSIONS").ok().and_then(|number| number.parse().ok()).unwrap_or(1500)
 }
 
 #[test]
