@@ -36,6 +36,8 @@ pub struct Requester {
     pub number: u64,
     /// Issues and verifies the tokens that prove the sender's address (GameSpy v4's challenge, Quake 3's `getchallenge`).
     pub tokens: TokenIssuer,
+    /// The number of the status that the reply is made from, where tokens stand for one (GameSpy v4).
+    pub(crate) snapshot: u16,
 }
 
 impl Requester {
@@ -43,7 +45,13 @@ impl Requester {
     /// 30 seconds.
     #[must_use]
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
-        Self { address, now, number: 1, tokens: TokenIssuer::new(secret, crate::token::WINDOW, now) }
+        Self {
+            address,
+            now,
+            number: 1,
+            tokens: TokenIssuer::new(secret, crate::token::WINDOW, now),
+            snapshot: 0,
+        }
     }
 }
 

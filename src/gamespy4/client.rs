@@ -33,8 +33,12 @@ pub enum Dialect {
 
 /// Asks for everything: keys, players and teams.
 ///
-/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. Every attempt has an id
-/// of its own, so that parts of two replies are never mixed. A reply to an earlier attempt still counts.
+/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. Every data request has an
+/// id of its own, so that parts of two replies are not mixed. A reply to an earlier attempt still counts.
+///
+/// The network can deliver a data request twice, and a server that accepts a challenge more than once then sends two replies
+/// with one id. Where two datagrams of one number differ, nothing of that id becomes a complete answer, and the next attempt
+/// follows soon.
 ///
 /// ```
 /// use queryport::gamespy4::StatusQuery;
@@ -177,7 +181,7 @@ impl StatusQuery {
             return Ok(Verdict::Partial(Wait::Reply));
         };
         assembly.insert(number, last, datagram)?;
-        let may_be_only = self.dialect != Dialect::Standard && number == 0;
+        let may_be_only = self.dialect != Dialect::Standard && number == 0 && !assembly.is_mixed;
         if assembly.is_complete() || may_be_only {
             match assembly.finish(&self.limits, self.dialect == Dialect::Minecraft) {
                 Ok(answer) if assembly.is_complete() || answer.form() != Form::Sections => {
@@ -190,17 +194,23 @@ impl StatusQuery {
                 }
             }
         }
-        let wait = if assembly.is_at_senders_limit() { Wait::Grace } else { Wait::Reply };
-        Ok(Verdict::Partial(wait))
+        // Of a mixed reply nothing more is worth waiting for.
+        let is_over = assembly.is_at_senders_limit() || assembly.is_mixed;
+        Ok(Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))
     }
 
     /// The better of the incomplete replies.
     fn incomplete(&self) -> Option<Answer> {
-        let most = self.assemblies.iter().max_by_key(|assembly| assembly.len())?;
+        let most = self.assemblies.iter().max_by_key(|assembly| (!assembly.is_mixed, assembly.len()))?;
         most.finish(&self.limits, self.dialect == Dialect::Minecraft).ok()
     }
 
     fn request_data(&mut self, attempt: u8, challenge: Option<i32>, then_zeros: bool) {
+        let is_second = self.requested & bit(attempt) != 0;
+        if is_second {
+            self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
+        }
+        let attempt = if is_second { self.attempt } else { attempt };
         self.step = Step::Data { attempt, challenge, then_zeros };
         self.requested |= bit(attempt);
     }
@@ -271,7 +281,8 @@ impl Conversation for StatusQuery {
             }
             _ => {}
         }
-        let nothing_follows = self.assemblies.iter().any(Assembly::is_at_senders_limit);
+        let is_over = |assembly: &Assembly| !assembly.is_mixed && assembly.is_at_senders_limit();
+        let nothing_follows = self.assemblies.iter().any(is_over);
         if remaining != Remaining::Retry || nothing_follows {
             let done = |answer: Answer| OnTimeout::Done(answer.verified());
             return self.incomplete().map_or(OnTimeout::Retry, done);

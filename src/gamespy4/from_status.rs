@@ -2,9 +2,9 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::ut3::setting;
+use super::ut3::{SEPARATOR, setting};
 use super::wire::request::{DATA, RequestId};
-use super::wire::sections::{Content, Field};
+use super::wire::sections::{Content, Field, Pair};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
 
 /// Which server to imitate: it decides the names of keys and fields, and the layout.
@@ -27,7 +27,7 @@ pub enum Dialect {
     Minecraft,
 }
 
-/// Most rows: a continued column has its row number in one byte.
+/// Most rows in several datagrams: a continued column has its row number in one byte.
 const MAX_ROWS: usize = 255;
 /// Longest key, cell and value written, in bytes; longer ones are cut. Far above what games send.
 const MAX_KEY: usize = 100;
@@ -38,17 +38,30 @@ const MAX_VALUE: usize = 1200;
 pub(super) fn content(status: &ServerStatus, dialect: Dialect) -> Content {
     let required = required(status, dialect);
     let required = required.into_iter().filter_map(|(key, value)| Some((key.as_bytes().to_vec(), value?)));
-    let mut pairs: Vec<(Vec<u8>, Vec<u8>)> = required.collect();
-    let required = pairs.len();
+    let required: Vec<Pair> = required.collect();
+    let mut rules = Vec::with_capacity(status.rules.len());
     for (key, value) in &status.rules {
         let key = wire(key, MAX_KEY);
-        let is_required = |(other, _): &(Vec<u8>, Vec<u8>)| key.eq_ignore_ascii_case(other);
         // A key that began with a section's type would be taken for one.
-        if key.first().is_some_and(|&first| first > 2) && !pairs.iter().take(required).any(is_required) {
-            pairs.push((key, wire(value, MAX_VALUE)));
+        let can_be_said = key.first().is_some_and(|&first| first > 2);
+        if can_be_said && !required.iter().any(|(other, _)| key.eq_ignore_ascii_case(other)) {
+            rules.push((key, wire(value, MAX_VALUE)));
         }
     }
-    Content { pairs, required, players: player_fields(status, dialect), teams: team_fields(status) }
+    let players = player_fields(status, dialect);
+    Content { required, rules, players, teams: team_fields(status), cut: is_cut(status, dialect) }
+}
+
+/// Whether a text or the list of players is too long to be written in full.
+fn is_cut(status: &ServerStatus, dialect: Dialect) -> bool {
+    let exceeds =
+        |text: TextRef<'_>, limit: usize| text.raw().len() > limit && wire(text, usize::MAX).len() > limit;
+    let players = status.listed_players();
+    players.len() > max_rows(dialect)
+        || status.teams.len() > MAX_ROWS
+        || status.name.as_ref().is_some_and(|name| exceeds(name.as_ref(), MAX_VALUE))
+        || status.rules.iter().any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
+        || players.iter().any(|player| exceeds(player.name.as_ref(), MAX_CELL))
 }
 
 /// Minecraft's basic reply.
@@ -76,49 +89,84 @@ fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Optio
         Some(value.unwrap_or_else(|| default.as_bytes().to_vec()))
     };
     let number = |number: Option<u32>| number.map(|number| number.to_string().into_bytes());
+    let flag = |flag: Option<bool>| number(flag.map(u32::from));
     let listed = || u32::try_from(status.listed_players().len()).ok();
     let name = text(&status.name).or_else(|| Some(Vec::new()));
     let map = text(&status.map);
     let game_type = text(&status.game_type);
     let version = text(&status.version);
-    let players = number(Some(status.player_count.or_else(listed).unwrap_or_default()));
+    let everyone = status.player_count.or_else(listed).unwrap_or_default();
+    let players = number(Some(everyone));
     let max_players = number(Some(status.max_players.unwrap_or_default()));
     let port = number(status.game_port.map(u32::from));
-    let password = number(status.password.map(u32::from));
+    let password = flag(status.password);
     let bots = number(status.bot_count);
+    let score_limit = status.score_limit.map(|limit| limit.to_string().into_bytes());
+    let seconds = status.time_limit.map(|limit| limit.as_secs());
+    let decimal = |number: u64| number.to_string().into_bytes();
     match dialect {
-        Dialect::UnrealTournament3 => vec![
-            ("hostname", name),
-            ("hostport", port),
-            ("numplayers", players),
-            ("maxplayers", max_players),
-            ("gamemode", rule("gamemode", "openplaying")),
-            ("mapname", map.clone()),
-            ("EngineVersion", version),
-            (setting::PASSWORD, password),
-            (setting::MAP, map),
-            (setting::GAME_CLASS, game_type),
-            (setting::BOTS, bots),
-        ],
-        Dialect::Battlefield2 => vec![
-            ("hostname", name),
-            ("gamename", text(&status.game)),
-            ("gamever", version),
-            ("mapname", map),
-            ("gametype", game_type),
-            ("numplayers", players),
-            ("maxplayers", max_players),
-            ("gamemode", rule("gamemode", "openplaying")),
-            ("password", password),
-            ("hostport", port),
-            ("bf2_bots", bots),
-        ],
+        Dialect::UnrealTournament3 => {
+            let word = |yes| if yes { b"True".to_vec() } else { b"False".to_vec() };
+            let whole_minutes = seconds.filter(|seconds| seconds % 60 == 0).map(|seconds| seconds / 60);
+            let people = everyone.saturating_sub(status.bot_count.unwrap_or_default());
+            vec![
+                ("hostname", name),
+                ("hostport", port),
+                ("numplayers", number(Some(people))),
+                ("maxplayers", max_players),
+                ("gamemode", rule("gamemode", "openplaying")),
+                ("mapname", map.clone()),
+                ("bIsDedicated", status.dedicated.map(word)),
+                ("EngineVersion", version),
+                ("MinNetVersion", number(status.protocol_version)),
+                (setting::PASSWORD, password),
+                (setting::MAP, map),
+                (setting::GAME_CLASS, game_type),
+                (setting::BOTS, bots),
+                (setting::GOAL_SCORE, score_limit),
+                (setting::TIME_LIMIT, whole_minutes.map(decimal)),
+                (setting::STEAM_VAC, flag(status.anti_cheat)),
+                (setting::CUSTOM_MUTATORS, custom_mutators(status)),
+            ]
+        }
+        Dialect::Battlefield2 => {
+            let team =
+                |id| status.teams.iter().find(|team| team.id == Some(id)).and_then(|team| text(&team.name));
+            vec![
+                ("hostname", name),
+                ("gamename", text(&status.game)),
+                ("gamever", version),
+                ("mapname", map),
+                ("gametype", game_type),
+                ("gamevariant", text(&status.mod_name)),
+                ("numplayers", players),
+                ("maxplayers", max_players),
+                ("gamemode", rule("gamemode", "openplaying")),
+                ("password", password),
+                ("timelimit", seconds.map(decimal)),
+                ("hostport", port),
+                ("bf2_dedicated", flag(status.dedicated)),
+                ("bf2_anticheat", flag(status.anti_cheat)),
+                ("bf2_scorelimit", score_limit),
+                ("bf2_team1", team(1)),
+                ("bf2_team2", team(2)),
+                ("bf2_bots", flag(status.bot_count.map(|bots| bots > 0))),
+                ("bf2_reservedslots", number(status.private_slots)),
+                ("bf2_coopbotcount", bots.filter(|_| status.bot_count != Some(0))),
+            ]
+        }
         Dialect::Minecraft => vec![
             ("hostname", status.name.as_ref().map(minecraft_title).or(name)),
             ("gametype", game_type.or_else(|| rule("gametype", "SMP"))),
             ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
             ("version", version.or_else(|| Some(Vec::new()))),
-            ("plugins", rule("plugins", "")),
+            (
+                "plugins",
+                rule("plugins", "")
+                    .filter(|list| !list.is_empty())
+                    .or_else(|| text(&status.mod_name))
+                    .or_else(|| Some(Vec::new())),
+            ),
             ("map", map.or_else(|| rule("map", "world"))),
             ("numplayers", players),
             ("maxplayers", max_players),
@@ -128,9 +176,24 @@ fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Optio
     }
 }
 
+const fn max_rows(dialect: Dialect) -> usize {
+    if matches!(dialect, Dialect::Minecraft) { usize::MAX } else { MAX_ROWS }
+}
+
+/// The mutators by name, where the rules do not have UT3's own keys for them.
+fn custom_mutators(status: &ServerStatus) -> Option<Vec<u8>> {
+    let has_key = |key| status.rules.get(key).is_some();
+    let mutators = status
+        .mutators
+        .as_ref()
+        .filter(|_| !has_key(setting::MUTATORS) && !has_key(setting::CUSTOM_MUTATORS));
+    let names: Vec<_> = mutators?.iter().map(|name| wire(name.as_ref(), MAX_CELL)).collect();
+    Some(names.join(&SEPARATOR))
+}
+
 fn player_fields(status: &ServerStatus, dialect: Dialect) -> Vec<Field> {
     let players = status.listed_players();
-    let players = players.get(..players.len().min(MAX_ROWS)).unwrap_or_default();
+    let players = players.get(..players.len().min(max_rows(dialect))).unwrap_or_default();
     let field = |name, value: &dyn Fn(&Player) -> Vec<u8>| Field {
         name,
         values: players.iter().map(value).collect(),
@@ -145,7 +208,10 @@ fn player_fields(status: &ServerStatus, dialect: Dialect) -> Vec<Field> {
     }
     if dialect == Dialect::Battlefield2 {
         fields.push(extra("skill_"));
-        fields.push(field("AIBot_", &|player| digits(player.bot.map(i64::from))));
+        // A column of zeros says that there are no bots.
+        if status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some()) {
+            fields.push(field("AIBot_", &|player| digits(player.bot.map(i64::from))));
+        }
     }
     fields
 }

@@ -62,12 +62,52 @@
 //! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` says that none is in use: the
 //!   four bytes are left out, or they would be read as empty lists of keys (QR2; GameQ, issue 359). Not so on Minecraft,
 //!   where 0 is a number like any other.
-//! - A challenge is used up by the request that quotes it (QR2): a retry starts over.
+//! - A challenge is used up by the request that quotes it (QR2): a retry starts over. Servers that accept one more than once
+//!   answer a request that was delivered twice with two replies of one id. Datagrams of one number that differ show it:
+//!   the answer is then not complete, and the client asks again.
 //! - Minecraft's server decodes the request id as UTF-8: [`StatusQuery`] keeps its bytes at or below 0x7F
 //!   (github.com/PassTheMayo/minecraft-server-util, issue 30).
 //! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, and the flag for several datagrams
 //!   (QR2). See [`Selection`].
 //! - Without that flag the reply is one datagram of another layout (QR2): [`Form::Legacy`].
+//!
+//! # What the keys mean
+//! Which key each field of [`ServerStatus`](crate::ServerStatus) comes from. "Captures" are the replies in GameQ's folders of
+//! the game; numbered keys are Unreal Tournament 3's, named in [`ut3`]. Where several keys say one thing, the first that is
+//! filled counts; of yes and no, one yes. Everything stays in the rules.
+//!
+//! | field | keys | games and sources |
+//! |---|---|---|
+//! | `name` | `hostname` | all |
+//! | `map` | `p1073741825`; `mapname`, `map` | UT3, whose `mapname` is a list of properties; others |
+//! | `game` | `gamename`, `game_id` | Battlefield 2, Crysis Wars, Arma; Minecraft (captures) |
+//! | `mod_name` | `gamevariant` except `bf2` and `bf2142` | Battlefield 2 and its modifications: `pr` (captures of Project Reality) |
+//! | | `modname` | Crysis Wars: `MWLL` (captures) |
+//! | | `mod` | Arma: all that is loaded, `CA;@ACE` (captures) |
+//! | | the software in `plugins`, `server_engine` | Minecraft: `CraftBukkit on Bukkit 1.8`; PocketMine (captures; QueryInfo.php) |
+//! | `game_type` | `p1073741826`; `gametype` | UT3: the class; others |
+//! | `mutators` | `p268435717`, `p1073741828` | UT3: its own by name, then the custom ones; a bit without a known name is only in the rules (UTGameSettingsCommon.uc, captures) |
+//! | `version` | `gamever`, `version`, `EngineVersion` | most; Minecraft, Just Cause 2; UT3 |
+//! | `protocol_version` | `MinNetVersion` | UT3: the oldest build that may join |
+//! | `game_port` | `hostport` | all but Arma and Just Cause 2 |
+//! | `password` | `password`, `s7` | all but Minecraft; UT3 |
+//! | `dedicated` | `bf2_dedicated`, `dedicated`, `bIsDedicated`, `s14` | Battlefield 2; Crysis, Arma; UT3 (captures) |
+//! | `anti_cheat` | `bf2_anticheat`, `anticheat`, `sv_punkbuster`, `sv_battleye`, `p268435969` | Battlefield 2; Crysis; PunkBuster; Arma's BattlEye; UT3 on Steam (captures) |
+//! | `player_count` | `numplayers`; UT3: and `p268435703` | UT3 counts people alone: `numplayers` 1 over a person and two bots (capture) |
+//! | `bot_count` | `p268435703` | UT3 |
+//! | | rows with `AIBot_` 1, if all players are listed | Battlefield 2 |
+//! | | `bf2_bots` 0, else `bf2_coopbotcount` | Battlefield 2; `bf2_bots` says whether there are any (github.com/realitymod/PRMasterServer, Data/GameServer.cs) |
+//! | `max_players`, `private_slots` | `maxplayers`; `bf2_reservedslots` | all; Battlefield 2 |
+//! | `time_limit` | `p268435705` in minutes | UT3 |
+//! | | `timelimit` in seconds | Battlefield 2: 14400 in Project Reality (captures); `roundtime` is a number of rounds |
+//! | | `timelimit` in minutes | Crysis, Crysis Wars, told by `dx10`: 75 with 1719 seconds left (capture); elsewhere only 0 is known to mean no limit |
+//! | `time_left` | `timeleft` in seconds | Crysis Wars (capture) |
+//! | `score_limit` | `p268435704`; `bf2_scorelimit`, `scorelimit`, `fraglimit` | UT3; Battlefield 2; QR2's standard keys |
+//! | `Player::score` | `score_`, or `kills_` where there is none | Crysis Wars has `kills_` (capture) |
+//! | `Player::bot` | `AIBot_` | Battlefield 2 |
+//! | | rows without a name, if there are as many as bots | UT3 (capture) |
+//! | `Team::id` | position, from 0 in UT3, else from 1 | as `team_` counts (captures) |
+//! | `Team::name`, `Team::score` | `team_t`, `score_t`; without rows `bf2_team1`, `bf2_team2` | UT3, Battlefield 2 |
 
 mod answer;
 mod client;
@@ -75,6 +115,7 @@ mod from_status;
 pub mod just_cause_2;
 pub mod minecraft;
 pub mod server;
+pub(crate) mod snapshots;
 mod to_status;
 pub mod ut3;
 mod wire;

@@ -2,14 +2,20 @@
 //!
 //! An address that has not proved it can receive gets nothing but a number: the data request must quote the token of its
 //! own address and port. Tokens are not stored; they follow from a secret.
+//!
+//! A [`Responder`](crate::serve::Responder) makes every reply to one token from the status that was current when the token
+//! was issued, so that the two replies to a request that was delivered twice cannot be mixed. For that it keeps at most the
+//! last 64 statuses that a challenge was sent for, and nothing for a client. Who calls [`answer`] directly and changes the
+//! status between two calls does without.
 
 use bytes::Bytes;
 
 pub use super::from_status::Dialect;
 use super::from_status::{basic, content};
+use super::snapshots::LOW_BITS;
 use super::wire::request::{Command, Request, RequestId, Selection};
-use super::wire::response::encode_challenge;
-use super::wire::sections::Content;
+use super::wire::response::{MAX_DATAGRAMS, encode_challenge};
+use super::wire::sections::Portion;
 use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
 
@@ -26,8 +32,9 @@ use crate::reply::{Replies, Requester};
 pub struct Options {
     /// Which server to imitate.
     pub dialect: Dialect,
-    /// Most bytes of a full reply, all datagrams together. A reply that would exceed it loses the status's own rules
-    /// first, then the last players. The default, 11,200, is what eight datagrams hold: GameSpy's own code sends no more.
+    /// Most bytes of a full reply, all datagrams together. A reply that would exceed it has as many players as fit, then each
+    /// rule in turn that still fits; `numplayers` keeps the true number. It lacks its end, so that a client can see that it is
+    /// incomplete. The default, 11,200, is what eight datagrams hold: GameSpy's own code (QR2 SDK, qr2.c) sends no more.
     pub max_reply: usize,
 }
 
@@ -47,7 +54,10 @@ impl Options {
 
 /// Length of a selection of everything. Minecraft's servers look at nothing else, and other clients send no flag.
 const FULL: usize = Selection::ALL.0.len();
-/// Tells this protocol's tokens from those of others that follow from the same secret.
+/// Most bytes of a datagram over IPv4.
+const MAX_UDP_PAYLOAD: usize = 65_507;
+/// Tells this protocol's tokens from those of others that follow from the same secret; the higher bits are the number of
+/// the snapshot.
 const PURPOSE: u16 = 4;
 
 /// Answers a challenge request, and a data request that quotes a valid token and selects everything (any four bytes) or
@@ -78,12 +88,14 @@ pub fn answer(
     options: &Options,
     requester: &Requester,
 ) -> Replies {
-    let Requester { address, now, tokens, .. } = *requester;
-    let accept = |quoted| tokens.verify_for(now, address, PURPOSE, |valid| token(valid) == quoted);
+    let Requester { address, now, tokens, snapshot, .. } = *requester;
+    let purpose = snapshot.wrapping_shl(4) | PURPOSE;
+    let accept = |quoted| tokens.verify_for(now, address, purpose, |valid| token(valid, snapshot) == quoted);
     match request.command {
         Command::Challenge => {
             let mut reply = Vec::new();
-            encode_challenge(request.id, token(tokens.issue_for(now, address, PURPOSE)), &mut reply);
+            let token = token(tokens.issue_for(now, address, purpose), snapshot);
+            encode_challenge(request.id, token, &mut reply);
             Bytes::from(reply).into()
         }
         Command::Data { challenge: Some(challenge), selection } if accept(challenge) => {
@@ -98,41 +110,63 @@ pub fn answer(
 }
 
 /// A token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
-fn token(number: u64) -> i32 {
-    let most = i32::MAX.unsigned_abs();
-    let number = u32::try_from(number & u64::from(most)).unwrap_or(1);
-    i32::try_from(number.max(1)).unwrap_or(1)
+/// Its lowest bits are those of the snapshot's number.
+fn token(number: u64, snapshot: u16) -> i32 {
+    let random = u32::try_from(number & u64::from(i32::MAX.unsigned_abs())).unwrap_or_default();
+    let token = random & !u32::from(LOW_BITS) | u32::from(snapshot & LOW_BITS);
+    i32::try_from(token).ok().filter(|&token| token > 0).unwrap_or(1 << 30)
 }
 
+/// As many players as fit, then as many rules: a rule never displaces a player.
 fn full(id: RequestId, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
-    let mut content = content(status, options.dialect);
-    let encode = |content: &Content| match options.dialect {
-        Dialect::Minecraft => vec![content.encode_minecraft(id)],
-        _ => content.encode(id),
-    };
-    let fits = |datagrams: &[Bytes]| {
+    let content = content(status, options.dialect);
+    let encode = |portion| {
+        let datagrams = match options.dialect {
+            Dialect::Minecraft => vec![content.encode_minecraft(id, portion)],
+            _ => content.encode(id, portion),
+        };
         let bytes = datagrams.iter().map(Bytes::len).fold(0_usize, usize::saturating_add);
-        bytes <= options.max_reply
+        let is_sendable =
+            datagrams.len() <= MAX_DATAGRAMS && datagrams.iter().all(|one| one.len() <= MAX_UDP_PAYLOAD);
+        (bytes <= options.max_reply && is_sendable).then_some(datagrams)
     };
-    let mut datagrams = encode(&content);
-    if !fits(&datagrams) {
-        content.pairs.truncate(content.required);
-        datagrams = encode(&content);
+    let whole = content.whole();
+    if let Some(datagrams) = encode(whole) {
+        return datagrams;
     }
-    while !fits(&datagrams) && content.drop_players() {
-        datagrams = encode(&content);
+    let without_rules = |players| encode(Portion { players, rule_bytes: 0 });
+    let players = most(whole.players, |players| without_rules(players).is_some());
+    let with_rules = |rule_bytes| encode(Portion { players, rule_bytes });
+    let rule_bytes = most(whole.rule_bytes.min(options.max_reply), |bytes| with_rules(bytes).is_some());
+    with_rules(rule_bytes).unwrap_or_default()
+}
+
+/// The highest number up to `bound` that fits, where all below one that fits do; 0 where none does.
+fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, bound);
+    while low < high {
+        let middle = high.saturating_sub(high.saturating_sub(low) / 2);
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle.saturating_sub(1);
+        }
     }
-    if fits(&datagrams) { datagrams } else { Vec::new() }
+    low
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gamespy4::snapshots::low_bits;
 
     #[test]
     fn a_token_is_a_positive_number_of_32_bits() {
         for number in (0..10_000).chain([u64::MAX, 1 << 31, 1 << 63]) {
-            assert!(token(number) > 0, "{number}");
+            for snapshot in [0, 1, 63, 64, 0xFFF] {
+                assert!(token(number, snapshot) > 0, "{number}");
+                assert_eq!(low_bits(token(number, snapshot)), snapshot & LOW_BITS);
+            }
         }
     }
 }

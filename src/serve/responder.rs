@@ -11,6 +11,7 @@ use super::guard::{Guard, GuardOptions, Limited};
 use super::loss::{Loss, losses};
 use super::service::Service;
 use crate::address::is_unicast;
+use crate::gamespy4::snapshots::Snapshots;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::reply::Requester;
@@ -88,6 +89,8 @@ pub struct Responder {
     guard: Option<Guard>,
     /// Most bytes of one reply.
     max_reply: usize,
+    /// The statuses that GameSpy v4's tokens stand for.
+    snapshots: Snapshots,
     queue: VecDeque<(SocketAddr, Bytes)>,
     stats: ResponderStats,
 }
@@ -109,6 +112,7 @@ impl Responder {
             secret,
             guard: None,
             max_reply: usize::MAX,
+            snapshots: Snapshots::default(),
             queue: VecDeque::new(),
             stats: ResponderStats::default(),
         };
@@ -197,7 +201,10 @@ impl Responder {
         self.requester.address = from;
         self.requester.now = now;
         self.requester.number = self.stats.answered.saturating_add(1);
-        let replies = service.answer(&request, &self.status, &self.requester);
+        let (snapshot, older) = request.snapshot(&mut self.snapshots, &self.status);
+        self.requester.snapshot = snapshot;
+        let status = older.as_ref().unwrap_or(&self.status);
+        let replies = service.answer(&request, status, &self.requester);
         if replies.is_empty() {
             self.stats.unanswered = self.stats.unanswered.saturating_add(1);
             return handled;

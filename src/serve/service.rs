@@ -1,5 +1,8 @@
 //! The protocols that a responder answers in.
 
+use std::sync::Arc;
+
+use crate::gamespy4::snapshots::Snapshots;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::reply::{Replies, Requester};
@@ -79,6 +82,18 @@ impl Request<'_> {
             Self::GameSpy4(_) => Protocol::GameSpy4,
             Self::Quake3(_) => Protocol::Quake3,
             Self::Ut2004(_) => Protocol::Ut2004,
+        }
+    }
+
+    /// The number of the status to answer from, and that status where it is not the current one.
+    pub(super) fn snapshot(
+        &self,
+        snapshots: &mut Snapshots,
+        current: &Arc<ServerStatus>,
+    ) -> (u16, Option<Arc<ServerStatus>>) {
+        match self {
+            Self::GameSpy4(request) => snapshots.choose(request.command, current),
+            _ => (0, None),
         }
     }
 

@@ -22,7 +22,9 @@ pub enum Colours {
     ModernWarfare2,
     /// Unreal Engine 2: ESC and three code units for red, green and blue. A code at the end of a text can be truncated.
     UnrealEscape,
-    /// Minecraft: `§` and one of `0-9a-fk-or`, either case.
+    /// Minecraft: `§` and one of `0-9a-u`, either case, and `§x§R§R§G§G§B§B` in hexadecimal. `g`–`u` are the Bedrock
+    /// Edition's except for `k`–`o` and `r`, which are formats and the reset; `m` and `n` are colours there and formats in
+    /// the Java Edition, and switch no colour here (minecraft.wiki/w/Formatting_codes). The long form is BungeeCord's.
     SectionSign,
     /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`, `[\u]`, either case.
     Swat4,
@@ -180,17 +182,44 @@ fn unreal_escape(at: &impl Fn(usize) -> Option<u16>) -> Option<Code> {
 }
 
 fn section_sign(bytes: &[u8]) -> Option<Code> {
-    let (sign, code) = match bytes {
-        [0xC2, 0xA7, code, ..] => (2_usize, *code),
-        [0xA7, code, ..] => (1, *code),
-        _ => return None,
-    };
-    let length = sign.saturating_add(1);
-    match code.to_ascii_lowercase() {
+    let (length, code) = section_code(bytes)?;
+    let rgb = |red, green, blue| Some(Code::to(length, Colour::Rgb(red, green, blue)));
+    match code {
         b'r' => Some(Code::to(length, Colour::Reset)),
         b'k'..=b'o' => Some(Code::plain(length)),
+        b'g' => rgb(0xDD, 0xD6, 0x05),
+        b'h' => rgb(0xE3, 0xD4, 0xD1),
+        b'i' => rgb(0xCE, 0xCA, 0xCA),
+        b'j' => rgb(0x44, 0x3A, 0x3B),
+        b'p' => rgb(0xDE, 0xB1, 0x2D),
+        b'q' => rgb(0x47, 0xA0, 0x36),
+        b's' => rgb(0x2C, 0xBA, 0xA8),
+        b't' => rgb(0x21, 0x49, 0x7B),
+        b'u' => rgb(0x9A, 0x5C, 0xC6),
+        b'x' => section_hex(bytes, length),
         other => hex(other).map(|index| Code::to(length, Colour::Palette(index))),
     }
+}
+
+/// A section sign in either character set and the character after it, in lower case: their length and the character.
+fn section_code(bytes: &[u8]) -> Option<(usize, u8)> {
+    match bytes {
+        [0xC2, 0xA7, code, ..] => Some((3, code.to_ascii_lowercase())),
+        [0xA7, code, ..] => Some((2, code.to_ascii_lowercase())),
+        _ => None,
+    }
+}
+
+/// `§x` and six codes, one for each digit.
+fn section_hex(bytes: &[u8], mut length: usize) -> Option<Code> {
+    let mut digits = [0; 6];
+    for digit in &mut digits {
+        let (more, code) = section_code(bytes.get(length..)?)?;
+        *digit = hex(code)?;
+        length = length.checked_add(more)?;
+    }
+    let [r1, r2, g1, g2, b1, b2] = digits;
+    Some(Code::to(length, Colour::Rgb(r1 << 4 | r2, g1 << 4 | g2, b1 << 4 | b2)))
 }
 
 fn swat4(bytes: &[u8]) -> Option<Code> {
@@ -258,7 +287,37 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_wide_texts_are_found_by_code_units() {
+    fn bedrock_and_hexadecimal_codes() {
+        let all: String = ('a'..='z').chain('0'..='9').map(|code| format!("\u{a7}{code}")).collect();
+        let left = strip(all.as_bytes(), Colours::SectionSign);
+        assert_eq!(String::from_utf8(left).unwrap(), "\u{a7}v\u{a7}w\u{a7}x\u{a7}y\u{a7}z");
+        let spans = |text: &str| -> Vec<(Option<Colour>, String)> {
+            let latin1: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+            let [one, two] = [text.as_bytes(), &latin1].map(|raw| {
+                let spans = Segments::new(raw, Colours::SectionSign, false);
+                spans
+                    .map(|(colour, text)| (colour, String::from_utf8_lossy(text).into_owned()))
+                    .collect::<Vec<_>>()
+            });
+            assert_eq!(one, two, "the same in both character sets");
+            one
+        };
+        let (rgb, plain) = (|r, g, b| Some(Colour::Rgb(r, g, b)), None);
+        assert_eq!(
+            spans("\u{a7}gA\u{a7}UB"),
+            [(rgb(0xDD, 0xD6, 5), "A".into()), (rgb(0x9A, 0x5C, 0xC6), "B".into())]
+        );
+        assert_eq!(
+            spans("a\u{a7}x\u{a7}F\u{a7}f\u{a7}8\u{a7}0\u{a7}0\u{a7}1b\u{a7}rc"),
+            [(plain, "a".into()), (rgb(0xFF, 0x80, 1), "b".into()), (plain, "c".into())]
+        );
+        // Not six digits: no such code, and its parts stay codes of their own.
+        let short = strip(b"\xA7x\xA7F\xA7f\xA78\xA70\xA70Z\xA7x\xA7", Colours::SectionSign);
+        assert_eq!(short, b"\xA7xZ\xA7x\xA7");
+    }
+
+    #[test]
+    fn sixteen_bit_units_are_seen_whole() {
         let raw: Vec<u8> = "A\u{1b}\u{ff}\u{1}\u{1}B".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let text: Vec<u8> =
             Segments::new(&raw, Colours::UnrealEscape, true).flat_map(|(_, text)| text.to_vec()).collect();

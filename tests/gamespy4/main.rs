@@ -16,6 +16,8 @@ mod common;
 
 mod conversation;
 mod minecraft;
+mod model;
+mod moments;
 mod properties;
 mod reassembly;
 mod sender;

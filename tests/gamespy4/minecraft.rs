@@ -113,15 +113,79 @@ fn a_title_with_nul_does_not_shift_the_basic_reply() {
             [b"\0\x01\x02\x03\x04", title, b"\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"].concat();
         let basic = Basic::parse(&datagram).unwrap();
         assert_eq!(basic.title.raw(), title);
-        assert_eq!((basic.player_count, basic.max_players, basic.host_port), (Some(2), Some(20), 25565));
+        assert_eq!(
+            (basic.player_count, basic.max_players, basic.host_port),
+            (Some(2), Some(20), Some(25565))
+        );
     }
     // A port whose bytes are NUL or digits.
     for port in [0_u16, 0x3030, 0x00FF, 0xFF00] {
         let datagram =
             [&b"\0\x01\x02\x03\x04T\0SMP\0world\x002\x0020\0"[..], &port.to_le_bytes(), b"127.0.0.1\0"]
                 .concat();
-        assert_eq!(Basic::parse(&datagram).unwrap().host_port, port);
+        assert_eq!(Basic::parse(&datagram).unwrap().host_port, Some(port));
     }
+}
+
+/// A server that writes the port as text: read by the usual layout, the map would be "2" and the counts 20 of 25565.
+#[test]
+fn a_port_as_text_shifts_nothing() {
+    for (title, ip) in
+        [("Srv", "127.0.0.1"), ("Srv", "192.168.10.20"), ("A\0B", "127.0.0.1"), ("", "2001:db8::1")]
+    {
+        let datagram = [
+            b"\0\x01\x02\x03\x04",
+            title.as_bytes(),
+            b"\0SMP\0world\x002\x0020\x0025565\0",
+            ip.as_bytes(),
+            b"\0",
+        ]
+        .concat();
+        let answer = decode([datagram]).unwrap();
+        assert!(!answer.completeness().is_complete(), "not the layout of any real server");
+        let status = answer.to_status();
+        assert_eq!(status.map.unwrap(), "world");
+        assert_eq!((status.player_count, status.max_players), (Some(2), Some(20)));
+        assert_eq!(status.game_port, Some(25565));
+        assert_eq!(status.rules.get("hostip").unwrap().raw(), ip.as_bytes());
+        assert_eq!(status.rules.get("hostname").unwrap().raw(), title.as_bytes());
+    }
+}
+
+/// Without an address behind it nothing proves the port.
+#[test]
+fn a_basic_reply_without_an_address_is_incomplete() {
+    for tail in [&b"\xdd\x63mc.example.org\0"[..], b"\xdd\x63\0", b"25565\0"] {
+        let datagram = [b"\0\x01\x02\x03\x04Srv\0SMP\0world\x002\x0020\0", tail].concat();
+        let answer = decode([datagram]).unwrap();
+        assert!(!answer.completeness().is_complete());
+        let status = answer.to_status();
+        assert!(status.name.unwrap() == "Srv" && status.map.unwrap() == "world");
+        assert_eq!((status.player_count, status.max_players, status.game_port), (Some(2), Some(20), None));
+        assert!(status.rules.get("hostport").is_none());
+    }
+    for body in [
+        // Neither layout fits: counts that are no numbers, more texts than there are fields.
+        &b"Srv\0SMP\0world\0two\x0020\0\xdd\x63127.0.0.1\0"[..],
+        b"Srv\0SMP\0world\x002\x0020\x0025565\0mc.example.org\0",
+        b"Srv\0SMP\0world\x002\x0020\x0025565\x00127.0.0.1\0more\0",
+    ] {
+        let datagram = [b"\0\x01\x02\x03\x04", body].concat();
+        assert!(Basic::parse(&datagram).is_err(), "{:?}", String::from_utf8_lossy(body));
+        let answer = decode([datagram]);
+        assert!(answer.is_err() || !answer.unwrap().completeness().is_complete());
+    }
+}
+
+#[test]
+fn the_pairs_of_a_basic_reply_are_in_the_order_of_the_wire() {
+    let datagram = b"\0\x01\x02\x03\x04Srv\0SMP\0world\x00+2\x0020\0\xdd\x63127.0.0.1\0";
+    let status = decode([&datagram[..]]).unwrap().to_status();
+    let pairs: Vec<String> = status.rules.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    assert_eq!(
+        pairs.join(" "),
+        "hostname=Srv gametype=SMP map=world numplayers=+2 maxplayers=20 hostport=25565 hostip=127.0.0.1"
+    );
 }
 
 #[test]

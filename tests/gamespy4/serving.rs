@@ -47,7 +47,7 @@ fn ask(selection: Selection<'_>, status: &ServerStatus, dialect: Dialect) -> Vec
 }
 
 /// The reply to a data request with a valid token.
-fn ask_with(selection: Selection<'_>, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
+pub(crate) fn ask_with(selection: Selection<'_>, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
     let requester = requester(CLIENT);
     let command = Command::Data { challenge: Some(token(&requester)), selection };
     server::answer(&Request::new(ID, command), status, options, &requester).into_iter().collect()
@@ -128,18 +128,66 @@ fn server_keys_continue_in_a_second_datagram() {
     }
 }
 
+/// Rules go one by one, in their order, as many as fit, and never displace players.
 #[test]
-fn a_reply_over_its_bound_loses_rules_first_and_then_players() {
+fn a_reply_over_its_bound_has_the_rules_that_fit_and_is_incomplete() {
     for dialect in DIALECTS {
-        let served = status(255, 4000);
+        let served = status(20, 2000);
         let datagrams = ask(Selection::ALL, &served, dialect);
-        assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= 11_200);
+        let bytes = datagrams.iter().map(Bytes::len).sum::<usize>();
+        assert!((11_000..=11_200).contains(&bytes), "{bytes}");
         let answer = decode(datagrams).unwrap();
-        assert!(answer.completeness().is_complete(), "what is sent is complete");
+        assert!(!answer.completeness().is_complete(), "{dialect:?}");
         let read = answer.to_status();
-        assert!(read.rules.get("rule_1").is_none() && read.name.is_some());
-        assert!(read.listed_players().len() > 100, "{}", read.listed_players().len());
+        assert_eq!((read.player_count, read.listed_players().len()), (Some(20), 20));
+        let rules: Vec<_> = answer.rules().filter(|(key, _)| key.starts_with(b"rule_")).collect();
+        assert!(rules.len() > 200, "{}", rules.len());
+        for (number, (key, value)) in rules.iter().enumerate() {
+            assert_eq!(*key, format!("rule_{number}").as_bytes(), "no rule before it was left out");
+            assert_eq!(*value, format!("value number {number}").as_bytes());
+        }
     }
+}
+
+#[test]
+fn a_rule_that_does_not_fit_displaces_no_other() {
+    for dialect in DIALECTS {
+        let mut served = status(5, 10);
+        served.rules.push("long", &"x".repeat(2000));
+        served.rules.push("last", "after it");
+        let mut options = Options::new(dialect);
+        let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
+        assert_eq!(answer.get("long").map(<[u8]>::len), Some(1200), "cut");
+        assert!(!answer.completeness().is_complete(), "and that can be seen");
+        options.max_reply = 1400;
+        let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
+        assert_eq!((answer.get("long"), answer.get("last")), (None, Some(&b"after it"[..])));
+        assert_eq!((answer.get("rule_9").is_some(), answer.players().len()), (true, 5));
+        assert!(!answer.completeness().is_complete());
+    }
+}
+
+/// `numplayers` is true, the rows are fewer: such a reply must not read as complete.
+#[test]
+fn a_list_of_players_that_was_cut_is_incomplete() {
+    let mut cut = 0;
+    for dialect in DIALECTS {
+        for (players, max_reply) in [(300, 11_200), (255, 11_200), (64, 1400), (64, 2800), (3, 300)] {
+            let served = status(players, 50);
+            let mut options = Options::new(dialect);
+            options.max_reply = max_reply;
+            let datagrams = ask_with(Selection::ALL, &served, &options);
+            assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= max_reply);
+            let answer = decode(datagrams).unwrap();
+            let read = answer.to_status();
+            assert_eq!(read.player_count, Some(players as u32));
+            let is_whole = read.listed_players().len() == players
+                && answer.rules().filter(|(key, _)| key.starts_with(b"rule_")).count() == 50;
+            assert_eq!(answer.completeness().is_complete(), is_whole, "{dialect:?} {players} {max_reply}");
+            cut += u32::from(!is_whole);
+        }
+    }
+    assert_eq!(cut, 13, "only Minecraft's names fit, twice");
 }
 
 /// Names and values that the format cannot carry are changed so that nothing shifts.
@@ -169,7 +217,10 @@ fn the_length_of_a_request_chooses_the_reply() {
         let reply = ask(Selection::MINECRAFT_BASIC, &served, dialect);
         let basic = Basic::parse(&reply[0]).unwrap();
         assert!(basic.title == "Srv" && basic.map == "DM-Deck");
-        assert_eq!((basic.player_count, basic.max_players, basic.host_port), (Some(2), Some(256), 7777));
+        assert_eq!(
+            (basic.player_count, basic.max_players, basic.host_port),
+            (Some(2), Some(256), Some(7777))
+        );
         for full in [&[0xFF, 0xFF, 0xFF, 1][..], &[0; 4], &[0xFF, 0xFF, 0xFF, 0], b"abcd"] {
             assert_eq!(decode(ask(Selection(full), &served, dialect)).unwrap().players().len(), 2);
         }

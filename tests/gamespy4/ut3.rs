@@ -1,5 +1,7 @@
 //! Unreal Tournament 3's settings, from an entire reply and from the model.
 
+use std::time::Duration;
+
 use queryport::ToStatus;
 use queryport::gamespy4::ut3::{GameMode, Setting, Settings, Value};
 
@@ -75,7 +77,21 @@ fn the_model_has_map_class_and_bots_under_their_own_names() {
     let status = decode(case.packets).unwrap().to_status();
     assert_eq!(status.map.unwrap(), "VCTF-Suspense", "never the key mapname");
     assert_eq!(status.game_type.unwrap(), "UTGameContent.UTVehicleCTFGame_Content");
-    assert_eq!((status.player_count, status.bot_count, status.password), (Some(1), Some(2), Some(false)));
-    let names: Vec<_> = status.players.unwrap().iter().map(|player| player.name.to_string()).collect();
-    assert_eq!(names, ["Ann", "", ""], "bots have no names");
+    assert_eq!(
+        (status.player_count, status.bot_count),
+        (Some(3), Some(2)),
+        "everyone, though numplayers is 1"
+    );
+    let players = status.players.unwrap();
+    let players: Vec<_> = players.iter().map(|player| (player.name.to_string(), player.bot)).collect();
+    let bot = (String::new(), Some(true));
+    assert_eq!(players, [("Ann".to_owned(), Some(false)), bot.clone(), bot], "bots have no names");
+    assert_eq!(
+        (status.password, status.dedicated, status.anti_cheat),
+        (Some(false), Some(true), Some(false))
+    );
+    assert_eq!(status.time_limit, Some(Duration::from_secs(20 * 60)));
+    assert_eq!((status.score_limit, status.protocol_version), (Some(3), Some(3467)));
+    let mutators: Vec<_> = status.mutators.unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(mutators, ["LowGrav", "WeaponReplacement", "NoTags", "X"], "its own and custom ones");
 }

@@ -1,29 +1,17 @@
 //! GameSpy v4.
 
-use queryport::gamespy4;
+use queryport::{ToStatus, gamespy4};
 use serde_json::{Map, Value, json};
 
 use super::text;
 
 pub(super) fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>) {
-    let mut rules: Vec<Value> = answer.rules().map(|(key, value)| json!([text(key), text(value)])).collect();
-    if let Some(basic) = answer.minecraft_basic() {
+    let pair = |key: &[u8], value: &[u8]| json!([text(key), text(value)]);
+    let rules: Vec<Value> = match answer.minecraft_basic() {
         // No keys on the wire here: these are the full reply's for the same fields.
-        let fields = [
-            ("hostname", basic.title.raw()),
-            ("gametype", basic.game_type.raw()),
-            ("map", basic.map.raw()),
-            ("hostip", basic.host_ip.raw()),
-        ];
-        rules.extend(fields.map(|(key, value)| json!([key, text(value)])));
-        let counts = [
-            ("numplayers", basic.player_count),
-            ("maxplayers", basic.max_players),
-            ("hostport", Some(basic.host_port.into())),
-        ];
-        let count = |(key, count): (&str, Option<u32>)| json!([key, count.unwrap_or_default().to_string()]);
-        rules.extend(counts.map(count));
-    }
+        Some(_) => answer.to_status().rules.iter().map(|(key, value)| pair(key.raw(), value.raw())).collect(),
+        None => answer.rules().map(|(key, value)| pair(key, value)).collect(),
+    };
     line.insert("rules".to_owned(), rules.into());
     let rows = |table: gamespy4::Table<'_>| -> Value {
         let row = |row: gamespy4::Row<'_>| -> Value {

@@ -44,7 +44,7 @@ fn ut3() -> ServerStatus {
     status.version = Some("3815".into());
     status.game_port = Some(7777);
     (status.max_players, status.bot_count, status.password) = (Some(16), Some(1), Some(false));
-    status.player_count = Some(3);
+    status.player_count = Some(4);
     status.players = Some(vec![
         member("Ann", 0, 12, 48),
         member("Bob with spaces ", 1, 9, 52),

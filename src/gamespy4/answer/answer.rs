@@ -77,7 +77,8 @@ pub enum Form {
 
 impl Answer {
     /// Reads captured datagrams, in any order. The request id is that of the first data datagram; datagrams with another
-    /// one, and those that are no data, are passed over.
+    /// one, and those that are no data, are passed over. Of two that differ in all but their number the first is kept, and the
+    /// answer is incomplete: they are of two replies.
     ///
     /// # Errors
     /// Why the last datagram is no data reply, when none is; [`ParseErrorKind::Limit`] for more than `limits` allow.
@@ -119,8 +120,9 @@ impl Answer {
 
     /// The reply of a server that does not number its datagrams.
     pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
-        if Basic::parse(&bytes).is_ok() {
-            return Ok(Self { form: Form::MinecraftBasic, ..Self::new(id, bytes) });
+        if let Ok(basic) = Basic::parse(&bytes) {
+            let missing = Missing { info: !basic.is_regular, ..Missing::NOTHING };
+            return Ok(Self { form: Form::MinecraftBasic, missing, ..Self::new(id, bytes) });
         }
         let mut reader = Reader::new(&bytes, limits);
         let body = Body { bytes: bytes.get(HEAD..).unwrap_or_default(), base: HEAD, full: false, last: true };
@@ -238,25 +240,29 @@ impl Answer {
 pub(crate) struct Assembly {
     pub(crate) id: RequestId,
     fragments: Fragments,
+    /// Whether two datagrams of one number differed: the request was answered twice, from two moments.
+    pub(crate) is_mixed: bool,
 }
 
 impl Assembly {
     pub(crate) fn new(id: RequestId, limits: &Limits) -> Self {
-        Self { id, fragments: Fragments::new(limits) }
+        Self { id, fragments: Fragments::new(limits), is_mixed: false }
     }
 
-    /// Takes a datagram; the first copy of a number wins.
-    pub(crate) fn insert(&mut self, number: u8, last: bool, datagram: Bytes) -> Result<bool, ParseError> {
-        self.fragments.insert(u32::from(number), datagram, last)
+    /// Takes a datagram; the first of a number is kept.
+    pub(crate) fn insert(&mut self, number: u8, last: bool, datagram: Bytes) -> Result<(), ParseError> {
+        let number = u32::from(number);
+        self.is_mixed |= self.fragments.iter().any(|(held, other)| held == number && *other != datagram);
+        self.fragments.insert(number, datagram, last).map(drop)
     }
 
     pub(crate) fn len(&self) -> usize {
         self.fragments.len()
     }
 
-    /// All datagrams up to the last one are here.
+    /// All datagrams up to the last one are here, and all of one reply as far as can be seen.
     pub(crate) fn is_complete(&self) -> bool {
-        self.fragments.is_complete(0)
+        !self.is_mixed && self.fragments.is_complete(0)
     }
 
     /// GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them is the last.
@@ -288,10 +294,13 @@ impl Assembly {
             }
         }
         drop(bodies);
+        if self.is_mixed {
+            reader.lose(0, 2);
+        }
         let Reader { index, missing, .. } = reader;
-        // Just Cause 2 and some Minecraft servers do not mark the last datagram: there it is the only one.
-        let end = form == Form::Sections && self.fragments.last().is_none();
-        let missing = Missing { fragments, end, ..missing };
+        // Just Cause 2 does not mark the last datagram: there it is the only one.
+        let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
+        let missing = Missing { fragments, end: missing.end || !has_end, ..missing };
         Ok(Answer { form, index, players_at, missing, ..Answer::new(self.id, bytes) })
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) missing: Missing,
     /// Rows of the finished columns of the section being read, once there is one.
     known: Option<(Section, usize)>,
+    /// The beginning of a value that was cut and is to be repeated in full.
+    cut: Option<Cell>,
 }
 
 /// What a datagram ended with.
@@ -69,7 +71,7 @@ impl<'a> Reader<'a> {
             cells: Vec::with_capacity(nuls),
             unread: None,
         };
-        Self { bytes, limits, minecraft: false, index, missing: Missing::NOTHING, known: None }
+        Self { bytes, limits, minecraft: false, index, missing: Missing::NOTHING, known: None, cut: None }
     }
 
     /// Reads the body of a datagram; `next` is that of the one after it, where that has arrived.
@@ -195,7 +197,9 @@ impl<'a> Reader<'a> {
                 let rows = column.rows;
                 column.rows = rows.min(start);
                 column.closed = false;
-                self.index.cells.truncate(column.first.saturating_add(start));
+                let kept = column.first.saturating_add(start);
+                self.cut = self.index.cells.get(kept).copied();
+                self.index.cells.truncate(kept);
                 rows
             }
             _ => {
@@ -300,6 +304,7 @@ impl<'a> Reader<'a> {
         if self.index.pairs.len() >= self.limits.max_rules() {
             return Err(ParseError::limit("rules", self.limits.max_rules(), key.end()));
         }
+        self.check_repeated(0, value);
         self.index.pairs.push((key, value));
         Ok(())
     }
@@ -320,7 +325,9 @@ impl<'a> Reader<'a> {
         if column.rows >= limit {
             return Err(ParseError::limit("players", limit, cell.end()));
         }
+        let section = column.section;
         column.rows = column.rows.saturating_add(1);
+        self.check_repeated(section as u8, cell);
         self.index.cells.push(cell);
         Ok(())
     }
@@ -344,7 +351,16 @@ impl<'a> Reader<'a> {
         if let Some(Opening { section: 0, name, .. }) = Opening::of(body.bytes)
             && !name.is_empty()
         {
-            self.index.pairs.pop_if(|(key, _)| key.of(self.bytes) == Some(name));
+            let repeated = self.index.pairs.pop_if(|(key, _)| key.of(self.bytes) == Some(name));
+            self.cut = repeated.map(|(_, value)| value);
+        }
+    }
+
+    /// What is repeated begins with what was cut, or the two datagrams are of two replies.
+    fn check_repeated(&mut self, section: u8, value: Cell) {
+        let Some(cut) = self.cut.take().and_then(|cut| cut.of(self.bytes)) else { return };
+        if !value.of(self.bytes).is_some_and(|value| value.starts_with(cut)) {
+            self.lose(section, section);
         }
     }
 
@@ -388,9 +404,14 @@ impl<'a> Reader<'a> {
         // A datagram that is full to the byte has no room for the end of the last section.
         let is_full = body.bytes.len().saturating_add(BODY_AT) == MAX_DATAGRAM;
         let is_complete = match end {
+            // This crate's server leaves the end out where it left out something else.
+            End::Column(Section::Teams) if !is_full => {
+                self.missing.end = true;
+                true
+            }
             End::Section(section) => section == 2 || self.minecraft && section == 1,
             End::Column(Section::Players) => self.minecraft,
-            End::Column(Section::Teams) => is_full,
+            End::Column(Section::Teams) => true,
             _ => false,
         };
         if !is_complete {

@@ -6,6 +6,10 @@
 //!  full    00 id, nine bytes of filler, 80, 00 key NUL value NUL … NUL, 01 player_ NUL 00 name NUL … NUL
 //! ```
 //!
+//! Nothing but its fit proves a reading of the basic reply: the address must be one and the counts numbers. A server that
+//! writes the port as text is understood, and its answer marked incomplete, as is one that ends in no address; any other
+//! misfit is an error.
+//!
 //! The keys of the full reply are those of [`Answer::rules`](super::Answer::rules): `hostname` (the title), `gametype`,
 //! `game_id`, `version`, `plugins` ([`Plugins`]), `map`, `numplayers`, `maxplayers`, `hostport`, `hostip`, and on
 //! PocketMine `whitelist` and `server_engine`.

@@ -16,4 +16,5 @@ mod settings;
 pub use game_mode::GameMode;
 pub use mutators::Mutators;
 pub use setting::Setting;
+pub(super) use settings::{SEPARATOR, names};
 pub use settings::{Settings, Value};

@@ -10,6 +10,16 @@ pub(crate) const GAME_CLASS: &str = "p1073741826";
 pub(crate) const PASSWORD: &str = "s7";
 /// Number of bots.
 pub(crate) const BOTS: &str = "p268435703";
+/// Points or frags that end the game.
+pub(crate) const GOAL_SCORE: &str = "p268435704";
+/// Minutes that end the game.
+pub(crate) const TIME_LIMIT: &str = "p268435705";
+/// Bits of the game's own mutators.
+pub(crate) const MUTATORS: &str = "p268435717";
+/// Names of custom mutators.
+pub(crate) const CUSTOM_MUTATORS: &str = "p1073741828";
+/// Whether Steam's anti-cheat is on.
+pub(crate) const STEAM_VAC: &str = "p268435969";
 
 /// A key with a known meaning. `Display` is its name for people.
 ///
@@ -138,15 +148,15 @@ const TABLE: [(Setting, &str, &str, Kind); 34] = [
     (Setting::Map, MAP, "map", Kind::Text),
     (Setting::GameClass, GAME_CLASS, "game class", Kind::Text),
     (Setting::Description, "p1073741827", "description", Kind::Text),
-    (Setting::CustomMutators, "p1073741828", "custom mutators", Kind::Names),
+    (Setting::CustomMutators, CUSTOM_MUTATORS, "custom mutators", Kind::Names),
     (Setting::CustomMutatorClasses, "p1073741829", "classes of custom mutators", Kind::Names),
     (Setting::Bots, BOTS, "bots", Kind::Number),
-    (Setting::GoalScore, "p268435704", "goal score", Kind::Number),
-    (Setting::TimeLimit, "p268435705", "time limit", Kind::Number),
+    (Setting::GoalScore, GOAL_SCORE, "goal score", Kind::Number),
+    (Setting::TimeLimit, TIME_LIMIT, "time limit", Kind::Number),
     (Setting::InstantActionBots, "p268435706", "bots in instant action", Kind::Number),
-    (Setting::Mutators, "p268435717", "mutators", Kind::Mutators),
+    (Setting::Mutators, MUTATORS, "mutators", Kind::Mutators),
     (Setting::SteamId, "p268435968", "Steam id", Kind::Number),
-    (Setting::SteamVac, "p268435969", "Steam anti-cheat", Kind::Boolean),
+    (Setting::SteamVac, STEAM_VAC, "Steam anti-cheat", Kind::Boolean),
     (Setting::LeaderboardRating, "p536870916", "leaderboard rating", Kind::Text),
 ];
 

@@ -9,7 +9,12 @@ use crate::model::{Rules, Style, TextRef};
 use crate::text::number;
 
 /// Separates the names of custom mutators, and surrounds those of their classes.
-const SEPARATOR: u8 = 0x1C;
+pub(in crate::gamespy4) const SEPARATOR: u8 = 0x1C;
+
+/// The names in a list of custom mutators or of their classes.
+pub(in crate::gamespy4) fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|&byte| byte == SEPARATOR).filter(|name| !name.is_empty())
+}
 
 /// The settings of one server, borrowed. `Display` is one line for people: what is played where, and what is unusual
 /// about it.
@@ -98,8 +103,7 @@ impl<'a> Settings<'a> {
             Kind::Number => Value::Number(number::integer(raw)?),
             Kind::Boolean => Value::Boolean(number::boolean(raw)?),
             Kind::Names => {
-                let names = raw.split(|&byte| byte == SEPARATOR).filter(|name| !name.is_empty());
-                Value::Names(names.map(|name| TextRef::new(name, Style::default())).collect())
+                Value::Names(names(raw).map(|name| TextRef::new(name, Style::default())).collect())
             }
             Kind::GameMode => {
                 let number = number::number(raw)?;

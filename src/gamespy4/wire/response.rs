@@ -22,7 +22,7 @@ pub(crate) const BODY_AT: usize = 15;
 /// Longest datagram of GameSpy's own server code (QR2 SDK, qr2.c).
 pub(crate) const MAX_DATAGRAM: usize = 1400;
 /// Most datagrams of a reply. GameSpy's own code stops at eight, other servers might not.
-const MAX_DATAGRAMS: usize = 32;
+pub(crate) const MAX_DATAGRAMS: usize = 32;
 
 /// One datagram from a server, viewed without copying.
 ///
@@ -129,7 +129,7 @@ impl<'a> Response<'a> {
     ///
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] for other types than 0x00 and 0x09, [`ParseErrorKind::CutShort`] inside the
-    /// id or when nothing follows it, [`ParseErrorKind::Malformed`] for a challenge that is no decimal number of 32 bits,
+    /// id, when nothing follows it or before the number of a numbered datagram, [`ParseErrorKind::Malformed`] for a challenge that is no decimal number of 32 bits,
     /// [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more, or [`Limits::max_fragments`] or more.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let Some(&kind @ (CHALLENGE | DATA)) = datagram.first() else {
@@ -145,7 +145,7 @@ impl<'a> Response<'a> {
             // What GameSpy's own code sends to those who quote zeros where no challenge is in use.
             return Err(cut_short("the reply: no data"));
         }
-        let framing = framing(datagram);
+        let framing = framing(datagram).ok_or_else(|| cut_short("the datagram's number"))?;
         let most = limits.max_fragments().min(MAX_DATAGRAMS);
         match framing {
             Framing::Split { number, .. } if usize::from(number) >= most => {
@@ -243,15 +243,17 @@ fn value(text: &[u8]) -> Option<i32> {
 
 /// GameSpy's own code writes `splitnum` and NUL before the number. Other Minecraft servers write eight bytes of their own
 /// or only zeros (github.com/GeyserMC/Geyser, issue 736).
-fn framing(datagram: &[u8]) -> Framing {
-    let number = datagram.get(NUMBER_AT).copied().unwrap_or_default();
+///
+/// `None`: cut before its number.
+fn framing(datagram: &[u8]) -> Option<Framing> {
+    let number = datagram.get(NUMBER_AT).copied();
     let split = |number: u8| Framing::Split { number: number & 0x7F, last: number & 0x80 != 0 };
-    match (datagram.get(HEAD..NUMBER_AT), number, datagram.get(BODY_AT)) {
-        (Some(filler), ..) if filler == FILLER => split(number),
-        (Some([text @ .., 0]), 0x80, Some(0)) if !text.contains(&0) => split(0x80),
-        (Some([0, 0, 0, 0, 0, 0, 0, 0, 0]), 0, Some(0)) => split(0x80),
+    Some(match (datagram.get(HEAD..NUMBER_AT), number, datagram.get(BODY_AT)) {
+        (Some(filler), number, _) if filler == FILLER => split(number?),
+        (Some([text @ .., 0]), Some(0x80), Some(0)) if !text.contains(&0) => split(0x80),
+        (Some([0, 0, 0, 0, 0, 0, 0, 0, 0]), Some(0), Some(0)) => split(0x80),
         _ => Framing::Single,
-    }
+    })
 }
 
 /// A text and its NUL, in the layouts that have no sections.
@@ -362,6 +364,8 @@ mod tests {
         assert_eq!(rejected(b"\xfe\xfd\x09\x01\x02\x03\x04"), (type_byte, 0));
         assert_eq!(rejected(b"\x09\x01\x02\x03"), (ParseErrorKind::CutShort("the request id"), 4));
         assert_eq!(rejected(b"\0\x01\x02\x03\x04"), (ParseErrorKind::CutShort("the reply: no data"), 5));
+        let unnumbered = b"\0\x01\x02\x03\x04splitnum\0";
+        assert_eq!(rejected(unnumbered), (ParseErrorKind::CutShort("the datagram's number"), 14));
         let numbered = b"\0\x01\x02\x03\x04splitnum\0\x20\0";
         assert_eq!(rejected(numbered), (ParseErrorKind::Limit { what: "datagrams", limit: 32 }, 14));
         let limits = Limits::default().with_max_fragments(4);
