@@ -47,7 +47,7 @@ struct Arguments {
     /// `mutators=["Instagib"]`; may be given more than once.
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
-    /// Send heartbeats to this master server; may be given more than once. Quake 3 only.
+    /// Send heartbeats to this master server; may be given more than once. For quake3 and gamespy1.
     #[arg(long, value_name = "ADDRESS:PORT")]
     announce: Vec<SocketAddr>,
     /// Stop after this many seconds.
@@ -67,9 +67,6 @@ async fn main() -> ExitCode {
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    if !arguments.announce.is_empty() && arguments.protocol != Protocol::Quake3 {
-        return Err("--announce applies to quake3 only".into());
-    }
     let mut world = world(arguments.protocol, &arguments.game)?;
     if let Some(players) = arguments.players {
         let player = |number: u16| {
@@ -87,26 +84,30 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let now = Instant::now();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
     let cannot_listen = |error| command_line::cannot_listen(address, &error);
-    let sockets = [UdpSocket::bind(address).await.map_err(cannot_listen)?];
+    let socket = UdpSocket::bind(address).await.map_err(cannot_listen)?;
+    let address = socket.local_addr()?;
     let masters: Vec<String> = arguments.announce.iter().map(SocketAddr::to_string).collect();
     let mut announcer = None;
     if !masters.is_empty() {
-        let (status, options) = (&world.status, Options::default());
-        announcer = Some(Announcer::quake3("DarkPlaces", arguments.announce, status, options, now)?);
+        let status = &world.status;
+        announcer = Some(match arguments.protocol {
+            Protocol::Quake3 => {
+                Announcer::quake3("DarkPlaces", arguments.announce, status, Options::default(), now)?
+            }
+            Protocol::GameSpy1 => Announcer::gamespy1(address.port(), arguments.announce, status, now)?,
+            other => return Err(format!("--announce applies to quake3 and gamespy1, not to {other}").into()),
+        });
     }
-    for socket in &sockets {
-        let heartbeats = if masters.is_empty() { "" } else { ", heartbeats to " };
-        let address = socket.local_addr()?;
-        writeln!(std::io::stdout(), "{} on {address}{heartbeats}{}", world.about, masters.join(", "))?;
-    }
+    let heartbeats = if masters.is_empty() { "" } else { ", heartbeats to " };
+    writeln!(std::io::stdout(), "{} on {address}{heartbeats}{}", world.about, masters.join(", "))?;
     let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, now);
     for loss in responder.losses() {
         command_line::complain(&format!("{loss}"));
     }
     let serving = async {
         match &mut announcer {
-            Some(announcer) => serve(&sockets, (&mut responder, announcer)).await,
-            None => serve(&sockets, &mut responder).await,
+            Some(announcer) => serve(&[socket], (&mut responder, announcer)).await,
+            None => serve(&[socket], &mut responder).await,
         }
     };
     tokio::select! {

@@ -31,7 +31,8 @@
 //! | mix servers, mocks and caches | the `Query` trait |
 //! | get a list of servers | `Client::quake3_servers`, `Client::gamespy1_servers` |
 //! | answer queries on a socket | [`serve::Responder`] and `net::serve` |
-//! | be listed by Quake 3 masters, or run a master | [`quake3::master`] |
+//! | be listed by master servers | [`serve::Announcer`] |
+//! | run a Quake 3 master server | [`quake3::master`] |
 //! | run console commands on a Quake 3 server | `net::Rcon` |
 //! | use another runtime, or none | [`session::Session`], [`scan::Scanner`], and the loop below |
 //! | decode captured datagrams | [`inspect`](inspect()), [`Answer::from_datagrams`] |

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use serde_json::Value;
 
-/// One captured answer with what it must decode to.
+/// One captured answer and its expected decoding.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
@@ -55,13 +55,12 @@ fn read(path: &Path) -> Case {
     }
 }
 
-/// Bytes as the captures write them: one code point a byte.
+/// Bytes as the captures write them: one code point per byte.
 pub fn latin1(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
-/// Compares decoded parts (`rules`, `players`, `teams`, `info`) with what a case expects; parts it does not name
-/// are not judged.
+/// Compares decoded parts (`rules`, `players`, `teams`, `info`) with those that a case expects; other parts are ignored.
 pub fn check(case: &Case, actual: &Value) {
     let expect = &case.expect;
     let name = &case.name;
