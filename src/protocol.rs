@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use bytes::Bytes;
 use thiserror::Error;
@@ -178,6 +179,15 @@ impl Conversation for StatusQuery {
             Self::GameSpy4(query) => query.timeout(remaining).map(Answer::GameSpy4),
             Self::Quake3(query) => query.timeout(remaining).map(Answer::Quake3),
             Self::Ut2004(query) => query.timeout(remaining).map(Answer::Ut2004),
+        }
+    }
+
+    fn retry_spacing(&self) -> Duration {
+        match self {
+            Self::GameSpy1(query) => query.retry_spacing(),
+            Self::GameSpy4(query) => query.retry_spacing(),
+            Self::Quake3(query) => query.retry_spacing(),
+            Self::Ut2004(query) => query.retry_spacing(),
         }
     }
 }

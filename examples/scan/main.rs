@@ -5,7 +5,7 @@
 //! cargo run --release --example scan -- --protocol ut2004 servers.txt    for lines that name no protocol
 //! echo 'quake3 192.0.2.1:27960' | cargo run --release --example scan -- --json -
 //! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3
-//! cargo run --release --example scan -- --window 4096 --rate 20000 --timeout 2 --retries 1 servers.txt
+//! cargo run --release --example scan -- --rate 20000 --timeout 2 --retries 1 servers.txt
 //! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      the dead cost little more than the living
 //! cargo run --release --example scan -- --protocol ut2004 --readings 1 servers.txt   half the requests, see --help
 //! ```
@@ -55,8 +55,8 @@ struct Arguments {
     /// Print one JSON object a server and line, failures too.
     #[arg(long)]
     json: bool,
-    /// Most queries under way at once.
-    #[arg(long, default_value_t = 1024)]
+    /// Most queries under way at once: bounds the memory, not the speed.
+    #[arg(long, default_value_t = ScanOptions::default().window())]
     window: usize,
     /// Most datagrams sent a second.
     #[arg(long)]

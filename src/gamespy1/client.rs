@@ -1,5 +1,7 @@
 //! The client's conversation: one request, one reply in one or more datagrams.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use super::answer::answer::{Answer, Asked};
@@ -177,5 +179,10 @@ impl Conversation for StatusQuery {
             Remaining::Step | Remaining::Nothing => true,
         };
         self.best().filter(|_| is_enough).map_or(OnTimeout::Retry, OnTimeout::Done)
+    }
+
+    /// None: servers answer every request.
+    fn retry_spacing(&self) -> Duration {
+        Duration::ZERO
     }
 }

@@ -87,10 +87,14 @@ pub struct ScanStats {
     pub retries: u64,
     /// Datagrams received, all kinds together.
     pub datagrams: u64,
+    /// Bytes sent, headers of UDP and IP included (28 bytes a datagram over IPv4, 48 over IPv6).
+    pub bytes_sent: u64,
+    /// Bytes received, counted the same way.
+    pub bytes_received: u64,
     /// Datagrams from servers under query that did not answer the request, over the results taken.
     pub rejected: u64,
-    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. As many ended queries are
-    /// remembered as the window is wide.
+    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The 4,096 queries that ended
+    /// last are remembered.
     pub late: u64,
     /// Datagrams from addresses that were not queried, or too long ago.
     pub foreign: u64,

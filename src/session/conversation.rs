@@ -1,5 +1,7 @@
 //! What a protocol writes: the pure part of a query.
 
+use std::time::Duration;
+
 use crate::error::ParseError;
 
 /// One exchange with one server, as a pure state machine.
@@ -46,6 +48,14 @@ pub trait Conversation {
     /// The wait that [`Self::receive`] asked for ran out, or the deadline passed.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
+    /// The shortest time after which the servers of this protocol answer a request that is sent again; default 1 s, since
+    /// DarkPlaces (DarkPlacesEngine/darkplaces, `netconn.c`) answers one a second and address. A scan that knows the round trips of its servers sends retries as early as this, see
+    /// [`ScanOptions::adaptive_wait`](crate::ScanOptions::adaptive_wait). A [`Session`](super::Session) by itself waits for
+    /// [`Timing::retry_after`](crate::Timing::retry_after).
+    fn retry_spacing(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
     /// The same exchange with its answer converted: conversations of several protocols fit into one scan as
     /// `Box<dyn Conversation<Answer = …> + Send>`.
     ///
@@ -81,6 +91,10 @@ impl<C: Conversation + ?Sized> Conversation for Box<C> {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         (**self).timeout(remaining)
     }
+
+    fn retry_spacing(&self) -> Duration {
+        (**self).retry_spacing()
+    }
 }
 
 /// A conversation whose answer is converted, see [`Conversation::map`].
@@ -104,6 +118,10 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<B> {
         self.conversation.timeout(remaining).map(&mut self.convert)
+    }
+
+    fn retry_spacing(&self) -> Duration {
+        self.conversation.retry_spacing()
     }
 }
 

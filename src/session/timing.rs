@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Waiting times of one query. The defaults are what real servers tolerate: no second request within a second
 /// (DarkPlaces answers one a second and address; ioquake3 one a second after a burst of ten).
 ///
-/// Setters clamp to documented ranges, so no value can make a session spin or wait for ever.
+/// Kept in whole microseconds. Setters clamp to documented ranges, so no value can make a session spin or wait for ever.
 ///
 /// ```
 /// use std::time::Duration;
@@ -17,22 +17,48 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    timeout: Duration,
-    retry_after: Duration,
+    timeout: Micros,
+    retry_after: Micros,
+    quiet: Micros,
+    grace: Micros,
     retries: u8,
-    quiet: Duration,
-    grace: Duration,
     max_steps: u8,
+}
+
+/// A wait in whole microseconds, up to an hour: a quarter of what a [`Duration`] takes, in each of thousands of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Micros(u32);
+
+impl Micros {
+    const fn from_millis(millis: u32) -> Self {
+        Self(millis.saturating_mul(1000))
+    }
+
+    const fn get(self) -> Duration {
+        Duration::from_micros(self.0 as u64)
+    }
+}
+
+impl From<Duration> for Micros {
+    fn from(wait: Duration) -> Self {
+        Self(u32::try_from(wait.as_micros()).unwrap_or(u32::MAX))
+    }
+}
+
+impl From<Micros> for Duration {
+    fn from(wait: Micros) -> Self {
+        wait.get()
+    }
 }
 
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            timeout: Duration::from_secs(4),
-            retry_after: Duration::from_millis(1200),
+            timeout: Micros::from_millis(4000),
+            retry_after: Micros::from_millis(1200),
             retries: 2,
-            quiet: Duration::from_millis(300),
-            grace: Duration::from_millis(100),
+            quiet: Micros::from_millis(300),
+            grace: Micros::from_millis(100),
             max_steps: 16,
         }
     }
@@ -43,13 +69,13 @@ impl Timing {
     /// behind it are not sent, see [`Self::requests`].
     #[must_use]
     pub const fn timeout(&self) -> Duration {
-        self.timeout
+        self.timeout.get()
     }
 
     /// From a request to its first retry, half as much again to each next one: 10 ms–1 min, default 1.2 s.
     #[must_use]
     pub const fn retry_after(&self) -> Duration {
-        self.retry_after
+        self.retry_after.get()
     }
 
     /// Most requests that are sent again during the whole query: 0–20, default 2.
@@ -61,13 +87,13 @@ impl Timing {
     /// Quiet that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
     #[must_use]
     pub const fn quiet(&self) -> Duration {
-        self.quiet
+        self.quiet.get()
     }
 
     /// Longest wait for a late datagram once the evidence says that all are here: 1 ms–1 min, default 100 ms.
     #[must_use]
     pub const fn grace(&self) -> Duration {
-        self.grace
+        self.grace.get()
     }
 
     /// Request/reply steps of one conversation, 1–64; default 16 (the longest real one has three, and starts again with
@@ -94,7 +120,7 @@ impl Timing {
         let mut sent_at = Duration::ZERO;
         let fits = |retry: &u8| {
             sent_at = sent_at.saturating_add(self.reply_wait(*retry));
-            sent_at < self.timeout
+            sent_at < self.timeout()
         };
         let retries = (0..self.retries).take_while(fits).count();
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
@@ -106,21 +132,21 @@ impl Timing {
     pub fn fitted(self) -> Self {
         // All waits together are this many times the first.
         let waits = (0..=self.retries).fold((0.0, 1.0), |(sum, wait), _| (sum + wait, wait * 1.5)).0;
-        let fitting = self.timeout.div_f64(waits);
-        self.with_retry_after(fitting.min(self.retry_after))
+        let fitting = self.timeout().div_f64(waits);
+        self.with_retry_after(fitting.min(self.retry_after()))
     }
 
     /// Sets [`Self::timeout`], clamped to its range.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(600));
+        self.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(600)).into();
         self
     }
 
     /// Sets [`Self::retry_after`], clamped to its range. Below a second, DarkPlaces servers ignore the retry.
     #[must_use]
     pub fn with_retry_after(mut self, retry_after: Duration) -> Self {
-        self.retry_after = retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60));
+        self.retry_after = retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
         self
     }
 
@@ -134,14 +160,14 @@ impl Timing {
     /// Sets [`Self::quiet`], clamped to its range.
     #[must_use]
     pub fn with_quiet(mut self, quiet: Duration) -> Self {
-        self.quiet = quiet.clamp(Duration::from_millis(1), Duration::from_secs(60));
+        self.quiet = quiet.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
         self
     }
 
     /// Sets [`Self::grace`], clamped to its range.
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
-        self.grace = grace.clamp(Duration::from_millis(1), Duration::from_secs(60));
+        self.grace = grace.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
         self
     }
 
@@ -154,7 +180,7 @@ impl Timing {
 
     /// The wait for a reply after this many retries: half as much again each time.
     pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
-        (0..retry).fold(self.retry_after, |wait, _| wait.saturating_add(half(wait)))
+        (0..retry).fold(self.retry_after(), |wait, _| wait.saturating_add(half(wait)))
     }
 }
 
