@@ -17,6 +17,8 @@ const DATAGRAMS_AT_START: f64 = 4.0;
 const BLOCK: u32 = 64;
 /// The least share of answered requests that is assumed, whatever the servers did so far.
 const LEAST_SHARE: f64 = 1.0 / 16.0;
+/// The share is assumed to be larger by this, since servers that answer may follow each other.
+const SHARE_MARGIN: f64 = 1.25;
 /// The fewest datagrams that are expected for a request, whatever answers were like and however few there are.
 const LEAST_DATAGRAMS: f64 = 1.0 / 4.0;
 
@@ -288,7 +290,8 @@ impl Admission {
 
     /// Requests that may hold a reservation.
     pub(super) fn places(&self) -> f64 {
-        let places = (self.usable / (self.datagrams * self.share).max(LEAST_DATAGRAMS)).max(LEAST);
+        let share = (self.share * SHARE_MARGIN).min(1.0);
+        let places = (self.usable / (self.datagrams * share).max(LEAST_DATAGRAMS)).max(LEAST);
         match self.rate.requests_per_second() {
             Some(rate) => places.min(rate * MOST_BURST.as_secs_f64()).max(1.0),
             None => places,
