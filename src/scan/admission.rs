@@ -20,7 +20,7 @@ const LEAST_SHARE: f64 = 1.0 / 16.0;
 /// The share is assumed to be larger by this, since servers that answer may follow each other.
 const SHARE_MARGIN: f64 = 1.25;
 /// The fewest datagrams that are expected for a request, whatever answers were like and however few there are.
-const LEAST_DATAGRAMS: f64 = 1.0 / 4.0;
+const LEAST_DATAGRAMS: f64 = 3.0 / 4.0;
 
 /// Bytes a second at the start of a scan, both directions: 160 Mbit/s, which a home line survives for the first round
 /// trip. With the bytes a request below, 25,000 requests a second.
@@ -44,7 +44,7 @@ const ENOUGH: u32 = 16;
 
 /// How long a request without a reply keeps its reservation at least, where a round trip is not known to be shorter: a
 /// process may be off its processor for this long.
-const HOLD: (Duration, Duration) = (Duration::from_micros(250), Duration::from_millis(1));
+const HOLD: (Duration, Duration) = (Duration::from_micros(250), Duration::from_micros(500));
 /// A silence that says nothing of the servers, while few have answered and later: a program off its processor is
 /// silent as well, and what it then sends comes at once.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));

@@ -79,6 +79,15 @@ pub struct Scan<C: Conversation = StatusQuery> {
 }
 
 /// Counters of the sockets of a scan.
+///
+/// ```
+/// use queryport::net::ScanIo;
+///
+/// fn lost(io: &ScanIo) -> String {
+///     io.drops.map_or_else(|| "unknown".to_owned(), |drops| drops.to_string())
+/// }
+/// assert_eq!(lost(&ScanIo::default()), "unknown");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ScanIo {
