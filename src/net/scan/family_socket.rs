@@ -129,9 +129,9 @@ impl FamilySocket {
         }
     }
 
-    /// Whether another datagram may be queued.
+    /// Whether another datagram may be queued. Half a batch: while it is being sent, as many replies arrive.
     pub(super) fn has_room(&self) -> bool {
-        self.outgoing.len() < BATCH
+        self.outgoing.len() < BATCH / 2
     }
 
     pub(super) fn queue(&mut self, to: SocketAddr, datagram: &[u8]) {
