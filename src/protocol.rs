@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use bytes::Bytes;
 use thiserror::Error;
@@ -101,7 +102,7 @@ impl FromStr for Protocol {
     }
 }
 
-/// Queries a server's status in a protocol that is chosen at run time.
+/// Queries a server's status in a protocol that is chosen at run time. The large ones are boxed: a scan keeps thousands.
 ///
 /// ```
 /// use queryport::session::Conversation;
@@ -116,7 +117,7 @@ impl FromStr for Protocol {
 #[non_exhaustive]
 pub enum StatusQuery {
     /// See [`gamespy1::StatusQuery`].
-    GameSpy1(gamespy1::StatusQuery),
+    GameSpy1(Box<gamespy1::StatusQuery>),
     /// See [`gamespy4::StatusQuery`].
     GameSpy4(gamespy4::StatusQuery),
     /// See [`quake3::StatusQuery`].
@@ -132,9 +133,9 @@ impl StatusQuery {
     pub fn new(protocol: Protocol, nonce: u64, options: &QueryOptions) -> Self {
         let (limits, detail) = (options.limits, options.detail);
         match protocol {
-            Protocol::GameSpy1 => Self::GameSpy1(
+            Protocol::GameSpy1 => Self::GameSpy1(Box::new(
                 gamespy1::StatusQuery::new(nonce, limits).with_dialect(options.gamespy1).with_detail(detail),
-            ),
+            )),
             Protocol::GameSpy4 => Self::GameSpy4(
                 gamespy4::StatusQuery::new(nonce, limits).with_dialect(options.gamespy4).with_detail(detail),
             ),
@@ -178,6 +179,15 @@ impl Conversation for StatusQuery {
             Self::GameSpy4(query) => query.timeout(remaining).map(Answer::GameSpy4),
             Self::Quake3(query) => query.timeout(remaining).map(Answer::Quake3),
             Self::Ut2004(query) => query.timeout(remaining).map(Answer::Ut2004),
+        }
+    }
+
+    fn retry_spacing(&self) -> Duration {
+        match self {
+            Self::GameSpy1(query) => query.retry_spacing(),
+            Self::GameSpy4(query) => query.retry_spacing(),
+            Self::Quake3(query) => query.retry_spacing(),
+            Self::Ut2004(query) => query.retry_spacing(),
         }
     }
 }

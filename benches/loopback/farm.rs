@@ -35,6 +35,9 @@ pub(crate) struct Options {
     /// Percent of servers that never answer.
     #[arg(long, default_value_t = 0)]
     pub(crate) dead: u32,
+    /// The dead servers are the first of the list, not scattered over it.
+    #[arg(long)]
+    pub(crate) dead_first: bool,
     /// Percent of servers whose replies take 300 ms more.
     #[arg(long, default_value_t = 0)]
     pub(crate) slow: u32,
@@ -71,7 +74,18 @@ fn is_among(index: u32, salt: u32, percent: u32) -> bool {
     (index.wrapping_add(salt)).wrapping_mul(0x9E37_79B1) >> 16 & 0xFFFF < percent * 65_536 / 100
 }
 
-/// A datagram with the positions to fill in.
+impl Options {
+    /// Whether a server never answers.
+    fn is_dead(&self, index: u32) -> bool {
+        if self.dead_first {
+            u64::from(index) * 100 < u64::from(self.dead) * u64::from(self.servers)
+        } else {
+            is_among(index, 0, self.dead)
+        }
+    }
+}
+
+/// A datagram with places to fill in.
 struct Template {
     bytes: Vec<u8>,
     number_at: Option<usize>,
@@ -204,7 +218,7 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
                     // Loopback only, also if the socket is bound to other addresses.
                     let asked = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
                     let Some(index) = index(asked).filter(|&index| index < options.servers) else { continue };
-                    if to.ip().is_loopback() && !is_among(index, 0, options.dead) {
+                    if to.ip().is_loopback() && !options.is_dead(index) {
                         let key = (protocol, kind, quoted.len());
                         known.entry(key).or_insert_with(|| {
                             templates(protocol, options.full, request, SocketAddrV4::from(to).into())

@@ -28,6 +28,18 @@ enum Task {
     Farm(farm::Options),
     /// Scan and print seconds, answers and peak memory: one row of a comparison, in its own process.
     Scan(ScanArguments),
+    /// Lists with silent servers, in the share and order of the rows.
+    Dead {
+        /// Runs of each row; the table has the medians.
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+        /// Only lists with this share.
+        #[arg(long)]
+        percent: Option<u32>,
+        /// The program of benches/gamedig, to compare with.
+        #[arg(long)]
+        gamedig: Option<PathBuf>,
+    },
     /// Run all comparisons: farms and scans, each pinned to a processor.
     Compare {
         /// Runs of each row; the tables have the median.
@@ -45,8 +57,20 @@ struct ScanArguments {
     port: u16,
     #[arg(long, default_value_t = 10_000)]
     servers: u32,
-    #[arg(long, default_value_t = 512)]
-    window: usize,
+    /// Most queries under way; for the bare loop as many as are under way, 64 unless given.
+    #[arg(long)]
+    window: Option<usize>,
+    /// Milliseconds to wait for an answer, and retries.
+    #[arg(long, default_value_t = 1000)]
+    timeout: u64,
+    #[arg(long, default_value_t = 0)]
+    retries: u8,
+    /// Most datagrams a second; learned without.
+    #[arg(long)]
+    rate: Option<u32>,
+    /// Bytes of the receive buffer.
+    #[arg(long)]
+    receive_buffer: Option<u32>,
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
     /// Normalise each answer and read it.
@@ -71,6 +95,8 @@ struct ScanArguments {
 struct Run {
     seconds: f64,
     answered: u32,
+    /// Datagrams that the kernel dropped, where the scan counts them.
+    drops: u64,
     /// Peak memory of the process so far, in KiB.
     memory: u64,
 }
@@ -80,18 +106,23 @@ pub(crate) fn main() -> std::io::Result<()> {
         Some(Task::Farm(options)) => farm::run(options),
         Some(Task::Scan(arguments)) => {
             let run = scan(arguments);
-            println!("{} {} {}", run.seconds, run.answered, run.memory);
+            println!("{} {} {} {}", run.seconds, run.answered, run.drops, run.memory);
             Ok(())
         }
         Some(Task::Compare { rounds, gamedig }) => compare(&Comparison { rounds, gamedig }),
+        Some(Task::Dead { rounds, percent, gamedig }) => {
+            dead(&Comparison { rounds, gamedig }, percent);
+            Ok(())
+        }
         None => compare(&Comparison { rounds: 3, gamedig: None }),
     }
 }
 
 fn scan(arguments: ScanArguments) -> Run {
     let ScanArguments { port, servers, window, .. } = arguments;
-    let (took, answered) = if arguments.floor {
-        floor::run(servers, port, window, floor::steps(arguments.protocol, arguments.readings, port))
+    let (took, answered, drops) = if arguments.floor {
+        let (took, answered) = floor::run(servers, port, window.unwrap_or(64), floor::steps(arguments.protocol, arguments.readings, port));
+        (took, answered, 0)
     } else {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(typed(arguments))
@@ -99,17 +130,23 @@ fn scan(arguments: ScanArguments) -> Run {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let memory = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    Run { seconds: took.as_secs_f64(), answered, memory }
+    Run { seconds: took.as_secs_f64(), answered, drops, memory }
 }
 
-async fn typed(arguments: ScanArguments) -> (Duration, u32) {
-    let ScanArguments { port, servers, window, .. } = arguments;
-    let timing = Timing::default().with_timeout(Duration::from_secs(1)).with_retries(0);
+async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
+    let ScanArguments { port, servers, .. } = arguments;
+    let timeout = Duration::from_millis(arguments.timeout);
+    let mut timing = Timing::default().with_timeout(timeout).with_retries(arguments.retries);
+    if arguments.retries == 0 {
+        timing = timing.with_retry_after(timeout);
+    }
     let options = ScanOptions::default()
-        .with_window(window)
+        .with_window(arguments.window.unwrap_or(ScanOptions::default().window()))
+        .with_rate(arguments.rate)
+        .with_receive_buffer(arguments.receive_buffer)
         .with_adaptive_wait(arguments.adaptive.map(Duration::from_millis));
     let client = Client::with_secret(Secret::new([7; 16]))
-        .with_timing(timing.with_retry_after(Duration::from_secs(1)))
+        .with_timing(timing)
         .with_options(QueryOptions::default().with_readings(arguments.readings));
     let protocol = arguments.protocol;
     let targets = (0..servers).map(move |index| (protocol, SocketAddr::from(farm::address(index, port))));
@@ -139,7 +176,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32) {
     if std::env::var_os("SHOW").is_some() {
         eprintln!("{:?} {:?}", scan.io(), scan.stats());
     }
-    (took, answered)
+    (took, answered, scan.io().drops.unwrap_or_default())
 }
 
 /// A program on one processor; without a path, this one.
@@ -165,8 +202,8 @@ impl Farm {
         // Wait until it answers.
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        for index in 0..100 {
-            let to = SocketAddr::from(farm::address(index % 10, port));
+        for index in 0..if more.contains(&"100") { 5 } else { 100 } {
+            let to = SocketAddr::from(farm::address(9_999_u32.saturating_sub(index % 10), port));
             socket.send_to(b"\xff\xff\xff\xffgetstatus 01234567890", to).unwrap();
             if socket.recv_from(&mut [0; 2048]).is_ok() {
                 break;
@@ -218,11 +255,12 @@ impl Comparison {
                 Row::Gamedig(threads) => format!("rust gamedig, {threads} threads"),
             };
             println!(
-                "  {name:<52} {:>8.1} ms {:>9.0}/s  {:>5.2} of the first  least answered {:>6}  peak {:>6} KiB",
+                "  {name:<52} {:>8.1} ms {:>9.0}/s  {:>5.2} of the first  least answered {:>6}  most dropped {:>4}  peak {:>6} KiB",
                 run.seconds * 1e3,
                 f64::from(servers) / run.seconds,
                 floor / run.seconds,
                 runs.iter().map(|run| run.answered).min().unwrap(),
+                runs.iter().map(|run| run.drops).max().unwrap(),
                 run.memory,
             );
         }
@@ -247,7 +285,9 @@ impl Comparison {
         let text = String::from_utf8(output.stdout).unwrap();
         let mut parts = text.split_whitespace();
         let mut next = || parts.next().expect("a row").parse::<f64>().unwrap();
-        Some(Run { seconds: next(), answered: next() as u32, memory: next() as u64 })
+        let (seconds, answered) = (next(), next() as u32);
+        let drops = if matches!(row, Row::Ours(_)) { next() as u64 } else { 0 };
+        Some(Run { seconds, answered, drops, memory: next() as u64 })
     }
 }
 
@@ -255,6 +295,33 @@ impl Comparison {
 fn rows_of(protocol: &str) -> Vec<Row> {
     let each = ["--floor", "", "--model", "--unbatched"];
     each.map(|what| Row::Ours(format!("--protocol {protocol} {what}"))).to_vec()
+}
+
+/// 10,000 servers of which some never answer, with Linux's default receive buffer: 1 s and no retries with the learned rate
+/// and with an open one, then the defaults of the example.
+fn dead(comparison: &Comparison, percent: Option<u32>) {
+    let ours = |arguments: &str| Row::Ours(format!("--receive-buffer 212992 {arguments}"));
+    for percent in [0, 10, 50, 90, 99, 100_u32].into_iter().filter(|&each| percent.is_none_or(|only| only == each)) {
+        for order in ["", "--dead-first"] {
+            let percents = percent.to_string();
+            let mut farm = vec!["--dead", &percents];
+            if !order.is_empty() {
+                farm.push(order);
+            }
+            let _farm = Farm::start(PORT, &farm);
+            let mut rows = vec![ours(""), ours("--rate 10000000"), ours("--model")];
+            if percent == 50 && order.is_empty() {
+                rows.push(ours("--timeout 4000 --retries 2"));
+            }
+            if order.is_empty() {
+                rows.extend([1000, 2000, 4000].map(Row::Gamedig));
+            }
+            comparison.table(&format!("{percent} % silent {order}"), 10_000, &rows);
+            if percent == 100 {
+                comparison.table("1,024 silent", 1024, &rows[..2]);
+            }
+        }
+    }
 }
 
 fn compare(comparison: &Comparison) -> std::io::Result<()> {

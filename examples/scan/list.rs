@@ -1,42 +1,171 @@
 //! Where the addresses come from.
 
-use std::io::Read;
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 
+use futures_core::Stream;
+use ipnet::IpNet;
+use queryport::net::ScanTarget;
 use queryport::quake3::master::{ListQuery, ListRequest};
 use queryport::{Client, Error, Limits, Protocol};
+use tokio::sync::mpsc;
 
-pub(crate) type Target = (Protocol, SocketAddr);
+/// The longest line that can hold a target: a protocol, a host name of 253 bytes and a port.
+const MAX_LINE: usize = 4096;
 
-/// The lines of a file, or of standard input for `-`. Lines that are no address are told and passed over.
-pub(crate) fn from_file(path: &str, protocol: Protocol) -> std::io::Result<Vec<Target>> {
-    let mut text = String::new();
-    if path == "-" {
-        std::io::stdin().read_to_string(&mut text)?;
-    } else {
-        text = std::fs::read_to_string(path)
-            .map_err(|error| std::io::Error::new(error.kind(), format!("{path}: {error}")))?;
-    }
-    let mut targets = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if line.is_empty() {
-            continue;
-        }
-        match target(line, protocol) {
-            Some(target) => targets.push(target),
-            None => eprintln!("scan: {path}:{number}: {line:?} is no IP:PORT or PROTOCOL IP:PORT"),
-        }
-    }
-    Ok(targets)
+/// One server of the list: its protocol, and the address or host name as it was written.
+pub(crate) type Target = (Protocol, String);
+
+/// Which targets of a list are asked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    pub(crate) exclude: Vec<IpNet>,
+    /// One part of so many.
+    pub(crate) shard: Option<(u64, u64)>,
+    /// Targets at the start of the list that an earlier scan has results for.
+    pub(crate) skip: u64,
 }
 
-fn target(line: &str, protocol: Protocol) -> Option<Target> {
-    let (protocol, address) = match line.split_once(char::is_whitespace) {
-        Some((name, address)) => (name.parse().ok()?, address.trim()),
-        None => (protocol, line),
+impl Filter {
+    /// Whether the target with this number in the list is asked. Host names are not looked up for it.
+    fn admits(&self, number: u64, target: &Target) -> bool {
+        let (_, server) = target;
+        let ip =
+            server.parse::<SocketAddr>().map(|address| address.ip()).or_else(|_| server.parse::<IpAddr>());
+        let is_excluded =
+            ip.is_ok_and(|ip| self.exclude.iter().any(|network| network.contains(&ip.to_canonical())));
+        let is_ours = self.shard.is_none_or(|(part, parts)| number % parts == part - 1);
+        number >= self.skip && is_ours && !is_excluded
+    }
+}
+
+/// Targets that were handed to the scan, by the number the scan gives them, until their results are here.
+#[derive(Debug, Default)]
+pub(crate) struct UnderWay {
+    handed: u64,
+    targets: BTreeMap<u64, (u64, Target)>,
+    /// How far the list was read.
+    pub(crate) read: u64,
+}
+
+impl UnderWay {
+    /// Takes out the target of a result.
+    pub(crate) fn remove(&mut self, index: u64) -> Option<Target> {
+        self.targets.remove(&index).map(|(_, target)| target)
+    }
+
+    /// How many targets at the start of the list have their results.
+    pub(crate) fn finished(&self) -> u64 {
+        self.targets.first_key_value().map_or(self.read, |(_, (number, _))| *number)
+    }
+}
+
+/// Targets as they are read.
+#[derive(Debug)]
+pub(crate) struct Targets {
+    lines: mpsc::Receiver<Target>,
+    filter: Filter,
+    under_way: Arc<Mutex<UnderWay>>,
+}
+
+impl Targets {
+    pub(crate) fn new(
+        lines: mpsc::Receiver<Target>,
+        filter: Filter,
+        under_way: Arc<Mutex<UnderWay>>,
+    ) -> Self {
+        Self { lines, filter, under_way }
+    }
+}
+
+impl Stream for Targets {
+    type Item = ScanTarget;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ScanTarget>> {
+        loop {
+            let Some(target) = std::task::ready!(self.lines.poll_recv(cx)) else { return Poll::Ready(None) };
+            let mut under_way = self.under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let number = under_way.read;
+            under_way.read += 1;
+            if self.filter.admits(number, &target) {
+                let index = under_way.handed;
+                under_way.handed += 1;
+                under_way.targets.insert(index, (number, target.clone()));
+                return Poll::Ready(Some(target.into()));
+            }
+        }
+    }
+}
+
+/// Reads a file, or standard input for `-`, in a thread of its own: reading blocks, and a list may never end.
+pub(crate) fn from_file(path: &str, protocol: Protocol) -> std::io::Result<mpsc::Receiver<Target>> {
+    let reader: Box<dyn Read + Send> = if path == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{path}: {error}"));
+        Box::new(File::open(path).map_err(named)?)
     };
-    Some((protocol, address.parse().ok()?))
+    let (sender, receiver) = mpsc::channel(1024);
+    let path = path.to_owned();
+    std::thread::spawn(move || {
+        let mut reader = BufReader::new(reader);
+        for number in 1_u64.. {
+            match next_line(&mut reader) {
+                Ok(Some(line)) => match target(&line, protocol) {
+                    Ok(Some(target)) => {
+                        if sender.blocking_send(target).is_err() {
+                            break;
+                        }
+                    }
+                    Ok(None) => {}
+                    Err(why) => eprintln!("scan: {path}:{number}: {why}"),
+                },
+                Ok(None) => break,
+                Err(error) => {
+                    eprintln!("scan: {path}:{number}: {error}");
+                    break;
+                }
+            }
+        }
+    });
+    Ok(receiver)
+}
+
+/// A line without its end; of a long one the first [`MAX_LINE`] bytes and one more.
+fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let limit = u64::try_from(MAX_LINE + 1).unwrap_or(u64::MAX);
+    if reader.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    if line.last() != Some(&b'\n') && line.len() > MAX_LINE {
+        reader.skip_until(b'\n')?;
+    }
+    Ok(Some(line))
+}
+
+/// The target of a line; `None` for an empty line or a comment.
+fn target(line: &[u8], protocol: Protocol) -> Result<Option<Target>, String> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    if line.len() > MAX_LINE {
+        return Err(format!("a line of more than {MAX_LINE} bytes"));
+    }
+    let text = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
+    let wrong = || format!("\"{}\" is no HOST:PORT or PROTOCOL HOST:PORT", text.escape_ascii());
+    let text = std::str::from_utf8(text).map_err(|_| wrong())?;
+    let (protocol, server) = match text.split_once(char::is_whitespace) {
+        Some((name, server)) => (name.parse().map_err(|_| wrong())?, server.trim()),
+        None => (protocol, text),
+    };
+    if server.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(wrong());
+    }
+    Ok((!server.is_empty()).then(|| (protocol, server.to_owned())))
 }
 
 /// What a Quake 3 master knows.
@@ -45,13 +174,13 @@ pub(crate) async fn from_master(
     master: &str,
     game: &str,
     protocol: i32,
-) -> Result<Vec<Target>, Box<dyn std::error::Error>> {
+) -> Result<mpsc::Receiver<Target>, Box<dyn std::error::Error>> {
     let query = ListQuery::new(&ListRequest::extended(game.as_bytes(), protocol), &Limits::default())?;
     let mut servers = client.quake3_servers(master, query).await?;
     let mut targets = Vec::new();
     loop {
         match servers.next().await {
-            Ok(Some(server)) => targets.push((Protocol::Quake3, server)),
+            Ok(Some(server)) => targets.push((Protocol::Quake3, server.to_string())),
             Ok(None) => break,
             // Half a list is worth a scan.
             Err(error @ Error::Query { .. }) if !targets.is_empty() => {
@@ -61,5 +190,9 @@ pub(crate) async fn from_master(
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(targets)
+    let (sender, receiver) = mpsc::channel(targets.len().max(1));
+    for target in targets {
+        sender.try_send(target)?;
+    }
+    Ok(receiver)
 }

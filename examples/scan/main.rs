@@ -5,13 +5,17 @@
 //! cargo run --release --example scan -- --protocol ut2004 servers.txt    for lines that name no protocol
 //! echo 'quake3 192.0.2.1:27960' | cargo run --release --example scan -- --json -
 //! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3
-//! cargo run --release --example scan -- --window 4096 --rate 20000 --timeout 2 --retries 1 servers.txt
-//! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      the dead cost little more than the living
+//! cargo run --release --example scan -- --rate 20000 --timeout 2 --retries 1 servers.txt
+//! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      shorter waits for silent servers
 //! cargo run --release --example scan -- --protocol ut2004 --readings 1 servers.txt   half the requests, see --help
+//! cargo run --release --example scan -- --exclude 192.0.2.0/24 --shard 1/4 servers.txt
+//! cargo run --release --example scan -- --bytes-per-second 1000000 --skip 5000 servers.txt
 //! ```
 //!
-//! Answers go to standard output, one line each; the progress bar, where there is a terminal for it, and the summary go
-//! to standard error. Exit status: 0 when anybody answered, 1 when nobody did, 2 for a wrong command line.
+//! Answers go to standard output, one line each, as they come; the progress, where there is a terminal for it, and the summary
+//! go to standard error. Ctrl-C and a closed pipe end the scan with a summary of what it did. Each JSON line says in `skip`
+//! how many targets at the start of the list were finished then: `--skip` with that number goes on from there. Exit status: 0
+//! when a server answered, 1 when none did, 2 for a wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -20,24 +24,32 @@
 )]
 
 mod list;
+mod output;
 mod summary;
 
+use std::future::poll_fn;
 use std::io::{IsTerminal, Write};
+use std::pin::Pin;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use clap::Parser;
+use futures_core::Stream;
 use indicatif::{ProgressBar, ProgressStyle};
+use ipnet::IpNet;
 use queryport::scan::Scanned;
 use queryport::{Answer, Client, Error, Protocol, QueryOptions, ScanOptions, Text, Timing, ToStatus};
 use serde_json::json;
 
+use list::{Filter, Target, Targets, UnderWay};
 use summary::Summary;
 
-/// Ask every server of a list who it is, what is being played and who is on.
+/// Query every server of a list: who it is, what is being played and who is on.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// A file with one address a line, `IP:PORT` or `PROTOCOL IP:PORT`; `-` for standard input.
+    /// A file with one server a line, `HOST:PORT` or `PROTOCOL HOST:PORT`; `-` for standard input, read as it comes.
     #[arg(required_unless_present = "master")]
     list: Option<String>,
     /// The protocol of lines that name none.
@@ -55,12 +67,24 @@ struct Arguments {
     /// Print one JSON object a server and line, failures too.
     #[arg(long)]
     json: bool,
-    /// Most queries under way at once.
-    #[arg(long, default_value_t = 1024)]
+    /// Most queries under way at once: bounds the memory, not the speed.
+    #[arg(long, default_value_t = ScanOptions::default().window())]
     window: usize,
     /// Most datagrams sent a second.
     #[arg(long)]
     rate: Option<u32>,
+    /// Most bytes a second, sent and received together.
+    #[arg(long)]
+    bytes_per_second: Option<u64>,
+    /// Do not query addresses of this network; may be repeated. Host names are not looked up for it.
+    #[arg(long, value_name = "NETWORK/BITS")]
+    exclude: Vec<IpNet>,
+    /// Query one part of the list only: part I of N, counted from 1.
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<(u64, u64)>,
+    /// Pass over so many targets at the start of the list, as the end of an earlier scan says.
+    #[arg(long, default_value_t = 0)]
+    skip: u64,
     /// Most queries under way to one host; 0 for no bound. Loopback is never held back.
     #[arg(long, default_value_t = 8)]
     per_host: u16,
@@ -70,15 +94,14 @@ struct Arguments {
     /// How often to ask again.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-    /// Give up the silent by what the others show, after their last request: four times the slowest of a thousand round
-    /// trips, and at least so many seconds.
+    /// Wait for a reply no longer than four times the slowest of a thousand round trips, and at least so many seconds.
     #[arg(long, value_parser = seconds, num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
     adaptive_wait: Option<f64>,
     /// Readings of a UT2004 server's lists that must agree: 1 to 4. With 1, half the requests, and one datagram lost from
     /// the middle of a list goes unnoticed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4))]
     readings: u8,
-    /// One datagram per system call, as on systems that cannot do better.
+    /// One datagram per system call, as on systems without batched calls.
     #[arg(long)]
     unbatched: bool,
 }
@@ -87,6 +110,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.01..=600.0).contains(&seconds) => Ok(seconds),
         _ => Err("expected seconds between 0.01 and 600".to_owned()),
+    }
+}
+
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    match text.split_once('/').map(|(part, parts)| (part.parse(), parts.parse())) {
+        Some((Ok(part), Ok(parts))) if 1 <= part && part <= parts => Ok((part, parts)),
+        _ => Err("expected I/N with I from 1 to N, as in 1/4".to_owned()),
     }
 }
 
@@ -111,6 +141,7 @@ fn options(arguments: &Arguments) -> ScanOptions {
     ScanOptions::default()
         .with_window(arguments.window)
         .with_rate(arguments.rate)
+        .with_bytes_per_second(arguments.bytes_per_second)
         .with_per_host((arguments.per_host > 0).then_some(arguments.per_host))
         .with_adaptive_wait(arguments.adaptive_wait.map(Duration::from_secs_f64))
 }
@@ -118,36 +149,56 @@ fn options(arguments: &Arguments) -> ScanOptions {
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let query_options = QueryOptions::default().with_readings(arguments.readings);
     let client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
-    let targets = match (&arguments.master, &arguments.list) {
+    let lines = match (&arguments.master, &arguments.list) {
         (Some(master), _) => {
             list::from_master(&client, master, &arguments.game, arguments.game_protocol).await?
         }
         (None, Some(path)) => list::from_file(path, arguments.protocol)?,
-        (None, None) => Vec::new(),
+        (None, None) => return Err("no list".into()),
     };
-    let total = targets.len();
-    let protocols: Vec<Protocol> = targets.iter().map(|(protocol, _)| *protocol).collect();
-    let mut scan = client.scan(targets, options(arguments))?;
+    let filter = Filter { exclude: arguments.exclude.clone(), shard: arguments.shard, skip: arguments.skip };
+    let under_way = Arc::new(Mutex::new(UnderWay::default()));
+    let targets = Targets::new(lines, filter, Arc::clone(&under_way));
+    let mut scan = client.scan_stream(targets, options(arguments))?;
     if arguments.unbatched {
         scan = scan.unbatched();
     }
-    let bar = progress(total);
+    let bar = progress();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut summary = Summary::new();
-    while let Some(scanned) = scan.next().await {
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut closed = std::pin::pin!(output::closed());
+    let mut is_interrupted = false;
+    loop {
+        let next = poll_fn(|cx| {
+            if interrupted.as_mut().poll(cx).is_ready() || closed.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            let next = Pin::new(&mut scan).poll_next(cx).map(Some);
+            // Nothing else to do: what is written leaves.
+            if next.is_pending() && out.flush().is_err() {
+                return Poll::Ready(None);
+            }
+            next
+        });
+        let Some(next) = next.await else {
+            is_interrupted = true;
+            break;
+        };
+        let Some(scanned) = next else { break };
         summary.add(&scanned);
-        let protocol = usize::try_from(scanned.index).ok().and_then(|index| protocols.get(index)).copied();
-        let line = if arguments.json { Some(json_line(&scanned, protocol)) } else { readable(&scanned) };
+        let (target, finished) = {
+            let mut under_way = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let target = under_way.remove(scanned.index);
+            (target, under_way.finished())
+        };
+        let line =
+            if arguments.json { Some(json_line(&scanned, target, finished)) } else { readable(&scanned) };
         bar.inc(1);
         if let Some(line) = line {
-            let written = if bar.is_hidden() {
-                writeln!(out, "{line}")
-            } else {
-                // Below the bar, which shares the terminal.
-                bar.suspend(|| writeln!(out, "{line}").and_then(|()| out.flush()))
-            };
-            // Whoever read our output has gone.
+            let written = bar.suspend(|| writeln!(out, "{line}"));
             if written.is_err() {
+                is_interrupted = true;
                 break;
             }
         }
@@ -155,34 +206,45 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let _ = out.flush();
     bar.finish_and_clear();
     eprint!("{}", summary.text(scan.stats(), &scan.io()));
+    if is_interrupted {
+        let finished = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).finished();
+        eprintln!("  interrupted; to go on:  --skip {finished}");
+    }
     Ok(if summary.answered() > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A bar with rate and time left on a terminal, nothing in a pipe.
-fn progress(total: usize) -> ProgressBar {
+/// Results and their rate on a terminal, nothing in a pipe. The length of the list is not known before its end.
+fn progress() -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(u64::try_from(total).unwrap_or(u64::MAX));
-    let template = "{bar:40} {pos} of {len} servers, {per_sec}, {eta} left";
-    match ProgressStyle::with_template(template) {
+    let bar = ProgressBar::no_length();
+    match ProgressStyle::with_template("{spinner} {pos} servers, {per_sec}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
 }
 
-fn json_line(scanned: &Scanned<Answer, Error>, protocol: Option<Protocol>) -> String {
+fn json_line(scanned: &Scanned<Answer, Error>, target: Option<Target>, finished: u64) -> String {
     let address = scanned.peer.map(|peer| peer.to_string());
-    let protocol = protocol.map(Protocol::name);
+    let (protocol, server) = target.map(|(protocol, server)| (protocol.name(), server)).unzip();
     match &scanned.result {
         Ok(outcome) => json!({
             "address": address,
+            "server": server,
             "protocol": protocol,
+            "skip": finished,
             "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
             "requests": outcome.stats.requests,
             "status": outcome.answer.to_status(),
         }),
-        Err(error) => json!({ "address": address, "protocol": protocol, "error": error.to_string() }),
+        Err(error) => json!({
+            "address": address,
+            "server": server,
+            "protocol": protocol,
+            "skip": finished,
+            "error": error.to_string(),
+        }),
     }
     .to_string()
 }

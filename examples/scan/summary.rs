@@ -66,6 +66,8 @@ impl Summary {
             "  datagrams         {} sent ({} again), {} received ({} late, {} foreign), {drops} dropped by the kernel",
             stats.requests, stats.retries, stats.datagrams, stats.late, stats.foreign,
         );
+        let _ =
+            writeln!(out, "  bytes             {} sent, {} received", stats.bytes_sent, stats.bytes_received);
         if io.send_errors > 0 {
             let _ = writeln!(out, "  send errors       {}", io.send_errors);
         }

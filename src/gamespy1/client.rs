@@ -1,5 +1,7 @@
 //! The client's conversation: one request, one reply in one or more datagrams.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use super::answer::answer::{Answer, Asked};
@@ -187,5 +189,10 @@ impl Conversation for StatusQuery {
             Remaining::Step | Remaining::Nothing => true,
         };
         if is_enough { OnTimeout::Done(best) } else { OnTimeout::Retry }
+    }
+
+    /// None: servers answer every request.
+    fn retry_spacing(&self) -> Duration {
+        Duration::ZERO
     }
 }

@@ -1,5 +1,7 @@
 //! The client's conversation: a challenge, then the data.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use super::answer::answer::{Answer, Assembly, Form};
@@ -290,6 +292,11 @@ impl Conversation for StatusQuery {
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
         self.step = Step::Challenge;
         OnTimeout::Retry
+    }
+
+    /// None: GameSpy's SDK answers every request, and each attempt begins with a new challenge.
+    fn retry_spacing(&self) -> Duration {
+        Duration::ZERO
     }
 }
 

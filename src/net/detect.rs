@@ -14,6 +14,14 @@ use crate::protocol::{Protocol, StatusQuery};
 use crate::session::Outcome;
 
 /// A protocol that a host answered in, see [`Client::detect`].
+///
+/// ```
+/// use queryport::net::Detected;
+///
+/// fn line(found: &Detected) -> String {
+///     format!("{} on {}", found.protocol, found.outcome.peer)
+/// }
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Detected {

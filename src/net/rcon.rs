@@ -14,7 +14,13 @@ use crate::session::{Conversation, Outcome};
 /// Least time to wait for the first words of an answer: a map change takes a while.
 const LEAST_WAIT: Duration = Duration::from_secs(3);
 
-/// How the password is shown to the server.
+/// How the password is sent to the server, see [`Rcon::with_mode`].
+///
+/// ```
+/// use queryport::net::RconMode;
+///
+/// assert_eq!(RconMode::default(), RconMode::Plain);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum RconMode {
@@ -72,14 +78,14 @@ impl Rcon {
         })
     }
 
-    /// Sets how the password is shown.
+    /// Sets how the password is sent.
     #[must_use]
     pub const fn with_mode(mut self, mode: RconMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Runs a command and waits until its answer ends by quiet. The command is sent once; where no answer comes,
+    /// Runs a command and waits until its answer ends with a time of quiet. The command is sent once; where no answer comes,
     /// it may have been run.
     ///
     /// # Errors
@@ -127,7 +133,7 @@ impl Rcon {
     }
 }
 
-/// This machine's idea of the time.
+/// The time of this machine.
 #[cfg(feature = "secure-rcon")]
 #[allow(clippy::disallowed_methods, reason = "the network layer is where clocks are read")]
 fn since_1970() -> Duration {

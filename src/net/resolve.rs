@@ -11,6 +11,13 @@ use super::error::Error;
 const MAX_ADDRESSES: usize = 4;
 
 /// Which addresses of a host name are tried.
+///
+/// ```
+/// use queryport::net::Family;
+/// use queryport::{Client, Secret};
+///
+/// let client = Client::with_secret(Secret::new([7; 16])).with_family(Family::Ipv4);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Family {

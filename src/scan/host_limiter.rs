@@ -1,5 +1,6 @@
 //! How many queries run against one host at once.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,41 +14,43 @@ pub(super) struct Target<C> {
     pub(super) conversation: C,
 }
 
-/// Counts the queries under way to each host, and queues targets of busy hosts. Both are bounded by the scan's window.
+/// Counts the queries under way to each host, and queues targets of busy hosts.
 #[derive(Debug)]
 pub(super) struct HostLimiter<C> {
     per_host: Option<u16>,
     prefix: (u8, u8),
-    busy: HashMap<IpAddr, Host<C>>,
+    /// Queries under way, for each host that has some.
+    under_way: HashMap<IpAddr, u16>,
+    /// Targets of hosts that are busy.
+    queues: HashMap<IpAddr, VecDeque<Target<C>>>,
     /// Targets that wait for their host, over all hosts.
     waiting: usize,
     /// Targets that may be queried now; their host already counts them.
     ready: VecDeque<Target<C>>,
 }
 
-#[derive(Debug)]
-struct Host<C> {
-    under_way: u16,
-    waiting: VecDeque<Target<C>>,
-}
-
 impl<C> HostLimiter<C> {
-    pub(super) fn new(per_host: Option<u16>, prefix: (u8, u8), window: usize) -> Self {
-        // Twice the room, as for the addresses: below half full, the map does not grow.
-        let busy = HashMap::with_capacity(if per_host.is_some() { window.saturating_mul(2) } else { 0 });
-        Self { per_host, prefix, busy, waiting: 0, ready: VecDeque::new() }
+    pub(super) fn new(per_host: Option<u16>, prefix: (u8, u8)) -> Self {
+        Self {
+            per_host,
+            prefix,
+            under_way: HashMap::new(),
+            queues: HashMap::new(),
+            waiting: 0,
+            ready: VecDeque::new(),
+        }
     }
 
     /// Returns the target when it may be queried now, queues it otherwise.
     pub(super) fn admit(&mut self, target: Target<C>) -> Option<Target<C>> {
         let Some(most) = self.bound(target.peer) else { return Some(target) };
         let key = self.key(target.peer);
-        let host = self.busy.entry(key).or_insert_with(|| Host { under_way: 0, waiting: VecDeque::new() });
-        if host.under_way < most {
-            host.under_way = host.under_way.saturating_add(1);
+        let under_way = self.under_way.entry(key).or_insert(0);
+        if *under_way < most {
+            *under_way = under_way.saturating_add(1);
             return Some(target);
         }
-        host.waiting.push_back(target);
+        self.queues.entry(key).or_default().push_back(target);
         self.waiting = self.waiting.saturating_add(1);
         None
     }
@@ -58,13 +61,15 @@ impl<C> HostLimiter<C> {
             return;
         }
         let key = self.key(peer);
-        let Some(host) = self.busy.get_mut(&key) else { return };
-        if let Some(next) = host.waiting.pop_front() {
-            self.ready.push_back(next);
-        } else {
-            host.under_way = host.under_way.saturating_sub(1);
-            if host.under_way == 0 {
-                self.busy.remove(&key);
+        if let Entry::Occupied(mut queue) = self.queues.entry(key) {
+            self.ready.extend(queue.get_mut().pop_front());
+            if queue.get().is_empty() {
+                queue.remove();
+            }
+        } else if let Entry::Occupied(mut under_way) = self.under_way.entry(key) {
+            *under_way.get_mut() = under_way.get().saturating_sub(1);
+            if *under_way.get() == 0 {
+                under_way.remove();
             }
         }
     }
@@ -104,7 +109,7 @@ mod tests {
 
     #[test]
     fn targets_of_a_busy_host_wait_and_nothing_is_left_behind() {
-        let mut hosts = HostLimiter::new(Some(2), (32, 64), 8);
+        let mut hosts = HostLimiter::new(Some(2), (32, 64));
         assert!(hosts.admit(target("192.0.2.1:1")).is_some());
         assert!(hosts.admit(target("192.0.2.1:2")).is_some());
         assert!(hosts.admit(target("192.0.2.1:3")).is_none());
@@ -116,12 +121,12 @@ mod tests {
         for peer in ["192.0.2.1:2", "192.0.2.1:3", "192.0.2.2:1"] {
             hosts.ended(peer.parse().unwrap());
         }
-        assert!(hosts.busy.is_empty());
+        assert!(hosts.under_way.is_empty() && hosts.queues.is_empty());
     }
 
     #[test]
     fn prefixes_make_hosts_and_loopback_is_not_limited() {
-        let mut hosts = HostLimiter::new(Some(1), (24, 64), 8);
+        let mut hosts = HostLimiter::new(Some(1), (24, 64));
         assert!(hosts.admit(target("192.0.2.1:1")).is_some());
         assert!(hosts.admit(target("192.0.2.200:1")).is_none());
         assert!(hosts.admit(target("[2001:db8::1]:1")).is_some());
@@ -131,7 +136,7 @@ mod tests {
             assert!(hosts.admit(target(&format!("127.0.0.1:{port}"))).is_some());
             assert!(hosts.admit(target(&format!("[::1]:{port}"))).is_some());
         }
-        let mut unlimited = HostLimiter::new(None, (32, 64), 8);
+        let mut unlimited = HostLimiter::new(None, (32, 64));
         assert!((0..100).all(|_| unlimited.admit(target("192.0.2.1:1")).is_some()));
     }
 }

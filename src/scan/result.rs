@@ -8,6 +8,18 @@ use crate::error::{ErrorKind, QueryError};
 use crate::session::{Outcome, QueryStats};
 
 /// The result for one target.
+///
+/// ```
+/// use queryport::scan::{NotAsked, ScanError, Scanned};
+///
+/// fn line<A>(scanned: &Scanned<A>) -> String {
+///     match &scanned.result {
+///         Ok(outcome) => format!("{} answered after {:?}", outcome.peer, outcome.elapsed),
+///         Err(ScanError::NotAsked(NotAsked::Duplicate)) => format!("target {} is a duplicate", scanned.index),
+///         Err(error) => format!("target {}: {error}", scanned.index),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scanned<A, E = ScanError> {
@@ -33,6 +45,14 @@ impl<A, E> Scanned<A, E> {
 }
 
 /// Why a target has no answer.
+///
+/// ```
+/// use queryport::ErrorKind;
+/// use queryport::scan::{NotAsked, ScanError};
+///
+/// let error = ScanError::from(NotAsked::NotOneServer);
+/// assert_eq!(error.kind(), ErrorKind::BadAddress);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ScanError {
@@ -45,6 +65,12 @@ pub enum ScanError {
 }
 
 /// Why a target was not queried.
+///
+/// ```
+/// use queryport::scan::NotAsked;
+///
+/// assert_eq!(NotAsked::Duplicate.to_string(), "the same address is being queried already");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum NotAsked {
@@ -69,13 +95,22 @@ impl ScanError {
 }
 
 /// Counters of a scan.
+///
+/// ```
+/// use queryport::scan::ScanStats;
+///
+/// fn answered(stats: &ScanStats) -> String {
+///     format!("{} of {}, {} bytes received", stats.answered, stats.started, stats.bytes_received)
+/// }
+/// assert_eq!(answered(&ScanStats::default()), "0 of 0, 0 bytes received");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ScanStats {
     /// Queries that were started.
     pub started: u64,
-    /// Results taken that are answers, incomplete ones among them.
+    /// Results taken that are answers, incomplete ones included.
     pub answered: u64,
     /// Results taken that are failures.
     pub failed: u64,
@@ -87,10 +122,14 @@ pub struct ScanStats {
     pub retries: u64,
     /// Datagrams received, all kinds together.
     pub datagrams: u64,
+    /// Bytes sent, headers of UDP and IP included (28 bytes a datagram over IPv4, 48 over IPv6).
+    pub bytes_sent: u64,
+    /// Bytes received, counted the same way.
+    pub bytes_received: u64,
     /// Datagrams from servers under query that did not answer the request, over the results taken.
     pub rejected: u64,
-    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. As many ended queries are
-    /// remembered as the window is wide.
+    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The 4,096 queries that ended
+    /// last are remembered.
     pub late: u64,
     /// Datagrams from addresses that were not queried, or too long ago.
     pub foreign: u64,

@@ -37,12 +37,11 @@ impl RttEstimator {
         self.waits.as_ref()?.wait
     }
 
-    /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
-    /// them. Answers of few datagrams arrive first, so as many as are still `expected` must have been recorded.
-    pub(super) fn datagrams_per_request(&self, expected: usize) -> Option<usize> {
-        let enough = u64::try_from(expected).unwrap_or(u64::MAX).max(ENOUGH);
-        let answers = Some(self.answers).filter(|&answers| answers >= enough)?;
-        usize::try_from(self.most_datagrams.div_ceil(answers)).ok()
+    /// How many datagrams one answered request brings at most, on the average of the answers; `None` until there are
+    /// enough of them.
+    pub(super) fn datagrams_per_request(&self) -> Option<u32> {
+        let answers = Some(self.answers).filter(|&answers| answers >= ENOUGH)?;
+        u32::try_from(self.most_datagrams.div_ceil(answers)).ok()
     }
 }
 
@@ -122,11 +121,10 @@ mod tests {
     fn datagrams_per_request_need_enough_answers() {
         let mut estimator = RttEstimator::new(None);
         for answer in 0..ENOUGH {
-            assert_eq!(estimator.datagrams_per_request(10), None);
+            assert_eq!(estimator.datagrams_per_request(), None);
             assert_eq!(estimator.record(Some(Duration::ZERO), 2 + u32::from(answer % 2 == 1)), None);
         }
-        assert_eq!(estimator.datagrams_per_request(10), Some(3), "2.5, rounded up");
-        assert_eq!(estimator.datagrams_per_request(100), None);
+        assert_eq!(estimator.datagrams_per_request(), Some(3), "2.5, rounded up");
         assert_eq!(estimator.wait(), None);
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use super::admission::{Admission, RateControl};
 use super::host_limiter::{HostLimiter, Target};
 use super::options::ScanOptions;
 use super::result::{NotAsked, ScanError, ScanStats, Scanned};
@@ -22,17 +23,24 @@ use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
 /// pulls results with [`Self::poll_answer`]; those not taken yet count as under way, so a slow caller slows the scan and
 /// no queue grows.
 ///
-/// # Cost
-/// Memory follows [`ScanOptions::window`], not the list. A query under way takes its session (640 bytes for
-/// the protocols of this crate, room for the answer included), one timer, and two entries of an
-/// address table, of which one stays for a while to tell late datagrams from foreign ones. All of it is below 2,048 bytes,
-/// whatever the protocol, beside the datagrams that the conversation keeps; `tests/scan/memory.rs` checks that. A
-/// datagram allocates nothing here.
+/// # Speed
+/// A scan takes one timeout, whatever share of its list is silent, as long as the list fits
+/// [`ScanOptions::window`]. Three things hold a request back:
 ///
-/// # Load on servers
-/// At most [`ScanOptions::per_host`] queries are under way to one host. Targets that wait for their host are passed
-/// over, and at most a window of them is queued. [`ScanOptions::rate`] bounds all datagrams together. With
-/// [`ScanOptions::adaptive_wait`] unanswered queries end sooner.
+/// - The receive buffer ([`Self::set_receive_buffer`]). A request reserves room for the datagrams it brings, as many as
+///   answers turn out to have and in the share of requests that is answered. The reservation ends with the answer, and
+///   without one after a few milliseconds: a server that has said nothing by then brings no burst.
+/// - The rate ([`ScanOptions::rate`], [`ScanOptions::bytes_per_second`]), learned from what comes back unless it is set.
+/// - The servers: at most [`ScanOptions::per_host`] queries are under way to one host. Targets that wait for their host are
+///   passed over, at most 4,096 of them.
+///
+/// With [`ScanOptions::adaptive_wait`] unanswered queries end sooner.
+///
+/// # Cost
+/// Memory follows the queries under way and not the list. A query under way takes its session (about 550 bytes for the
+/// protocols of this crate, room for the answer included), one timer, an entry in the table of addresses and one in the table of
+/// hosts: together less than 1,024 bytes beside the datagrams that the conversation keeps. The 4,096 queries that ended last
+/// are remembered, to tell late datagrams from foreign ones. A datagram allocates nothing here.
 ///
 /// ```
 /// use std::time::Instant;
@@ -61,12 +69,12 @@ pub struct Scanner<C: Conversation> {
     pulled: u64,
     timing: Timing,
     options: ScanOptions,
-    window: usize,
-    /// Sessions that expect datagrams: what the window bounds.
-    expecting: usize,
-    /// The rate of sending, where there is one.
+    admission: Admission,
+    /// The rates that the caller has set, in datagrams sent and in bytes of both directions.
     rate: Option<Rate>,
     sent: LeakyBucket,
+    byte_rate: Option<Rate>,
+    bytes: LeakyBucket,
     /// The time of the latest call, for what is due at once.
     now: Instant,
     hosts: HostLimiter<C>,
@@ -79,6 +87,21 @@ pub struct Scanner<C: Conversation> {
     /// Targets among them that were not queried, which hold no slot.
     not_asked: usize,
     stats: ScanStats,
+}
+
+/// Most targets that wait for their host.
+const MOST_WAITING: usize = 4096;
+
+/// What a datagram of this payload takes of a line, with the headers of UDP and IP.
+fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
+    let headers = if canonical(peer).is_ipv4() { 28 } else { 48 };
+    u64::try_from(payload).unwrap_or(u64::MAX).saturating_add(headers)
+}
+
+/// Bytes that may cross at once where the caller bounds them: what the bound allows in 20 ms, and a datagram at least.
+const fn byte_burst(bytes_per_second: u64) -> u64 {
+    let burst = bytes_per_second / 50;
+    if burst < 1500 { 1500 } else { burst }
 }
 
 /// Where targets come from.
@@ -111,17 +134,24 @@ impl<C: Conversation> Scanner<C> {
 
     fn with_source(targets: Source<C>, timing: Timing, options: ScanOptions, now: Instant) -> Self {
         let rate = options.rate().map(|rate| Rate::per_second(rate.into(), options.burst().into()));
+        let bytes_per_second = options.bytes_per_second();
+        let control = match (bytes_per_second, rate) {
+            (Some(bytes), _) => RateControl::Bytes(bytes),
+            (None, Some(_)) => RateControl::Datagrams,
+            (None, None) => RateControl::Learned,
+        };
         Self {
             targets,
             pulled: 0,
             timing,
             options,
-            window: options.window(),
-            expecting: 0,
+            admission: Admission::new(control),
             rate,
             sent: LeakyBucket::default(),
+            byte_rate: bytes_per_second.map(|bytes| Rate::per_second(bytes, byte_burst(bytes))),
+            bytes: LeakyBucket::default(),
             now,
-            hosts: HostLimiter::new(options.per_host(), options.host_prefix(), options.window()),
+            hosts: HostLimiter::new(options.per_host(), options.host_prefix()),
             slots: Slots::new(options.window()),
             timers: TimerQueue::default(),
             estimator: RttEstimator::new(options.adaptive_wait()),
@@ -136,15 +166,12 @@ impl<C: Conversation> Scanner<C> {
     /// next steps go before new targets.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = now;
+        self.admission.handle_time(now);
         if self.blocked_until(now).is_some() {
             return None;
         }
         while let Some(slot_index) = self.to_send.pop_front() {
             let Some(slot) = self.slots.get_mut(slot_index) else { continue };
-            if !slot.expects && self.expecting >= self.window {
-                self.to_send.push_front(slot_index);
-                return None;
-            }
             slot.queued = false;
             slot.datagrams.0 = 0;
             if let Some(transmit) = slot.session.poll_transmit(now, out) {
@@ -155,10 +182,10 @@ impl<C: Conversation> Scanner<C> {
         while let Some(target) = self.next_target() {
             let mut session = Session::new(target.conversation, target.peer, self.timing, now);
             if let Some(wait) = self.estimator.wait() {
-                session.set_last_wait(wait);
+                session.set_longest_wait(wait);
             }
-            let slot =
-                Slot { session, index: target.index, queued: false, datagrams: (0, 0), expects: false };
+            let index = target.index;
+            let slot = Slot { session, index, queued: false, datagrams: (0, 0), reservation: None };
             let slot_index = self.slots.insert(slot);
             self.stats.started = self.stats.started.saturating_add(1);
             if let Some(transmit) = self.slots.get_mut(slot_index)?.session.poll_transmit(now, out) {
@@ -173,11 +200,19 @@ impl<C: Conversation> Scanner<C> {
     pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         self.now = now;
         self.stats.datagrams = self.stats.datagrams.saturating_add(1);
+        let length = with_headers(from, datagram.len());
+        self.stats.bytes_received = self.stats.bytes_received.saturating_add(length);
+        if let Some(rate) = &self.byte_rate {
+            self.bytes.add(now, rate, length);
+        }
         let from = canonical(from);
+        let (mut is_first, mut reservation) = (false, None);
         match self.slots.known(from) {
             Some(Known::Slot(slot_index)) => {
                 if let Some(slot) = self.slots.get_mut(slot_index) {
                     let (count, most) = &mut slot.datagrams;
+                    is_first = *count == 0;
+                    reservation = slot.reservation;
                     *count = count.saturating_add(1);
                     *most = *count.max(most);
                     slot.session.handle_datagram(now, from, datagram);
@@ -187,6 +222,7 @@ impl<C: Conversation> Scanner<C> {
             Some(Known::Ended(_)) => self.stats.late = self.stats.late.saturating_add(1),
             Some(Known::Waiting) | None => self.stats.foreign = self.stats.foreign.saturating_add(1),
         }
+        self.admission.received(now, datagram.len(), is_first, reservation);
     }
 
     /// When to call the scan again if no datagram arrives: in the past while a result waits to be taken or a datagram may
@@ -197,7 +233,7 @@ impl<C: Conversation> Scanner<C> {
             return Some(self.now);
         }
         let timer = self.timers.first().map(|(at, _)| at);
-        if self.may_send_now() {
+        if self.may_send() {
             let due = self.blocked_until(self.now).unwrap_or(self.now);
             return Some(timer.map_or(due, |timer| timer.min(due)));
         }
@@ -267,11 +303,15 @@ impl<C: Conversation> Scanner<C> {
         self.slots.len()
     }
 
-    /// Changes how many queries may expect datagrams at a time, between 1 and [`ScanOptions::window`]: what a receive
-    /// buffer must have room for. Queries that have all they asked for and wait for late datagrams are not among them, nor
-    /// are results. Those above a smaller window end in their time.
-    pub fn set_window(&mut self, window: usize) {
-        self.window = window.clamp(1, self.options.window());
+    /// Says how many bytes the socket's receive buffer has, as the system counts them (`SO_RCVBUF`). Without it the scan
+    /// assumes 212,992, Linux's default.
+    pub fn set_receive_buffer(&mut self, bytes: usize) {
+        self.admission.set_receive_buffer(bytes);
+    }
+
+    /// The system dropped datagrams because the receive buffer was full (Linux: `SO_RXQ_OVFL`): the scan slows down.
+    pub fn handle_drops(&mut self) {
+        self.admission.dropped();
     }
 
     /// Counters so far.
@@ -280,48 +320,43 @@ impl<C: Conversation> Scanner<C> {
         &self.stats
     }
 
-    /// How many datagrams one request brings at most, on the average of the answers; `None` until there are enough of
-    /// them to tell. With the size of a receive buffer it says which window is safe, see [`Self::set_window`].
-    #[must_use]
-    pub fn datagrams_per_request(&self) -> Option<usize> {
-        self.estimator.datagrams_per_request(self.expecting)
-    }
-
     /// Records an answer; the queries under way wait accordingly.
     fn record<A>(&mut self, outcome: &Outcome<A>, most_datagrams: u32) {
-        let Some(wait) = self.estimator.record(outcome.rtt, most_datagrams) else { return };
+        let wait = self.estimator.record(outcome.rtt, most_datagrams);
+        self.admission.answered(outcome.rtt, self.estimator.datagrams_per_request());
+        let Some(wait) = wait else { return };
         for slot_index in self.slots.indexes() {
             if let Some(slot) = self.slots.get_mut(slot_index) {
-                slot.session.set_last_wait(wait);
+                slot.session.set_longest_wait(wait);
                 self.settle(slot_index);
             }
         }
     }
 
-    /// Whether the rate forbids a datagram now, and until when.
+    /// Until when no datagram may be sent; `None` when one may be sent now.
     fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        let ready = self.sent.ready_at(now, self.rate.as_ref()?, 1);
-        (ready > now).then_some(ready)
+        let ready = |rate: &Option<Rate>, bucket: &LeakyBucket| {
+            let ready = bucket.ready_at(now, rate.as_ref()?, 1);
+            (ready > now).then_some(ready)
+        };
+        let rates = [ready(&self.rate, &self.sent), ready(&self.byte_rate, &self.bytes)];
+        rates.into_iter().flatten().chain(self.admission.blocked_until(now)).max()
     }
 
-    /// Whether [`Self::poll_transmit`] has something to send, but for the rate.
-    fn may_send_now(&self) -> bool {
-        let resend = self.to_send.front().is_some_and(|&slot_index| {
-            self.expecting < self.window || self.slots.get(slot_index).is_none_or(|slot| slot.expects)
-        });
-        resend || self.may_start()
-    }
-
-    /// Whether there is room for another query.
-    fn has_room(&self) -> bool {
-        let taken = self.slots.len().saturating_add(self.not_asked);
-        taken < self.options.window() && self.expecting < self.window
+    /// Whether [`Self::poll_transmit`] has something to send, as soon as it is not blocked.
+    fn may_send(&self) -> bool {
+        !self.to_send.is_empty() || self.may_start()
     }
 
     /// Whether there is room for another target, and maybe one.
     fn may_start(&self) -> bool {
-        let more = self.targets.has_next() && self.hosts.waiting() < self.window;
-        self.has_room() && (self.hosts.has_next() || more)
+        let more = self.targets.has_next() && self.hosts.waiting() < MOST_WAITING;
+        !self.is_full() && (self.hosts.has_next() || more)
+    }
+
+    /// Whether as many queries are under way as may be.
+    fn is_full(&self) -> bool {
+        self.slots.len().saturating_add(self.not_asked) >= self.options.window()
     }
 
     /// The next target that may be queried now. Targets of busy hosts are queued, those that must not be queried reported.
@@ -357,10 +392,21 @@ impl<C: Conversation> Scanner<C> {
 
     /// Accounts for a datagram of this slot that is being sent.
     fn sent(&mut self, now: Instant, slot_index: u32, transmit: Transmit) -> Transmit {
+        let length = with_headers(transmit.to, transmit.len);
         if let Some(rate) = &self.rate {
             self.sent.add(now, rate, 1);
         }
+        if let Some(rate) = &self.byte_rate {
+            self.bytes.add(now, rate, length);
+        }
         self.stats.requests = self.stats.requests.saturating_add(1);
+        self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(length);
+        if let Some(slot) = self.slots.get_mut(slot_index) {
+            let before = slot.reservation.replace(self.admission.sent(now, transmit.len));
+            if let Some(before) = before {
+                self.admission.release(before);
+            }
+        }
         self.settle(slot_index);
         transmit
     }
@@ -368,10 +414,10 @@ impl<C: Conversation> Scanner<C> {
     /// Updates timer and queues after something happened to a session.
     fn settle(&mut self, slot_index: u32) {
         let Some(slot) = self.slots.get_mut(slot_index) else { return };
-        let expects = slot.session.expects_datagrams();
-        if std::mem::replace(&mut slot.expects, expects) != expects {
-            let moved = if expects { self.expecting.checked_add(1) } else { self.expecting.checked_sub(1) };
-            self.expecting = moved.unwrap_or_default();
+        if !slot.session.expects_datagrams()
+            && let Some(reservation) = slot.reservation.take()
+        {
+            self.admission.release(reservation);
         }
         if slot.session.is_running() {
             if slot.session.has_request() && !slot.queued {
@@ -400,7 +446,7 @@ impl<C: Conversation> Scanner<C> {
     pub(crate) fn wants_target(&self) -> bool {
         let is_drained =
             matches!(&self.targets, Source::Queue { waiting, is_closed: false } if waiting.is_empty());
-        is_drained && self.has_room() && !self.hosts.has_next() && self.hosts.waiting() < self.window
+        is_drained && !self.is_full() && !self.hosts.has_next() && self.hosts.waiting() < MOST_WAITING
     }
 
     /// Adds a target; `index` is what its result carries.
@@ -422,18 +468,15 @@ impl<C: Conversation> Scanner<C> {
         self.timers.first().map(|(at, _)| at)
     }
 
-    pub(crate) const fn options(&self) -> &ScanOptions {
-        &self.options
+    /// Whether a request waits for room in the receive buffer, and for nothing else.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        let by_admission = self.admission.blocked_until(self.now);
+        by_admission.is_some() && self.may_send() && self.blocked_until(self.now) == by_admission
     }
 
     /// Whether [`Self::poll_answer`] has a result.
     pub(crate) fn has_answer(&self) -> bool {
         !self.done.is_empty()
-    }
-
-    /// How many queries may expect datagrams now.
-    pub(crate) const fn window(&self) -> usize {
-        self.window
     }
 }
 
@@ -485,7 +528,6 @@ impl<C: Conversation> fmt::Debug for Scanner<C> {
         f.debug_struct("Scanner")
             .field("pulled", &self.pulled)
             .field("under_way", &self.under_way())
-            .field("window", &self.window)
             .field("stats", &self.stats)
             .finish_non_exhaustive()
     }

@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
+use super::admission::Reservation;
 use crate::session::{Conversation, Session};
 
 /// A session and what the scan knows of it.
@@ -15,9 +16,14 @@ pub(super) struct Slot<C: Conversation> {
     pub(super) queued: bool,
     /// Datagrams since the latest request, and the most that came for one.
     pub(super) datagrams: (u32, u32),
-    /// Whether it is counted among those that expect datagrams.
-    pub(super) expects: bool,
+    /// What its latest request reserved.
+    pub(super) reservation: Option<Reservation>,
 }
+
+/// Slots in one allocation. They never move: growing costs no copy and no second place in memory.
+const CHUNK: usize = 64;
+/// How many ended queries are remembered.
+const MEMORY: usize = 4096;
 
 /// What is known of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +36,11 @@ pub(super) enum Known {
     Ended(u32),
 }
 
-/// Slots are reused, addresses are canonical, and as many ended queries are remembered as may be under way.
+/// Slots are reused, addresses are canonical, and the latest ended queries are remembered.
 pub(super) struct Slots<C: Conversation> {
-    slots: Vec<Option<Slot<C>>>,
+    chunks: Vec<Vec<Option<Slot<C>>>>,
+    /// Slots in the chunks.
+    made: u32,
     free: Vec<u32>,
     known: HashMap<SocketAddr, Known>,
     ended: VecDeque<(SocketAddr, u32)>,
@@ -42,11 +50,16 @@ pub(super) struct Slots<C: Conversation> {
 }
 
 impl<C: Conversation> Slots<C> {
-    pub(super) fn new(memory: usize) -> Self {
-        // Twice the capacity for queries under way and ended: below half full, the map never grows because of entries
-        // that were removed.
-        let (known, ended) = (HashMap::with_capacity(memory.saturating_mul(4)), VecDeque::new());
-        Self { slots: Vec::new(), free: Vec::new(), known, ended, ends: 0, memory }
+    pub(super) fn new(window: usize) -> Self {
+        Self {
+            chunks: Vec::new(),
+            made: 0,
+            free: Vec::new(),
+            known: HashMap::new(),
+            ended: VecDeque::new(),
+            ends: 0,
+            memory: window.min(MEMORY),
+        }
     }
 
     /// What is known of the address.
@@ -67,28 +80,39 @@ impl<C: Conversation> Slots<C> {
     /// Puts a session into a slot.
     pub(super) fn insert(&mut self, slot: Slot<C>) -> u32 {
         let peer = slot.session.peer();
-        let slot_index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            u32::try_from(self.slots.len().saturating_sub(1)).unwrap_or(u32::MAX)
-        });
-        if let Some(free) = self.slots.get_mut(slot_index as usize) {
+        let slot_index = self.free.pop().unwrap_or_else(|| self.make());
+        if let Some(free) = self.at(slot_index) {
             *free = Some(slot);
         }
         self.known.insert(peer, Known::Slot(slot_index));
         slot_index
     }
 
-    pub(super) fn get(&self, slot_index: u32) -> Option<&Slot<C>> {
-        self.slots.get(slot_index as usize)?.as_ref()
+    pub(super) fn get_mut(&mut self, slot_index: u32) -> Option<&mut Slot<C>> {
+        self.at(slot_index)?.as_mut()
     }
 
-    pub(super) fn get_mut(&mut self, slot_index: u32) -> Option<&mut Slot<C>> {
-        self.slots.get_mut(slot_index as usize)?.as_mut()
+    fn at(&mut self, slot_index: u32) -> Option<&mut Option<Slot<C>>> {
+        let slot_index = slot_index as usize;
+        self.chunks.get_mut(slot_index / CHUNK)?.get_mut(slot_index % CHUNK)
+    }
+
+    /// Makes another slot.
+    fn make(&mut self) -> u32 {
+        if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.push(None);
+        }
+        let slot_index = self.made;
+        self.made = self.made.saturating_add(1);
+        slot_index
     }
 
     /// Frees a slot; datagrams that come from its address later are late.
     pub(super) fn free(&mut self, slot_index: u32) {
-        let Some(slot) = self.slots.get_mut(slot_index as usize) else { return };
+        let Some(slot) = self.at(slot_index) else { return };
         let Some(peer) = slot.as_ref().map(|slot| slot.session.peer()) else { return };
         // Dropped in place: a session is too large to move.
         *slot = None;
@@ -109,12 +133,12 @@ impl<C: Conversation> Slots<C> {
 
     /// The indexes of all slots, in use or not.
     pub(super) fn indexes(&self) -> std::ops::Range<u32> {
-        0..u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
+        0..self.made
     }
 
     /// Slots in use.
     pub(super) fn len(&self) -> usize {
-        self.slots.len().saturating_sub(self.free.len())
+        (self.made as usize).saturating_sub(self.free.len())
     }
 }
 
@@ -122,6 +146,6 @@ impl<C: Conversation> Slots<C> {
 impl<C: Conversation> Slots<C> {
     /// Slots and addresses that take memory.
     pub(super) fn footprint(&self) -> (usize, usize) {
-        (self.slots.len(), self.known.len())
+        (self.made as usize, self.known.len())
     }
 }

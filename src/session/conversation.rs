@@ -1,5 +1,7 @@
 //! The part of a query that depends on the protocol.
 
+use std::time::Duration;
+
 use crate::error::ParseError;
 
 /// The exchange of requests and replies with one server, implemented by each protocol.
@@ -46,6 +48,15 @@ pub trait Conversation {
     /// Handles a timeout: of the wait that [`Self::receive`] asked for, or of the whole query.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
+    /// The shortest time after which the servers of this protocol answer a request that is sent again; default 1 s, since
+    /// DarkPlaces (DarkPlacesEngine/darkplaces, `netconn.c`) answers one request per second and address. A scan that knows the
+    /// round-trip times of its servers sends retries as early as this, see
+    /// [`ScanOptions::adaptive_wait`](crate::ScanOptions::adaptive_wait). A [`Session`](super::Session) by itself waits for
+    /// [`Timing::retry_after`](crate::Timing::retry_after).
+    fn retry_spacing(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
     /// Converts the answer. Conversations of several protocols with the same answer run in one scan as
     /// `Box<dyn Conversation<Answer = …> + Send>`.
     ///
@@ -81,6 +92,10 @@ impl<C: Conversation + ?Sized> Conversation for Box<C> {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         (**self).timeout(remaining)
     }
+
+    fn retry_spacing(&self) -> Duration {
+        (**self).retry_spacing()
+    }
 }
 
 /// A conversation with a converted answer, see [`Conversation::map`].
@@ -104,6 +119,10 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<B> {
         self.conversation.timeout(remaining).map(&mut self.convert)
+    }
+
+    fn retry_spacing(&self) -> Duration {
+        self.conversation.retry_spacing()
     }
 }
 

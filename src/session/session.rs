@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use super::outcome::{Outcome, QueryStats};
-use super::timing::Timing;
+use super::timing::{Micros, Timing};
 use super::trace::QuerySpan;
 use crate::address::canonical;
 use crate::error::{ParseError, QueryError};
@@ -45,16 +45,15 @@ pub struct Session<C: Conversation> {
     peer: SocketAddr,
     timing: Timing,
     started: Instant,
-    deadline: Instant,
     /// The only timer beside the deadline. A new timer replaces it; timers are not queued.
     timer: Option<(Timer, Instant)>,
     to_send: bool,
     sent_at: Instant,
     /// How many times the request of this step was sent.
     sends: u8,
-    /// Upper bound of the wait for a reply when no retry follows.
-    last_wait: Duration,
-    rtt: Option<Duration>,
+    /// Upper bound of the wait for a reply, but for the spacing of requests.
+    longest_wait: Option<Micros>,
+    rtt: Option<Micros>,
     steps: u8,
     stats: QueryStats,
     last_rejection: Option<ParseError>,
@@ -84,7 +83,9 @@ const MAX_REQUEST: usize = 65_507;
 #[derive(Debug)]
 enum State<A> {
     Running,
-    Ready(Result<Outcome<A>, QueryError>),
+    /// The answer and how long the query took.
+    Answered(A, Micros),
+    Failed(QueryError),
     Taken,
 }
 
@@ -97,12 +98,11 @@ impl<C: Conversation> Session<C> {
             peer,
             timing,
             started: now,
-            deadline: after(now, timing.timeout()),
             timer: None,
             to_send: true,
             sent_at: now,
             sends: 0,
-            last_wait: Duration::MAX,
+            longest_wait: None,
             rtt: None,
             steps: 1,
             stats: QueryStats::default(),
@@ -122,7 +122,7 @@ impl<C: Conversation> Session<C> {
         let len = out.len().saturating_sub(before);
         if len > MAX_REQUEST {
             out.truncate(before);
-            self.state = State::Ready(Err(QueryError::RequestTooLong(len)));
+            self.state = State::Failed(QueryError::RequestTooLong(len));
             return None;
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
@@ -139,7 +139,7 @@ impl<C: Conversation> Session<C> {
             return;
         }
         // Datagrams must not keep the query alive.
-        if now >= self.deadline {
+        if now >= self.deadline() {
             self.handle_timeout(now);
         }
         if !self.is_running() {
@@ -156,7 +156,7 @@ impl<C: Conversation> Session<C> {
         }
         // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
         if self.rtt.is_none() && self.sends == 1 {
-            self.rtt = Some(now.saturating_duration_since(self.sent_at));
+            self.rtt = Some(now.saturating_duration_since(self.sent_at).into());
         }
         match verdict {
             Verdict::Rejected(_) => {}
@@ -175,7 +175,7 @@ impl<C: Conversation> Session<C> {
         match self.state {
             State::Running if self.to_send => Some(self.started),
             State::Running => Some(self.timer()),
-            State::Ready(_) => Some(self.started),
+            State::Answered(..) | State::Failed(_) => Some(self.started),
             State::Taken => None,
         }
     }
@@ -185,7 +185,7 @@ impl<C: Conversation> Session<C> {
         if !self.is_running() {
             return;
         }
-        if now >= self.deadline {
+        if now >= self.deadline() {
             self.span.timeout("deadline");
             self.give_up(now, None);
         } else if let Some((timer, _)) = self.timer.filter(|(_, at)| now >= *at) {
@@ -219,7 +219,14 @@ impl<C: Conversation> Session<C> {
     /// The outcome, once; `None` while the query runs and after the outcome was taken.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
         match std::mem::replace(&mut self.state, State::Taken) {
-            State::Ready(result) => Some(result),
+            State::Answered(answer, elapsed) => Some(Ok(Outcome {
+                answer,
+                peer: self.peer,
+                rtt: self.rtt.map(Duration::from),
+                elapsed: elapsed.into(),
+                stats: self.stats,
+            })),
+            State::Failed(error) => Some(Err(error)),
             other => {
                 self.state = other;
                 None
@@ -249,14 +256,20 @@ impl<C: Conversation> Session<C> {
         self.to_send && self.is_running()
     }
 
-    /// When the next timer expires, the deadline included.
-    pub(crate) fn timer(&self) -> Instant {
-        self.timer.map_or(self.deadline, |(_, at)| at.min(self.deadline))
+    fn deadline(&self) -> Instant {
+        after(self.started, self.timing.timeout())
     }
 
-    /// Bounds the wait for a reply when no retry follows. A wait that has begun changes with it.
-    pub(crate) fn set_last_wait(&mut self, last_wait: Duration) {
-        self.last_wait = last_wait;
+    /// When the next timer expires, the deadline included.
+    pub(crate) fn timer(&self) -> Instant {
+        let deadline = self.deadline();
+        self.timer.map_or(deadline, |(_, at)| at.min(deadline))
+    }
+
+    /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait is never shorter than
+    /// [`Conversation::retry_spacing`].
+    pub(crate) fn set_longest_wait(&mut self, longest: Duration) {
+        self.longest_wait = Some(Micros::from(longest));
         if let Some((Timer::Reply, _)) = self.timer {
             self.start(Timer::Reply, self.sent_at);
         }
@@ -276,12 +289,16 @@ impl<C: Conversation> Session<C> {
         let wait = match timer {
             Timer::Reply | Timer::Rest => {
                 let wait = self.timing.reply_wait(self.stats.retries);
-                if self.stats.retries < self.timing.retries() { wait } else { wait.min(self.last_wait) }
+                let longest = self.longest_wait.map_or(Duration::MAX, Duration::from);
+                let may_retry = self.stats.retries < self.timing.retries();
+                let spacing = if may_retry { self.conversation.retry_spacing() } else { Duration::ZERO };
+                wait.min(longest.max(spacing))
             }
             Timer::Quiet => self.timing.quiet(),
-            Timer::Grace => {
-                self.rtt.map_or(Duration::MAX, |rtt| rtt.max(LEAST_GRACE)).min(self.timing.grace())
-            }
+            Timer::Grace => self
+                .rtt
+                .map_or(Duration::MAX, |rtt| Duration::from(rtt).max(LEAST_GRACE))
+                .min(self.timing.grace()),
         };
         self.timer = Some((timer, after(now, wait)));
     }
@@ -299,8 +316,7 @@ impl<C: Conversation> Session<C> {
 
     fn finish(&mut self, now: Instant, answer: C::Answer) {
         let elapsed = now.saturating_duration_since(self.started);
-        let outcome = Outcome { answer, peer: self.peer, rtt: self.rtt, elapsed, stats: self.stats };
-        self.state = State::Ready(Ok(outcome));
+        self.state = State::Answered(answer, elapsed.into());
     }
 
     /// Ends the query with what has arrived, or with an error.
@@ -316,7 +332,7 @@ impl<C: Conversation> Session<C> {
             }
             None => QueryError::NoAnswer { requests, waited },
         };
-        self.state = State::Ready(Err(because.unwrap_or(failure)));
+        self.state = State::Failed(because.unwrap_or(failure));
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// With the defaults, no server gets two requests within a second: DarkPlaces answers each address once a second
 /// (xonotic/darkplaces, netconn.c), ioquake3 once a second after a burst of ten (ioquake3, code/server/sv_main.c). Setters
-/// clamp to the documented ranges.
+/// clamp to the documented ranges; times are kept in whole microseconds.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,22 +18,48 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    timeout: Duration,
-    retry_after: Duration,
+    timeout: Micros,
+    retry_after: Micros,
+    quiet: Micros,
+    grace: Micros,
     retries: u8,
-    quiet: Duration,
-    grace: Duration,
     max_steps: u8,
+}
+
+/// A wait in whole microseconds, up to an hour: a quarter of what a [`Duration`] takes, in each of thousands of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Micros(u32);
+
+impl Micros {
+    const fn from_millis(millis: u32) -> Self {
+        Self(millis.saturating_mul(1000))
+    }
+
+    const fn get(self) -> Duration {
+        Duration::from_micros(self.0 as u64)
+    }
+}
+
+impl From<Duration> for Micros {
+    fn from(wait: Duration) -> Self {
+        Self(u32::try_from(wait.as_micros()).unwrap_or(u32::MAX))
+    }
+}
+
+impl From<Micros> for Duration {
+    fn from(wait: Micros) -> Self {
+        wait.get()
+    }
 }
 
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            timeout: Duration::from_secs(4),
-            retry_after: Duration::from_millis(1200),
+            timeout: Micros::from_millis(4000),
+            retry_after: Micros::from_millis(1200),
             retries: 2,
-            quiet: Duration::from_millis(300),
-            grace: Duration::from_millis(100),
+            quiet: Micros::from_millis(300),
+            grace: Micros::from_millis(100),
             max_steps: 16,
         }
     }
@@ -44,13 +70,13 @@ impl Timing {
     /// be due later are not sent, see [`Self::requests`].
     #[must_use]
     pub const fn timeout(&self) -> Duration {
-        self.timeout
+        self.timeout.get()
     }
 
     /// The time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each further retry waits half as long again.
     #[must_use]
     pub const fn retry_after(&self) -> Duration {
-        self.retry_after
+        self.retry_after.get()
     }
 
     /// Most retries of one query: 0–20, default 2.
@@ -62,13 +88,13 @@ impl Timing {
     /// The time without datagrams that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
     #[must_use]
     pub const fn quiet(&self) -> Duration {
-        self.quiet
+        self.quiet.get()
     }
 
     /// The longest wait for a late datagram of a reply that looks complete: 1 ms–1 min, default 100 ms.
     #[must_use]
     pub const fn grace(&self) -> Duration {
-        self.grace
+        self.grace.get()
     }
 
     /// Most request/reply steps of one conversation: 1–64, default 16. The longest real conversation has three steps, and
@@ -95,7 +121,7 @@ impl Timing {
         let mut sent_at = Duration::ZERO;
         let fits = |retry: &u8| {
             sent_at = sent_at.saturating_add(self.reply_wait(*retry));
-            sent_at < self.timeout
+            sent_at < self.timeout()
         };
         let retries = (0..self.retries).take_while(fits).count();
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
@@ -107,21 +133,21 @@ impl Timing {
     pub fn fitted(self) -> Self {
         // The sum of all waits, in units of the first.
         let waits = (0..=self.retries).fold((0.0, 1.0), |(sum, wait), _| (sum + wait, wait * 1.5)).0;
-        let fitting = self.timeout.div_f64(waits);
-        self.with_retry_after(fitting.min(self.retry_after))
+        let fitting = self.timeout().div_f64(waits);
+        self.with_retry_after(fitting.min(self.retry_after()))
     }
 
     /// Sets [`Self::timeout`], clamped to its range.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(600));
+        self.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(600)).into();
         self
     }
 
     /// Sets [`Self::retry_after`], clamped to its range. DarkPlaces servers ignore a retry within a second.
     #[must_use]
     pub fn with_retry_after(mut self, retry_after: Duration) -> Self {
-        self.retry_after = retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60));
+        self.retry_after = retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
         self
     }
 
@@ -135,14 +161,14 @@ impl Timing {
     /// Sets [`Self::quiet`], clamped to its range.
     #[must_use]
     pub fn with_quiet(mut self, quiet: Duration) -> Self {
-        self.quiet = quiet.clamp(Duration::from_millis(1), Duration::from_secs(60));
+        self.quiet = quiet.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
         self
     }
 
     /// Sets [`Self::grace`], clamped to its range.
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
-        self.grace = grace.clamp(Duration::from_millis(1), Duration::from_secs(60));
+        self.grace = grace.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
         self
     }
 
@@ -155,7 +181,7 @@ impl Timing {
 
     /// The wait for a reply after this many retries: half as long again for each.
     pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
-        (0..retry).fold(self.retry_after, |wait, _| wait.saturating_add(half(wait)))
+        (0..retry).fold(self.retry_after(), |wait, _| wait.saturating_add(half(wait)))
     }
 }
 

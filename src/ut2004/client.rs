@@ -1,5 +1,7 @@
 //! The client's conversation.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use super::answer::answer::Answer;
@@ -281,5 +283,10 @@ impl Conversation for StatusQuery {
             (_, Remaining::Nothing) => OnTimeout::Done(self.take_answer()),
             _ => self.end_reply(remaining),
         }
+    }
+
+    /// None: the game's server answers every request.
+    fn retry_spacing(&self) -> Duration {
+        Duration::ZERO
     }
 }

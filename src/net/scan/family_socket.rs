@@ -129,9 +129,9 @@ impl FamilySocket {
         }
     }
 
-    /// Whether another datagram may be queued.
+    /// Whether another datagram may be queued. Half a batch: while it is being sent, as many replies arrive.
     pub(super) fn has_room(&self) -> bool {
-        self.outgoing.len() < BATCH
+        self.outgoing.len() < BATCH / 2
     }
 
     pub(super) fn queue(&mut self, to: SocketAddr, datagram: &[u8]) {
@@ -161,7 +161,13 @@ impl FamilySocket {
                     self.calls.errors(&self.socket, &mut each);
                     return Poll::Ready(0);
                 }
-                Poll::Pending => return Poll::Pending,
+                // The runtime looks at its sockets now and then only; between two batches of requests that is not enough.
+                Poll::Pending => {
+                    return match self.calls.receive_early(&self.socket, &mut each) {
+                        Some(count) => Poll::Ready(count),
+                        None => Poll::Pending,
+                    };
+                }
             }
             match self.calls.receive(&self.socket, &mut each) {
                 Ok(count) => return Poll::Ready(count),
@@ -278,6 +284,24 @@ impl Calls {
                     }
                 }
                 Ok(count)
+            }
+        }
+    }
+
+    /// Takes up to a batch of datagrams that the runtime has not noticed yet.
+    fn receive_early(
+        &mut self,
+        socket: &UdpSocket,
+        mut each: impl FnMut(SocketAddr, Incoming<'_>),
+    ) -> Option<usize> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Batched(batch) => {
+                batch.receive(socket, |from, bytes| each(from, Incoming::Datagram(bytes))).ok()
+            }
+            Self::Plain(_) => {
+                let _ = (socket, &mut each);
+                None
             }
         }
     }

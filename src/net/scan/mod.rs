@@ -7,7 +7,6 @@ mod outgoing;
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 mod scan;
 mod target;
-mod window;
 
 pub use scan::{Scan, ScanIo};
 pub use target::ScanTarget;

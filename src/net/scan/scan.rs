@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use tokio::runtime::Handle;
@@ -14,7 +14,6 @@ use tokio::time::Sleep;
 use super::family_socket::{FamilySocket, Incoming, SendProgress};
 use super::outgoing::BATCH;
 use super::target::{Pulled, ScanTarget, Targets};
-use super::window::{DATAGRAM, DATAGRAMS_A_QUERY, Window};
 use crate::net::client::Client;
 use crate::net::error::Error;
 use crate::net::exchange::now;
@@ -23,8 +22,12 @@ use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned, Scanner};
 use crate::session::{Conversation, Timing};
 
-/// The largest receive buffer that is asked for, in bytes.
-const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
+/// The receive buffer that is asked for, in bytes.
+const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
+/// Batches that are received in a row, without sending in between, while more are waiting.
+const MOST_BATCHES: u32 = 8;
+/// Waits for room in the receive buffer that are shorter than this are spent polling: timers of the runtime are not finer.
+const SHORT_WAIT: Duration = Duration::from_millis(1);
 
 /// A scan over the network: queries each server of a list and gives the results as they come.
 ///
@@ -33,13 +36,12 @@ const MOST_RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
 /// point and the scan goes on with the next one.
 ///
 /// There is one socket for IPv4 and one for IPv6. On Linux many datagrams cross with one system call, the
-/// kernel's drop counter steers the window, and ICMP errors end the query they belong to. Elsewhere, and with
-/// [`Self::unbatched`], datagrams cross one by one, the window is what the receive buffer holds, and a server that does
-/// not exist times out: an unconnected socket does not say which address an ICMP error is about.
+/// kernel's drop counter slows the scan down, and ICMP errors end the query they belong to. Elsewhere, and with
+/// [`Self::unbatched`], datagrams cross one by one, and a server that does not exist times out: an unconnected socket
+/// does not say which address an ICMP error is about.
 ///
-/// The window begins with what the receive buffer holds of answers of twelve datagrams, and follows the number of datagrams
-/// per request as soon as the answers show it. Queries that have all they asked for and wait for late datagrams, as UT2004's
-/// do, are not counted: no datagrams are on their way to them.
+/// What has arrived is received before anything is sent, and a request leaves only when the receive buffer has room for
+/// what it brings, see [`Scanner`]. Linux's default receive buffer of 212,992 bytes is enough.
 ///
 /// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to
 /// send, the scan pauses, from 10 ms doubling up to a second, and then sends the same datagram again.
@@ -67,8 +69,9 @@ pub struct Scan<C: Conversation = StatusQuery> {
     failed: Option<(u64, Error)>,
     /// For IPv4 and IPv6.
     sockets: [Option<FamilySocket>; 2],
-    window: Window,
     receive_buffer: usize,
+    /// The kernel's count of dropped datagrams, as last seen.
+    drops: u32,
     /// One request on its way to its socket.
     request: Vec<u8>,
     sleep: Pin<Box<Sleep>>,
@@ -76,6 +79,15 @@ pub struct Scan<C: Conversation = StatusQuery> {
 }
 
 /// Counters of the sockets of a scan.
+///
+/// ```
+/// use queryport::net::ScanIo;
+///
+/// fn lost(io: &ScanIo) -> String {
+///     io.drops.map_or_else(|| "unknown".to_owned(), |drops| drops.to_string())
+/// }
+/// assert_eq!(lost(&ScanIo::default()), "unknown");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ScanIo {
@@ -83,8 +95,6 @@ pub struct ScanIo {
     pub batched: bool,
     /// Bytes of the smaller receive buffer, as the system counts them.
     pub receive_buffer: usize,
-    /// Queries that may expect datagrams now, see [`Scanner::set_window`].
-    pub window: usize,
     /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does not count them.
     pub drops: Option<u64>,
     /// Failures to send.
@@ -111,8 +121,7 @@ impl<C: Conversation> Scan<C> {
     ) -> Result<Self, Error> {
         Handle::try_current()
             .map_err(|error| Error::Io { doing: "start a scan", source: std::io::Error::other(error) })?;
-        let datagrams = options.window().saturating_mul(DATAGRAMS_A_QUERY);
-        let wanted = datagrams.saturating_mul(DATAGRAM).min(MOST_RECEIVE_BUFFER);
+        let wanted = options.receive_buffer().unwrap_or(RECEIVE_BUFFER) as usize;
         // A machine may have one of the families only.
         let sockets = [true, false].map(|ipv4| {
             let local = local.filter(|local| local.is_ipv4() == ipv4);
@@ -129,14 +138,14 @@ impl<C: Conversation> Scan<C> {
             scanner,
             targets,
             failed: None,
-            window: Window::new(receive_buffer, options.window(), false),
             sockets,
             receive_buffer,
+            drops: 0,
             request: Vec::new(),
             sleep,
             sleeps_until: None,
         };
-        scan.reset_window(options);
+        scan.scanner.set_receive_buffer(receive_buffer);
         Ok(scan)
     }
 
@@ -146,15 +155,7 @@ impl<C: Conversation> Scan<C> {
         for socket in self.sockets.iter_mut().flatten() {
             socket.unbatch();
         }
-        let options = *self.scanner.options();
-        self.reset_window(options);
         self
-    }
-
-    fn reset_window(&mut self, options: ScanOptions) {
-        let counts_drops = self.sockets.iter().flatten().all(|socket| socket.drops().is_some());
-        self.window = Window::new(self.receive_buffer, options.window(), counts_drops);
-        self.scanner.set_window(self.window.size());
     }
 
     /// The next result; `None` when every target has had its own. Cancel-safe.
@@ -175,7 +176,6 @@ impl<C: Conversation> Scan<C> {
         ScanIo {
             batched: sockets().all(FamilySocket::is_batched),
             receive_buffer: self.receive_buffer,
-            window: self.scanner.window(),
             drops: sockets()
                 .map(FamilySocket::drops)
                 .try_fold(0_u64, |sum, drops| Some(sum.saturating_add(drops?.into()))),
@@ -184,6 +184,7 @@ impl<C: Conversation> Scan<C> {
     }
 
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Scanned<C::Answer, Error>>> {
+        let mut batches = 0_u32;
         loop {
             if let Some(scanned) = self.scanner.poll_answer() {
                 return Poll::Ready(Some(scanned.map_err(Error::from_scan)));
@@ -198,14 +199,21 @@ impl<C: Conversation> Scan<C> {
             self.scanner.handle_timeout(now);
             self.pull(cx);
             let received = self.receive(now, cx);
+            batches = batches.saturating_add(1);
+            // More is waiting: it comes first, or the receive buffer fills up.
+            if received == Received::Full && batches < MOST_BATCHES {
+                continue;
+            }
+            batches = 0;
             let next = self.send(now, cx);
             // Sending may have ended queries, or found the list at its end: look before sleeping.
-            if received || self.failed.is_some() || self.scanner.has_answer() || self.scanner.is_finished() {
+            let has_result = self.failed.is_some() || self.scanner.has_answer() || self.scanner.is_finished();
+            if received != Received::Nothing || has_result {
                 continue;
             }
             match next {
                 Next::Woken => return Poll::Pending,
-                Next::At(at) if self.sleep(at, cx) => return Poll::Pending,
+                Next::At(at) if self.sleep(now, at, cx) => return Poll::Pending,
                 Next::At(_) | Next::Now => {}
             }
         }
@@ -230,24 +238,21 @@ impl<C: Conversation> Scan<C> {
         }
     }
 
-    /// Takes what has arrived, a batch per socket; whether anything had.
-    fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
-        let Self { scanner, sockets, window, .. } = self;
-        let mut received = false;
+    /// Takes what has arrived, a batch per socket.
+    fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> Received {
+        let Self { scanner, sockets, .. } = self;
+        let mut received = Received::Nothing;
         for socket in sockets.iter_mut().flatten() {
             if let Poll::Ready(count) =
                 socket.poll_receive(cx, |from, incoming| handle(scanner, now, from, incoming))
             {
-                received = true;
-                window.received(count, count < BATCH / 4);
+                received = received.max(if count >= BATCH { Received::Full } else { Received::Some });
             }
         }
         let drops = sockets.iter().flatten().filter_map(FamilySocket::drops).fold(0, u32::wrapping_add);
-        window.dropped(drops);
-        if let Some(each) = scanner.datagrams_per_request() {
-            window.set_datagrams_per_request(each);
+        if std::mem::replace(&mut self.drops, drops) != drops {
+            scanner.handle_drops();
         }
-        scanner.set_window(window.size());
         received
     }
 
@@ -294,7 +299,12 @@ impl<C: Conversation> Scan<C> {
     }
 
     /// Sleeps until this time; `false` when it has passed already.
-    fn sleep(&mut self, at: Instant, cx: &mut Context<'_>) -> bool {
+    fn sleep(&mut self, now: Instant, at: Instant, cx: &mut Context<'_>) -> bool {
+        let wait = at.saturating_duration_since(now);
+        if wait < SHORT_WAIT && !wait.is_zero() && self.scanner.waits_for_room() {
+            cx.waker().wake_by_ref();
+            return true;
+        }
         // A timer that expires early costs one poll; resetting it with every answer would cost more.
         if self.sleeps_until.is_none_or(|until| at < until) {
             self.sleep.as_mut().reset(at.into());
@@ -306,6 +316,15 @@ impl<C: Conversation> Scan<C> {
         }
         pending
     }
+}
+
+/// How much arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Received {
+    Nothing,
+    Some,
+    /// As much as is taken at a time: more may be waiting.
+    Full,
 }
 
 /// When the pump goes on.
