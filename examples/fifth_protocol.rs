@@ -53,8 +53,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let targets = [(server, toy), (([127, 0, 0, 1], 9).into(), Box::new(quake3) as _)];
     let mut scan = Scan::new(targets, Timing::default(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
-        let name = scanned.result.map(|outcome| outcome.answer.name.unwrap_or_default().to_string());
-        println!("in a scan: {}", name.unwrap_or_else(|error| error.to_string()));
+        println!("in a scan: {:?}", scanned.result.map(|outcome| outcome.answer.name));
     }
     Ok(())
 }

@@ -64,6 +64,12 @@ pub struct Properties {
 }
 
 /// Which implementation to imitate in cutting and ending replies.
+///
+/// ```
+/// use queryport::gamespy1::server::{Dialect, Options};
+///
+/// let battlefield_1942 = Options::new(Dialect::Qr1);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Dialect {

@@ -72,6 +72,13 @@ impl fmt::Display for Completeness {
 }
 
 /// A part of an answer that can be missing.
+///
+/// ```
+/// use queryport::{Completeness, Part};
+///
+/// let partial = Completeness::Complete.without(Part::Rules);
+/// assert_eq!(partial.to_string(), "incomplete: rules are missing");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Part {

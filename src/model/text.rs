@@ -12,6 +12,14 @@ use crate::text::small_bytes::SmallBytes;
 
 /// How to read the bytes of a text: the character set and the kind of colour codes. The default is UTF-8 or Windows-1252
 /// without colour codes. See the example of [`Text`].
+///
+/// ```
+/// use queryport::Text;
+/// use queryport::model::{Charset, Colours, Style};
+///
+/// let name = Text::new(&b"^1Fran\xe7ois"[..], Style::new(Charset::Latin1, Colours::Caret));
+/// assert_eq!(name.plain(), "François");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub struct Style {

@@ -60,9 +60,9 @@ pub(super) struct Reservation(u64);
 
 /// Bounds what is on its way back.
 ///
-/// A request reserves room in the receive buffer for the datagrams it brings. The reservation ends with the answer, or
+/// A request reserves space in the receive buffer for the datagrams it brings. The reservation ends with the answer, or
 /// after [`Self::hold`]: what has not come by then comes by itself, and brings no burst. As many requests hold one as the
-/// buffer has room for, by how many datagrams an answered request brings and what share of requests is answered. The
+/// buffer has space for, by how many datagrams an answered request brings and what share of requests is answered. The
 /// share follows a rise at once and a fall slowly.
 ///
 /// In a short silence ([`PAUSE`]) only those end that later requests have overtaken.
@@ -75,7 +75,7 @@ pub(super) struct Reservation(u64);
 #[derive(Debug)]
 pub(super) struct Admission {
     /// Datagrams that the receive buffer holds, and how many are used since datagrams were dropped.
-    room: f64,
+    space: f64,
     usable: f64,
     /// Requests that may bring datagrams, by time; the first one is held.
     holders: VecDeque<Holder>,
@@ -147,7 +147,7 @@ struct Traffic {
 impl Admission {
     pub(super) fn new(control: RateControl) -> Self {
         let mut admission = Self {
-            room: 0.0,
+            space: 0.0,
             usable: 0.0,
             holders: VecDeque::new(),
             first: 0,
@@ -168,8 +168,8 @@ impl Admission {
     /// Bytes of the receive buffer, as the system counts them.
     pub(super) fn set_receive_buffer(&mut self, bytes: usize) {
         let datagrams = bytes.checked_div(DATAGRAM).unwrap_or_default();
-        self.room = f64::from(u32::try_from(datagrams).unwrap_or(u32::MAX));
-        self.usable = self.room;
+        self.space = f64::from(u32::try_from(datagrams).unwrap_or(u32::MAX));
+        self.usable = self.space;
     }
 
     /// Reviews the rate when it is time to, and ends reservations that are over.
@@ -237,7 +237,7 @@ impl Admission {
         self.block.1 = self.block.1.saturating_add(u32::from(is_first));
         self.learn_share();
         // Room that drops have taken away comes back with what crosses without any.
-        if self.usable < self.room {
+        if self.usable < self.space {
             self.usable += self.usable.recip();
         }
     }

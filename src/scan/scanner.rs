@@ -19,7 +19,7 @@ use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address space, with the
 /// same five verbs.
 ///
-/// Targets are pulled from an iterator when there is room for them, so the list may be longer than memory. The caller
+/// Targets are pulled from an iterator when there is space for them, so the list may be longer than memory. The caller
 /// pulls results with [`Self::poll_answer`]; those not taken yet count as under way, so a slow caller slows the scan and
 /// no queue grows.
 ///
@@ -27,7 +27,7 @@ use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
 /// A scan takes one timeout, whatever share of its list is silent, as long as the list fits
 /// [`ScanOptions::window`]. Three things hold a request back:
 ///
-/// - The receive buffer ([`Self::set_receive_buffer`]). A request reserves room for the datagrams it brings, as many as
+/// - The receive buffer ([`Self::set_receive_buffer`]). A request reserves space for the datagrams it brings, as many as
 ///   answers turn out to have and in the share of requests that is answered. The reservation ends with the answer, and
 ///   without one after a few milliseconds: a server that has said nothing by then brings no burst.
 /// - The rate ([`ScanOptions::rate`], [`ScanOptions::bytes_per_second`]), learned from what comes back unless it is set.
@@ -38,7 +38,7 @@ use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
 ///
 /// # Cost
 /// Memory follows the queries under way and not the list. A query under way takes its session (about 550 bytes for the
-/// protocols of this crate, room for the answer included), one timer, an entry in the table of addresses and one in the table of
+/// protocols of this crate, space for the answer included), one timer, an entry in the table of addresses and one in the table of
 /// hosts: together less than 1,024 bytes beside the datagrams that the conversation keeps. The 4,096 queries that ended last
 /// are remembered, to tell late datagrams from foreign ones. A datagram allocates nothing here.
 ///
@@ -348,7 +348,7 @@ impl<C: Conversation> Scanner<C> {
         !self.to_send.is_empty() || self.may_start()
     }
 
-    /// Whether there is room for another target, and maybe one.
+    /// Whether there is space for another target, and maybe one.
     fn may_start(&self) -> bool {
         let more = self.targets.has_next() && self.hosts.waiting() < MOST_WAITING;
         !self.is_full() && (self.hosts.has_next() || more)
@@ -468,7 +468,7 @@ impl<C: Conversation> Scanner<C> {
         self.timers.first().map(|(at, _)| at)
     }
 
-    /// Whether a request waits for room in the receive buffer, and for nothing else.
+    /// Whether a request waits for space in the receive buffer, and for nothing else.
     pub(crate) fn waits_for_room(&self) -> bool {
         let by_admission = self.admission.blocked_until(self.now);
         by_admission.is_some() && self.may_send() && self.blocked_until(self.now) == by_admission

@@ -138,7 +138,7 @@ fn a_request_reserves_room_until_its_answer_or_for_a_while() {
     let due = scanner.poll_timeout().unwrap();
     assert!(due > start && due < start + Duration::from_millis(11));
     scanner.handle_datagram(start, at(0), b"d0");
-    assert_eq!(drain(&mut scanner, start), [at(18)], "an answer makes room");
+    assert_eq!(drain(&mut scanner, start), [at(18)], "an answer makes space");
     scanner.handle_datagram(start, at(1), b"g");
     assert_eq!(drain(&mut scanner, start), [at(19)], "so does a reply that only waits for late datagrams");
     scanner.handle_datagram(start, at(2), b"p");

@@ -22,6 +22,15 @@ use crate::session::{Machine, Transmit};
 const MAX_QUEUED: usize = 1024;
 
 /// What a [`Responder`] made of a datagram.
+///
+/// ```
+/// use queryport::serve::Handled;
+///
+/// /// Whether a datagram on the game's own socket is for the game.
+/// fn is_for_the_game(handled: Handled) -> bool {
+///     matches!(handled, Handled::NotARequest)
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Handled {

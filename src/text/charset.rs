@@ -4,6 +4,15 @@ use std::borrow::Cow;
 
 /// The character set of a text. Servers do not send it; it follows from the protocol and the game. See the example of
 /// [`Text`](crate::Text).
+///
+/// ```
+/// use queryport::Text;
+/// use queryport::model::{Charset, Colours, Style};
+///
+/// let read = |charset| Text::new(&b"\xe4"[..], Style::new(charset, Colours::None)).plain().into_owned();
+/// assert_eq!(read(Charset::Latin1), "ä");
+/// assert_eq!(read(Charset::Utf8OrWindows1252), "ä", "not valid UTF-8");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

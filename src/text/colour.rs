@@ -2,6 +2,15 @@
 
 /// The kind of colour codes in a text; it follows from the protocol and the game. The wrong kind would remove text. See the
 /// example of [`Text`](crate::Text).
+///
+/// ```
+/// use queryport::Text;
+/// use queryport::model::{Charset, Colours, Style};
+///
+/// let plain = |colours| Text::new(&b"^xF00Red"[..], Style::new(Charset::default(), colours)).plain().into_owned();
+/// assert_eq!(plain(Colours::DarkPlaces), "Red");
+/// assert_eq!(plain(Colours::None), "^xF00Red");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

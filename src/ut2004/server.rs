@@ -34,6 +34,12 @@ pub struct Options {
 }
 
 /// Which implementation to imitate.
+///
+/// ```
+/// use queryport::ut2004::server::{Dialect, Options};
+///
+/// let killing_floor = Options::new(Dialect::KillingFloor);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Dialect {

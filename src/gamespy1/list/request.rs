@@ -34,6 +34,15 @@ pub struct ListRequest {
 }
 
 /// How a list is written.
+///
+/// ```
+/// use queryport::gamespy1::list::{ListFormat, ListRequest};
+/// use queryport::gamespy1::secure::GameKey;
+///
+/// let mut request = ListRequest::new("ut", GameKey::new("Z5Nfb0")?);
+/// request.format = ListFormat::Compressed;
+/// # Ok::<(), queryport::EncodeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ListFormat {

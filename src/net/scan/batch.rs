@@ -152,7 +152,7 @@ impl Batch {
         count
     }
 
-    /// Datagrams that the kernel dropped for want of room in the receive buffer, since the socket was opened.
+    /// Datagrams that the kernel dropped for want of space in the receive buffer, since the socket was opened.
     pub(super) const fn drops(&self) -> u32 {
         self.drops
     }

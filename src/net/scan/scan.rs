@@ -26,7 +26,7 @@ use crate::session::{Conversation, Timing};
 const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
 /// Batches that are received in a row, without sending in between, while more are waiting.
 const MOST_BATCHES: u32 = 8;
-/// Waits for room in the receive buffer that are shorter than this are spent polling: timers of the runtime are not finer.
+/// Waits for space in the receive buffer that are shorter than this are spent polling: timers of the runtime are not finer.
 const SHORT_WAIT: Duration = Duration::from_millis(1);
 
 /// A scan over the network: queries each server of a list and gives the results as they come.
@@ -40,7 +40,7 @@ const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// [`Self::unbatched`], datagrams cross one by one, and a server that does not exist times out: an unconnected socket
 /// does not say which address an ICMP error is about.
 ///
-/// What has arrived is received before anything is sent, and a request leaves only when the receive buffer has room for
+/// What has arrived is received before anything is sent, and a request leaves only when the receive buffer has space for
 /// what it brings, see [`Scanner`]. Linux's default receive buffer of 212,992 bytes is enough.
 ///
 /// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to
@@ -290,7 +290,7 @@ impl<C: Conversation> Scan<C> {
         if filled && has_room(sockets) {
             return Next::Now;
         }
-        // What waits for room on a socket waits for that socket.
+        // What waits for space on a socket waits for that socket.
         let due = if has_room(sockets) { scanner.poll_timeout() } else { scanner.next_timer() };
         match earlier(wake_at, due) {
             Some(at) => Next::At(at),

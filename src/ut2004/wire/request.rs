@@ -26,6 +26,12 @@ pub struct Request {
 
 /// What a request asks for: the commands of the engine (`EQueryInterfaceCommand` in `Deaod/UT2004`,
 /// `IpDrv/ServerQueryClient.uc`), each with its number on the wire.
+///
+/// ```
+/// use queryport::ut2004::{Command, Request};
+///
+/// assert_eq!(Request::parse(b"\x79\0\0\0\0").unwrap().command, Command::Info);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Command {
