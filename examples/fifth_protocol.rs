@@ -1,5 +1,4 @@
-//! A protocol that this crate does not have, implemented with the public API: in a single query, as a `Query`, and in one scan
-//! with Quake 3: `cargo run --example fifth_protocol`
+//! A fifth protocol in a query, as a `Query` and in a scan with Quake 3: `cargo run --example fifth_protocol`
 
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Client, Limits, ParseError, ParseErrorKind, Query, Scan, ScanOptions};
@@ -53,7 +52,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let targets = [(server, toy), (([127, 0, 0, 1], 9).into(), Box::new(quake3) as _)];
     let mut scan = Scan::new(targets, Timing::default(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
-        println!("in a scan: {:?}", scanned.result.map(|outcome| outcome.answer.name));
+        let name = scanned.result.map(|outcome| outcome.answer.name.unwrap_or_default().to_string());
+        println!("in a scan: {}", name.unwrap_or_else(|error| error.to_string()));
     }
     Ok(())
 }
