@@ -19,6 +19,8 @@ use queryport::Secret;
 use queryport::serve::Responder;
 use queryport::{Player, Rules, ServerStatus};
 
+use crate::internet::{self, Kind, RateLimits, Server};
+
 const BATCH: usize = 64;
 /// The placeholder of a server's number in the templates.
 const NUMBER: &[u8] = b"0000777";
@@ -50,6 +52,10 @@ pub(crate) struct Options {
     /// Servers with more players and rules than usual.
     #[arg(long)]
     pub(crate) full: bool,
+    /// Servers that differ as real ones do, by this seed: round trips, losses, dead, late and broken servers, rate limits, all
+    /// protocols.
+    #[arg(long)]
+    pub(crate) internet: Option<u64>,
     /// Never sleep: senders do not spend time on waking the farm.
     #[arg(long)]
     pub(crate) awake: bool,
@@ -120,7 +126,7 @@ fn protocol(request: &[u8]) -> Option<Protocol> {
 
 /// The number of players and rules of a server. By default a half-full server: 1 datagram of 760 bytes in Quake 3, 3 of 2,200
 /// bytes in GameSpy v1, 3 of 3,100 bytes in GameSpy v4 (after the challenge), 5 of 1,300 bytes in UT2004.
-fn shape_of(protocol: Protocol, full: bool) -> (i64, usize) {
+pub(crate) fn shape_of(protocol: Protocol, full: bool) -> (i64, usize) {
     match (protocol, full) {
         (Protocol::Quake3, false) => (10, 16),
         (Protocol::Quake3, true) => (32, 30),
@@ -184,6 +190,8 @@ fn templates(protocol: Protocol, full: bool, request: &[u8], from: SocketAddr) -
 struct Answer {
     to: SockaddrIn,
     index: u32,
+    delay: Duration,
+    kind: Kind,
     key: (Protocol, u8, usize),
     quoted: Vec<u8>,
 }
@@ -194,6 +202,9 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
     socket.set_nonblocking(true)?;
     setsockopt(&socket, sockopt::Ipv4PacketInfo, &true)?;
     let _ = setsockopt(&socket, sockopt::RcvBuf, &(16 << 20));
+    let other = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port + 1))?;
+    let loss = if options.internet.is_some() { internet::LOSS } else { options.loss * 10 };
+    let mut limits = RateLimits::default();
     println!("farm: {options:?}");
     let mut headers =
         MultiHeaders::<SockaddrIn>::preallocate(BATCH, Some(nix::cmsg_space!(nix::libc::in_pktinfo)));
@@ -218,12 +229,33 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
                     // Loopback only, also if the socket is bound to other addresses.
                     let asked = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
                     let Some(index) = index(asked).filter(|&index| index < options.servers) else { continue };
+                    let slow = is_among(index, 0x5555, options.slow);
+                    let mut delay = Duration::from_millis(options.delay + if slow { 300 } else { 0 });
+                    let mut behaviour = Kind::Living;
+                    if let Some(seed) = options.internet {
+                        let server = Server::of(index, seed);
+                        (delay, behaviour) = (server.delay, server.kind);
+                        if behaviour == Kind::Dead
+                            || server.protocol != protocol
+                            || is_lost(loss, &mut random)
+                            || !limits.allow(index, &server, Instant::now())
+                        {
+                            continue;
+                        }
+                    }
                     if to.ip().is_loopback() && !options.is_dead(index) {
                         let key = (protocol, kind, quoted.len());
                         known.entry(key).or_insert_with(|| {
                             templates(protocol, options.full, request, SocketAddrV4::from(to).into())
                         });
-                        answers.push(Answer { to, index, key, quoted: quoted.to_vec() });
+                        answers.push(Answer {
+                            to,
+                            index,
+                            delay,
+                            kind: behaviour,
+                            key,
+                            quoted: quoted.to_vec(),
+                        });
                     }
                 }
                 false
@@ -232,18 +264,17 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
         };
         let now = Instant::now();
         for answer in answers.drain(..) {
-            let slow = is_among(answer.index, 0x5555, options.slow);
-            let delay = Duration::from_millis(options.delay + if slow { 300 } else { 0 });
-            if delay.is_zero() {
-                send(&socket, known.get_mut(&answer.key).unwrap(), &answer, options.loss, &mut random);
+            if answer.delay.is_zero() {
+                send(&socket, known.get_mut(&answer.key).unwrap(), &answer, loss, &mut random);
             } else {
                 count += 1;
-                later.insert((now + delay, count), answer);
+                later.insert((now + answer.delay, count), answer);
             }
         }
         while let Some(entry) = later.first_entry().filter(|entry| entry.key().0 <= now) {
             let answer = entry.remove();
-            send(&socket, known.get_mut(&answer.key).unwrap(), &answer, options.loss, &mut random);
+            let socket = if answer.kind == Kind::OtherPort { &other } else { &socket };
+            send(socket, known.get_mut(&answer.key).unwrap(), &answer, loss, &mut random);
         }
         if now >= end {
             return Ok(());
@@ -265,8 +296,7 @@ fn send(socket: &UdpSocket, templates: &mut [Template], answer: &Answer, loss: u
         ipi_addr: nix::libc::in_addr { s_addr: 0 },
     };
     for template in templates {
-        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        if loss > 0 && (*random >> 33) % 100 < u64::from(loss) {
+        if is_lost(loss, random) {
             continue;
         }
         if let Some(at) = template.number_at {
@@ -280,8 +310,16 @@ fn send(socket: &UdpSocket, templates: &mut [Template], answer: &Answer, loss: u
             template.bytes[at..at + answer.quoted.len()].copy_from_slice(&answer.quoted);
         }
         let control = [ControlMessage::Ipv4PacketInfo(&info)];
-        let slices = [IoSlice::new(&template.bytes)];
+        let nonsense = [0x5A; 40];
+        let bytes = if answer.kind == Kind::Nonsense { &nonsense } else { &template.bytes[..] };
+        let slices = [IoSlice::new(bytes)];
         // A full socket loses the datagram.
         let _ = sendmsg(socket.as_raw_fd(), &slices, &control, MsgFlags::empty(), Some(&answer.to));
     }
+}
+
+/// Whether the next datagram is lost, of which so many in a thousand are.
+fn is_lost(loss: u32, random: &mut u64) -> bool {
+    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*random >> 33) % 1000 < u64::from(loss)
 }

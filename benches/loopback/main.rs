@@ -21,6 +21,8 @@ mod farm;
 #[cfg(target_os = "linux")]
 mod floor;
 #[cfg(target_os = "linux")]
+mod internet;
+#[cfg(target_os = "linux")]
 mod measure;
 
 #[cfg(target_os = "linux")]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::{Parser, Subcommand};
 use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToStatus};
 
-use crate::{farm, floor};
+use crate::{farm, floor, internet};
 
 /// The port of the farm in a comparison.
 const PORT: u16 = 27961;
@@ -39,6 +39,15 @@ enum Task {
         /// The program of benches/gamedig, to compare with.
         #[arg(long)]
         gamedig: Option<PathBuf>,
+    },
+    /// Scan servers that differ as real ones do.
+    Internet {
+        /// The number of servers.
+        #[arg(long, default_value_t = 10_000)]
+        servers: u32,
+        /// What the properties of the servers follow from.
+        #[arg(long, default_value_t = internet::SEED)]
+        seed: u64,
     },
     /// Run all comparisons: farms and scans, each pinned to a processor.
     Compare {
@@ -110,6 +119,10 @@ pub(crate) fn main() -> std::io::Result<()> {
             Ok(())
         }
         Some(Task::Compare { rounds, gamedig }) => compare(&Comparison { rounds, gamedig }),
+        Some(Task::Internet { servers, seed }) => {
+            measure_internet(servers, seed);
+            Ok(())
+        }
         Some(Task::Dead { rounds, percent, gamedig }) => {
             dead(&Comparison { rounds, gamedig }, percent);
             Ok(())
@@ -121,7 +134,12 @@ pub(crate) fn main() -> std::io::Result<()> {
 fn scan(arguments: ScanArguments) -> Run {
     let ScanArguments { port, servers, window, .. } = arguments;
     let (took, answered, drops) = if arguments.floor {
-        let (took, answered) = floor::run(servers, port, window.unwrap_or(64), floor::steps(arguments.protocol, arguments.readings, port));
+        let (took, answered) = floor::run(
+            servers,
+            port,
+            window.unwrap_or(64),
+            floor::steps(arguments.protocol, arguments.readings, port),
+        );
         (took, answered, 0)
     } else {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -297,11 +315,26 @@ fn rows_of(protocol: &str) -> Vec<Row> {
     each.map(|what| Row::Ours(format!("--protocol {protocol} {what}"))).to_vec()
 }
 
+/// The defaults of the client, and an adaptive wait.
+fn measure_internet(servers: u32, seed: u64) {
+    let seed_text = seed.to_string();
+    let _farm = Farm::start(PORT, &["--internet", &seed_text]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    println!("| client | right | incomplete | wrong | 95 % | 99 % | end |\n|---|---|---|---|---|---|---|");
+    for (name, adaptive) in
+        [("defaults", None), ("adaptive wait, at least 300 ms", Some(Duration::from_millis(300)))]
+    {
+        runtime.block_on(internet::scan(servers, PORT, seed, adaptive)).print(name);
+    }
+}
+
 /// 10,000 servers of which some never answer, with Linux's default receive buffer: 1 s and no retries with the learned rate
 /// and with an open one, then the defaults of the example.
 fn dead(comparison: &Comparison, percent: Option<u32>) {
     let ours = |arguments: &str| Row::Ours(format!("--receive-buffer 212992 {arguments}"));
-    for percent in [0, 10, 50, 90, 99, 100_u32].into_iter().filter(|&each| percent.is_none_or(|only| only == each)) {
+    for percent in
+        [0, 10, 50, 90, 99, 100_u32].into_iter().filter(|&each| percent.is_none_or(|only| only == each))
+    {
         for order in ["", "--dead-first"] {
             let percents = percent.to_string();
             let mut farm = vec!["--dead", &percents];
