@@ -33,7 +33,7 @@ const MAX_FRAME: u32 = 65_535;
 /// session.poll_transmit(now, &mut out);
 /// assert_eq!(out, b"\x02\0\0\0\0\0");
 ///
-/// session.handle_bytes(now, b"\x05\0\0\0\x01\0\0\0\x01\x1d\0\0\0\xc0\0\x02\x0a\x61\x1e\x62\x1e");
+/// session.handle_bytes(now, b"\x05\0\0\0\x01\0\0\0\x01\x1c\0\0\0\xc0\0\x02\x0a\x61\x1e\x62\x1e");
 /// session.handle_bytes(now, b"\x05Beta\0\x06DM-Ax\0\x03DM\0\x01\x08\x50");
 /// let list = session.poll_answer().unwrap().unwrap();
 /// assert_eq!(list.servers.servers, ["192.0.2.10:7778".parse().unwrap()]);
