@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::limits::LIST_BYTES;
+
 /// Why a datagram was rejected, and at which byte.
 ///
 /// Small and `Copy`: rejecting a datagram allocates nothing.
@@ -251,6 +253,56 @@ pub(crate) fn seconds(duration: Duration) -> String {
 /// A count with its noun: `1 request`, `2 requests`.
 fn counted(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Why a list server gave no list.
+///
+/// ```
+/// use queryport::{ErrorKind, ListError};
+///
+/// let error = ListError::Refused("Validation error".to_owned());
+/// assert_eq!(error.kind(), ErrorKind::Refused);
+/// assert_eq!(error.to_string(), "the list server refused: \"Validation error\"");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ListError {
+    /// The server did not greet as a list server does.
+    #[error("no list server: the greeting has no challenge")]
+    NoGreeting,
+    /// The server took the request, or a part of it, and sent no reply.
+    #[error("the list server did not reply")]
+    NoReply,
+    /// The server refused, in its own words.
+    #[error("the list server refused: {0:?}")]
+    Refused(String),
+    /// The reply is no list.
+    #[error("the reply is no list of servers: malformed at byte {0}")]
+    Malformed(usize),
+    /// The reply is no list after it has been deciphered with the key.
+    #[error("the deciphered reply is no list of servers: the key is wrong, or belongs to another game name")]
+    WrongKey,
+    /// The reply is longer than any list.
+    #[error("the list is longer than {LIST_BYTES} bytes")]
+    TooLong,
+    /// The request cannot be written.
+    #[error("the request cannot be written: {0}")]
+    Request(EncodeError),
+}
+
+impl ListError {
+    /// What kind of failure it is.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoGreeting => ErrorKind::NotThisProtocol,
+            Self::NoReply => ErrorKind::Offline,
+            Self::Refused(_) => ErrorKind::Refused,
+            Self::Malformed(_) | Self::WrongKey => ErrorKind::Malformed,
+            Self::TooLong => ErrorKind::Limit { what: "bytes of a list", limit: LIST_BYTES },
+            Self::Request(_) => ErrorKind::Request,
+        }
+    }
 }
 
 /// Why masters would not list a server, however often it sends heartbeats.

@@ -29,7 +29,7 @@
 //! | find out which protocol a host uses | `Client::detect` |
 //! | query thousands of servers | `Client::scan` |
 //! | mix servers, mocks and caches | the `Query` trait |
-//! | get a list of servers | `Client::quake3_servers`, `Client::gamespy1_servers` |
+//! | get a list of servers | `Client::quake3_servers`, `Client::gamespy1_servers`, `Client::ut2004_servers`, `Client::gamespy4_servers` |
 //! | answer queries on a socket | [`serve::Responder`] and `net::serve` |
 //! | be listed by master servers | [`serve::Announcer`] |
 //! | run a Quake 3 master server | [`quake3::master`] |
@@ -184,7 +184,7 @@ mod text;
 mod token;
 pub mod ut2004;
 
-pub use error::{AnnounceError, EncodeError, ErrorKind, ParseError, ParseErrorKind, QueryError};
+pub use error::{AnnounceError, EncodeError, ErrorKind, ListError, ParseError, ParseErrorKind, QueryError};
 pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
 pub use model::completeness::{Completeness, Part, Verification};

@@ -18,6 +18,8 @@ use std::path::Path;
 mod gamespy1;
 #[path = "../fuzz/bodies/gamespy4.rs"]
 mod gamespy4;
+#[path = "../fuzz/bodies/lists.rs"]
+mod lists;
 #[path = "../fuzz/bodies/quake3.rs"]
 mod quake3;
 #[path = "../fuzz/bodies/quake3_huffman.rs"]
@@ -135,4 +137,14 @@ fn gamespy4_response() {
 #[test]
 fn gamespy4_conversation() {
     replay("gamespy4_conversation", gamespy4::conversation);
+}
+
+#[test]
+fn ut2004_list() {
+    replay("ut2004_list", lists::ut2004);
+}
+
+#[test]
+fn gamespy4_list() {
+    replay("gamespy4_list", lists::gamespy4);
 }

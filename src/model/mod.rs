@@ -17,7 +17,7 @@ pub(crate) mod text;
 pub use crate::text::charset::Charset;
 pub use crate::text::colour::{Colour, Colours};
 pub use completeness::Missing;
-pub(crate) use completeness::{Completeness, Part, Verification};
+pub(crate) use completeness::{Completeness, Verification};
 pub(crate) use detail::Detail;
 #[cfg(feature = "serde")]
 pub use json::Detailed;

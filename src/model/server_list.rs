@@ -1,9 +1,11 @@
 //! The list of servers that a master server sends.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::SocketAddr;
 
-use super::completeness::Completeness;
+use super::completeness::{Completeness, Part};
+use crate::limits::Limits;
 
 /// The list of servers that a master server sent.
 ///
@@ -37,13 +39,38 @@ pub struct ServerList {
     pub over_limit: u32,
 }
 
+impl ServerList {
+    /// Each server once, up to the limit.
+    pub(crate) fn collect(
+        servers: impl Iterator<Item = SocketAddr>,
+        is_ended: bool,
+        limits: &Limits,
+    ) -> Self {
+        let mut list = Self::default();
+        let mut known = BTreeSet::new();
+        for server in servers.filter(|server| known.insert(*server)) {
+            if list.servers.len() < limits.max_servers() {
+                list.servers.push(server);
+            } else {
+                list.over_limit = list.over_limit.saturating_add(1);
+            }
+        }
+        if is_ended && list.over_limit == 0 {
+            list.ended_by = ListEnd::Mark;
+        } else {
+            list.completeness = Completeness::Complete.without(Part::End);
+        }
+        list
+    }
+}
+
 /// How a list ended, see [`ServerList`]. `Display` writes it in words: `by its end mark`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ListEnd {
-    /// The end mark arrived.
+    /// The end mark arrived, or as many servers as the list server had announced.
     Mark,
     /// No more datagrams arrived, from a master without end marks. A lost last datagram would go unnoticed.
     Quiet,

@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 
 use thiserror::Error;
 
-use crate::error::{EncodeError, ErrorKind, QueryError};
-use crate::gamespy1::list::ListError;
+use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
 use crate::quake3::RconError;
 use crate::scan::{NotAsked, ScanError};
 

@@ -10,6 +10,7 @@ mod detect;
 pub(crate) mod error;
 mod exchange;
 mod gamespy1_servers;
+mod lists;
 mod quake3_servers;
 pub(crate) mod query;
 mod rcon;

@@ -125,6 +125,7 @@
 mod answer;
 mod client;
 mod from_status;
+pub mod list;
 pub mod server;
 mod to_status;
 mod wire;

@@ -17,6 +17,7 @@
 pub mod captures;
 pub mod driven;
 pub mod link;
+pub mod list_servers;
 pub mod pair;
 pub mod twist;
 /// The wire view as JSON, as `examples/decode` prints it.

@@ -15,6 +15,7 @@
 mod common;
 
 mod conversation;
+mod list;
 mod model;
 mod properties;
 mod readings;

@@ -22,7 +22,9 @@ mod request;
 mod session;
 
 pub use request::{ListFormat, ListRequest};
-pub use session::{ListError, ListSession};
+pub use session::ListSession;
+
+pub use crate::error::ListError;
 
 /// The TCP port of list servers.
 pub const LIST_PORT: u16 = 28900;

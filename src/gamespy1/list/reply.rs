@@ -1,11 +1,10 @@
 //! The reply of a list server, in either format.
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::request::ListFormat;
 use crate::limits::Limits;
-use crate::model::{Completeness, ListEnd, Part, ServerList};
+use crate::model::ServerList;
 
 /// The end mark of lists and greetings.
 pub(super) const END: &[u8] = br"\final\";
@@ -77,7 +76,7 @@ impl<'a> Reply<'a> {
             SocketAddr::from((Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([high, low])))
         };
         let bytes = records.unwrap_or_else(|| self.after_greeting());
-        server_list(bytes.as_chunks::<6>().0.iter().map(server), records.is_some(), limits)
+        ServerList::collect(bytes.as_chunks::<6>().0.iter().map(server), records.is_some(), limits)
     }
 
     fn plain(&self, limits: &Limits) -> Result<ServerList, usize> {
@@ -93,27 +92,8 @@ impl<'a> Reply<'a> {
             servers.push(address(value).filter(|_| key == b"ip").ok_or(offset)?);
             offset = offset.saturating_add(value.len()).saturating_add(4);
         }
-        Ok(server_list(servers.into_iter(), is_ended, limits))
+        Ok(ServerList::collect(servers.into_iter(), is_ended, limits))
     }
-}
-
-/// Each server once, up to the limit.
-fn server_list(servers: impl Iterator<Item = SocketAddr>, is_ended: bool, limits: &Limits) -> ServerList {
-    let mut list = ServerList::default();
-    let mut known = BTreeSet::new();
-    for server in servers.filter(|server| known.insert(*server)) {
-        if list.servers.len() < limits.max_servers() {
-            list.servers.push(server);
-        } else {
-            list.over_limit = list.over_limit.saturating_add(1);
-        }
-    }
-    if is_ended && list.over_limit == 0 {
-        list.ended_by = ListEnd::Mark;
-    } else {
-        list.completeness = Completeness::Complete.without(Part::End);
-    }
-    list
 }
 
 /// The records before an end mark at a record's start.

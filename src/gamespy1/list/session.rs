@@ -2,20 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use thiserror::Error;
-
 use super::reply::{END, Reply};
 use super::request::ListRequest;
-use crate::error::{EncodeError, ErrorKind};
+use crate::error::ListError;
 use crate::gamespy1::secure::MAX_CHALLENGE;
-use crate::limits::Limits;
+use crate::limits::{LIST_BYTES, Limits};
 use crate::model::ServerList;
 use crate::session::Timing;
 
 /// Most bytes of a greeting.
 const MAX_GREETING: usize = 512;
-/// Most bytes of a list: some 170,000 servers in plain text, 700,000 compressed.
-const MAX_LIST: u32 = 4 * 1024 * 1024;
 /// How long a list that looks ended may go on, or its server take to close.
 const SETTLE: Duration = Duration::from_millis(500);
 
@@ -70,50 +66,6 @@ enum State {
     Taken,
 }
 
-/// Why there is no list.
-///
-/// ```
-/// use queryport::ErrorKind;
-/// use queryport::gamespy1::list::ListError;
-///
-/// let error = ListError::Refused("Validation error".to_owned());
-/// assert_eq!(error.kind(), ErrorKind::Refused);
-/// assert_eq!(error.to_string(), "the list server refused: \"Validation error\"");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ListError {
-    /// The server did not greet as a list server does.
-    #[error("no list server: the greeting has no challenge")]
-    NoGreeting,
-    /// The server refused, in its own words.
-    #[error("the list server refused: {0:?}")]
-    Refused(String),
-    /// The reply is no list.
-    #[error("the reply is no list of servers: malformed at byte {0}")]
-    Malformed(usize),
-    /// The reply is longer than any list.
-    #[error("the list is longer than {MAX_LIST} bytes")]
-    TooLong,
-    /// The request cannot be written.
-    #[error("the request cannot be written: {0}")]
-    Request(EncodeError),
-}
-
-impl ListError {
-    /// What kind of failure it is.
-    #[must_use]
-    pub const fn kind(&self) -> ErrorKind {
-        match self {
-            Self::NoGreeting => ErrorKind::NotThisProtocol,
-            Self::Refused(_) => ErrorKind::Refused,
-            Self::Malformed(_) => ErrorKind::Malformed,
-            Self::TooLong => ErrorKind::Limit { what: "bytes of a list", limit: MAX_LIST },
-            Self::Request(_) => ErrorKind::Request,
-        }
-    }
-}
-
 impl ListSession {
     /// A conversation that waits for the greeting. Its deadline is `now` plus [`Timing::timeout`]: allow for more
     /// than the default, since OpenSpy takes up to half a minute for a long list.
@@ -158,7 +110,7 @@ impl ListSession {
         if matches!(self.state, State::Ready(_) | State::Taken) {
             return;
         }
-        if self.received.len().saturating_add(bytes.len()) > MAX_LIST as usize {
+        if self.received.len().saturating_add(bytes.len()) > LIST_BYTES as usize {
             return self.finish(Err(ListError::TooLong));
         }
         self.received.extend_from_slice(bytes);

@@ -256,7 +256,7 @@ impl Conversation for ListQuery {
 mod tests {
     use super::super::list_writer::list;
     use super::*;
-    use crate::model::{Completeness, Part};
+    use crate::model::completeness::{Completeness, Part};
 
     fn query(passes: u8) -> ListQuery {
         ListQuery::new(&ListRequest::extended(b"x", 1), &Limits::default()).unwrap().with_passes(passes)

@@ -125,7 +125,7 @@ impl fmt::Debug for FString<'_> {
 /// Reads a string. Both forms of the empty one are read: `00` and a counted NUL alone. Where no NUL ends the units, all
 /// of them are text.
 #[inline]
-pub(super) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
+pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
     let (rest, length) = index(input)?;
     let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
     if length >= 0 {
@@ -175,7 +175,7 @@ fn short(input: &[u8]) -> Err<Error<&[u8]>> {
 }
 
 /// Appends a compact index in its shortest form.
-pub(super) fn put_index(
+pub(crate) fn put_index(
     magnitude: usize,
     is_negative: bool,
     out: &mut impl BufMut,

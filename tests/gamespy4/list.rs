@@ -1,0 +1,327 @@
+//! Lists of servers over TCP: the session without a socket, against a list server of the tests.
+use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use queryport::gamespy4::list::{List, ListRequest, ListSession, Value};
+use queryport::model::ListEnd;
+use queryport::{EncodeError, Limits, ListError, Timing};
+
+use crate::common::list_servers::gamespy4::{Plain, Request};
+use crate::common::twist::{cuts, flips};
+
+const KEY: &[u8] = b"tG3j8c";
+
+fn request() -> ListRequest {
+    ListRequest::new("swat4", KEY)
+}
+
+/// A session that has sent its request, and the request as a list server reads it.
+fn asked(request: ListRequest, limits: Limits) -> (ListSession, Request) {
+    let now = Instant::now();
+    let mut session =
+        ListSession::new(request, 0x1234_5678_9ABC_DEF0, Timing::default(), now).with_limits(limits);
+    let mut out = Vec::new();
+    assert!(session.poll_timeout().unwrap() <= now, "the request waits");
+    assert_eq!(session.poll_transmit(now, &mut out), Some(out.len()));
+    (session, Request::parse(&out))
+}
+
+/// What the session makes of these bytes, in pieces of this length.
+fn read(mut session: ListSession, reply: &[u8], piece: usize) -> Result<List, ListError> {
+    let now = Instant::now();
+    reply.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+    session.handle_end(now);
+    session.poll_answer().unwrap()
+}
+
+/// The same of a list that is enciphered with the right key.
+fn listed(plain: &[u8], piece: usize, limits: Limits) -> Result<List, ListError> {
+    let (session, request) = asked(request(), limits);
+    read(session, &request.reply(KEY, &[0, 128, 7], &[9; 25], plain), piece)
+}
+
+fn text(text: &str) -> Vec<u8> {
+    text.bytes().chain([0]).collect()
+}
+
+/// A list with every part that a server can have.
+fn everything() -> Vec<u8> {
+    let fields = [(0, "hostname"), (1, "numplayers"), (2, "hostport")];
+    let alpha = [&[0xFF][..], &text("Alpha"), &[12], &10480_u16.to_be_bytes()].concat();
+    let pairs = [text("player_0"), text("Ann"), text("gamever"), text("1.1"), vec![0]].concat();
+    Plain::head([203, 0, 113, 9], 6500, &fields, &["", "Popular"])
+        .server(0x51, [192, 0, 2, 1], &[&10481_u16.to_be_bytes(), &alpha])
+        .server(0x40, [192, 0, 2, 2], &[&[1, 0, 0xFF, 0xFF]])
+        .server(0x7E, [192, 0, 2, 3], &[&[0, 1], &[10, 0, 0, 1], &[0, 2], &[10, 0, 0, 2], &[0, 7, 0, 9]])
+        .server(0x80, [192, 0, 2, 4], &[&pairs])
+        .server(0x01, [192, 0, 2, 5], &[])
+        .end()
+}
+
+#[test]
+fn every_part_of_a_server_is_read() {
+    let list = listed(&everything(), 4096, Limits::default()).unwrap();
+    let servers: Vec<String> = list.servers.servers.iter().map(ToString::to_string).collect();
+    let expected = ["192.0.2.1:10481", "192.0.2.2:6500", "192.0.2.3:1", "192.0.2.4:6500", "192.0.2.5:6500"];
+    assert_eq!(servers, expected);
+    assert_eq!((list.servers.ended_by, list.backend_flags), (ListEnd::Mark, 128));
+    assert_eq!((list.client, list.default_port), (Ipv4Addr::new(203, 0, 113, 9), 6500));
+    let entries: Vec<_> = list.entries().collect();
+    let first: Vec<_> = entries[0].fields().collect();
+    let expected: [(&[u8], Value<'_>); 3] = [
+        (b"hostname", Value::Text(b"Alpha")),
+        (b"numplayers", Value::Number(12)),
+        (b"hostport", Value::Number(10480)),
+    ];
+    assert_eq!(first, expected);
+    assert_eq!(entries[1].get("hostname"), Some(Value::Text(b"Popular")));
+    assert_eq!(entries[1].get("hostport"), Some(Value::Number(0xFFFF)));
+    assert_eq!((entries[2].private_address, entries[2].private_port), (Some([10, 0, 0, 1].into()), Some(2)));
+    assert_eq!((entries[2].ping_address, entries[2].flags), (Some([10, 0, 0, 2].into()), 0x7E));
+    assert_eq!(entries[2].get("hostname"), Some(Value::Text(b"")));
+    let pairs: Vec<_> = entries[3].fields().collect();
+    let expected: [(&[u8], Value<'_>); 2] =
+        [(b"player_0", Value::Text(b"Ann")), (b"gamever", Value::Text(b"1.1"))];
+    assert_eq!(pairs, expected);
+    assert_eq!((entries[4].fields().count(), entries[4].private_address), (0, None));
+}
+
+#[test]
+fn pieces_of_any_length_give_the_same_list() {
+    let whole = listed(&everything(), 4096, Limits::default());
+    assert!(whole.is_ok());
+    for piece in 1..everything().len() + 30 {
+        assert_eq!(listed(&everything(), piece, Limits::default()), whole, "{piece}");
+    }
+}
+
+#[test]
+fn a_cut_list_is_incomplete_and_has_the_servers_that_came() {
+    let whole = listed(&everything(), 4096, Limits::default()).unwrap();
+    let mut lengths = Vec::new();
+    for cut in cuts(&everything()) {
+        match listed(cut, 5, Limits::default()) {
+            Ok(list) => {
+                let count = list.servers.servers.len();
+                assert!(!list.servers.completeness.is_complete());
+                assert_eq!(list.servers.servers, whole.servers.servers[..count]);
+                assert_eq!(list.entries().count(), count);
+                lengths.push(count);
+            }
+            Err(error) => assert_eq!((error, cut.len() < 6), (ListError::NoReply, true)),
+        }
+    }
+    assert!(lengths.is_sorted() && lengths.last() == Some(&5));
+}
+
+#[test]
+fn messages_after_the_list_are_not_read() {
+    let keep_alive = [0, 4, 3, 3];
+    let delete = [0, 9, 4, 192, 0, 2, 1, 25, 100];
+    let keys = [&[0, 14, 1, 1, 0][..], &text("hostname")].concat();
+    let plain = [&everything()[..], &keys, &keep_alive, &delete, &[0xFF; 40]].concat();
+    for piece in [1, 7, 4096] {
+        assert_eq!(listed(&plain, piece, Limits::default()), listed(&everything(), piece, Limits::default()));
+    }
+    // The list counts at once, although the server keeps the connection open.
+    let (mut session, request) = asked(request(), Limits::default());
+    session.handle_bytes(Instant::now(), &request.reply(KEY, &[0; 10], &[1; 25], &everything()));
+    assert!(session.poll_answer().unwrap().unwrap().servers.completeness.is_complete());
+}
+
+#[test]
+fn no_change_of_a_byte_panics_or_makes_two_lists_of_entries_and_addresses() {
+    let (_, asked_for) = asked(request(), Limits::default());
+    let reply = asked_for.reply(KEY, &[0, 128], &[9; 25], &everything());
+    let whole = everything();
+    let plain = flips(&whole).map(|plain| asked_for.reply(KEY, &[0, 128], &[9; 25], &plain));
+    for flipped in plain.chain(flips(&reply)) {
+        let (session, _) = asked(request(), Limits::default());
+        if let Ok(list) = read(session, &flipped, 4096) {
+            let entries: Vec<_> = list.entries().map(|entry| entry.query_address()).collect();
+            assert!(list.servers.servers.iter().all(|server| entries.contains(server)));
+            assert!(entries.len() <= everything().len() / 5);
+            list.entries().for_each(|entry| drop(entry.fields().collect::<Vec<_>>()));
+        }
+    }
+}
+
+#[test]
+fn a_wrong_key_is_named() {
+    let mut named = 0;
+    for number in 0..=255 {
+        let (session, request) = asked(request(), Limits::default());
+        let reply = request.reply(b"secret", &[0; 10], &[number; 25], &everything());
+        match read(session, &reply, 4096) {
+            Err(ListError::WrongKey) => named += 1,
+            // Noise that begins like a list, which one in a hundred does.
+            result => assert!(!result.is_ok_and(|list| list.servers.completeness.is_complete())),
+        }
+    }
+    assert!(named > 240, "{named} of 256");
+}
+
+#[test]
+fn refusals_are_reported_in_the_words_of_the_server() {
+    let refused = |words: &str| Err(ListError::Refused(words.to_owned()));
+    let clear = |reply: &[u8]| read(asked(request(), Limits::default()).0, reply, 3);
+    assert_eq!(clear(b"Invalid source gamename"), refused("Invalid source gamename"));
+    assert_eq!(clear(b"Query Error: no such game"), refused("no such game"));
+    assert_eq!(clear(b""), Err(ListError::NoReply));
+    assert_eq!(clear(&[0xE6, 1, 2]), Err(ListError::NoReply));
+    let enciphered = [&[203, 0, 113, 9, 0xFF, 0xFF][..], &text("unknown game")].concat();
+    assert_eq!(listed(&enciphered, 2, Limits::default()), refused("unknown game"));
+    assert_eq!(clear(&[b'x'; 5 * 1024 * 1024]), Err(ListError::TooLong));
+}
+
+#[test]
+fn impossible_elements_are_errors() {
+    let head = |fields: &[(u8, &str)]| Plain::head([203, 0, 113, 9], 6500, fields, &[]);
+    let run = |plain: Vec<u8>| listed(&plain, 4096, Limits::default());
+    assert_eq!(run(head(&[(3, "hostname")]).end()), Err(ListError::WrongKey), "no type");
+    let long = "x".repeat(4096);
+    assert_eq!(run(head(&[(0, &long)]).end()), Err(ListError::WrongKey), "a name without end");
+    let server = |plain: Plain| plain.server(0x40, [192, 0, 2, 1], &[&[0xFF], &text("One")]);
+    let no_popular = server(head(&[(0, "hostname")])).server(0x40, [192, 0, 2, 2], &[&[0]]).end();
+    let offset = 1 + 3 + 1 + 25 + 6 + 1 + 10 + 1 + 10;
+    assert_eq!(run(no_popular), Err(ListError::Malformed(offset)));
+    let pairs = [text("key"), text("value")].concat().repeat(10_000);
+    let endless = server(head(&[(0, "hostname")])).server(0x80, [192, 0, 2, 2], &[&pairs]).end();
+    assert_eq!(run(endless), Err(ListError::Malformed(offset)), "a server of more than 65,535 bytes");
+}
+
+#[test]
+fn a_server_is_listed_once_and_lists_end_at_the_limit() {
+    let server = |plain: Plain, number| plain.server(0, [192, 0, 2, number], &[]);
+    let head = Plain::head([203, 0, 113, 9], 6500, &[], &[]);
+    let plain = [1, 1, 2, 3].into_iter().fold(head, server).end();
+    let list = listed(&plain, 4096, Limits::default()).unwrap();
+    assert_eq!((list.servers.servers.len(), list.entries().count()), (3, 4));
+    let list = listed(&plain, 4096, Limits::default().with_max_servers(2)).unwrap();
+    assert_eq!((list.servers.servers.len(), list.servers.over_limit, list.entries().count()), (2, 1, 2));
+    assert!(!list.servers.completeness.is_complete());
+}
+
+#[test]
+fn options_and_texts_are_written_as_the_sdk_writes_them() {
+    let mut wanted = request();
+    wanted.login = "gslist".to_owned();
+    wanted.version = 5;
+    wanted.filter = "numplayers > 0".to_owned();
+    wanted.fields = vec!["hostname".to_owned(), "mapname".to_owned()];
+    wanted.maximum = Some(500);
+    let (_, read) = asked(wanted, Limits::default());
+    let challenge = read.challenge;
+    let expected = Request {
+        version: 5,
+        game: b"swat4".to_vec(),
+        login: b"gslist".to_vec(),
+        challenge,
+        filter: b"numplayers > 0".to_vec(),
+        fields: br"\hostname\mapname".to_vec(),
+        options: 129,
+        maximum: Some(500),
+    };
+    assert_eq!(read, expected);
+    assert!(challenge.iter().all(|byte| (33..127).contains(byte)));
+    assert_eq!(asked(request(), Limits::default()).1.options, 1);
+}
+
+#[test]
+fn requests_that_cannot_be_written_are_refused() {
+    let error = |change: fn(&mut ListRequest)| {
+        let mut request = request();
+        change(&mut request);
+        let mut session = ListSession::new(request, 7, Timing::default(), Instant::now());
+        assert_eq!(session.poll_transmit(Instant::now(), &mut Vec::new()), None);
+        session.poll_answer().unwrap().unwrap_err()
+    };
+    let empty = |field| ListError::Request(EncodeError::Empty(field));
+    assert_eq!(error(|request| request.key.clear()), empty("key"));
+    assert_eq!(error(|request| request.game.clear()), empty("game"));
+    let nul = EncodeError::Forbidden { field: "filter", byte: 0 };
+    assert_eq!(error(|request| request.filter.push('\0')), ListError::Request(nul));
+    let backslash = EncodeError::Forbidden { field: "name of a field", byte: b'\\' };
+    assert_eq!(error(|request| request.fields[0].push('\\')), ListError::Request(backslash));
+    let long = EncodeError::TooLong { field: "list of fields", limit: 256 };
+    assert_eq!(error(|request| request.fields = vec!["field".to_owned(); 50]), ListError::Request(long));
+}
+
+#[test]
+fn silence_ends_at_the_deadline() {
+    let start = Instant::now();
+    let mut session = ListSession::new(request(), 7, Timing::default(), start);
+    session.poll_transmit(start, &mut Vec::new());
+    let deadline = start + Timing::default().timeout();
+    assert_eq!(session.poll_timeout(), Some(deadline));
+    session.handle_timeout(deadline - Duration::from_millis(1));
+    assert_eq!(session.poll_answer(), None);
+    session.handle_bytes(deadline, &[0xE6]);
+    assert_eq!(session.poll_answer(), Some(Err(ListError::NoReply)));
+    assert_eq!((session.poll_timeout(), session.poll_answer()), (None, None));
+}
+
+/// The parities of the SDK's challenge, after its formula.
+fn follows_the_rule(challenge: &[u8; 8]) -> bool {
+    let first = challenge[0];
+    let mut odd = 0;
+    (1..8).all(|i| {
+        let before = challenge[i - 1];
+        odd = (before & 1)
+            ^ (i as u8 & 1)
+            ^ odd
+            ^ (first & 1)
+            ^ u8::from(first < 79)
+            ^ u8::from(before < first);
+        challenge[i] & 1 == odd
+    })
+}
+
+proptest! {
+    #[test]
+    fn challenges_follow_the_rule_of_the_sdk(nonce in any::<u64>()) {
+        let mut out = Vec::new();
+        let now = Instant::now();
+        ListSession::new(request(), nonce, Timing::default(), now).poll_transmit(now, &mut out);
+        let challenge = Request::parse(&out).challenge;
+        prop_assert!(challenge.iter().all(|byte| (33..127).contains(byte)), "{:?}", challenge);
+        prop_assert!(follows_the_rule(&challenge), "{:?}", challenge);
+    }
+
+    /// Values of any content come through the cipher as they are.
+    #[test]
+    fn values_are_read_as_they_were_written(
+        kinds in prop::collection::vec(0_u8..3, 0..9),
+        rows in prop::collection::vec((any::<[u8; 4]>(), any::<u16>(), prop::collection::vec(1_u8.., 0..80)), 0..9),
+        key in prop::collection::vec(1_u8.., 1..10),
+        server_challenge in prop::collection::vec(any::<u8>(), 0..40),
+        piece in 1_usize..200,
+    ) {
+        let names: Vec<String> = (0..kinds.len()).map(|number| format!("field{number}")).collect();
+        let fields: Vec<(u8, &str)> = kinds.iter().copied().zip(names.iter().map(String::as_str)).collect();
+        let mut plain = Plain::head([203, 0, 113, 9], 6500, &fields, &[]);
+        let rows: Vec<_> = rows.into_iter().filter(|(address, ..)| *address != [255; 4]).collect();
+        for (address, number, words) in &rows {
+            let values: Vec<u8> = kinds.iter().flat_map(|kind| match kind {
+                0 => [&[0xFF][..], words, &[0]].concat(),
+                1 => vec![*number as u8],
+                _ => number.to_be_bytes().to_vec(),
+            }).collect();
+            plain = plain.server(0x50, *address, &[&number.to_be_bytes(), &values]);
+        }
+        let (session, asked_for) = asked(ListRequest::new("game", key.clone()), Limits::default());
+        let list = read(session, &asked_for.reply(&key, &[0, 0], &server_challenge, &plain.end()), piece).unwrap();
+        prop_assert!(list.servers.completeness.is_complete());
+        prop_assert_eq!(list.entries().count(), rows.len());
+        for (entry, (address, number, words)) in list.entries().zip(&rows) {
+            prop_assert_eq!((entry.address.octets(), entry.query_port), (*address, *number));
+            let expected: Vec<(&[u8], Value<'_>)> = kinds.iter().zip(&names).map(|(kind, name)| (name.as_bytes(), match kind {
+                0 => Value::Text(words),
+                1 => Value::Number(number & 0xFF),
+                _ => Value::Number(*number),
+            })).collect();
+            prop_assert_eq!(entry.fields().collect::<Vec<_>>(), expected);
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Lists of servers over TCP: the session without a socket, in virtual time.
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use queryport::model::ListEnd;
+use queryport::ut2004::FString;
+use queryport::ut2004::list::{Comparison, Condition, List, ListRequest, ListSession};
+use queryport::{EncodeError, Limits, ListError, Timing};
+
+use crate::common::list_servers::ut2004::{CHALLENGE, ListServer, Listed, frame, text};
+use crate::common::twist::{cuts, flips};
+
+/// Conversations of pyut2serverlist 0.2.0, recorded with the CD key `AAAAA-BBBBB-CCCCC-DDDDD` against a server that was
+/// written for it: what the server sends, what the client sends, by turns.
+const UT2004: [&str; 7] = [
+    "0a00000009343831353136323300",
+    "680000002139653134373064393563333939336338623564313661336638663264313834390021666265386538616135356135383436653038653562616531643166336\
+     2306262000c5554324b34434c49454e5400290d00000504696e74002e0a0000868000001400000000",
+    "0e00000009415050524f5645440003000000",
+    "2200000021303031346538303030303030303030303030303030303030303030303030303000",
+    "0a00000009564552494649454400",
+    "2e00000000020967616d6574797065000c7844656174684d6174636800000f63757272656e74706c61796572730002300004",
+    "05000000020000000133000000c000020a611e621e09416c70686120444d000a444d2d52616e6b696e000c7844656174684d6174636800031024000000023200\
+     26000000c6336407751e761e081bff010152656400000c7844656174684d617463680000080100000000",
+];
+const UT2003: [&str; 5] = [
+    "0a00000009343831353136323300",
+    "560000002139653134373064393563333939336338623564313661336638663264313834390021666265386538616135356135383436653038653562616531643166336\
+     23062620007434c49454e5400b10800000504696e7400",
+    "0a00000009415050524f56454400",
+    "020000000000",
+    "0500000001000000012a000000c000020a611e621e0542657461000b444d2d416e74616c7573000c7844656174684d6174636800010850",
+];
+
+fn bytes(hexadecimal: &str) -> Vec<u8> {
+    hex::decode(hexadecimal.replace(' ', "")).unwrap()
+}
+
+fn ut2004_request() -> ListRequest {
+    let mut request = ListRequest::ut2004();
+    request.cd_key = "AAAAA-BBBBB-CCCCC-DDDDD".to_owned();
+    request.conditions = vec![
+        Condition::new("gametype", Comparison::Equal, "xDeathMatch"),
+        Condition::new("currentplayers", Comparison::Greater, "0"),
+    ];
+    request
+}
+
+fn ut2003_request() -> ListRequest {
+    let mut request = ListRequest::ut2003();
+    request.cd_key = "AAAAA-BBBBB-CCCCC-DDDDD".to_owned();
+    request
+}
+
+fn session(request: ListRequest) -> ListSession {
+    ListSession::new(request, Timing::default(), Instant::now())
+}
+
+/// Plays a conversation, the server's messages in pieces of this length, and compares what the client sends.
+fn play(request: ListRequest, turns: &[&str], piece: usize) -> Result<List, ListError> {
+    let (mut session, now) = (session(request), Instant::now());
+    for (turn, message) in turns.iter().enumerate() {
+        if turn % 2 == 0 {
+            bytes(message).chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+        } else {
+            let mut out = Vec::new();
+            assert!(session.poll_timeout().unwrap() <= now, "bytes wait to be sent");
+            assert_eq!(session.poll_transmit(now, &mut out), Some(out.len()));
+            assert_eq!(hex::encode(&out), hex::encode(bytes(message)), "turn {turn}");
+            assert_eq!(session.poll_transmit(now, &mut out), None);
+        }
+    }
+    session.handle_end(now);
+    session.poll_answer().unwrap()
+}
+
+fn servers(list: &[&str]) -> Vec<SocketAddr> {
+    list.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+/// What the session makes of a list after a UT2003 login, in pieces of this length.
+fn listed(frames: &[u8], piece: usize, limits: Limits) -> Result<List, ListError> {
+    let (mut session, now) = (session(ListRequest::ut2003()).with_limits(limits), Instant::now());
+    session.handle_bytes(now, &frame(&text(CHALLENGE)));
+    session.handle_bytes(now, &frame(&text(b"APPROVED")));
+    frames.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+    session.handle_end(now);
+    session.poll_answer().unwrap()
+}
+
+/// The number of entries, and the entries.
+fn frames(count: u32, entries: &[Listed]) -> Vec<u8> {
+    let count = frame(&[&count.to_le_bytes()[..], &[1]].concat());
+    let entries = entries.iter().map(|entry| frame(&entry.entry(false)));
+    std::iter::once(count).chain(entries).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn the_session_speaks_as_pyut2serverlist_does() {
+    let list = play(ut2004_request(), &UT2004, 4096).unwrap();
+    assert_eq!(list.servers.servers, servers(&["192.0.2.10:7778", "198.51.100.7:7798"]));
+    assert_eq!((list.servers.ended_by, list.announced), (ListEnd::Mark, Some(2)));
+    assert!(list.servers.completeness.is_complete());
+    let [first, second] = &list.entries().collect::<Vec<_>>()[..] else { panic!("two entries") };
+    assert_eq!((first.address, first.port, first.query_port), (Ipv4Addr::new(192, 0, 2, 10), 7777, 7778));
+    assert_eq!(first.server_name.text(), "Alpha DM");
+    assert_eq!((first.map_name.raw(), first.game_type.raw()), (&b"DM-Rankin"[..], &b"xDeathMatch"[..]));
+    assert_eq!((first.current_players, first.max_players, first.flags), (3, 16, Some(0x24)));
+    assert_eq!((first.skill_level, first.trailing), (Some(FString::narrow(b"2")), &b""[..]));
+    assert_eq!((second.server_name.raw(), second.port), (&b"\x1b\xff\x01\x01Red"[..], 7797));
+    assert_eq!((second.map_name, second.skill_level), (FString::default(), Some(FString::default())));
+
+    let list = play(ut2003_request(), &UT2003, 4096).unwrap();
+    let entry = list.entries().next().unwrap();
+    assert_eq!(list.servers.servers, servers(&["192.0.2.10:7778"]));
+    assert_eq!((entry.server_name.raw(), entry.flags, entry.skill_level), (&b"Beta"[..], Some(0x50), None));
+}
+
+#[test]
+fn pieces_of_any_length_give_the_same_list() {
+    let whole = [play(ut2004_request(), &UT2004, 4096), play(ut2003_request(), &UT2003, 4096)];
+    for piece in 1..60 {
+        assert_eq!(play(ut2004_request(), &UT2004, piece), whole[0], "{piece}");
+        assert_eq!(play(ut2003_request(), &UT2003, piece), whole[1], "{piece}");
+    }
+}
+
+#[test]
+fn a_cut_list_is_incomplete_and_has_the_servers_that_came() {
+    let stream = frames(2, &[Listed::new(1, b"One"), Listed::new(2, b"Two")]);
+    let whole = listed(&stream, 4096, Limits::default()).unwrap();
+    assert!(whole.servers.completeness.is_complete());
+    let first = frames(2, &[Listed::new(1, b"One")]).len();
+    for cut in cuts(&stream) {
+        let list = listed(cut, 3, Limits::default()).unwrap();
+        assert!(!list.servers.completeness.is_complete());
+        assert_eq!(list.servers.ended_by, ListEnd::Unknown);
+        assert_eq!(list.servers.servers[..], whole.servers.servers[..usize::from(cut.len() >= first)]);
+        assert_eq!(list.entries().count(), list.servers.servers.len());
+    }
+}
+
+#[test]
+fn an_empty_list_is_whole() {
+    let list = listed(&bytes("050000000000000001"), 4096, Limits::default()).unwrap();
+    assert!(list.servers.completeness.is_complete() && list.servers.servers.is_empty());
+    assert_eq!(list.announced, Some(0));
+}
+
+#[test]
+fn no_change_of_a_byte_panics_or_adds_servers() {
+    let stream = [UT2003[0], UT2003[2], UT2003[4]].map(bytes).concat();
+    for flipped in flips(&stream) {
+        let (mut session, now) = (session(ut2003_request()), Instant::now());
+        session.handle_bytes(now, &flipped);
+        session.handle_end(now);
+        if let Ok(list) = session.poll_answer().unwrap() {
+            assert!(list.entries().count() <= 1 && list.servers.servers.len() <= 1);
+        }
+    }
+}
+
+#[test]
+fn refusals_are_reported_in_the_words_of_the_server() {
+    let refusal = |frames: &[Vec<u8>]| {
+        let (mut session, now) = (session(ListRequest::ut2004()), Instant::now());
+        session.handle_bytes(now, &frame(&text(CHALLENGE)));
+        frames.iter().for_each(|frame| session.handle_bytes(now, frame));
+        session.handle_end(now);
+        session.poll_answer().unwrap().unwrap_err()
+    };
+    let refused = |words: &str| ListError::Refused(words.to_owned());
+    assert_eq!(refusal(&[bytes("080000000744454e49454400")]), refused("DENIED"));
+    let upgrade = [&text(b"UPGRADE")[..], &3369_u32.to_le_bytes(), &[0; 4]].concat();
+    assert_eq!(refusal(&[frame(&upgrade)]), refused("UPGRADE to version 3369"));
+    let approved = frame(&[&text(b"APPROVED")[..], &[3, 0, 0, 0]].concat());
+    assert_eq!(refusal(&[approved.clone(), frame(&text(b"BANNED"))]), refused("BANNED"));
+    assert_eq!(refusal(&[]), ListError::NoReply);
+    assert_eq!(refusal(&[approved]), ListError::NoReply);
+    assert_eq!(refusal(&[frame(b"\x09APPR")]), ListError::Malformed(18));
+}
+
+#[test]
+fn other_services_are_no_list_servers() {
+    for greeting in [&b"SSH-2.0-OpenSSH_9.7\r\n"[..], b"\\basic\\\\secure\\WFXNEA", b"\0\0\0\0", b""] {
+        let (mut session, now) = (session(ListRequest::ut2004()), Instant::now());
+        session.handle_bytes(now, greeting);
+        session.handle_end(now);
+        assert_eq!(session.poll_answer(), Some(Err(ListError::NoGreeting)), "{}", greeting.escape_ascii());
+    }
+}
+
+#[test]
+fn messages_that_are_no_list_are_named_with_their_place() {
+    let login = 14 + 14;
+    let list = |stream: &[u8]| listed(stream, 4096, Limits::default());
+    assert_eq!(list(&bytes("050000000100000002")), Err(ListError::Malformed(login + 4)), "not compact");
+    assert_eq!(list(&bytes("0400000001000000")), Err(ListError::Malformed(login + 4)));
+    assert_eq!(list(&bytes("0500000001000000010300000001ffff")), Err(ListError::Malformed(login + 13)));
+    assert_eq!(list(&bytes("0500000001000000010000010001ffff")), Err(ListError::Malformed(login + 9)));
+}
+
+#[test]
+fn entries_without_flags_and_with_more_than_is_known_are_read() {
+    let mut bare = Listed::new(1, b"XMP").entry(false);
+    bare.pop();
+    let stream = [frames(2, &[]), frame(&bare), frame(&[&bare[..], b"\x08more"].concat())].concat();
+    let list = listed(&stream, 4096, Limits::default()).unwrap();
+    let entries: Vec<_> = list.entries().map(|entry| (entry.flags, entry.trailing)).collect();
+    assert_eq!(entries, [(None, &b""[..]), (Some(8), b"more")]);
+}
+
+#[test]
+fn a_server_is_listed_once_and_lists_end_at_the_limit() {
+    let entries = [1, 1, 2, 3].map(|number| Listed::new(number, b"Name"));
+    let list = listed(&frames(4, &entries), 4096, Limits::default()).unwrap();
+    assert_eq!((list.servers.servers.len(), list.entries().count()), (3, 4));
+    let limits = Limits::default().with_max_servers(2);
+    let list = listed(&frames(4, &entries), 4096, limits).unwrap();
+    assert_eq!((list.servers.servers.len(), list.servers.over_limit, list.entries().count()), (2, 1, 2));
+    assert!(!list.servers.completeness.is_complete());
+    let endless =
+        frames(u32::MAX, &[]).into_iter().chain(frame(&entries[0].entry(false)).into_iter().cycle());
+    let endless: Vec<u8> = endless.take(5 * 1024 * 1024).collect();
+    assert_eq!(listed(&endless, 65_536, Limits::default()), Err(ListError::TooLong));
+}
+
+/// Follows the documented order of the verbs, without any bytes.
+#[test]
+fn silence_ends_at_the_deadline() {
+    let start = Instant::now();
+    let deadline = start + Timing::default().timeout();
+    for (greeting, expected) in
+        [(vec![], ListError::NoGreeting), (frame(&text(CHALLENGE)), ListError::NoReply)]
+    {
+        let mut session = ListSession::new(ListRequest::ut2004(), Timing::default(), start);
+        session.handle_bytes(start, &greeting);
+        session.poll_transmit(start, &mut Vec::new());
+        assert_eq!(session.poll_timeout(), Some(deadline));
+        session.handle_timeout(deadline - Duration::from_millis(1));
+        assert_eq!(session.poll_answer(), None);
+        session.handle_timeout(deadline);
+        assert!(session.poll_timeout().unwrap() <= deadline, "the answer waits");
+        assert_eq!(session.poll_answer(), Some(Err(expected)));
+        assert_eq!((session.poll_timeout(), session.poll_answer()), (None, None));
+    }
+}
+
+#[test]
+fn requests_that_cannot_be_written_are_refused() {
+    let error = |conditions: Vec<Condition>| {
+        let (mut session, now) = (session(request(conditions)), Instant::now());
+        session.handle_bytes(now, &frame(&text(CHALLENGE)));
+        session.handle_bytes(now, &frame(&text(b"APPROVED")));
+        session.poll_answer().unwrap().unwrap_err()
+    };
+    let long = Condition::new("x".repeat(256), Comparison::Equal, "");
+    let too_long = EncodeError::TooLong { field: "key of a condition", limit: 255 };
+    assert_eq!(error(vec![long]), ListError::Request(too_long));
+    let many = vec![Condition::new("a", Comparison::Equal, "b"); 64];
+    assert!(matches!(error(many), ListError::Request(EncodeError::TooLong { limit: 63, .. })));
+    let nul = Condition::new("a", Comparison::Equal, "\0");
+    assert!(matches!(error(vec![nul]), ListError::Request(EncodeError::Forbidden { byte: 0, .. })));
+}
+
+fn request(conditions: Vec<Condition>) -> ListRequest {
+    let mut request = ListRequest::ut2003();
+    request.conditions = conditions;
+    request
+}
+
+/// The session against a list server, in memory.
+fn converse(request: ListRequest, servers: Vec<Listed>, piece: usize) -> List {
+    let (mut session, now) = (session(request), Instant::now());
+    let (mut server, mut bytes) = ListServer::new(servers);
+    loop {
+        bytes.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+        let mut out = Vec::new();
+        if session.poll_transmit(now, &mut out).is_none() {
+            return session.poll_answer().unwrap().unwrap();
+        }
+        bytes = server.handle(&out);
+    }
+}
+
+#[test]
+fn every_comparison_means_to_a_server_what_it_says() {
+    let entries: Vec<Listed> =
+        (0..5).map(|players| Listed { players, ..Listed::new(players, b"Server") }).collect();
+    for (comparison, expected) in [
+        (Comparison::Equal, vec![2]),
+        (Comparison::NotEqual, vec![0, 1, 3, 4]),
+        (Comparison::Less, vec![0, 1]),
+        (Comparison::LessOrEqual, vec![0, 1, 2]),
+        (Comparison::Greater, vec![3, 4]),
+        (Comparison::GreaterOrEqual, vec![2, 3, 4]),
+    ] {
+        let list =
+            converse(request(vec![Condition::new("currentplayers", comparison, "2")]), entries.clone(), 9);
+        let players: Vec<u8> = list.entries().map(|entry| entry.current_players).collect();
+        assert_eq!(players, expected, "{comparison:?}");
+    }
+}
+
+proptest! {
+    /// Entries of any content come through a list server as they are, in both forms.
+    #[test]
+    fn entries_are_read_as_they_were_written(
+        texts in prop::collection::vec([0_usize..200, 0_usize..70, 0_usize..3], 0..12),
+        numbers in any::<(u32, u8, u8)>(),
+        ports in any::<(u16, u16)>(),
+        byte in 1_u8..,
+        piece in 1_usize..300,
+        is_ut2004 in any::<bool>(),
+    ) {
+        let listed: Vec<Listed> = (0..).zip(&texts).map(|(number, &[name, map, skill])| {
+            let (name, map, skill) = (vec![byte; name], vec![byte; map], vec![byte; skill]);
+            let (flags, players, max_players) = numbers;
+            let (port, query_port) = ports;
+            Listed { map, skill, flags, players, max_players, port, query_port, ..Listed::new(number, &name) }
+        }).collect();
+        let request = if is_ut2004 { ListRequest::ut2004() } else { ListRequest::ut2003() };
+        let list = converse(request, listed.clone(), piece);
+        prop_assert!(list.servers.completeness.is_complete());
+        prop_assert_eq!(list.entries().count(), listed.len());
+        for (entry, listed) in list.entries().zip(&listed) {
+            prop_assert_eq!(entry.address.octets(), listed.address);
+            prop_assert_eq!((entry.port, entry.query_port), (listed.port, listed.query_port));
+            prop_assert_eq!(entry.server_name.raw(), &listed.name[..]);
+            prop_assert_eq!(entry.map_name.raw(), &listed.map[..]);
+            prop_assert_eq!(entry.game_type.raw(), &listed.game_type[..]);
+            prop_assert_eq!((entry.current_players, entry.max_players), (listed.players, listed.max_players));
+            let flags = if is_ut2004 { listed.flags } else { listed.flags & 0xFF };
+            prop_assert_eq!(entry.flags, Some(flags));
+            prop_assert_eq!(entry.skill_level.map(FString::raw), is_ut2004.then_some(&listed.skill[..]));
+            prop_assert_eq!(entry.trailing, &b""[..]);
+        }
+    }
+}
