@@ -5,6 +5,7 @@
 //! cargo run --example serve -- quake3 27960
 //! cargo run --example serve -- quake3 27960 --players 64
 //! cargo run --example serve -- quake3 27960 --set map=q3dm6 --set time_limit=1200 --set dedicated=true
+//! cargo run --example serve -- quake3 27960 --status status.json
 //! cargo run --example serve -- gamespy4 25565 --game minecraft
 //! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     sends heartbeats too
 //! ```
@@ -18,6 +19,7 @@ mod embedded;
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -47,6 +49,12 @@ struct Arguments {
     /// `mutators=["Instagib"]`; may be given more than once.
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
+    /// A file with fields of the status as JSON, as in the `status` of `query --json`.
+    #[arg(long, value_name = "FILE")]
+    status: Option<PathBuf>,
+    /// Send as much as anybody requests, without the usual bounds: for tests with many clients on one address.
+    #[arg(long)]
+    no_guard: bool,
     /// Send heartbeats to this master server; may be given more than once. For quake3 and gamespy1.
     #[arg(long, value_name = "ADDRESS:PORT")]
     announce: Vec<SocketAddr>,
@@ -78,6 +86,16 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         world.status.player_count = Some(players.into());
         world.status.max_players = Some(players.max(16).into());
     }
+    if let Some(file) = &arguments.status {
+        let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| problem(&error))?;
+        let fields: serde_json::Map<String, Value> =
+            serde_json::from_str(&text).map_err(|error| problem(&error))?;
+        for (field, value) in &fields {
+            world.status =
+                with_field(&world.status, field, &value.to_string()).map_err(|error| problem(&error))?;
+        }
+    }
     for (field, value) in &arguments.fields {
         world.status = with_field(&world.status, field, value)?;
     }
@@ -101,6 +119,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let heartbeats = if masters.is_empty() { "" } else { ", heartbeats to " };
     writeln!(std::io::stdout(), "{} on {address}{heartbeats}{}", world.about, masters.join(", "))?;
     let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, now);
+    if arguments.no_guard {
+        responder = responder.with_guard(None);
+    }
     for loss in responder.losses() {
         command_line::complain(&format!("{loss}"));
     }

@@ -16,6 +16,7 @@ use super::snapshots::LOW_BITS;
 use super::wire::request::{Command, Request, RequestId, Selection};
 use super::wire::response::{MAX_DATAGRAMS, encode_challenge};
 use super::wire::sections::Portion;
+use crate::error::ParseError;
 use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
 
@@ -63,6 +64,10 @@ const PURPOSE: u16 = 4;
 /// Answers a challenge request, and a data request that quotes a valid token and selects everything (any four bytes) or
 /// Minecraft's basic reply (no bytes). Other requests get no reply.
 ///
+/// [`Dialect::Battlefield2`] also answers a request for everything without a challenge, as Battlefield 2's servers do: GameQ
+/// (Bf2.php) sends no other. Such a request is read with [`Request::parse_without_challenge`]. Its reply goes to an address
+/// that proved nothing.
+///
 /// ```
 /// use std::time::Instant;
 /// use queryport::gamespy4::{Command, Request, RequestId, Selection, server};
@@ -105,7 +110,23 @@ pub fn answer(
                 _ => Replies::NONE,
             }
         }
+        Command::Data { challenge: None, selection }
+            if options.dialect == Dialect::Battlefield2 && selection.0.len() == FULL =>
+        {
+            full(request.id, status, options).into()
+        }
         Command::Data { .. } => Replies::NONE,
+    }
+}
+
+/// Reads a request as a server of this dialect does: Battlefield 2's takes four bytes for a selection without a challenge.
+pub(crate) fn parse(datagram: &[u8], dialect: Dialect) -> Result<Request<'_>, ParseError> {
+    let request = Request::parse(datagram)?;
+    match request.command {
+        Command::Data { selection: Selection([]), .. } if dialect == Dialect::Battlefield2 => {
+            Request::parse_without_challenge(datagram)
+        }
+        _ => Ok(request),
     }
 }
 

@@ -205,13 +205,11 @@ fn values_of(status: &ServerStatus) -> Vec<(Part, String, String)> {
     values
 }
 
-/// A text as people read it. Control bytes, which they do not see, are kept to compare them.
+/// A text as people read it. Control characters, which they do not see, are kept to compare them.
 fn shown(text: TextRef<'_>) -> String {
-    if text.raw().iter().any(u8::is_ascii_control) {
-        String::from_utf8_lossy(text.raw()).into_owned()
-    } else {
-        text.plain().into_owned()
-    }
+    let decoded = text.decoded();
+    let has_control = decoded.chars().any(|character| character.is_ascii_control());
+    if has_control { decoded } else { text.plain() }.into_owned()
 }
 
 fn list(texts: &[Text]) -> String {

@@ -99,7 +99,8 @@ impl Request<'_> {
 
     /// Whether only a client that can receive at its address gets a reply to this request.
     pub(super) const fn proves_its_address(&self) -> bool {
-        matches!(self, Self::GameSpy4(gamespy4::Request { command: gamespy4::Command::Data { .. }, .. }))
+        use gamespy4::{Command::Data, Request};
+        matches!(self, Self::GameSpy4(Request { command: Data { challenge: Some(_), .. }, .. }))
     }
 }
 
@@ -117,7 +118,9 @@ impl Service {
     pub(super) fn parse<'a>(&self, datagram: &'a [u8]) -> Option<(Request<'a>, &Self)> {
         let request = match self {
             Self::GameSpy1(_) => Request::GameSpy1(gamespy1::Request::parse(datagram).ok()?),
-            Self::GameSpy4(_) => Request::GameSpy4(gamespy4::Request::parse(datagram).ok()?),
+            Self::GameSpy4(options) => {
+                Request::GameSpy4(gamespy4::server::parse(datagram, options.dialect).ok()?)
+            }
             Self::Quake3(_) => Request::Quake3(quake3::Request::parse(datagram).ok()?),
             Self::Ut2004(_) => Request::Ut2004(ut2004::Request::parse(datagram).ok()?),
         };

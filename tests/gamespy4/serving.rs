@@ -281,7 +281,7 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
 fn without_a_token_no_reply_is_longer_than_a_challenge() {
     let mut random = Random(11);
     let mut most = 0.0_f64;
-    for dialect in DIALECTS {
+    for dialect in [Dialect::UnrealTournament3, Dialect::Minecraft] {
         let now = Instant::now();
         let mut responder = responder(dialect, now);
         let token = challenge(&mut responder, now, "192.0.2.1:5000");
@@ -303,6 +303,31 @@ fn without_a_token_no_reply_is_longer_than_a_challenge() {
     }
     println!("at most {most:.2} bytes out for each byte in");
     assert!(most > 2.0, "challenges were among them");
+}
+
+/// What GameQ sends to Battlefield 2 (Bf2.php): no challenge, and everything is selected. The bounds of unproved addresses
+/// apply to the reply.
+#[test]
+fn battlefield_2_answers_without_a_challenge_as_well() {
+    let request = b"\xfe\xfd\x00\x10\x20\x30\x40\xff\xff\xff\x01";
+    let now = Instant::now();
+    for dialect in [Dialect::UnrealTournament3, Dialect::Minecraft] {
+        assert!(exchange(&mut responder(dialect, now), now, "192.0.2.1:5000", request).is_empty());
+    }
+    let mut responder = responder(Dialect::Battlefield2, now);
+    let token = challenge(&mut responder, now, "192.0.2.1:5000");
+    let quoted = data(token, &[0xFF, 0xFF, 0xFF, 1]);
+    let body = |replies: Vec<Vec<u8>>| replies.iter().map(|reply| reply[5..].to_vec()).collect::<Vec<_>>();
+    let proved = body(exchange(&mut responder, now, "192.0.2.1:5000", &quoted));
+    assert_eq!(body(exchange(&mut responder, now, "192.0.2.1:5000", request)), proved);
+    // A victim of forged requests: the burst of 64 KiB and the last reply, and then 8 KiB a second.
+    let mut flood = |now| {
+        let replies = (0..1000).flat_map(|_| exchange(&mut responder, now, "192.0.2.2:5000", request));
+        replies.map(|reply| reply.len()).sum::<usize>()
+    };
+    let (burst, rate) = (flood(now), flood(now + Duration::from_secs(2)));
+    assert!((64 << 10..74 << 10).contains(&burst), "{burst}");
+    assert!((8 << 10..26 << 10).contains(&rate), "{rate}");
 }
 
 #[test]

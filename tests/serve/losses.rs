@@ -43,6 +43,13 @@ fn a_usual_status_loses_nothing_in_any_protocol() {
 }
 
 #[test]
+fn a_name_that_ut2004_sends_as_utf_16_loses_nothing() {
+    let mut status = status(2, 2);
+    status.players.as_mut().unwrap()[0].name = "Жx".into();
+    assert_eq!(losses(Protocol::Ut2004, &status), []);
+}
+
+#[test]
 fn bytes_that_end_a_field_are_reported_with_what_is_sent_instead() {
     for (protocol, name) in [
         (Protocol::Quake3, "a \"quoted\" name"),

@@ -40,7 +40,10 @@ pub(crate) fn worlds() -> Vec<World> {
             gamespy1::capture_the_flag(),
         ),
         World::new("an embedded UT2004 server", Protocol::Ut2004, ut2004::capture_the_flag()),
-        World::new("an embedded Killing Floor server", Protocol::Ut2004, ut2004::specimens()),
+        World {
+            service: ut2004::killing_floor(),
+            ..World::new("an embedded Killing Floor server", Protocol::Ut2004, ut2004::specimens())
+        },
     ];
     worlds.extend(gamespy4::worlds());
     worlds

@@ -1,6 +1,8 @@
 //! Embedded servers of UT2004's protocol: UT2004, Killing Floor.
 
 use queryport::model::{Charset, Colours, Style};
+use queryport::serve::Service;
+use queryport::ut2004::server::{Dialect, Options};
 use queryport::{Player, ServerStatus, Text};
 
 use super::player;
@@ -40,6 +42,10 @@ pub(super) fn capture_the_flag() -> ServerStatus {
     .into_iter()
     .collect();
     status
+}
+
+pub(super) fn killing_floor() -> Service {
+    Options::new(Dialect::KillingFloor).into()
 }
 
 /// Killing Floor: the info record of a game in waves.

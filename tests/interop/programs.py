@@ -1,0 +1,139 @@
+"""The clients: where each one is looked for, how it is called, and how to install it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).parent / "clients"
+# Where `--install` puts things.
+PLACE = ROOT / "target/interop"
+NODE_MODULES = PLACE / "node_modules"
+PYTHON = PLACE / "python/bin/python"
+RUST = PLACE / "gamedig"
+GAMEQ = Path(os.environ.get("GAMEQ", PLACE / "GameQ"))
+# Longest time of one step of `--install`.
+INSTALL_SECONDS = 45
+
+
+class Client(NamedTuple):
+    """A client: what must exist, how to call it, how to get it, and its word for each of our servers.
+
+    `word:1` for a client that takes the port of the game and asks the next one.
+    """
+
+    needs: list
+    call: list
+    how: str
+    servers: dict
+
+
+def node(package, script, servers):
+    return Client([shutil.which("node"), NODE_MODULES / package], ["node", HERE / script], f"npm {package}: --install", servers)
+
+
+def python(package, script, servers):
+    library = next(PYTHON.parents[1].glob(f"lib/*/site-packages/{package}"), None)
+    return Client([PYTHON, library], [PYTHON, HERE / script], f"PyPI {package}: --install", servers)
+
+
+def qstat():
+    """Debian calls it quakestat."""
+    return shutil.which("quakestat") or shutil.which("qstat")
+
+
+def clients():
+    """Every client by its name."""
+    return {
+        "qstat": Client([qstat()], [sys.executable, HERE / "qstat.py"], "Debian package qstat", {
+            "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 battlefield": "gs3", "gamespy4 ut3": "ut3s",
+            "gamespy4 minecraft": "gs4", "ut2004": "ut2004s:1", "ut2004 long names": "ut2004s:1", "ut2004 killing floor": "ut2004s:1",
+        }),
+        "node gamedig": node("gamedig", "gamedig.mjs", {
+            "quake3": "q3a", "gamespy1 unreal": "unrealtournament", "gamespy4 battlefield": "battlefield2",
+            "gamespy4 ut3": "unrealtournament3", "gamespy4 minecraft": "minecraft", "ut2004": "unrealtournament2004",
+            "ut2004 long names": "unrealtournament2004", "ut2004 killing floor": "killingfloor",
+        }),
+        "node gamedig, gamespy3": node("gamedig", "gamedig.mjs", {"gamespy4 minecraft": "protocol-gamespy3"}),
+        "rust gamedig": Client([RUST / "target/debug/interop-gamedig"], [RUST / "target/debug/interop-gamedig"],
+                               "crates.io gamedig: --install", {
+            "quake3": "quake3", "gamespy1 unreal": "gamespy1", "gamespy4 battlefield": "gamespy3", "gamespy4 ut3": "gamespy3",
+            "gamespy1 ascii": "gamespy1", "gamespy4 ascii": "gamespy3", "ut2004": "unreal2",
+            "ut2004 long names": "unreal2", "ut2004 killing floor": "unreal2",
+        }),
+        "opengsq": python("opengsq", "opengsq_query.py", {
+            "quake3": "Quake3", "gamespy1 unreal": "GameSpy1", "gamespy4 battlefield": "Battlefield2", "gamespy4 ut3": "GameSpy4",
+            "gamespy4 minecraft": "GameSpy4", "ut2004": "Unreal2", "ut2004 long names": "Unreal2",
+            "ut2004 killing floor": "KillingFloor",
+        }),
+        "GameQ": Client([shutil.which("php"), GAMEQ / "src/GameQ/Autoloader.php"], ["php", HERE / "gameq.php"],
+                        "Debian package php-cli, and a checkout of github.com/Austinb/GameQ in target/interop/GameQ or where GAMEQ says", {
+            "quake3": "quake3", "gamespy1 unreal": "ut", "gamespy4 battlefield": "bf2", "gamespy4 ut3": "ut3",
+            "gamespy4 minecraft": "minecraft", "ut2004": "ut2004", "ut2004 long names": "ut2004",
+            "ut2004 killing floor": "killingfloor",
+        }),
+        "mcstatus": python("mcstatus", "mcstatus_query.py", {"gamespy4 minecraft": "full"}),
+        "mcipc": python("mcipc", "mcipc_query.py", {"gamespy4 minecraft": "full"}),
+        "minecraft-server-util": node("minecraft-server-util", "minecraft-server-util.cjs", {"gamespy4 minecraft": "full"}),
+        "mcquery": node("mcquery", "mcquery.cjs", {"gamespy4 minecraft": "full"}),
+    }
+
+
+def is_here(client):
+    return all(need and Path(need).exists() for need in client.needs)
+
+
+def command(client, server, port):
+    """The command line and environment that ask one of our servers."""
+    environment = os.environ | {"NODE_PATH": str(NODE_MODULES), "QSTAT": qstat() or "", "GAMEQ": str(GAMEQ)}
+    kind, _, distance = client.servers[server].partition(":")
+    return [*client.call, kind, "127.0.0.1", str(port - int(distance or 0))], environment
+
+
+def say_what_is_missing():
+    for name, client in clients().items():
+        if not is_here(client):
+            print(f"{name} is not here: passed over ({client.how})")
+
+
+def install(debian):
+    """Installs into target/interop what registries give within their time; what fails is missing, and no error."""
+    (RUST / "src").mkdir(parents=True, exist_ok=True)
+    shutil.copy(HERE / "gamedig.rs", RUST / "src/main.rs")
+    (RUST / "Cargo.toml").write_text(
+        '[package]\nname = "interop-gamedig"\nversion = "0.0.0"\nedition = "2024"\n\n[workspace]\n\n[dependencies]\n'
+        'gamedig = { version = "=0.9.0", default-features = false }\nserde_json = "1"\n')
+    packages = ["gamedig@5.3.3", "minecraft-server-util@5.4.4", "mcquery@1.0.3"]
+    npm = ["npm", "install", "--prefix", PLACE, "--no-fund", "--no-audit", *packages]
+    packages = ["opengsq==3.7.0", "mcstatus==14.2.0", "mcipc==2.4.2"]
+    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    venv = [sys.executable, "-m", "venv", PYTHON.parents[1]]
+    cargo = ["cargo", "build", "--quiet", "--manifest-path", RUST / "Cargo.toml", "--target-dir", RUST / "target"]
+    rows = [[npm], [pip] if PYTHON.exists() else [venv, pip], [cargo]]
+    if debian and os.geteuid() == 0:
+        rows.append([["apt-get", "install", "--yes", "--no-install-recommends", "qstat", "php-cli"]])
+    elif debian:
+        print("Debian packages are installed as root only: passed over")
+    with ThreadPoolExecutor(len(rows)) as pool:
+        for problem in pool.map(run_steps, rows):
+            if problem:
+                print(problem)
+
+
+def run_steps(steps):
+    """Runs commands until one fails: what failed, or nothing."""
+    for step in steps:
+        what = " ".join(map(str, step[:3]))
+        try:
+            done = subprocess.run(step, timeout=INSTALL_SECONDS, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        except subprocess.TimeoutExpired:
+            return f"{what} …: not done within {INSTALL_SECONDS} s"
+        except OSError as error:
+            return f"{what} …: {error.strerror}"
+        if done.returncode:
+            return f"{what} …: {(done.stderr.strip().splitlines() or ['failed'])[-1]}"
+    return None

@@ -1,0 +1,184 @@
+"""Our client and our announcer against other people's servers and masters, with the raw bytes as the second reader."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import compare
+
+NEXUIZ = Path("/usr/share/games/nexuiz")
+OPENARENA = Path("/usr/lib/openarena-server")
+# Seconds for a server to start, and for its bots to join.
+START = 30
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def quake3_engine(program, port, home, rest=()):
+    """An engine of Quake 3 with OpenArena's data: capture the flag with bots, no master."""
+    settings = {
+        "dedicated": "1", "net_enabled": "1", "net_ip": "127.0.0.1", "net_port": str(port), "fs_homepath": str(home),
+        "sv_maxclients": "16", "sv_pure": "0", "sv_hostname": "^1Red^7 engine of Quake 3", "bot_enable": "1", "g_gametype": "4",
+        "vm_game": "0", **{f"sv_master{number}": "" for number in range(1, 6)},
+    }
+    sets = [word for key, value in settings.items() for word in ("+set", key, value)]
+    return [program, *rest, *sets, "+map", "ctf_compromise", "+addbot", "sarge", "3", "red", "+addbot", "grism", "3", "blue"]
+
+
+def openarena_data(name):
+    return ["+set", "com_standalone", "1", "+set", "com_basegame", "baseoa", "+set", "fs_basegame", "baseoa",
+            "+set", "fs_basepath", str(OPENARENA), "+set", "com_gamename", name]
+
+
+def openarena(port, home):
+    return quake3_engine(shutil.which("openarena-server", path=path()), port, home)
+
+
+def ioquake3(port, home):
+    return quake3_engine("/usr/lib/ioquake3/ioq3ded", port, home, openarena_data("Quake3Arena"))
+
+
+def quake3e(port, home):
+    return quake3_engine(os.environ["QUAKE3E"], port, home, openarena_data("Quake3Arena"))
+
+
+def nexuiz(port, home):
+    return [shutil.which("darkplaces-server", path=path()), "-nexuiz", "-basedir", NEXUIZ, "-userdir", home, "-ip", "127.0.0.1",
+            "-port", str(port), "+sv_public", "0", "+sv_master1", "", "+sv_masterextra1", "",
+            "+hostname", "^xF00Nexuiz ^7loopback", "+maxplayers", "16", "+bot_number", "3", "+map", "final_rage"]
+
+
+def path():
+    return os.environ["PATH"] + ":/usr/games"
+
+
+def is_file(*names):
+    return all(name and Path(name).exists() for name in names)
+
+
+# Each server: whether it is here, how to get it, its command line, and the players to wait for.
+SERVERS = {
+    "OpenArena": (lambda: is_file(shutil.which("openarena-server", path=path()), OPENARENA / "baseoa/pak0.pk3"),
+                  "Debian packages openarena-server openarena-081-maps", openarena, 2),
+    "ioquake3": (lambda: is_file("/usr/lib/ioquake3/ioq3ded", OPENARENA / "baseoa/pak0.pk3"),
+                 "Debian packages ioquake3-server openarena-081-maps", ioquake3, 2),
+    "Quake3e": (lambda: is_file(os.environ.get("QUAKE3E"), OPENARENA / "baseoa/pak0.pk3"),
+                "QUAKE3E is the path of its dedicated server; Debian package openarena-081-maps", quake3e, 2),
+    "Nexuiz": (lambda: is_file(shutil.which("darkplaces-server", path=path()), NEXUIZ / "data"),
+               "Debian packages nexuiz-server darkplaces-server", nexuiz, 0),
+}
+
+
+def decode(raw):
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def raw_status(port):
+    """The status that `getstatus` brings, read with nothing but splits; None without an answer."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.settimeout(1)
+        one.connect(("127.0.0.1", port))
+        try:
+            one.send(b"\xff\xff\xff\xffgetstatus")
+            reply = one.recv(65536)
+        except OSError:
+            return None
+    head, infostring, *lines = reply.split(b"\n")
+    if head != b"\xff\xff\xff\xffstatusResponse":
+        return None
+    fields = decode(infostring).split("\\")[1:]
+    rules = list(zip(fields[::2], fields[1::2]))
+    players = [{"name": decode(line).split('"')[1], "score": int(line.split(b" ")[0])} for line in lines if b'"' in line]
+    keys = dict(rules)
+    return {"name": keys["sv_hostname" if "sv_hostname" in keys else "hostname"], "map": keys["mapname"],
+            "player_count": len(players), "max_players": int(keys["sv_maxclients"]), "players": players, "rules": rules}
+
+
+def our_status(examples, port):
+    """What our client shows, in the form of `clients/`."""
+    command = [examples / "query", "quake3", f"127.0.0.1:{port}", "--json"]
+    answer = json.loads(subprocess.run(command, capture_output=True, timeout=20).stdout)
+    status = answer.get("status") or {}
+    return status | {"rules": dict(status.get("rules", []))}
+
+
+def against(examples, server):
+    """Starts a server and compares what our client shows of it with the bytes it sends."""
+    _, _, command, players = SERVERS[server]
+    port = free_port()
+    with tempfile.TemporaryDirectory() as home:
+        process = subprocess.Popen(command(port, home), cwd=home, env=os.environ | {"HOME": home},
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            end = time.monotonic() + START
+            raw = None
+            while time.monotonic() < end and process.poll() is None and not (raw and raw["player_count"] >= players):
+                # DarkPlaces answers one request a second and address.
+                time.sleep(1.1)
+                raw = raw_status(port)
+            if raw is None:
+                return "nothing", f"{server} did not answer within {START} s"
+            for _ in range(4):
+                time.sleep(1.1)
+                shown = our_status(examples, port)
+                time.sleep(1.1)
+                # A server that plays changes: once the same at both times is enough.
+                raw = raw_status(port) or raw
+                found = compare.sentence(compare.compare(shown, raw))
+                if found == "all":
+                    break
+            return found, f"{raw}\n{shown}"
+        finally:
+            process.kill()
+            process.wait()
+
+
+def listed_by_dpmaster(examples):
+    """Our server sends heartbeats to dpmaster, and our client reads the list back."""
+    port = free_port()
+    # As root, dpmaster wants a folder for chroot; it does nothing with files.
+    master = [os.environ["DPMASTER"], "--allow-loopback", "--listen", "127.0.0.1", "--port", str(port), "--jail-path", "/"]
+    processes = [subprocess.Popen(master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+    try:
+        time.sleep(0.5)
+        server = [examples / "serve", "quake3", "0", "--announce", f"127.0.0.1:{port}"]
+        processes.append(subprocess.Popen(server, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
+        address = processes[1].stdout.readline().split(" on ")[1].split(",")[0]
+        time.sleep(1.5)
+        command = [examples / "master", "list", f"127.0.0.1:{port}", "baseq3", "68"]
+        done = subprocess.run(command, capture_output=True, timeout=20, text=True)
+        return ("all" if address in done.stdout.split() else "nothing"), done.stdout + done.stderr
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def rows(examples, only):
+    """Rows of our programs against other people's servers; those that are not here are named."""
+    jobs = {}
+    for server, (is_here, how, _, _) in SERVERS.items():
+        if is_here():
+            jobs[server] = lambda server=server: against(examples, server)
+        else:
+            print(f"{server} is not here: passed over ({how})")
+    if is_file(os.environ.get("DPMASTER")):
+        jobs["dpmaster"] = lambda: listed_by_dpmaster(examples)
+    else:
+        print("dpmaster is not here: passed over (DPMASTER is its path)")
+    jobs = {server: job for server, job in jobs.items() if only in f"queryport | {server}"}
+    with ThreadPoolExecutor(5) as pool:
+        return list(zip([("queryport", server) for server in jobs], pool.map(lambda job: job(), jobs.values())))

@@ -1,0 +1,89 @@
+"""What our servers say, and the processes that say it (the example `serve`)."""
+
+import json
+import re
+import subprocess
+
+
+def text(raw, colours="none", charset="latin1"):
+    """A text of exactly these bytes, as the JSON of a status has it."""
+    return {"raw": raw.hex(), "charset": charset, "colours": colours}
+
+
+def players(names, fields=("score", "ping", "team")):
+    """36 players: the given names, and usual ones. Scores are below zero too, and none is there twice."""
+    names = names + [f"player {number:02}" for number in range(len(names), 36)]
+    player = {"bot": None, "stale": False, "extra": []}
+    numbers = lambda number: {"score": 7 * number - 10, "ping": 20 + number, "team": number % 2}
+    return [player | {"name": name} | {field: value if field in fields else None for field, value in numbers(number).items()}
+            for number, name in enumerate(names)]
+
+
+# Keys that no client has a meaning for, and values that shift a careless reader.
+RULES = [[f"rule_of_{word}", value] for word, value in [
+    ("number", "15"), ("words", "some words with blanks"), ("nothing", ""), ("sign", "a=b, c"), ("slash", "a/b"),
+    ("angle", "<b>&amp"), ("letter", "x"), ("percent", "100%s%d"), ("length", "0123456789 abcde" * 3 + "fghijklmnopq"), ("last", "the last"),
+]]
+COMMON = {"max_players": 40, "password": False, "rules": RULES, "teams": []}
+LATIN = text(b"D\xe6mia")
+ODD = [" blank ", "with 'quotes'", "a,b=c", "<b>&amp", "player_3", "0"]
+
+# For each server: the arguments of `serve`, and the fields of its status.
+SERVERS = {
+    "quake3": (["quake3"], {
+        "name": text(b"^1Red ^7server of ^2names", "caret"), "map": "q3dm17", "player_count": 36,
+        "players": players(ODD + [text(b"^1Co^4lour", "caret"), LATIN], ("score", "ping")),
+    }),
+    "gamespy1 unreal": (["gamespy1", "--game", "UT99"], {
+        "name": "A server of names", "map": "CTF-Coret", "player_count": 36, "players": players(ODD + [LATIN]),
+    }),
+    "gamespy4 battlefield": (["gamespy4", "--game", "Battlefield 2"], {
+        "name": "A server of names", "map": "Strike At Karkand", "player_count": 36, "players": players(ODD + [LATIN]),
+    }),
+    "gamespy4 ut3": (["gamespy4", "--game", "Unreal Tournament 3"], {
+        "name": "A server of names", "map": "VCTF-Suspense", "player_count": 36, "bot_count": 0,
+        "players": players(ODD + [LATIN]),
+    }),
+    "gamespy4 minecraft": (["gamespy4", "--game", "Minecraft"], {
+        "name": text("§6A server §rof names".encode(), "section_sign", "utf8_or_latin1"), "map": "world",
+        "player_count": 36, "password": None, "rules": [],
+        "players": players(["Bob_the_Builder", "__", ".bedrock name", "player_3", "0"], ()),
+    }),
+    "ut2004": (["ut2004", "--game", "UT2004"], {
+        "name": "A server of names", "map": "CTF-FaceClassic", "player_count": 36,
+        "players": players(ODD + [text(b"\x1b\xff\x01\x01Co\x1b\x40\xff\x40lour", "unreal_escape"), LATIN]),
+    }),
+    "ut2004 long names": (["ut2004", "--game", "UT2004"], {
+        "name": text(b"\x1b\xff\x01\x01Red " + b"\x1b\x40\x40\xffand blue " * 10 + b"\x1b\x40\x0a\x0aend", "unreal_escape"),
+        "map": "CTF-FaceClassic", "player_count": 36, "players": players(ODD + ["Жx", "n" * 70]),
+        "rules": RULES + [["rule_of_more", "0123456789 abcde" * 9]],
+    }),
+    "ut2004 killing floor": (["ut2004", "--game", "Killing Floor"], {
+        "name": "A server of names", "map": "KF-Farm", "player_count": 36, "players": players(ODD + [LATIN]),
+    }),
+    # For clients that reject a reply with other bytes.
+    "gamespy1 ascii": (["gamespy1", "--game", "UT99"], {
+        "name": "A server of names", "map": "CTF-Coret", "player_count": 36, "players": players(ODD),
+    }),
+    "gamespy4 ascii": (["gamespy4", "--game", "Battlefield 2"], {
+        "name": "A server of names", "map": "Strike At Karkand", "player_count": 36, "players": players(ODD),
+    }),
+}
+
+
+def status(server):
+    return COMMON | SERVERS[server][1]
+
+
+def start(server, program, folder):
+    """Starts a server on a free loopback port: the process and the port."""
+    file = folder / (server.replace(" ", "-") + ".json")
+    file.write_text(json.dumps(status(server)))
+    command = [program, *SERVERS[server][0], "0", "--status", file, "--no-guard", "--seconds", "900"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    line = process.stdout.readline()
+    port = re.search(r" on 127\.0\.0\.1:(\d+)", line)
+    if not port:
+        process.kill()
+        raise SystemExit(f"serve {server}: {line}{process.stderr.read()}")
+    return process, int(port[1])
