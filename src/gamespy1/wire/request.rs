@@ -111,9 +111,20 @@ impl<'a> Command<'a> {
     }
 
     /// The command with this name, in any case, and this value.
-    pub(crate) fn new(name: &'a [u8], value: &'a [u8]) -> Self {
-        let is_it = |known: &Self| known.value() == value && known.name().eq_ignore_ascii_case(name);
-        Self::known(value).into_iter().find(is_it).unwrap_or(Self::Other { name, value })
+    fn new(name: &'a [u8], value: &'a [u8]) -> Self {
+        let known = Self::numbered(name, value).map(|(_, known)| known);
+        known.filter(|known| known.value() == value).unwrap_or(Self::Other { name, value })
+    }
+
+    /// The known command with this name, in any case, and its position among [`Self::known`], from 1. Its value is left
+    /// out where it has none.
+    pub(crate) fn numbered(name: &[u8], value: &'a [u8]) -> Option<(u32, Self)> {
+        (1..).zip(Self::known(value)).find(|(_, known)| known.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether the value names a property.
+    pub(crate) const fn is_property(&self) -> bool {
+        matches!(self, Self::LevelProperty(_) | Self::GameProperty(_) | Self::PlayerProperty(_))
     }
 }
 
@@ -188,9 +199,10 @@ impl<'a> Request<'a> {
         if self.datagram.is_empty() {
             return self.commands.iter().find(|command| command.name() == name).map(Command::value);
         }
-        let wanted = [b"\\", name, b"\\"].concat();
-        let start = memchr::memmem::find(self.datagram, &wanted)?.checked_add(wanted.len())?;
-        self.datagram.get(start..)?.split(|&byte| byte == b'\\').next()
+        let mut starts =
+            memchr::memchr_iter(b'\\', self.datagram).map(|separator| separator.saturating_add(1));
+        let value = |start| self.datagram.get(start..)?.strip_prefix(name)?.strip_prefix(b"\\");
+        starts.find_map(value)?.split(|&byte| byte == b'\\').next()
     }
 
     /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that
