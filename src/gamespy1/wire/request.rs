@@ -5,7 +5,6 @@ use std::fmt;
 use bytes::BufMut;
 use nom::bytes::complete::{tag, take_till};
 use nom::combinator::opt;
-use nom::multi::many0;
 use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
@@ -148,16 +147,56 @@ impl fmt::Debug for Command<'_> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    commands: Vec<Command<'a>>,
+    commands: Commands<'a>,
     /// What was parsed; empty for a request made of commands.
     datagram: &'a [u8],
+}
+
+/// A list of commands; a short one needs no allocation.
+#[derive(Clone)]
+struct Commands<'a> {
+    few: [Command<'a>; 4],
+    count: usize,
+    /// All commands, where they are more.
+    many: Vec<Command<'a>>,
+}
+
+impl<'a> Commands<'a> {
+    fn new(commands: impl IntoIterator<Item = Command<'a>>) -> Self {
+        let mut all = Self { few: [Command::Basic; 4], count: 0, many: Vec::new() };
+        for command in commands {
+            match all.few.get_mut(all.count) {
+                Some(free) => {
+                    *free = command;
+                    all.count = all.count.saturating_add(1);
+                }
+                None => {
+                    if all.many.is_empty() {
+                        all.many.extend_from_slice(&all.few);
+                    }
+                    all.many.push(command);
+                }
+            }
+        }
+        all
+    }
+
+    fn as_slice(&self) -> &[Command<'a>] {
+        if self.many.is_empty() { self.few.get(..self.count).unwrap_or_default() } else { &self.many }
+    }
+}
+
+impl fmt::Debug for Commands<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
 }
 
 impl<'a> Request<'a> {
     /// A request of these commands. [`Self::encode`] checks them.
     #[must_use]
     pub fn new(commands: &[Command<'a>]) -> Self {
-        Self { commands: commands.to_vec(), datagram: b"" }
+        Self { commands: Commands::new(commands.iter().copied()), datagram: b"" }
     }
 
     /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token
@@ -180,9 +219,14 @@ impl<'a> Request<'a> {
                 return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
             }
         }
-        let (_, commands) = many0(command).parse(datagram).unwrap_or_default();
-        let commands: Vec<_> = commands.into_iter().filter(|command| !command.name().is_empty()).collect();
-        if commands.is_empty() {
+        let mut rest = datagram;
+        let commands = std::iter::from_fn(|| {
+            let (after, command) = command(rest).ok()?;
+            rest = after;
+            Some(command)
+        });
+        let commands = Commands::new(commands.filter(|command| !command.name().is_empty()));
+        if commands.as_slice().is_empty() {
             return Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1));
         }
         Ok(Self { commands, datagram })
@@ -191,13 +235,13 @@ impl<'a> Request<'a> {
     /// The commands in order.
     #[must_use]
     pub fn commands(&self) -> &[Command<'a>] {
-        &self.commands
+        self.commands.as_slice()
     }
 
     /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
         if self.datagram.is_empty() {
-            return self.commands.iter().find(|command| command.name() == name).map(Command::value);
+            return self.commands().iter().find(|command| command.name() == name).map(Command::value);
         }
         let mut starts =
             memchr::memchr_iter(b'\\', self.datagram).map(|separator| separator.saturating_add(1));
@@ -212,11 +256,11 @@ impl<'a> Request<'a> {
     /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes
     /// outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        if self.commands.is_empty() {
+        if self.commands().is_empty() {
             return Err(EncodeError::Empty("list of commands"));
         }
         let mut request = Vec::with_capacity(MAX_REQUEST);
-        for command in &self.commands {
+        for command in self.commands() {
             if command.name().is_empty() {
                 return Err(EncodeError::Empty("command"));
             }
@@ -242,7 +286,7 @@ impl<'a> Request<'a> {
 
 impl PartialEq for Request<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.commands == other.commands
+        self.commands() == other.commands()
     }
 }
 

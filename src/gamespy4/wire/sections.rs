@@ -66,7 +66,7 @@ pub(crate) enum Layout {
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
-    /// The values, one behind the other, and where each ends.
+    /// The values, each with its NUL, one behind the other, and where each ends.
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -81,12 +81,20 @@ impl Field {
         let mut field = Self { name, bytes: Vec::new(), ends: Vec::with_capacity(rows.len()) };
         for row in rows {
             write(row, &mut field.bytes);
+            field.bytes.push(0);
             field.ends.push(field.bytes.len());
         }
         field
     }
 
-    /// The first so many values.
+    /// The bytes of the first so many values.
+    fn all(&self, rows: usize) -> &[u8] {
+        let end =
+            rows.checked_sub(1).map_or(Some(&0), |last| self.ends.get(last).or_else(|| self.ends.last()));
+        self.bytes.get(..end.copied().unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// The first so many values, each with its NUL.
     fn first(&self, rows: usize) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends).take(rows);
@@ -134,9 +142,7 @@ impl Content<'_> {
                     writer.put_text(value);
                 }
                 writer.put(b"\0\x01player_\0\0");
-                for name in self.players.iter().take(1).flat_map(|names| names.first(portion.players)) {
-                    writer.put_text(name);
-                }
+                writer.put(self.players.first().map_or(&[], |names| names.all(portion.players)));
                 writer.put(&[0]);
                 if !is_cut {
                     writer.mark_last();
@@ -260,29 +266,32 @@ impl Writer<'_> {
 
     fn column(&mut self, section: Section, field: &Field, next: Option<&Field>, rows: usize) {
         self.header(field, 0);
-        let mut left = field.ends.len().min(rows);
+        // After the last row: the column's end, and the next column's header with its first row, or the section's end. A
+        // datagram ends in a row, never with a column or a header.
+        let tail = next.map_or(1, |next| {
+            let first = next.ends.first().map_or(0, |end| end.saturating_sub(1));
+            header_length(next).saturating_add(first)
+        });
+        let all = field.all(rows);
+        if all.len().saturating_add(tail) < self.room() {
+            self.put(all);
+            return self.put(&[0]);
+        }
+        let mut left = all.len();
         for (row, value) in field.first(rows).enumerate() {
-            left = left.saturating_sub(1);
-            // After the last row: the column's end, and the next column's header with its first row, or the section's
-            // end. A datagram ends in a row, never with a column or a header.
-            let tail = match (left, next) {
-                (0, Some(next)) => {
-                    header_length(next).saturating_add(next.ends.first().copied().unwrap_or_default())
-                }
-                (0, None) => 1,
-                _ => 0,
-            };
-            if text_length(value).saturating_add(tail) >= self.room() {
+            left = left.saturating_sub(value.len());
+            let tail = if left == 0 { tail } else { 0 };
+            if value.len().saturating_add(tail) >= self.room() {
                 // As much of the value as fits, and its NUL. The next datagram repeats it.
                 if self.room() > 0 {
-                    self.put_cut(value);
+                    self.put_cut(value.strip_suffix(&[0]).unwrap_or(value));
                     self.put(&[0]);
                 }
                 self.next();
                 self.put(&[section as u8]);
                 self.header(field, row);
             }
-            self.put_text(value);
+            self.put(value);
         }
         self.put(&[0]);
     }
