@@ -1,5 +1,7 @@
 //! Driving a server-side state machine on sockets.
 
+#[cfg(target_os = "linux")]
+use std::cell::Cell;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::task::Poll;
@@ -12,6 +14,8 @@ use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
 use super::exchange::now;
+#[cfg(target_os = "linux")]
+use super::scan::batch::{self, Batch};
 use super::scan::outgoing::{BATCH, Outgoing};
 use crate::session::Machine;
 
@@ -68,7 +72,6 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
     for socket in sockets {
         outputs.push(Output { socket, local: socket.local_addr()?, outgoing: Outgoing::default() });
     }
-    let mut receiver = Receiver::new();
     let mut buffer = Vec::new();
     let mut first = 0;
     loop {
@@ -80,10 +83,13 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
             None => Some(readable.await),
         };
         let now = now();
-        if let Some((index, socket)) = readable.and_then(|index| Some((index, sockets.get(index)?))) {
+        if let Some(index) = readable
+            && let Some(Output { socket, local, .. }) = outputs.get(index)
+        {
+            let (socket, is_ipv4) = (*socket, local.is_ipv4());
             // The next one in turn: no socket waits for another that always has something.
             first = index.saturating_add(1);
-            let received = receiver.receive(socket, |from, datagram| {
+            let received = receive(socket, is_ipv4, |from, datagram| {
                 machine.handle_datagram(now, from, datagram);
                 transmit(&mut machine, now, &mut outputs, Some((index, from)), &mut buffer);
             });
@@ -125,7 +131,7 @@ impl Output<'_> {
 fn send(socket: &UdpSocket, outgoing: &Outgoing, to: SocketAddr, datagram: &[u8]) -> io::Result<usize> {
     #[cfg(target_os = "linux")]
     if outgoing.len() > 1 {
-        return Ok(super::scan::batch::send(socket, outgoing)?);
+        return Ok(batch::send(socket, outgoing)?);
     }
     let _ = outgoing;
     SockRef::from(socket).send_to(datagram, &to.into()).map(|_| 1)
@@ -155,36 +161,34 @@ fn transmit(
     }
 }
 
-/// Receives datagrams, many per system call where the system can.
-struct Receiver {
-    #[cfg(target_os = "linux")]
-    batch: super::scan::batch::Batch,
-    #[cfg(not(target_os = "linux"))]
-    buffer: Vec<u8>,
+#[cfg(target_os = "linux")]
+thread_local! {
+    /// The buffers of this thread, for IPv6 sockets and for IPv4 ones: the system notes in them how long an address is. They
+    /// hold pointers, with which the future could not go to another thread.
+    static KEPT: Cell<[Option<Batch>; 2]> = const { Cell::new([None, None]) };
 }
 
-impl Receiver {
-    fn new() -> Self {
-        Self {
-            #[cfg(target_os = "linux")]
-            batch: super::scan::batch::Batch::without_options(MAX_REQUEST),
-            #[cfg(not(target_os = "linux"))]
-            buffer: vec![0; MAX_REQUEST],
-        }
-    }
-
-    /// Takes up to a batch of datagrams; none where the socket has none after all.
-    fn receive(&mut self, socket: &UdpSocket, mut each: impl FnMut(SocketAddr, &[u8])) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
-        let received = socket.try_io(Interest::READABLE, || self.batch.receive(socket, &mut each)).map(drop);
-        #[cfg(not(target_os = "linux"))]
-        let received = (0..BATCH).try_for_each(|_| {
-            let (length, from) = socket.try_recv_from(&mut self.buffer)?;
-            each(from, self.buffer.get(..length).unwrap_or_default());
-            Ok(())
-        });
-        received.or_else(|error| if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) })
-    }
+/// Takes up to a batch of datagrams, in one system call where the system can; none where the socket has none after all.
+fn receive(socket: &UdpSocket, is_ipv4: bool, mut each: impl FnMut(SocketAddr, &[u8])) -> io::Result<()> {
+    let _ = is_ipv4;
+    #[cfg(target_os = "linux")]
+    let received = {
+        let mut kept = KEPT.take();
+        let [ipv6, ipv4] = &mut kept;
+        let batch = if is_ipv4 { ipv4 } else { ipv6 };
+        let batch = batch.get_or_insert_with(|| Batch::without_options(MAX_REQUEST));
+        let received = socket.try_io(Interest::READABLE, || batch.receive(socket, &mut each));
+        KEPT.set(kept);
+        received.map(drop)
+    };
+    #[cfg(not(target_os = "linux"))]
+    let received = (0..BATCH).try_for_each(|_| {
+        let mut buffer = [0; MAX_REQUEST];
+        let (length, from) = socket.try_recv_from(&mut buffer)?;
+        each(from, buffer.get(..length).unwrap_or_default());
+        Ok(())
+    });
+    received.or_else(|error| if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) })
 }
 
 /// The index of a socket that has something to read. `first`: the one to look at first.
