@@ -24,7 +24,7 @@ const STRIDE: usize = 65_536 + 33 * 64;
 const CONTROL: usize = 256;
 
 /// The state of batched calls on one socket.
-pub(in crate::net) struct Batch {
+pub(crate) struct Batch {
     headers: MultiHeaders<SockaddrStorage>,
     buffers: Vec<u8>,
     /// Between the starts of two buffers.
@@ -52,7 +52,7 @@ impl Batch {
     }
 
     /// For sockets whose options are not changed: no drop counter, no error queue. Longer datagrams than `stride` are cut.
-    pub(in crate::net) fn without_options(stride: usize) -> Self {
+    pub(crate) fn without_options(stride: usize) -> Self {
         Self {
             headers: MultiHeaders::preallocate(BATCH, None),
             buffers: vec![0; stride.saturating_mul(BATCH)],
@@ -64,7 +64,7 @@ impl Batch {
 
     /// Takes up to a batch of datagrams and returns their number. Where there is a drop counter, the first is taken by
     /// itself, with the counter beside it.
-    pub(in crate::net) fn receive(
+    pub(crate) fn receive(
         &mut self,
         socket: &UdpSocket,
         mut each: impl FnMut(SocketAddr, &[u8]),
@@ -153,7 +153,7 @@ impl Batch {
 }
 
 /// Sends up to a batch of datagrams in order and returns how many went out before one could not.
-pub(in crate::net) fn send(socket: &UdpSocket, outgoing: &Outgoing) -> Result<usize, Errno> {
+pub(crate) fn send(socket: &UdpSocket, outgoing: &Outgoing) -> Result<usize, Errno> {
     let mut waiting = outgoing.iter();
     let mut count = 0_usize;
     let messages: [_; BATCH] = std::array::from_fn(|_| match waiting.next() {
