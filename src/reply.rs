@@ -75,6 +75,15 @@ impl Requester {
 pub struct Replies(Vec<Bytes>);
 
 impl Replies {
+    /// The datagrams of a reply with its patch.
+    pub(crate) fn of(reply: Option<Patched>) -> Self {
+        let Some(reply) = reply else { return Self::default() };
+        let mut bytes = Vec::new();
+        let lengths: Vec<_> = (0..reply.len()).map(|index| reply.put(index, &mut bytes)).collect();
+        let mut bytes = Bytes::from(bytes);
+        Self(lengths.into_iter().map(|length| bytes.split_to(length.min(bytes.len()))).collect())
+    }
+
     /// The number of datagrams.
     #[must_use]
     pub const fn len(&self) -> usize {
@@ -102,16 +111,6 @@ impl From<Bytes> for Replies {
 impl From<Vec<Bytes>> for Replies {
     fn from(datagrams: Vec<Bytes>) -> Self {
         Self(datagrams)
-    }
-}
-
-impl From<Option<Patched>> for Replies {
-    fn from(reply: Option<Patched>) -> Self {
-        let Some(reply) = reply else { return Self::default() };
-        let mut bytes = Vec::new();
-        let lengths: Vec<_> = (0..reply.len()).map(|index| reply.put(index, &mut bytes)).collect();
-        let mut bytes = Bytes::from(bytes);
-        Self(lengths.into_iter().map(|length| bytes.split_to(length.min(bytes.len()))).collect())
     }
 }
 

@@ -115,7 +115,7 @@ pub fn answer(
     options: &Options,
     requester: &Requester,
 ) -> Replies {
-    reply(request, status, options, requester, &mut Templates::default()).into()
+    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
 }
 
 /// [`answer`], with the templates that are encoded already.

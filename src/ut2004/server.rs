@@ -97,7 +97,7 @@ impl Default for Options {
 /// ```
 #[must_use]
 pub fn answer(request: &Request, status: &ServerStatus, options: &Options, requester: &Requester) -> Replies {
-    reply(request, status, options, requester, &mut Templates::default()).into()
+    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
 }
 
 /// [`answer`], with the templates that are encoded already.
