@@ -180,6 +180,7 @@ mod secret;
 pub mod serve;
 pub mod session;
 mod source_table;
+mod template;
 mod text;
 mod token;
 pub mod ut2004;

@@ -6,10 +6,8 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::secret::Secret;
+use crate::template::Patched;
 use crate::token::TokenIssuer;
-
-/// Most datagrams of one reply.
-const MAX_DATAGRAMS: usize = 128;
 
 /// The sender of a request, and the state that a server keeps across requests. Each protocol uses the fields that it needs.
 ///
@@ -77,19 +75,18 @@ impl Requester {
 pub struct Replies(Vec<Bytes>);
 
 impl Replies {
-    /// No reply.
-    pub(crate) const NONE: Self = Self(Vec::new());
-
-    /// The reply without the datagrams behind the first `max_bytes` bytes or [`MAX_DATAGRAMS`], and how many those were.
-    pub(crate) fn cut(mut self, max_bytes: usize) -> (Self, usize) {
-        let mut bytes = 0_usize;
-        let fit = self.0.iter().take(MAX_DATAGRAMS).take_while(|datagram| {
-            bytes = bytes.saturating_add(datagram.len());
-            bytes <= max_bytes
-        });
-        let (fit, all) = (fit.count(), self.0.len());
-        self.0.truncate(fit);
-        (self, all.saturating_sub(fit))
+    /// The datagrams of a reply with its patch.
+    pub(crate) fn of(reply: Option<Patched>) -> Self {
+        let Some(reply) = reply else { return Self::default() };
+        let mut bytes = Vec::new();
+        let mut put = |index| {
+            let start = bytes.len();
+            reply.put(index, &mut bytes);
+            start..bytes.len()
+        };
+        let ranges: Vec<_> = (0..reply.len()).map(&mut put).collect();
+        let bytes = Bytes::from(bytes);
+        Self(ranges.into_iter().map(|range| bytes.slice(range)).collect())
     }
 
     /// The number of datagrams.

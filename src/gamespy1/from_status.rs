@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::family::{Family, Known};
-use super::wire::packer::Section;
+use super::wire::packer::Packer;
 use super::wire::row_key::RowKey;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::text::number;
@@ -46,22 +46,21 @@ impl<'a> Sections<'a> {
         Self { status, family, team_names }
     }
 
-    pub(super) fn basic(&self) -> Section {
-        self.section(BASIC)
+    pub(super) fn basic(&self, packer: &mut Packer) {
+        self.section(BASIC, packer);
     }
 
-    pub(super) fn info(&self) -> Section {
-        self.section(INFO)
+    pub(super) fn info(&self, packer: &mut Packer) {
+        self.section(INFO, packer);
     }
 
-    fn section(&self, keys: &str) -> Section {
-        let mut section = Section::default();
+    fn section(&self, keys: &str, packer: &mut Packer) {
         for key in keys.split(' ') {
             if let Some(value) = self.value(key) {
-                section.push(key.as_bytes(), &value);
+                packer.push(key.as_bytes(), &value);
             }
         }
-        section
+        packer.end_part();
     }
 
     /// The value of a key of the first two sections, from a field of the status or from its rules.
@@ -90,8 +89,7 @@ impl<'a> Sections<'a> {
     }
 
     /// The rules as they are, but for those that a field of the status contradicts, and the fields that no rule says.
-    pub(super) fn rules(&self) -> Section {
-        let mut section = Section::default();
+    pub(super) fn rules(&self, packer: &mut Packer) {
         let elsewhere: Vec<&str> = BASIC.split(' ').chain(INFO.split(' ')).collect();
         let mut fields: Vec<_> = self.fields().into_iter().map(|(key, value)| (key, value, false)).collect();
         for (key, value) in &self.status.rules {
@@ -106,12 +104,12 @@ impl<'a> Sections<'a> {
                     value = field.clone().into();
                 }
             }
-            section.push(&encoded(key), &value);
+            packer.push(&encoded(key), &value);
         }
         for (key, value, _) in fields.iter().filter(|(.., is_said)| !is_said) {
-            section.push(key.as_bytes(), value);
+            packer.push(key.as_bytes(), value);
         }
-        section
+        packer.end_rules();
     }
 
     /// The fields that this family has keys for. Where it has several for one field, the key that is among the rules.
@@ -210,71 +208,66 @@ impl<'a> Sections<'a> {
             })
     }
 
-    /// One section for each player, and one for the names of teams where they follow.
-    pub(super) fn players(&self) -> Vec<Section> {
-        let rows = (0_usize..).zip(self.status.listed_players());
-        let mut sections: Vec<Section> = rows.map(|(index, player)| self.player(index, player)).collect();
+    /// One part for each player, and one for the names of teams where they follow.
+    pub(super) fn players(&self, packer: &mut Packer) {
+        for (index, player) in (0..).zip(self.status.listed_players()) {
+            self.player(index, player, packer);
+        }
         if self.team_names {
-            let mut names = Section::default();
             for (id, team) in self.numbered_teams() {
                 if let Some(name) = &team.name {
-                    names.push(format!("teamname_{id}").as_bytes(), &encoded(name.as_ref()));
+                    packer.push_row(b"teamname", id.into(), &encoded(name.as_ref()));
                 }
                 if let (Some(score), false) = (team.score, self.family == Family::Battlefield1942) {
-                    names.push(format!("score_t{id}").as_bytes(), score.to_string().as_bytes());
+                    packer.push(format!("score_t{id}").as_bytes(), score.to_string().as_bytes());
                 }
             }
-            sections.push(names);
+            packer.end_part();
         }
-        sections
     }
 
-    fn player(&self, index: usize, player: &Player) -> Section {
-        let mut row = Section::default();
-        let mut push = |name: &str, value: &[u8]| row.push(format!("{name}_{index}").as_bytes(), value);
+    fn player(&self, index: i64, player: &Player, packer: &mut Packer) {
         let is_battlefield = self.family == Family::Battlefield1942;
-        push(if is_battlefield { "playername" } else { "player" }, &encoded(player.name.as_ref()));
+        let name = if is_battlefield { &b"playername"[..] } else { b"player" };
+        packer.push_row(name, index, &encoded(player.name.as_ref()));
         let side = |id| self.numbered_teams().find(|(known, _)| *known == id)?.1.name.as_ref();
         let side = player.team.filter(|_| self.family == Family::TribesVengeance).and_then(side);
         let team = player.team.filter(|_| side.is_none());
         if let Some(name) = side {
-            push("team", &encoded(name.as_ref()));
+            packer.push_row(b"team", index, &encoded(name.as_ref()));
         }
         let numbers = [
-            (if is_battlefield { "score" } else { "frags" }, player.score),
-            ("ping", player.ping.map(i64::from)),
-            ("team", team.map(|team| i64::from(team.saturating_add(self.family.team_offset())))),
+            (if is_battlefield { &b"score"[..] } else { b"frags" }, player.score),
+            (b"ping", player.ping.map(i64::from)),
+            (b"team", team.map(|team| i64::from(team.saturating_add(self.family.team_offset())))),
         ];
         for (name, value) in numbers {
             if let Some(value) = value {
-                push(name, value.to_string().as_bytes());
+                packer.push_row_number(name, index, value);
             }
         }
         for (key, value) in &player.extra {
-            push(&key.decoded(), &encoded(value));
+            packer.push_row(key.decoded().as_bytes(), index, &encoded(value));
         }
         if let (Some(is_bot), None) = (player.bot, player.extra.get("ngsecret")) {
-            push("ngsecret", if is_bot { b"bot" } else { b"false" });
+            packer.push_row(b"ngsecret", index, if is_bot { b"bot" } else { b"false" });
         }
-        row
+        packer.end_part();
     }
 
-    /// One section for each team, as `\teams\` is answered.
-    pub(super) fn teams(&self) -> Vec<Section> {
-        let team = |(id, team): (i32, &Team)| {
-            let mut row = Section::default();
-            let mut push = |name: &str, value: &[u8]| row.push(format!("{name}_{id}").as_bytes(), value);
+    /// One part for each team, as `\teams\` is answered.
+    pub(super) fn teams(&self, packer: &mut Packer) {
+        for (id, team) in self.numbered_teams() {
             if let Some(name) = &team.name {
-                push("team", &encoded(name.as_ref()));
+                packer.push_row(b"team", id.into(), &encoded(name.as_ref()));
             }
             if let Some(score) = team.score {
-                push("score", score.to_string().as_bytes());
+                packer.push_row_number(b"score", id.into(), score);
             }
             let members = self.status.listed_players().iter().filter(|player| player.team == Some(id));
-            push("size", members.count().to_string().as_bytes());
-            row
-        };
-        self.numbered_teams().map(team).collect()
+            packer.push_row_number(b"size", id.into(), i64::try_from(members.count()).unwrap_or(i64::MAX));
+            packer.end_part();
+        }
     }
 
     /// The teams with their ids, or their positions where they have none.

@@ -1,11 +1,15 @@
 //! The server's side, pure: a request and a status in, the datagrams of a reply out.
 
+use std::sync::Arc;
+
 use super::from_status::{Sections, encoded};
 use super::secure::GameKey;
-use super::wire::packer::{Packer, Section};
+use super::wire::packer::Packer;
 use super::wire::request::{Command, Request};
 use crate::model::{Rules, ServerStatus};
 use crate::reply::{Replies, Requester};
+use crate::template::{Patch, Patched, Template, Templates};
+use crate::text::number;
 
 /// Longest text that is sent back for `\echo\`, in bytes.
 const MAX_ECHO: usize = 50;
@@ -111,23 +115,104 @@ pub fn answer(
     options: &Options,
     requester: &Requester,
 ) -> Replies {
+    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
+}
+
+/// [`answer`], with the templates that are encoded already.
+pub(crate) fn reply(
+    request: &Request<'_>,
+    status: &ServerStatus,
+    options: &Options,
+    requester: &Requester,
+    templates: &mut Templates,
+) -> Option<Patched> {
     let is_qr1 = options.dialect == Dialect::Qr1;
-    let packer = Packer::new(if is_qr1 { 1349 } else { 1000 });
-    let mut reply = Reply { sections: Sections::new(status, is_qr1), options, packer };
-    let commands = if is_qr1 {
-        let find =
-            |command: Command<'static>| Some(Command::new(command.name(), request.find(command.name())?));
-        Command::known(b"").into_iter().filter_map(find).collect()
-    } else {
-        request.commands().to_vec()
-    };
-    let answered = commands.iter().filter(|command| reply.add(command)).count();
-    if answered == 0 {
-        return Replies::NONE;
+    // Replies to the same commands are the same, unless a command has a value.
+    let (mut kind, mut has_value) = (0_u32, false);
+    each_answered(request, options, |number, _| {
+        kind = kind << 4 | number;
+        has_value |= number > WITHOUT_VALUE;
+    });
+    if kind == 0 {
+        return None;
     }
+    let encode = |template: &mut Template| {
+        let packer = Packer::new(if is_qr1 { 1349 } else { 1000 });
+        let mut reply = Reply { sections: Sections::new(status, is_qr1), options, packer };
+        each_answered(request, options, |_, command| reply.add(command));
+        reply.packer.finish(is_qr1, template);
+    };
+    let template = if has_value {
+        let mut template = Template::default();
+        encode(&mut template);
+        Arc::new(template)
+    } else {
+        templates.get(kind, encode)
+    };
     let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
     let number = before.saturating_add(1).min(u64::from(u32::MAX));
-    reply.packer.finish(number, is_qr1).into()
+    let number = i64::try_from(number).unwrap_or(i64::MAX);
+    Patched::new(template, Patch::new(|out| number::put(number, out)))
+}
+
+/// Commands up to this number have no value.
+const WITHOUT_VALUE: u32 = 7;
+
+/// Calls `each` with every command that is answered and its number, in the order of the answers.
+///
+/// Each command is answered once, and each property once: one request would else draw a full reply 31 times. GameSpy's own
+/// code does the same, because it looks each command up in the request (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The
+/// Unreal engine reads the request command by command and answers each, repeated ones too (IpServer's UdpServerQuery).
+fn each_answered<'a>(request: &Request<'a>, options: &Options, mut each: impl FnMut(u32, Command<'a>)) {
+    let mut answer = |number, command| {
+        if is_answered(command, options) {
+            each(number, command);
+        }
+    };
+    if options.dialect == Dialect::Qr1 {
+        for (number, known) in (1..).zip(Command::known(b"")) {
+            if let Some((_, command)) =
+                request.find(known.name()).and_then(|value| Command::numbered(known.name(), value))
+            {
+                answer(number, command);
+            }
+        }
+        return;
+    }
+    let mut seen = 0_u32;
+    for (index, command) in request.commands().iter().enumerate() {
+        let Some((number, known)) = Command::numbered(command.name(), command.value()) else { continue };
+        let is_same = |other: &Command<'_>| {
+            other.value() == command.value() && other.name().eq_ignore_ascii_case(command.name())
+        };
+        let is_repeated = seen & 1 << number != 0
+            && (!known.is_property() || request.commands().iter().take(index).any(is_same));
+        seen |= 1 << number;
+        if !is_repeated {
+            answer(number, known);
+        }
+    }
+}
+
+/// Whether a command is answered: not one that is unknown here or switched off.
+fn is_answered(command: Command<'_>, options: &Options) -> bool {
+    match command {
+        Command::Echo(text) => {
+            options.echo && text.len() <= MAX_ECHO && text.iter().all(|byte| matches!(byte, b' '..=b'~'))
+        }
+        // Stock servers take a challenge of any length, and some crashed on long ones (CVE-2004-0608).
+        Command::Secure(challenge) => {
+            options.key.is_some()
+                && (6..=16).contains(&challenge.len())
+                && challenge.iter().all(u8::is_ascii_graphic)
+        }
+        Command::LevelProperty(_) | Command::GameProperty(_) => options.properties.is_some(),
+        Command::PlayerProperty(_) => {
+            options.properties.as_ref().is_some_and(|properties| properties.players)
+        }
+        Command::Other { .. } => false,
+        _ => true,
+    }
 }
 
 /// A reply under construction.
@@ -138,74 +223,57 @@ struct Reply<'a> {
 }
 
 impl Reply<'_> {
-    /// Adds the answer to a command; `false` for an unknown one, or one that is switched off.
-    fn add(&mut self, command: &Command<'_>) -> bool {
-        let (name, value) = (command.name().to_ascii_lowercase(), command.value());
+    /// Adds the answer to a command.
+    fn add(&mut self, command: Command<'_>) {
         let properties = self.options.properties.as_ref();
-        match name.as_slice() {
-            b"basic" => self.packer.add(self.sections.basic()),
-            b"info" => self.packer.add(self.sections.info()),
-            b"rules" => self.packer.add_rules(self.sections.rules()),
-            b"players" => self.sections.players().into_iter().for_each(|row| self.packer.add(row)),
-            b"teams" => self.sections.teams().into_iter().for_each(|row| self.packer.add(row)),
-            b"status" | b"packets" => {
+        match command {
+            Command::Basic => self.sections.basic(&mut self.packer),
+            Command::Info => self.sections.info(&mut self.packer),
+            Command::Rules => self.sections.rules(&mut self.packer),
+            Command::Players => self.sections.players(&mut self.packer),
+            Command::Teams => self.sections.teams(&mut self.packer),
+            Command::Status | Command::Packets => {
                 for part in [Command::Basic, Command::Info, Command::Rules, Command::Players] {
-                    self.add(&part);
-                    if name == b"packets" {
+                    self.add(part);
+                    if command == Command::Packets {
                         self.packer.flush();
                     }
                 }
             }
-            b"echo" => return self.echo(value),
-            b"secure" => return self.secure(value),
-            b"level_property" => return self.property(value, properties.map(|known| &known.level)),
-            b"game_property" => return self.property(value, properties.map(|known| &known.game)),
-            b"player_property" => return self.player_property(value),
-            _ => return false,
+            Command::Echo(text) => match self.options.dialect {
+                Dialect::Unreal => self.add_pair(b"echo_replay", text),
+                Dialect::Qr1 => self.add_pair(b"echo", text),
+            },
+            Command::Secure(challenge) => {
+                let key = self.options.key.as_ref();
+                if let Some(proof) = key.and_then(|key| key.validate(challenge).ok()) {
+                    self.add_pair(b"validate", proof.as_bytes());
+                }
+            }
+            Command::LevelProperty(name) => self.property(name, properties.map(|known| &known.level)),
+            Command::GameProperty(name) => self.property(name, properties.map(|known| &known.game)),
+            Command::PlayerProperty(name) => self.player_property(name),
+            Command::Other { .. } => {}
         }
-        true
     }
 
-    fn add_pair(&mut self, key: &[u8], value: &[u8]) -> bool {
-        let mut section = Section::default();
-        section.push(key, value);
-        self.packer.add(section);
-        true
-    }
-
-    fn echo(&mut self, text: &[u8]) -> bool {
-        let is_harmless = text.len() <= MAX_ECHO && text.iter().all(|byte| matches!(byte, b' '..=b'~'));
-        let key: &[u8] = match self.options.dialect {
-            Dialect::Unreal => b"echo_replay",
-            Dialect::Qr1 => b"echo",
-        };
-        self.options.echo && is_harmless && self.add_pair(key, text)
-    }
-
-    /// Stock servers take a challenge of any length, and some crashed on long ones (CVE-2004-0608).
-    fn secure(&mut self, challenge: &[u8]) -> bool {
-        let is_usual = (6..=16).contains(&challenge.len()) && challenge.iter().all(u8::is_ascii_graphic);
-        let key = self.options.key.as_ref().filter(|_| is_usual);
-        let proof = key.and_then(|key| key.validate(challenge).ok());
-        proof.is_some_and(|proof| self.add_pair(b"validate", proof.as_bytes()))
+    fn add_pair(&mut self, key: &[u8], value: &[u8]) {
+        self.packer.push(key, value);
+        self.packer.end_part();
     }
 
     /// A property that does not exist is empty, as on real servers.
-    fn property(&mut self, name: &[u8], properties: Option<&Rules>) -> bool {
-        let Some(properties) = properties else { return false };
-        let value = std::str::from_utf8(name).ok().and_then(|name| properties.get(name));
-        self.add_pair(name, &value.map(encoded).unwrap_or_default())
+    fn property(&mut self, name: &[u8], properties: Option<&Rules>) {
+        let value = std::str::from_utf8(name).ok().and_then(|name| properties?.get(name));
+        self.add_pair(name, &value.map(encoded).unwrap_or_default());
     }
 
     /// Rows begin at 1 here, and only here.
-    fn player_property(&mut self, name: &[u8]) -> bool {
-        let is_allowed = self.options.properties.as_ref().is_some_and(|properties| properties.players);
-        let players = if is_allowed { self.sections.status.listed_players() } else { &[] };
-        for (index, player) in (1_u32..).zip(players) {
+    fn player_property(&mut self, name: &[u8]) {
+        for (index, player) in (1..).zip(self.sections.status.listed_players()) {
             let value = std::str::from_utf8(name).ok().and_then(|name| player.extra.get(name));
-            let key = [name, format!("_{index}").as_bytes()].concat();
-            self.add_pair(&key, &value.map(encoded).unwrap_or_default());
+            self.packer.push_row(name, index, &value.map(encoded).unwrap_or_default());
+            self.packer.end_part();
         }
-        is_allowed
     }
 }

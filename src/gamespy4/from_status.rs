@@ -1,11 +1,14 @@
 //! From the model to what a server says of it: the keys and fields of each dialect.
 
-use bytes::{BufMut, Bytes};
+use std::borrow::Cow;
 
 use super::ut3::{SEPARATOR, setting};
-use super::wire::request::{DATA, RequestId};
+use super::wire::request::DATA;
+use super::wire::response::put_head;
 use super::wire::sections::{Content, Field, Pair};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
+use crate::template::Template;
+use crate::text::number;
 
 /// Which server to imitate: it decides the names of keys and fields, and the layout.
 ///
@@ -35,10 +38,10 @@ const MAX_CELL: usize = 200;
 const MAX_VALUE: usize = 1200;
 
 /// What a full reply says of a status.
-pub(super) fn content(status: &ServerStatus, dialect: Dialect) -> Content {
+pub(super) fn content(status: &ServerStatus, dialect: Dialect) -> Content<'_> {
     let required = required(status, dialect);
-    let required = required.into_iter().filter_map(|(key, value)| Some((key.as_bytes().to_vec(), value?)));
-    let required: Vec<Pair> = required.collect();
+    let required = required.into_iter().filter_map(|(key, value)| Some((key.as_bytes().into(), value?)));
+    let required: Vec<Pair<'_>> = required.collect();
     let mut rules = Vec::with_capacity(status.rules.len());
     for (key, value) in &status.rules {
         let key = wire(key, MAX_KEY);
@@ -65,33 +68,32 @@ fn is_cut(status: &ServerStatus, dialect: Dialect) -> bool {
 }
 
 /// Minecraft's basic reply.
-pub(super) fn basic(id: RequestId, status: &ServerStatus) -> Bytes {
-    let mut datagram = Vec::new();
-    datagram.put_u8(DATA);
-    datagram.put_slice(&id.0);
+pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
+    put_head(DATA, template);
     let required = required(status, Dialect::Minecraft);
     for key in ["hostname", "gametype", "map", "numplayers", "maxplayers", "hostip"] {
         if key == "hostip" {
-            datagram.put_u16_le(status.game_port.unwrap_or(25565));
+            template.bytes.extend_from_slice(&status.game_port.unwrap_or(25565).to_le_bytes());
         }
         let value = required.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_deref());
-        datagram.put_slice(value.unwrap_or_default());
-        datagram.put_u8(0);
+        template.bytes.extend_from_slice(value.unwrap_or_default());
+        template.bytes.push(0);
     }
-    datagram.into()
 }
 
 /// The keys that tools look for, in the order of the server that is imitated.
-fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Option<Vec<u8>>)> {
-    let text = |text: &Option<Text>| text.as_ref().map(|text| wire(text.as_ref(), MAX_VALUE));
-    let rule = |key: &str, default: &str| {
+fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Option<Cow<'_, [u8]>>)> {
+    fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
+        text.as_ref().map(|text| wire(text.as_ref(), MAX_VALUE))
+    }
+    let rule = |key: &str, default: &'static str| {
         let value = status.rules.get(key).map(|value| wire(value, MAX_VALUE));
-        Some(value.unwrap_or_else(|| default.as_bytes().to_vec()))
+        Some(value.unwrap_or(Cow::Borrowed(default.as_bytes())))
     };
-    let number = |number: Option<u32>| number.map(|number| number.to_string().into_bytes());
+    let number = |number: Option<u32>| number.map(|number| Cow::Owned(number.to_string().into_bytes()));
     let flag = |flag: Option<bool>| number(flag.map(u32::from));
     let listed = || u32::try_from(status.listed_players().len()).ok();
-    let name = text(&status.name).or_else(|| Some(Vec::new()));
+    let name = text(&status.name).or(Some(Cow::Borrowed(&[])));
     let map = text(&status.map);
     let game_type = text(&status.game_type);
     let version = text(&status.version);
@@ -101,12 +103,12 @@ fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Optio
     let port = number(status.game_port.map(u32::from));
     let password = flag(status.password);
     let bots = number(status.bot_count);
-    let score_limit = status.score_limit.map(|limit| limit.to_string().into_bytes());
+    let score_limit = status.score_limit.map(|limit| Cow::Owned(limit.to_string().into_bytes()));
     let seconds = status.time_limit.map(|limit| limit.as_secs());
-    let decimal = |number: u64| number.to_string().into_bytes();
+    let decimal = |number: u64| Cow::Owned(number.to_string().into_bytes());
     match dialect {
         Dialect::UnrealTournament3 => {
-            let word = |yes| if yes { b"True".to_vec() } else { b"False".to_vec() };
+            let word = |yes| Cow::Borrowed(if yes { &b"True"[..] } else { b"False" });
             let whole_minutes = seconds.filter(|seconds| seconds % 60 == 0).map(|seconds| seconds / 60);
             let people = everyone.saturating_sub(status.bot_count.unwrap_or_default());
             vec![
@@ -159,13 +161,13 @@ fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Optio
             ("hostname", status.name.as_ref().map(minecraft_title).or(name)),
             ("gametype", game_type.or_else(|| rule("gametype", "SMP"))),
             ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
-            ("version", version.or_else(|| Some(Vec::new()))),
+            ("version", version.or(Some(Cow::Borrowed(&[])))),
             (
                 "plugins",
                 rule("plugins", "")
                     .filter(|list| !list.is_empty())
                     .or_else(|| text(&status.mod_name))
-                    .or_else(|| Some(Vec::new())),
+                    .or(Some(Cow::Borrowed(&[]))),
             ),
             ("map", map.or_else(|| rule("map", "world"))),
             ("numplayers", players),
@@ -181,67 +183,73 @@ const fn max_rows(dialect: Dialect) -> usize {
 }
 
 /// The mutators by name, where the rules do not have UT3's own keys for them.
-fn custom_mutators(status: &ServerStatus) -> Option<Vec<u8>> {
+fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     let has_key = |key| status.rules.get(key).is_some();
     let mutators = status
         .mutators
         .as_ref()
         .filter(|_| !has_key(setting::MUTATORS) && !has_key(setting::CUSTOM_MUTATORS));
     let names: Vec<_> = mutators?.iter().map(|name| wire(name.as_ref(), MAX_CELL)).collect();
-    Some(names.join(&SEPARATOR))
+    Some(names.join(&SEPARATOR).into())
 }
 
 fn player_fields(status: &ServerStatus, dialect: Dialect) -> Vec<Field> {
     let players = status.listed_players();
     let players = players.get(..players.len().min(max_rows(dialect))).unwrap_or_default();
-    let field = |name, value: &dyn Fn(&Player) -> Vec<u8>| Field {
-        name,
-        values: players.iter().map(value).collect(),
-    };
-    let extra = |name| field(name, &|player| extra(&player.extra, name));
-    let mut fields = vec![field("player_", &|player| cell(player.name.as_ref(), " "))];
+    let field = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| Field::new(name, players.iter(), write);
+    let extra = |name| field(name, &|player, out| put_extra(&player.extra, name, out));
+    let mut fields = vec![field("player_", &|player, out| put_cell(player.name.as_ref(), b' ', out))];
     if dialect != Dialect::Minecraft {
-        fields.push(field("score_", &|player| digits(player.score)));
-        fields.push(field("ping_", &|player| digits(player.ping.map(i64::from))));
-        fields.push(field("team_", &|player| digits(player.team.map(i64::from))));
+        fields.push(field("score_", &|player, out| number::put(player.score.unwrap_or_default(), out)));
+        fields.push(field("ping_", &|player, out| number::put(player.ping.unwrap_or_default().into(), out)));
+        fields.push(field("team_", &|player, out| number::put(player.team.unwrap_or_default().into(), out)));
         fields.extend(["deaths_", "pid_"].map(extra));
     }
     if dialect == Dialect::Battlefield2 {
         fields.push(extra("skill_"));
         // A column of zeros says that there are no bots.
         if status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some()) {
-            fields.push(field("AIBot_", &|player| digits(player.bot.map(i64::from))));
+            fields.push(field("AIBot_", &|player, out| {
+                number::put(player.bot.unwrap_or_default().into(), out);
+            }));
         }
     }
     fields
 }
 
 fn team_fields(status: &ServerStatus) -> Vec<Field> {
-    let teams = status.teams.iter().take(MAX_ROWS);
-    let name =
-        |team: &Team| team.name.as_ref().map_or_else(|| b" ".to_vec(), |name| cell(name.as_ref(), " "));
-    let names = teams.clone().map(name).collect();
-    let scores = teams.map(|team| digits(team.score)).collect();
-    vec![Field { name: "team_t", values: names }, Field { name: "score_t", values: scores }]
+    let teams = status.teams.get(..MAX_ROWS).unwrap_or(&status.teams);
+    let put_name = |team: &Team, out: &mut Vec<u8>| match &team.name {
+        Some(name) => put_cell(name.as_ref(), b' ', out),
+        None => out.push(b' '),
+    };
+    let put_score = |team: &Team, out: &mut Vec<u8>| number::put(team.score.unwrap_or_default(), out);
+    vec![Field::new("team_t", teams.iter(), put_name), Field::new("score_t", teams.iter(), put_score)]
 }
 
-fn digits(number: Option<i64>) -> Vec<u8> {
-    number.unwrap_or_default().to_string().into_bytes()
-}
-
-fn extra(extra: &Rules, field: &str) -> Vec<u8> {
-    extra.get(field).map_or_else(|| b"0".to_vec(), |value| cell(value, "0"))
+fn put_extra(extra: &Rules, field: &str, out: &mut Vec<u8>) {
+    match extra.get(field) {
+        Some(value) => put_cell(value, b'0', out),
+        None => out.push(b'0'),
+    }
 }
 
 /// A text as a table can carry it: tools take an empty value for a column's end, and a first byte below 3 for a section.
-fn cell(text: TextRef<'_>, empty: &str) -> Vec<u8> {
-    let mut cell = wire(text, MAX_CELL);
-    cell.retain(|&byte| byte > 2);
-    if cell.is_empty() { empty.as_bytes().to_vec() } else { cell }
+fn put_cell(text: TextRef<'_>, empty: u8, out: &mut Vec<u8>) {
+    let start = out.len();
+    let cell = wire(text, MAX_CELL);
+    if has_no_byte_below::<3>(&cell) {
+        out.extend_from_slice(&cell);
+    } else {
+        out.extend(cell.iter().filter(|&&byte| byte > 2));
+    }
+    if out.len() == start {
+        out.push(empty);
+    }
 }
 
 /// A title as Minecraft's own server writes it, one byte a character, where that is possible; else UTF-8.
-fn minecraft_title(text: &Text) -> Vec<u8> {
+fn minecraft_title(text: &Text) -> Cow<'_, [u8]> {
     let decoded = text.decoded();
     let bytes = decoded.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>();
     let bytes = bytes.unwrap_or_else(|| decoded.as_bytes().to_vec());
@@ -249,7 +257,15 @@ fn minecraft_title(text: &Text) -> Vec<u8> {
 }
 
 /// A text's bytes without NUL, cut at `limit`.
-fn wire(text: TextRef<'_>, limit: usize) -> Vec<u8> {
+fn wire(text: TextRef<'_>, limit: usize) -> Cow<'_, [u8]> {
     let bytes = text.encoded(Charset::Utf8OrWindows1252);
+    if bytes.len() <= limit && has_no_byte_below::<1>(&bytes) {
+        return bytes;
+    }
     bytes.iter().copied().filter(|&byte| byte != 0).take(limit).collect()
+}
+
+/// Without an early return, so that the compiler compares many bytes at once.
+fn has_no_byte_below<const LEAST: u8>(text: &[u8]) -> bool {
+    text.iter().fold(true, |none, &byte| none & (byte >= LEAST))
 }

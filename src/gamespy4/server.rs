@@ -8,16 +8,18 @@
 //! last 64 statuses that a challenge was sent for, and nothing for a client. Who calls [`answer`] directly and changes the
 //! status between two calls does without.
 
-use bytes::Bytes;
+use bytes::BufMut;
 
 pub use super::from_status::Dialect;
 use super::from_status::{basic, content};
 use super::snapshots::LOW_BITS;
-use super::wire::request::{Command, Request, RequestId, Selection};
-use super::wire::response::{MAX_DATAGRAMS, encode_challenge};
-use super::wire::sections::Portion;
+use super::wire::request::{CHALLENGE, Command, Request, Selection};
+use super::wire::response::{MAX_DATAGRAMS, put_head};
+use super::wire::sections::{Layout, Portion};
 use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
+use crate::template::{Patch, Patched, Template, Templates};
+use crate::text::number;
 
 /// How a server answers.
 ///
@@ -88,24 +90,43 @@ pub fn answer(
     options: &Options,
     requester: &Requester,
 ) -> Replies {
+    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
+}
+
+/// [`answer`], with the templates that are encoded already.
+pub(crate) fn reply(
+    request: &Request<'_>,
+    status: &ServerStatus,
+    options: &Options,
+    requester: &Requester,
+    templates: &mut Templates,
+) -> Option<Patched> {
     let Requester { address, now, tokens, snapshot, .. } = *requester;
     let purpose = snapshot.wrapping_shl(4) | PURPOSE;
     let accept = |quoted| tokens.verify_for(now, address, purpose, |valid| token(valid, snapshot) == quoted);
+    let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
         Command::Challenge => {
-            let mut reply = Vec::new();
             let token = token(tokens.issue_for(now, address, purpose), snapshot);
-            encode_challenge(request.id, token, &mut reply);
-            Bytes::from(reply).into()
+            let template = templates.get(0, |template| {
+                put_head(CHALLENGE, template);
+                template.bytes.push(0);
+            });
+            let id_and_token = Patch::new(|out| {
+                out.put_slice(&request.id.0);
+                number::put(token.into(), out);
+            });
+            Patched::new(template, id_and_token)
         }
         Command::Data { challenge: Some(challenge), selection } if accept(challenge) => {
-            match selection.0.len() {
-                0 => basic(request.id, status).into(),
-                FULL => full(request.id, status, options).into(),
-                _ => Replies::NONE,
-            }
+            let template = match selection.0.len() {
+                0 => templates.get(1, |template| basic(status, template)),
+                FULL => templates.get(2, |template| full(status, options, template)),
+                _ => return None,
+            };
+            Patched::new(template, id)
         }
-        Command::Data { .. } => Replies::NONE,
+        Command::Data { .. } => None,
     }
 }
 
@@ -118,27 +139,28 @@ fn token(number: u64, snapshot: u16) -> i32 {
 }
 
 /// As many players as fit, then as many rules: a rule never displaces a player.
-fn full(id: RequestId, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
+fn full(status: &ServerStatus, options: &Options, template: &mut Template) {
     let content = content(status, options.dialect);
-    let encode = |portion| {
-        let datagrams = match options.dialect {
-            Dialect::Minecraft => vec![content.encode_minecraft(id, portion)],
-            _ => content.encode(id, portion),
-        };
-        let bytes = datagrams.iter().map(Bytes::len).fold(0_usize, usize::saturating_add);
-        let is_sendable =
-            datagrams.len() <= MAX_DATAGRAMS && datagrams.iter().all(|one| one.len() <= MAX_UDP_PAYLOAD);
-        (bytes <= options.max_reply && is_sendable).then_some(datagrams)
+    let (layout, max_bytes) = match options.dialect {
+        Dialect::Minecraft => (Layout::Minecraft, options.max_reply.min(MAX_UDP_PAYLOAD)),
+        Dialect::UnrealTournament3 | Dialect::Battlefield2 => (Layout::Split, options.max_reply),
     };
-    let whole = content.whole();
-    if let Some(datagrams) = encode(whole) {
-        return datagrams;
+    let fits = |portion| {
+        let (datagrams, bytes) = content.size(layout, portion);
+        datagrams <= MAX_DATAGRAMS && bytes <= max_bytes
+    };
+    let mut portion = content.whole();
+    if !fits(portion) {
+        let Portion { players, rule_bytes } = portion;
+        let players = most(players, |players| fits(Portion { players, rule_bytes: 0 }));
+        let rule_bytes = rule_bytes.min(options.max_reply);
+        let rule_bytes = most(rule_bytes, |rule_bytes| fits(Portion { players, rule_bytes }));
+        portion = Portion { players, rule_bytes };
+        if !fits(portion) {
+            return;
+        }
     }
-    let without_rules = |players| encode(Portion { players, rule_bytes: 0 });
-    let players = most(whole.players, |players| without_rules(players).is_some());
-    let with_rules = |rule_bytes| encode(Portion { players, rule_bytes });
-    let rule_bytes = most(whole.rule_bytes.min(options.max_reply), |bytes| with_rules(bytes).is_some());
-    with_rules(rule_bytes).unwrap_or_default()
+    content.encode(layout, portion, template);
 }
 
 /// The highest number up to `bound` that fits, where all below one that fits do; 0 where none does.

@@ -23,7 +23,7 @@ pub(crate) struct Snapshots {
     /// The latest stands last. Their numbers rise by one.
     held: VecDeque<Arc<ServerStatus>>,
     /// The number of the latest.
-    latest: u16,
+    latest: u64,
 }
 
 impl Snapshots {
@@ -32,7 +32,7 @@ impl Snapshots {
         &mut self,
         command: Command<'_>,
         current: &Arc<ServerStatus>,
-    ) -> (u16, Option<Arc<ServerStatus>>) {
+    ) -> (u64, Option<Arc<ServerStatus>>) {
         match command {
             Command::Challenge => {
                 if !self.held.back().is_some_and(|latest| Arc::ptr_eq(latest, current)) {
@@ -40,17 +40,18 @@ impl Snapshots {
                         self.held.pop_front();
                     }
                     self.held.push_back(Arc::clone(current));
-                    self.latest = self.latest.wrapping_add(1) & MASK;
+                    self.latest = self.latest.wrapping_add(1);
                 }
                 (self.latest, None)
             }
             Command::Data { challenge: Some(challenge), .. } => {
-                let age = self.latest.wrapping_sub(low_bits(challenge)) & LOW_BITS;
-                let at = self.held.len().checked_sub(usize::from(age).saturating_add(1));
+                let age = self.latest.wrapping_sub(low_bits(challenge).into()) & u64::from(LOW_BITS);
+                let back = usize::try_from(age).ok().and_then(|age| age.checked_add(1));
+                let at = back.and_then(|back| self.held.len().checked_sub(back));
                 match at.and_then(|at| self.held.get(at)) {
-                    Some(status) => (self.latest.wrapping_sub(age) & MASK, Some(Arc::clone(status))),
+                    Some(status) => (self.latest.wrapping_sub(age), Some(Arc::clone(status))),
                     // No token was issued for the next number.
-                    None => (self.latest.wrapping_add(1) & MASK, None),
+                    None => (self.latest.wrapping_add(1), None),
                 }
             }
             Command::Data { challenge: None, .. } => (self.latest, None),
@@ -58,8 +59,11 @@ impl Snapshots {
     }
 }
 
-/// Numbers of snapshots have 12 bits: one recurs only when its tokens are long out of date.
-const MASK: u16 = 0xFFF;
+/// The number of a snapshot as tokens are bound to it, of 12 bits: one recurs only when its tokens are long out of date.
+pub(crate) fn bound(number: u64) -> u16 {
+    u16::try_from(number & 0xFFF).unwrap_or_default()
+}
+
 /// A token holds the lowest bits of its snapshot's number: as many as tell those that are kept apart.
 pub(super) const LOW_BITS: u16 = 63;
 
@@ -73,8 +77,8 @@ mod tests {
     use super::*;
     use crate::gamespy4::wire::request::Selection;
 
-    fn data(snapshot: u16) -> Command<'static> {
-        let challenge = Some(1 << 20 | i32::from(snapshot & LOW_BITS));
+    fn data(snapshot: u64) -> Command<'static> {
+        let challenge = Some(1 << 20 | i32::from(bound(snapshot) & LOW_BITS));
         Command::Data { challenge, selection: Selection::ALL }
     }
 

@@ -20,7 +20,7 @@ const USUAL_LINE: usize = 32;
 /// without the key `clients`. A key is written once.
 pub(super) fn named(
     (kind, says_clients): (Kind, bool),
-    challenge: Option<&[u8]>,
+    challenge: &[u8],
     status: &ServerStatus,
     options: &Options,
     room: usize,
@@ -33,8 +33,6 @@ pub(super) fn named(
     // Where the rules that follow say it in a key of their own, no other key does.
     let lacks = |keys: &[&str]| keys.iter().all(|key| status.rules.get(key).is_none());
     let is_quake3 = !matches!(dialect, Dialect::DarkPlaces | Dialect::Warsow);
-    // A challenge that an infostring cannot carry is not quoted, as on id's servers.
-    let challenge = challenge.filter(|challenge| sanitise(challenge) == *challenge).map(<[u8]>::to_vec);
     let people_only = is_info && status.game.as_ref().is_some_and(|game| counts_people_only(game.raw()));
     let bots_on_top = status.bot_count.filter(|_| people_only).unwrap_or(0);
     let clients = online(status).filter(|_| says_clients).map(|online| online.saturating_sub(bots_on_top));
@@ -60,7 +58,7 @@ pub(super) fn named(
     let has_match_score = !is_info && dialect == Dialect::Warsow && lacks(&["g_match_score"]);
     let match_score = has_match_score.then(|| match_score(&status.teams));
     let pairs = [
-        ("challenge", challenge),
+        ("challenge", Some(challenge.to_vec())),
         (name_key, text(&status.name)),
         ("mapname", text(&status.map)),
         ("clients", number(clients)),
@@ -169,6 +167,11 @@ pub(super) fn lines(players: &[Player], fields: &[Field], most: usize) -> Vec<u8
 /// A text as a value of an infostring.
 pub(super) fn text(text: &Text) -> Vec<u8> {
     sanitise(&wire(text.as_ref())).into_owned()
+}
+
+/// Whether [`text`] makes these bytes of a text.
+pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
+    *sanitise(&wire(text.as_ref())) == *bytes
 }
 
 /// A text's bytes in this wire's character sets.

@@ -1,22 +1,23 @@
 //! The server's side, pure: a request and a status in, a reply out.
 
-use bytes::Bytes;
+use bytes::BufMut;
 
-use super::from_status::{self, lines, named, online, put_rules};
+use super::from_status::{self, is_text, lines, named, online, put_rules};
 use super::wire::challenge::{self, MAX_CHALLENGE};
-use super::wire::infostring::MAX_INFO_STRING;
+use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::player::Field;
 use super::wire::reply::{Reply, ReplyForm};
 use super::wire::request::{Command, Request};
 use super::wire::response::{Kind, put_head};
 use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
+use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
 
 pub use super::options::{Dialect, Options};
 
-/// Bytes of a usual reply.
-const USUAL_REPLY: usize = 2048;
+/// What precedes the challenge that a reply quotes.
+const QUOTE: &[u8] = br"\challenge\";
 
 /// What the tokens of `getchallenge` are issued for.
 const PURPOSE: u16 = 0x5133;
@@ -57,48 +58,93 @@ pub fn answer(
     options: &Options,
     requester: &Requester,
 ) -> Replies {
+    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
+}
+
+/// [`answer`], with the templates that are encoded already.
+pub(crate) fn reply(
+    request: &Request<'_>,
+    status: &ServerStatus,
+    options: &Options,
+    requester: &Requester,
+    templates: &mut Templates,
+) -> Option<Patched> {
     let direction_byte = request.direction_byte || options.dialect == Dialect::MedalOfHonor;
     let (kind, challenge) = match request.command {
         Command::GetInfo { challenge } => (Kind::Info, challenge),
         Command::GetStatus { challenge } => (Kind::Status, challenge),
         Command::GetChallenge { client, game } => {
-            return challenge_reply((client, game), status, options, requester, direction_byte);
+            return challenge_reply((client, game), status, options, requester, direction_byte, templates);
         }
-        _ => return Replies::NONE,
+        _ => return None,
     };
     if challenge.is_some_and(|challenge| challenge.len() > MAX_CHALLENGE) {
-        return Replies::NONE;
+        return None;
     }
-    let mut reply = Vec::with_capacity(options.max_reply.min(USUAL_REPLY));
-    put_head(kind, direction_byte, &mut reply);
-    let left = options.max_reply.saturating_sub(reply.len());
+    // A challenge that an infostring cannot carry is not quoted, as on id's servers.
+    let challenge =
+        challenge.filter(|challenge| !challenge.is_empty() && *sanitise(challenge) == **challenge);
+    let challenge = challenge.unwrap_or_default();
+    // What else fits depends on the length of the challenge.
+    let length = u32::try_from(challenge.len()).unwrap_or_default();
+    let number = length << 2 | u32::from(kind == Kind::Info) << 1 | u32::from(direction_byte);
+    let template = templates.get(number, |template| {
+        encode(kind, direction_byte, challenge.len(), status, options, template);
+    });
+    Patched::new(template, Patch::new(|out| out.put_slice(challenge)))
+}
+
+/// Writes a reply that quotes a challenge of this length.
+fn encode(
+    kind: Kind,
+    direction_byte: bool,
+    challenge: usize,
+    status: &ServerStatus,
+    options: &Options,
+    template: &mut Template,
+) {
+    let mut head = Vec::new();
+    put_head(kind, direction_byte, &mut head);
+    let left = options.max_reply.saturating_sub(head.len());
+    let placeholder = [b'0'; MAX_CHALLENGE];
+    let challenge = placeholder.get(..challenge).unwrap_or_default();
     let named =
         |says_clients| named((kind, says_clients), challenge, status, options, left.min(MAX_INFO_STRING));
     let mut info = named(kind == Kind::Info);
-    if kind == Kind::Info {
-        reply.extend_from_slice(&info.bytes);
-        return if reply.len() > options.max_reply { Replies::NONE } else { Bytes::from(reply).into() };
+    let mut lines = Vec::new();
+    if kind == Kind::Status {
+        lines = self::lines(status.listed_players(), fields(options.dialect, status), options.max_reply);
+        let fitting =
+            |info: &[u8]| complete_lines(&lines, left.saturating_sub(info.len()).saturating_sub(1)).len();
+        let listed = lines.get(..fitting(&info.bytes)).unwrap_or_default();
+        let count = memchr::memchr_iter(b'\n', listed).count();
+        // Only this key shows a reader that the list is not all.
+        let is_short =
+            online(status).is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
+        if is_short || sends_clients(options.dialect) || status.rules.get("clients").is_some() {
+            info = named(true);
+        }
+        lines.truncate(fitting(&info.bytes));
+        put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING));
     }
-    let lines = lines(status.listed_players(), fields(options.dialect, status), options.max_reply);
-    let fitting = |info: &[u8]| complete_lines(&lines, left.saturating_sub(info.len()).saturating_sub(1));
-    let count = memchr::memchr_iter(b'\n', fitting(&info.bytes)).count();
-    // Only this key shows a reader that the list is not all.
-    let is_short =
-        online(status).is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
-    if is_short || sends_clients(options.dialect) || status.rules.get("clients").is_some() {
-        info = named(true);
+    if head.len().saturating_add(info.bytes.len()) > options.max_reply {
+        return;
     }
-    let lines = fitting(&info.bytes);
-    put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING));
-    if reply.len().saturating_add(info.bytes.len()) > options.max_reply {
-        return Replies::NONE;
+    template.begin();
+    template.bytes.extend_from_slice(&head);
+    let quoted = info.bytes.strip_prefix(QUOTE).and_then(|info| info.strip_prefix(challenge));
+    match quoted.filter(|_| !challenge.is_empty()) {
+        Some(rest) => {
+            template.bytes.extend_from_slice(QUOTE);
+            template.patch_here();
+            template.bytes.extend_from_slice(rest);
+        }
+        None => template.bytes.extend_from_slice(&info.bytes),
     }
-    reply.extend_from_slice(&info.bytes);
-    if reply.len() < options.max_reply {
-        reply.push(b'\n');
-        reply.extend_from_slice(lines);
+    if kind == Kind::Status && info.bytes.len() < left {
+        template.bytes.push(b'\n');
+        template.bytes.extend_from_slice(&lines);
     }
-    Bytes::from(reply).into()
 }
 
 /// Whether a status of this implementation always has the key `clients`.
@@ -129,9 +175,13 @@ const fn sends_clients(dialect: Dialect) -> bool {
 /// ```
 #[must_use]
 pub fn verify_challenge(challenge: &[u8], options: &Options, requester: &Requester) -> bool {
-    let matches = |token| challenge_text(options.dialect, token) == challenge;
+    let matches = |token| challenge_text(options.dialect, token).bytes() == challenge;
     requester.tokens.verify_for(requester.now, requester.address, PURPOSE, matches)
 }
+
+/// The numbers of the templates of `getchallenge`: a token, and a refusal with and without direction byte.
+const CHALLENGE: u32 = u32::MAX;
+const MISMATCH: u32 = 1 << 31;
 
 /// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the protocol number.
 fn challenge_reply(
@@ -140,43 +190,48 @@ fn challenge_reply(
     options: &Options,
     requester: &Requester,
     direction_byte: bool,
-) -> Replies {
-    let mut out = Vec::new();
+    templates: &mut Templates,
+) -> Option<Patched> {
     let form = match options.dialect {
         Dialect::DarkPlaces | Dialect::Warsow => ReplyForm::DarkPlaces,
         Dialect::Standard | Dialect::SoldierOfFortune2 | Dialect::MedalOfHonor => ReplyForm::Quake3,
     };
-    let own = status.game.as_ref().map(from_status::text);
-    let other_game = own.filter(|own| game.is_some_and(|game| game != own));
-    if let Some(own) = other_game.filter(|_| form == ReplyForm::Quake3) {
-        let text = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
-        Reply::Print { form, text: &text }.put(direction_byte, &mut out);
-    } else {
-        let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);
-        let challenge = challenge_text(options.dialect, token);
-        let client = client.filter(|_| form == ReplyForm::Quake3).and_then(number::number::<i32>);
-        let client = client.map(|number| number.to_string());
-        let client = client.as_ref().map(String::as_bytes);
-        let protocol = status.protocol_version.unwrap_or(options.protocol).to_string();
-        let reply = Reply::Challenge {
-            form,
-            challenge: &challenge,
-            client,
-            protocol: client.map(|_| protocol.as_bytes()),
-            extra: (options.dialect == Dialect::DarkPlaces).then_some(b""),
-        };
-        reply.put(direction_byte, &mut out);
+    let game = game.filter(|_| form == ReplyForm::Quake3);
+    if let Some((own, _)) = status.game.as_ref().zip(game).filter(|(own, game)| !is_text(own, game)) {
+        let template = templates.get(MISMATCH | u32::from(direction_byte), |template| {
+            let text = [b"Game mismatch: This is a ", &from_status::text(own)[..], b" server\n"].concat();
+            template.begin();
+            Reply::Print { form, text: &text }.put(direction_byte, &mut template.bytes);
+        });
+        return Patched::new(template, Patch::NONE);
     }
-    Bytes::from(out).into()
+    let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);
+    let challenge = challenge_text(options.dialect, token);
+    let client = client.filter(|_| form == ReplyForm::Quake3).and_then(number::number::<i32>);
+    let client = client.map(|number| Patch::new(|out| number::put(number.into(), out)));
+    let protocol = status.protocol_version.unwrap_or(options.protocol);
+    let protocol = Patch::new(|out| number::put(protocol.into(), out));
+    let reply = Reply::Challenge {
+        form,
+        challenge: challenge.bytes(),
+        client: client.as_ref().map(Patch::bytes),
+        protocol: client.map(|_| protocol.bytes()),
+        extra: (options.dialect == Dialect::DarkPlaces).then_some(b""),
+    };
+    let template = templates.get(CHALLENGE, |template| {
+        template.begin();
+        template.patch_here();
+    });
+    Patched::new(template, Patch::new(|out| reply.put(direction_byte, out)))
 }
 
 /// A token as the engines write challenges: a signed number of 32 bits, on DarkPlaces eleven characters.
-fn challenge_text(dialect: Dialect, token: u64) -> Vec<u8> {
-    if dialect == Dialect::DarkPlaces {
-        return challenge::from_number(token).to_vec();
-    }
+fn challenge_text(dialect: Dialect, token: u64) -> Patch {
     let [a, b, c, d, ..] = token.to_le_bytes();
-    i32::from_le_bytes([a, b, c, d]).to_string().into_bytes()
+    Patch::new(|out| match dialect {
+        Dialect::DarkPlaces => out.put_slice(&challenge::from_number(token)),
+        _ => number::put(i32::from_le_bytes([a, b, c, d]).into(), out),
+    })
 }
 
 /// The fields of player lines.
@@ -225,11 +280,11 @@ mod tests {
         }
     }
 
-    fn reply(command: Command<'_>, status: &ServerStatus, options: &Options) -> Option<Bytes> {
+    fn reply(command: Command<'_>, status: &ServerStatus, options: &Options) -> Option<bytes::Bytes> {
         answer(&Request::new(command), status, options, &requester()).into_iter().next()
     }
 
-    fn ask(challenge: Option<&[u8]>, players: usize) -> Option<Bytes> {
+    fn ask(challenge: Option<&[u8]>, players: usize) -> Option<bytes::Bytes> {
         reply(Command::GetStatus { challenge }, &status(players), &Options::default())
     }
 
@@ -302,7 +357,7 @@ mod tests {
             String::from_utf8(reply[4..].to_vec()).unwrap()
         };
         let token = requester().tokens.issue_for(Instant::now(), requester().address, PURPOSE);
-        let number = String::from_utf8(challenge_text(Dialect::Standard, token)).unwrap();
+        let number = String::from_utf8(challenge_text(Dialect::Standard, token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
         assert_eq!(get(Dialect::Standard, None, None), format!("challengeResponse {number}"));
         assert_eq!(get(Dialect::Standard, ours, None), format!("challengeResponse {number} 12345 68"));

@@ -12,6 +12,7 @@ use crate::protocol::{Protocol, StatusQuery};
 use crate::reply::Requester;
 use crate::secret::Secret;
 use crate::session::{Session, Timing};
+use crate::template::Templates;
 use crate::{gamespy4, quake3};
 
 /// A value of a status that clients do not get as it is, see [`Responder::losses`](super::Responder::losses).
@@ -258,10 +259,13 @@ fn exchange(
     let (mut now, mut out) = (now, Vec::new());
     loop {
         while session.poll_transmit(now, &mut out).is_some() {
-            let Some((request, service)) = service.parse(&out) else { break };
-            let replies = service.answer(&request, status, &requester);
-            for reply in replies.cut(max_reply).0 {
-                session.handle_datagram(now, server, &reply);
+            let Some(request) = service.parse(&out) else { break };
+            let reply = service.reply(&request, status, &requester, &mut Templates::default());
+            let count = reply.as_ref().map_or(0, |reply| reply.fitting(usize::MAX, max_reply).0);
+            for index in 0..count {
+                out.clear();
+                reply.as_ref().map(|reply| reply.put(index, &mut out));
+                session.handle_datagram(now, server, &out);
             }
             out.clear();
         }

@@ -2,21 +2,21 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
-
-use bytes::Bytes;
 
 use super::guard::{Guard, GuardOptions, Limited};
 use super::loss::{Loss, losses};
 use super::service::Service;
 use crate::address::is_unicast;
-use crate::gamespy4::snapshots::Snapshots;
+use crate::gamespy4::snapshots::{self, Snapshots};
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::reply::Requester;
 use crate::secret::Secret;
 use crate::session::{Machine, Transmit};
+use crate::template::{Patched, Templates};
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;
@@ -83,6 +83,10 @@ pub struct ResponderStats {
 pub struct Responder {
     services: Vec<Service>,
     status: Arc<ServerStatus>,
+    /// Counts the statuses.
+    status_number: u64,
+    /// Replies encoded so far.
+    templates: Templates,
     /// What the replies to the latest request were made with.
     requester: Requester,
     secret: Secret,
@@ -91,8 +95,19 @@ pub struct Responder {
     max_reply: usize,
     /// The statuses that GameSpy v4's tokens stand for.
     snapshots: Snapshots,
-    queue: VecDeque<(SocketAddr, Bytes)>,
+    queue: VecDeque<Waiting>,
+    /// Datagrams in the queue.
+    queued: usize,
     stats: ResponderStats,
+}
+
+/// A reply that is being sent.
+#[derive(Debug, Clone)]
+struct Waiting {
+    to: SocketAddr,
+    reply: Patched,
+    /// The datagrams that are still to be sent.
+    datagrams: Range<usize>,
 }
 
 impl Responder {
@@ -108,12 +123,15 @@ impl Responder {
         let responder = Self {
             services: vec![service.into()],
             status: status.into(),
+            status_number: 0,
+            templates: Templates::default(),
             requester: Requester::new(nobody, now, secret),
             secret,
             guard: None,
             max_reply: usize::MAX,
             snapshots: Snapshots::default(),
             queue: VecDeque::new(),
+            queued: 0,
             stats: ResponderStats::default(),
         };
         responder.with_guard(Some(GuardOptions::default()))
@@ -144,7 +162,11 @@ impl Responder {
 
     /// Replaces the status being served. An `Arc` is shared, not copied.
     pub fn set_status(&mut self, status: impl Into<Arc<ServerStatus>>) {
-        self.status = status.into();
+        let status = status.into();
+        if !Arc::ptr_eq(&status, &self.status) {
+            self.status = status;
+            self.status_number = self.status_number.wrapping_add(1);
+        }
     }
 
     /// Replaces the status being served if clients get all of it.
@@ -152,12 +174,12 @@ impl Responder {
     /// # Errors
     /// The [losses](Self::losses) of the new status; the old one stays.
     pub fn try_set_status(&mut self, status: impl Into<Arc<ServerStatus>>) -> Result<(), Vec<Loss>> {
-        let old = std::mem::replace(&mut self.status, status.into());
-        let losses = self.losses();
+        let status = status.into();
+        let losses = self.losses_of(&status);
         if losses.is_empty() {
+            self.set_status(status);
             return Ok(());
         }
-        self.status = old;
         Err(losses)
     }
 
@@ -166,15 +188,24 @@ impl Responder {
     /// Encodes the whole status and reads it back: call it when the kind of status changes, not for every reply.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
-        let of = |service| losses(service, &self.status, self.secret, self.requester.now, self.max_reply);
+        self.losses_of(&self.status)
+    }
+
+    fn losses_of(&self, status: &ServerStatus) -> Vec<Loss> {
+        let of = |service| losses(service, status, self.secret, self.requester.now, self.max_reply);
         self.services.iter().flat_map(of).collect()
     }
 
     /// Appends the next reply to `out` and says where it goes; `None` when nothing waits.
     pub fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        let (to, reply) = self.queue.pop_front()?;
-        out.extend_from_slice(&reply);
-        Some(Transmit { to, len: reply.len() })
+        let Waiting { to, reply, datagrams } = self.queue.front_mut()?;
+        let to = *to;
+        let len = datagrams.next().map_or(0, |index| reply.put(index, out));
+        if datagrams.start == datagrams.end {
+            self.queue.pop_front();
+        }
+        self.queued = self.queued.saturating_sub(1);
+        Some(Transmit { to, len })
     }
 
     /// Takes a datagram; its reply waits in [`Self::poll_transmit`].
@@ -183,7 +214,9 @@ impl Responder {
             self.stats.refused = self.stats.refused.saturating_add(1);
             return Handled::Refused;
         }
-        let Some((request, service)) = self.services.iter().find_map(|service| service.parse(datagram))
+        let mut services = self.services.iter().enumerate();
+        let Some((index, service, request)) =
+            services.find_map(|(index, service)| Some((index, service, service.parse(datagram)?)))
         else {
             self.stats.ignored = self.stats.ignored.saturating_add(1);
             return Handled::NotARequest;
@@ -201,26 +234,24 @@ impl Responder {
         self.requester.address = from;
         self.requester.now = now;
         self.requester.number = self.stats.answered.saturating_add(1);
-        let (snapshot, older) = request.snapshot(&mut self.snapshots, &self.status);
-        self.requester.snapshot = snapshot;
+        let current = (self.status_number, &self.status);
+        let (number, older) = request.snapshot(&mut self.snapshots, current);
+        self.requester.snapshot = snapshots::bound(number);
+        self.templates.of = (index, number);
         let status = older.as_ref().unwrap_or(&self.status);
-        let replies = service.answer(&request, status, &self.requester);
-        if replies.is_empty() {
+        let Some(reply) = service.reply(&request, status, &self.requester, &mut self.templates) else {
             self.stats.unanswered = self.stats.unanswered.saturating_add(1);
             return handled;
-        }
+        };
         self.stats.answered = self.stats.answered.saturating_add(1);
-        let (replies, mut dropped) = replies.cut(self.max_reply);
-        let mut bytes = 0_usize;
-        for reply in replies {
-            if self.queue.len() < MAX_QUEUED {
-                bytes = bytes.saturating_add(reply.len());
-                self.queue.push_back((from, reply));
-            } else {
-                dropped = dropped.saturating_add(1);
-            }
+        let room = MAX_QUEUED.saturating_sub(self.queued);
+        let (count, bytes) = reply.fitting(room, self.max_reply);
+        let dropped = u64::try_from(reply.len().saturating_sub(count)).unwrap_or(u64::MAX);
+        if count > 0 {
+            self.queued = self.queued.saturating_add(count);
+            self.queue.push_back(Waiting { to: from, reply, datagrams: 0..count });
         }
-        self.stats.dropped = self.stats.dropped.saturating_add(dropped.try_into().unwrap_or(u64::MAX));
+        self.stats.dropped = self.stats.dropped.saturating_add(dropped);
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(bytes);
         if let Some(guard) = &mut self.guard {
@@ -306,7 +337,8 @@ mod tests {
         for _ in 0..MAX_QUEUED + 10 {
             responder.handle_datagram(now, "192.0.2.1:9".parse().unwrap(), GETINFO);
         }
-        assert_eq!((responder.queue.len(), responder.stats().dropped), (MAX_QUEUED, 10));
+        assert_eq!((responder.queued, responder.queue.len()), (MAX_QUEUED, MAX_QUEUED));
+        assert_eq!(responder.stats().dropped, 10);
         assert!(responder.poll_timeout().is_some_and(|at| at <= now), "replies wait");
     }
 

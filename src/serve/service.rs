@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::gamespy4::snapshots::Snapshots;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::reply::{Replies, Requester};
+use crate::reply::Requester;
+use crate::template::{Patched, Templates};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
 /// A protocol to answer in, with its options.
@@ -85,15 +86,16 @@ impl Request<'_> {
         }
     }
 
-    /// The number of the status to answer from, and that status where it is not the current one.
+    /// The number of the status to answer from, and that status where it is not the current one. GameSpy v4 counts by
+    /// itself.
     pub(super) fn snapshot(
         &self,
         snapshots: &mut Snapshots,
-        current: &Arc<ServerStatus>,
-    ) -> (u16, Option<Arc<ServerStatus>>) {
+        (number, current): (u64, &Arc<ServerStatus>),
+    ) -> (u64, Option<Arc<ServerStatus>>) {
         match self {
             Self::GameSpy4(request) => snapshots.choose(request.command, current),
-            _ => (0, None),
+            _ => (number, None),
         }
     }
 
@@ -114,37 +116,37 @@ impl Service {
     }
 
     /// The datagram as a request in this protocol.
-    pub(super) fn parse<'a>(&self, datagram: &'a [u8]) -> Option<(Request<'a>, &Self)> {
-        let request = match self {
+    pub(super) fn parse<'a>(&self, datagram: &'a [u8]) -> Option<Request<'a>> {
+        Some(match self {
             Self::GameSpy1(_) => Request::GameSpy1(gamespy1::Request::parse(datagram).ok()?),
             Self::GameSpy4(_) => Request::GameSpy4(gamespy4::Request::parse(datagram).ok()?),
             Self::Quake3(_) => Request::Quake3(quake3::Request::parse(datagram).ok()?),
             Self::Ut2004(_) => Request::Ut2004(ut2004::Request::parse(datagram).ok()?),
-        };
-        Some((request, self))
+        })
     }
 
-    /// The replies to a request in this protocol; none to one in another.
-    pub(super) fn answer(
+    /// The reply to a request in this protocol; none to one in another.
+    pub(super) fn reply(
         &self,
         request: &Request<'_>,
         status: &ServerStatus,
         requester: &Requester,
-    ) -> Replies {
+        templates: &mut Templates,
+    ) -> Option<Patched> {
         match (self, request) {
             (Self::GameSpy1(options), Request::GameSpy1(request)) => {
-                gamespy1::server::answer(request, status, options, requester)
+                gamespy1::server::reply(request, status, options, requester, templates)
             }
             (Self::GameSpy4(options), Request::GameSpy4(request)) => {
-                gamespy4::server::answer(request, status, options, requester)
+                gamespy4::server::reply(request, status, options, requester, templates)
             }
             (Self::Quake3(options), Request::Quake3(request)) => {
-                quake3::server::answer(request, status, options, requester)
+                quake3::server::reply(request, status, options, requester, templates)
             }
             (Self::Ut2004(options), Request::Ut2004(request)) => {
-                ut2004::server::answer(request, status, options, requester)
+                ut2004::server::reply(request, status, options, requester, templates)
             }
-            _ => Replies::default(),
+            _ => None,
         }
     }
 }

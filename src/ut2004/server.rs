@@ -1,7 +1,5 @@
 //! The server's side: a request and a status in, reply datagrams out.
 
-use bytes::Bytes;
-
 use super::from_status::{self, InfoRules};
 use super::wire::info::Info;
 use super::wire::lists::{FLUSH_LENGTH, PlayerRecord, RuleList};
@@ -10,6 +8,7 @@ use super::wire::response::{Body, Response, UT2004_VERSION, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
+use crate::template::{Patch, Patched, Template, Templates};
 
 /// How a server answers.
 ///
@@ -97,28 +96,34 @@ impl Default for Options {
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
 #[must_use]
-pub fn answer(
+pub fn answer(request: &Request, status: &ServerStatus, options: &Options, requester: &Requester) -> Replies {
+    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
+}
+
+/// [`answer`], with the templates that are encoded already.
+pub(crate) fn reply(
     request: &Request,
     status: &ServerStatus,
     options: &Options,
     _requester: &Requester,
-) -> Replies {
-    let mut writer = Writer { options, bytes: Vec::new(), starts: Vec::new() };
-    // Texts are cut far below the length that cannot be written.
-    let _ = writer.reply(request, status);
-    writer.finish().into()
+    templates: &mut Templates,
+) -> Option<Patched> {
+    let kind = request.command as u32 | u32::from(request.version == options.version) << 8;
+    let template = templates.get(kind, |template| {
+        // Texts are cut far below the length that cannot be written.
+        let _ = Writer { options, template }.reply(request, status);
+    });
+    Patched::new(template, Patch::NONE)
 }
 
-/// Writes the datagrams of a reply one after the other into one buffer.
+/// Writes the datagrams of a reply.
 struct Writer<'o> {
     options: &'o Options,
-    bytes: Vec<u8>,
-    /// Where each datagram begins.
-    starts: Vec<usize>,
+    template: &'o mut Template,
 }
 
 impl Writer<'_> {
-    fn reply(&mut self, request: &Request, status: &ServerStatus) -> Result<(), EncodeError> {
+    fn reply(mut self, request: &Request, status: &ServerStatus) -> Result<(), EncodeError> {
         let in_info = match self.options.dialect {
             Dialect::Ut2003 => InfoRules::default(),
             Dialect::Ut2004 | Dialect::KillingFloor => InfoRules::new(status),
@@ -160,10 +165,10 @@ impl Writer<'_> {
     }
 
     fn datagram(&mut self, body: Body<'_>) -> Result<(), EncodeError> {
-        self.starts.push(self.bytes.len());
+        self.template.begin();
         let mut response = Response::new(body);
         response.version = self.options.version;
-        response.encode(&mut self.bytes)
+        response.encode(&mut self.template.bytes)
     }
 
     /// Writes entries into datagrams as the engine does: it looks at the length before it adds an entry.
@@ -175,24 +180,18 @@ impl Writer<'_> {
     ) -> Result<(), EncodeError> {
         let (mut start, mut datagrams) = (None, 0_usize);
         for entry in entries {
-            let is_full = |start| self.bytes.len().saturating_sub(start) > FLUSH_LENGTH;
+            let is_full = |start| self.template.bytes.len().saturating_sub(start) > FLUSH_LENGTH;
             if start.is_none_or(is_full) {
                 if datagrams >= self.options.max_datagrams {
                     break;
                 }
                 datagrams = datagrams.saturating_add(1);
-                start = Some(self.bytes.len());
-                self.starts.push(self.bytes.len());
-                put_header(self.options.version, code, &mut self.bytes);
+                start = Some(self.template.bytes.len());
+                self.template.begin();
+                put_header(self.options.version, code, &mut self.template.bytes);
             }
-            write(entry, &mut self.bytes)?;
+            write(entry, &mut self.template.bytes)?;
         }
         Ok(())
-    }
-
-    fn finish(self) -> Vec<Bytes> {
-        let bytes = Bytes::from(self.bytes);
-        let ends = self.starts.iter().copied().skip(1).chain([bytes.len()]);
-        self.starts.iter().zip(ends).map(|(start, end)| bytes.slice(*start..end)).collect()
     }
 }

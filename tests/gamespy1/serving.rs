@@ -402,3 +402,18 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         assert!(read.rules.get("name_tag_distance").is_some());
     }
 }
+
+#[test]
+fn a_repeated_command_is_answered_once() {
+    let mut options = Options::new(Dialect::Unreal);
+    options.echo = true;
+    for dialect in DIALECTS {
+        options.dialect = dialect;
+        let answer = |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
+        let once = answer(r"\status\");
+        assert!(once.len() > 1);
+        assert_eq!(answer(&r"\status\".repeat(31)), once, "{dialect:?}");
+        assert_eq!(answer(r"\status\\STATUS\\status\x"), once, "{dialect:?}");
+        assert_eq!(answer(r"\info\\echo\a\\info\\echo\b"), answer(r"\info\\echo\a"), "{dialect:?}");
+    }
+}

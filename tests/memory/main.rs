@@ -16,3 +16,4 @@ mod common;
 
 mod answers;
 mod scan;
+mod serve;

@@ -13,3 +13,4 @@
 
 mod flood;
 mod losses;
+mod templates;

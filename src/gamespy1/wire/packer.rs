@@ -1,50 +1,20 @@
 //! Packing pairs into the numbered datagrams of a reply.
 
-use bytes::Bytes;
-
-use super::trailer::Trailer;
+use crate::template::Template;
+use crate::text::number;
 
 /// Most datagrams of a reply. qstat (Unity-Technologies/qstat, gps.c) puts no more together.
 const MAX_FRAGMENTS: usize = 32;
 /// Room for the longest trailer, `\queryid\4294967295.32\final\`.
 const TRAILER: usize = 30;
 
-/// Pairs that stay in one datagram where they fit: a section of a reply, or one row of it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Section(Vec<u8>);
-
-impl Section {
-    /// Appends a pair. Separators and control bytes, which nothing on this wire escapes, are taken out. A pair whose
-    /// key is then empty, or is one that numbers or ends a reply, is left out.
-    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
-        let start = self.0.len();
-        self.push_token(key);
-        let key = self.0.get(start..).unwrap_or_default();
-        if [&br"\"[..], br"\queryid", br"\final", br"\statusresponse", br"\eof"].contains(&key) {
-            return self.0.truncate(start);
-        }
-        self.push_token(value);
-    }
-
-    fn push_token(&mut self, token: &[u8]) {
-        self.0.push(b'\\');
-        self.0.extend(token.iter().filter(|&&byte| byte != b'\\' && byte > 0x1F && byte != 0x7F));
-    }
-
-    fn pairs(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = memchr::memchr_iter(b'\\', &self.0).step_by(2);
-        let ends = starts.clone().skip(1).chain([self.0.len()]);
-        starts.zip(ends).map(|(start, end)| self.0.get(start..end).unwrap_or_default())
-    }
-}
-
-/// A part of a reply.
-#[derive(Debug)]
+/// What becomes of a part of a reply where it does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// What a reply must have: the description, a player, an answer to a command.
-    Whole(Section),
+    Whole,
     /// Rules, which give way to everything else.
-    Rules(Section),
+    Rules,
     /// A new datagram begins.
     Break,
 }
@@ -58,71 +28,114 @@ enum Part {
 /// rest of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
 #[derive(Debug)]
 pub(crate) struct Packer {
-    parts: Vec<Part>,
+    /// The pairs of all parts.
+    text: Vec<u8>,
+    /// The parts, each with its end.
+    parts: Vec<(Part, usize)>,
     limit: usize,
 }
 
 impl Packer {
     /// `max_datagram`: most bytes of a datagram, its trailer included.
     pub(crate) fn new(max_datagram: usize) -> Self {
-        Self { parts: Vec::new(), limit: max_datagram.saturating_sub(TRAILER) }
+        Self { text: Vec::new(), parts: Vec::new(), limit: max_datagram.saturating_sub(TRAILER) }
     }
 
-    /// Adds a section: whole where it fits, in a datagram of its own where it does not, and cut between pairs where
+    /// Appends a pair to the current part. Separators and control bytes, which nothing on this wire escapes, are taken
+    /// out. A pair whose key is then empty, or is one that numbers or ends a reply, is left out.
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
+        let start = self.text.len();
+        self.push_token(key);
+        let key = self.text.get(start..).unwrap_or_default();
+        if [&br"\"[..], br"\queryid", br"\final", br"\statusresponse", br"\eof"].contains(&key) {
+            return self.text.truncate(start);
+        }
+        self.push_token(value);
+    }
+
+    /// The same with the key of a row.
+    pub(crate) fn push_row(&mut self, name: &[u8], index: i64, value: &[u8]) {
+        self.push_token(name);
+        self.text.push(b'_');
+        number::put(index, &mut self.text);
+        self.push_token(value);
+    }
+
+    /// The same with a number.
+    pub(crate) fn push_row_number(&mut self, name: &[u8], index: i64, value: i64) {
+        self.push_row(name, index, b"");
+        number::put(value, &mut self.text);
+    }
+
+    fn push_token(&mut self, token: &[u8]) {
+        let is_allowed = |byte: u8| byte != b'\\' && byte > 0x1F && byte != 0x7F;
+        self.text.push(b'\\');
+        // Without an early return, so that the compiler compares many bytes at once.
+        if token.iter().fold(true, |all, &byte| all & is_allowed(byte)) {
+            self.text.extend_from_slice(token);
+        } else {
+            self.text.extend(token.iter().filter(|&&byte| is_allowed(byte)));
+        }
+    }
+
+    /// Ends the current part: whole where it fits, in a datagram of its own where it does not, and cut between pairs where
     /// it fits into none.
-    pub(crate) fn add(&mut self, section: Section) {
-        self.parts.push(Part::Whole(section));
+    pub(crate) fn end_part(&mut self) {
+        self.parts.push((Part::Whole, self.text.len()));
     }
 
     /// The same with rules.
-    pub(crate) fn add_rules(&mut self, rules: Section) {
-        self.parts.push(Part::Rules(rules));
+    pub(crate) fn end_rules(&mut self) {
+        self.parts.push((Part::Rules, self.text.len()));
     }
 
     /// Begins a new datagram.
     pub(crate) fn flush(&mut self) {
-        self.parts.push(Part::Break);
+        self.parts.push((Part::Break, self.text.len()));
     }
 
-    /// The datagrams of the reply with this number. `final_first`: see [`Trailer::final_first`].
-    pub(crate) fn finish(self, reply: u64, final_first: bool) -> Vec<Bytes> {
+    /// Writes the datagrams of the reply; its number in `queryid` is the patch. `final_first`: see
+    /// [`Trailer::final_first`](super::trailer::Trailer::final_first).
+    pub(crate) fn finish(&self, final_first: bool, template: &mut Template) {
         let mut packed = self.pack(None);
-        if packed.done.len() > MAX_FRAGMENTS {
+        if packed.ends.len() > MAX_FRAGMENTS {
             // Rules that begin as many datagrams push what follows by up to one more.
-            let others = self.pack(Some(0)).done.len();
+            let others = self.pack(Some(0)).ends.len();
             packed = self.pack(Some(MAX_FRAGMENTS.saturating_sub(others).saturating_sub(1)));
             packed.is_cut = true;
         }
-        packed.done.truncate(MAX_FRAGMENTS);
-        let last = packed.done.len();
-        let number = |(fragment, mut text): (usize, Vec<u8>)| {
-            let is_final = fragment == last && !packed.is_cut;
-            let fragment = u32::try_from(fragment).ok();
-            let trailer =
-                Trailer { reply: Some(reply), fragment, is_final, final_first, ..Trailer::default() };
-            trailer.encode_end(&mut text);
-            Bytes::from(text)
-        };
-        (1..).zip(packed.done).map(number).collect()
+        packed.ends.truncate(MAX_FRAGMENTS);
+        let (last, mut start) = (packed.ends.len(), 0);
+        for (fragment, &end) in (1..).zip(&packed.ends) {
+            let mark: &[u8] = if fragment == last && !packed.is_cut { br"\final\" } else { b"" };
+            template.begin();
+            template.bytes.extend_from_slice(packed.text.get(start..end).unwrap_or_default());
+            template.bytes.extend_from_slice(if final_first { mark } else { b"" });
+            template.bytes.extend_from_slice(br"\queryid\");
+            template.patch_here();
+            template.bytes.push(b'.');
+            number::put(i64::try_from(fragment).unwrap_or(i64::MAX), &mut template.bytes);
+            template.bytes.extend_from_slice(if final_first { b"" } else { mark });
+            start = end;
+        }
     }
 
     /// Packs all parts; rules only as long as they begin no more than these many datagrams.
     fn pack(&self, mut room: Option<usize>) -> Packed {
-        let mut packed = Packed { done: Vec::new(), current: Vec::new(), limit: self.limit, is_cut: false };
-        for part in &self.parts {
+        let text = Vec::with_capacity(self.text.len());
+        let mut packed = Packed { text, ends: Vec::new(), limit: self.limit, is_cut: false };
+        let mut start = 0;
+        for &(part, end) in &self.parts {
+            let section = self.text.get(start..end).unwrap_or_default();
+            let is_short = section.len() <= self.limit;
+            start = end;
             match part {
                 Part::Break => packed.flush(),
-                Part::Whole(section) if section.0.len() <= self.limit => packed.push(&section.0),
-                Part::Whole(section) => {
-                    for pair in section.pairs() {
-                        packed.push(pair);
-                    }
-                }
-                Part::Rules(section) if room.is_none() && section.0.len() <= self.limit => {
-                    packed.push(&section.0);
-                }
-                Part::Rules(section) => {
-                    for pair in section.pairs().filter(|pair| pair.len() <= self.limit) {
+                Part::Whole if is_short => packed.push(section),
+                Part::Whole => pairs(section).for_each(|pair| packed.push(pair)),
+                Part::Rules if room.is_none() && is_short => packed.push(section),
+                Part::Rules => {
+                    for pair in pairs(section).filter(|pair| pair.len() <= self.limit) {
                         if !packed.fits(pair)
                             && let Some(room) = &mut room
                         {
@@ -134,25 +147,39 @@ impl Packer {
                 }
             }
         }
-        if !packed.current.is_empty() || packed.done.is_empty() {
-            packed.done.push(std::mem::take(&mut packed.current));
+        if packed.current() > 0 || packed.ends.is_empty() {
+            packed.ends.push(packed.text.len());
         }
         packed
     }
 }
 
+/// The pairs of a part.
+fn pairs(section: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let starts = memchr::memchr_iter(b'\\', section).step_by(2);
+    let ends = starts.clone().skip(1).chain([section.len()]);
+    starts.zip(ends).map(|(start, end)| section.get(start..end).unwrap_or_default())
+}
+
 /// Parts in datagrams, still without trailers.
 struct Packed {
-    done: Vec<Vec<u8>>,
-    current: Vec<u8>,
+    /// The datagrams, one behind the other.
+    text: Vec<u8>,
+    /// The ends of the finished ones.
+    ends: Vec<usize>,
     limit: usize,
     /// Something that is no rule fits into no datagram, or all of it into too few.
     is_cut: bool,
 }
 
 impl Packed {
+    /// Bytes of the current datagram.
+    fn current(&self) -> usize {
+        self.text.len().saturating_sub(self.ends.last().copied().unwrap_or_default())
+    }
+
     fn fits(&self, part: &[u8]) -> bool {
-        self.current.len().saturating_add(part.len()) <= self.limit
+        self.current().saturating_add(part.len()) <= self.limit
     }
 
     fn push(&mut self, part: &[u8]) {
@@ -163,35 +190,53 @@ impl Packed {
         if !self.fits(part) {
             self.flush();
         }
-        self.current.extend_from_slice(part);
+        self.text.extend_from_slice(part);
     }
 
     fn flush(&mut self) {
-        if !self.current.is_empty() {
-            self.done.push(std::mem::take(&mut self.current));
+        if self.current() > 0 {
+            self.ends.push(self.text.len());
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
 
-    fn section(pairs: &[(&str, &str)]) -> Section {
-        let mut section = Section::default();
-        for (key, value) in pairs {
-            section.push(key.as_bytes(), value.as_bytes());
-        }
-        section
+    use super::*;
+    use crate::template::{Patch, Patched};
+
+    fn add(packer: &mut Packer, pairs: &[(&str, &str)]) {
+        pairs.iter().for_each(|(key, value)| packer.push(key.as_bytes(), value.as_bytes()));
+        packer.end_part();
+    }
+
+    fn add_rules(packer: &mut Packer, pairs: &[(&str, &str)]) {
+        pairs.iter().for_each(|(key, value)| packer.push(key.as_bytes(), value.as_bytes()));
+        packer.end_rules();
+    }
+
+    fn finish(packer: &Packer, reply: u8, final_first: bool) -> Vec<Vec<u8>> {
+        let mut template = Template::default();
+        packer.finish(final_first, &mut template);
+        let number = Patch::new(|out| number::put(reply.into(), out));
+        let reply = Patched::new(Arc::new(template), number).unwrap();
+        let datagram = |index| {
+            let mut out = Vec::new();
+            reply.put(index, &mut out);
+            out
+        };
+        (0..reply.len()).map(datagram).collect()
     }
 
     #[test]
     fn sections_stay_in_one_datagram_and_pairs_are_never_cut() {
         let mut packer = Packer::new(TRAILER + 10);
-        packer.add(section(&[("a", "1")]));
-        packer.add(section(&[("b", "12345"), ("c", "")]));
-        packer.add(section(&[("d", "1"), ("e", "2"), ("f", "3")]));
-        let datagrams = packer.finish(7, false);
+        add(&mut packer, &[("a", "1")]);
+        add(&mut packer, &[("b", "12345"), ("c", "")]);
+        add(&mut packer, &[("d", "1"), ("e", "2"), ("f", "3")]);
+        let datagrams = finish(&packer, 7, false);
         assert_eq!(
             datagrams,
             [
@@ -205,22 +250,25 @@ mod tests {
 
     #[test]
     fn an_empty_reply_has_its_end_mark() {
-        assert_eq!(Packer::new(1000).finish(2, true), [&br"\final\\queryid\2.1"[..]]);
+        assert_eq!(finish(&Packer::new(1000), 2, true), [&br"\final\\queryid\2.1"[..]]);
     }
 
     #[test]
     fn keys_that_would_end_the_reply_are_left_out() {
-        assert!(section(&[("final", ""), ("queryid", "1.1"), ("\\", "x")]).0.is_empty());
-        assert_eq!(section(&[("a\\b", "c\\\n\x7fd")]).0, br"\ab\cd");
+        let mut packer = Packer::new(1000);
+        add(&mut packer, &[("final", ""), ("queryid", "1.1"), ("\\", "x")]);
+        assert!(packer.text.is_empty());
+        add(&mut packer, &[("a\\b", "c\\\n\x7fd")]);
+        assert_eq!(packer.text, br"\ab\cd");
     }
 
     #[test]
     fn a_reply_that_was_cut_has_no_end_mark() {
         let mut packer = Packer::new(TRAILER + 10);
         for _ in 0..100 {
-            packer.add(section(&[("key", "value")]));
+            add(&mut packer, &[("key", "value")]);
         }
-        let datagrams = packer.finish(1, true);
+        let datagrams = finish(&packer, 1, true);
         assert_eq!(datagrams.len(), MAX_FRAGMENTS);
         assert_eq!(datagrams[31], br"\key\value\queryid\1.32"[..]);
     }
@@ -231,15 +279,15 @@ mod tests {
         let rules: Vec<(&str, &str)> = rules.iter().map(|(key, value)| (&**key, *value)).collect();
         for breaks in [false, true] {
             let mut packer = Packer::new(TRAILER + 10);
-            packer.add(section(&[("name", "a")]));
-            packer.add_rules(section(&rules));
+            add(&mut packer, &[("name", "a")]);
+            add_rules(&mut packer, &rules);
             if breaks {
                 packer.flush();
             }
             for _ in 0..10 {
-                packer.add(section(&[("row", "value")]));
+                add(&mut packer, &[("row", "value")]);
             }
-            let datagrams = packer.finish(1, false);
+            let datagrams = finish(&packer, 1, false);
             let count = |text: &[u8]| datagrams.iter().filter(|datagram| datagram.starts_with(text)).count();
             assert_eq!((count(br"\row"), count(br"\r00"), count(br"\r99")), (10, 1, 0), "{datagrams:?}");
             assert!((30..=MAX_FRAGMENTS).contains(&datagrams.len()), "{}", datagrams.len());
@@ -250,10 +298,10 @@ mod tests {
     #[test]
     fn a_rule_too_long_for_a_datagram_is_left_out_alone() {
         let mut packer = Packer::new(TRAILER + 10);
-        packer.add_rules(section(&[("a", "1"), ("b", "too long a value"), ("c", "3")]));
-        assert_eq!(packer.finish(1, false), [&br"\a\1\c\3\queryid\1.1\final\"[..]]);
+        add_rules(&mut packer, &[("a", "1"), ("b", "too long a value"), ("c", "3")]);
+        assert_eq!(finish(&packer, 1, false), [&br"\a\1\c\3\queryid\1.1\final\"[..]]);
         let mut packer = Packer::new(TRAILER + 10);
-        packer.add(section(&[("player_0", "too long a name")]));
-        assert_eq!(packer.finish(1, false), [&br"\queryid\1.1"[..]], "but a player is a loss");
+        add(&mut packer, &[("player_0", "too long a name")]);
+        assert_eq!(finish(&packer, 1, false), [&br"\queryid\1.1"[..]], "but a player is a loss");
     }
 }

@@ -5,7 +5,6 @@ use std::fmt;
 use bytes::BufMut;
 use nom::bytes::complete::{tag, take_till};
 use nom::combinator::opt;
-use nom::multi::many0;
 use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
@@ -111,9 +110,20 @@ impl<'a> Command<'a> {
     }
 
     /// The command with this name, in any case, and this value.
-    pub(crate) fn new(name: &'a [u8], value: &'a [u8]) -> Self {
-        let is_it = |known: &Self| known.value() == value && known.name().eq_ignore_ascii_case(name);
-        Self::known(value).into_iter().find(is_it).unwrap_or(Self::Other { name, value })
+    fn new(name: &'a [u8], value: &'a [u8]) -> Self {
+        let known = Self::numbered(name, value).map(|(_, known)| known);
+        known.filter(|known| known.value() == value).unwrap_or(Self::Other { name, value })
+    }
+
+    /// The known command with this name, in any case, and its position among [`Self::known`], from 1. Its value is left
+    /// out where it has none.
+    pub(crate) fn numbered(name: &[u8], value: &'a [u8]) -> Option<(u32, Self)> {
+        (1..).zip(Self::known(value)).find(|(_, known)| known.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether the value names a property.
+    pub(crate) const fn is_property(&self) -> bool {
+        matches!(self, Self::LevelProperty(_) | Self::GameProperty(_) | Self::PlayerProperty(_))
     }
 }
 
@@ -137,16 +147,56 @@ impl fmt::Debug for Command<'_> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    commands: Vec<Command<'a>>,
+    commands: Commands<'a>,
     /// What was parsed; empty for a request made of commands.
     datagram: &'a [u8],
+}
+
+/// A list of commands; a short one needs no allocation.
+#[derive(Clone)]
+struct Commands<'a> {
+    few: [Command<'a>; 4],
+    count: usize,
+    /// All commands, where they are more.
+    many: Vec<Command<'a>>,
+}
+
+impl<'a> Commands<'a> {
+    fn new(commands: impl IntoIterator<Item = Command<'a>>) -> Self {
+        let mut all = Self { few: [Command::Basic; 4], count: 0, many: Vec::new() };
+        for command in commands {
+            match all.few.get_mut(all.count) {
+                Some(free) => {
+                    *free = command;
+                    all.count = all.count.saturating_add(1);
+                }
+                None => {
+                    if all.many.is_empty() {
+                        all.many.extend_from_slice(&all.few);
+                    }
+                    all.many.push(command);
+                }
+            }
+        }
+        all
+    }
+
+    fn as_slice(&self) -> &[Command<'a>] {
+        if self.many.is_empty() { self.few.get(..self.count).unwrap_or_default() } else { &self.many }
+    }
+}
+
+impl fmt::Debug for Commands<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
 }
 
 impl<'a> Request<'a> {
     /// A request of these commands. [`Self::encode`] checks them.
     #[must_use]
     pub fn new(commands: &[Command<'a>]) -> Self {
-        Self { commands: commands.to_vec(), datagram: b"" }
+        Self { commands: Commands::new(commands.iter().copied()), datagram: b"" }
     }
 
     /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token
@@ -169,9 +219,14 @@ impl<'a> Request<'a> {
                 return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
             }
         }
-        let (_, commands) = many0(command).parse(datagram).unwrap_or_default();
-        let commands: Vec<_> = commands.into_iter().filter(|command| !command.name().is_empty()).collect();
-        if commands.is_empty() {
+        let mut rest = datagram;
+        let commands = std::iter::from_fn(|| {
+            let (after, command) = command(rest).ok()?;
+            rest = after;
+            Some(command)
+        });
+        let commands = Commands::new(commands.filter(|command| !command.name().is_empty()));
+        if commands.as_slice().is_empty() {
             return Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1));
         }
         Ok(Self { commands, datagram })
@@ -180,17 +235,18 @@ impl<'a> Request<'a> {
     /// The commands in order.
     #[must_use]
     pub fn commands(&self) -> &[Command<'a>] {
-        &self.commands
+        self.commands.as_slice()
     }
 
     /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
         if self.datagram.is_empty() {
-            return self.commands.iter().find(|command| command.name() == name).map(Command::value);
+            return self.commands().iter().find(|command| command.name() == name).map(Command::value);
         }
-        let wanted = [b"\\", name, b"\\"].concat();
-        let start = memchr::memmem::find(self.datagram, &wanted)?.checked_add(wanted.len())?;
-        self.datagram.get(start..)?.split(|&byte| byte == b'\\').next()
+        let mut starts =
+            memchr::memchr_iter(b'\\', self.datagram).map(|separator| separator.saturating_add(1));
+        let value = |start| self.datagram.get(start..)?.strip_prefix(name)?.strip_prefix(b"\\");
+        starts.find_map(value)?.split(|&byte| byte == b'\\').next()
     }
 
     /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that
@@ -200,11 +256,11 @@ impl<'a> Request<'a> {
     /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes
     /// outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        if self.commands.is_empty() {
+        if self.commands().is_empty() {
             return Err(EncodeError::Empty("list of commands"));
         }
         let mut request = Vec::with_capacity(MAX_REQUEST);
-        for command in &self.commands {
+        for command in self.commands() {
             if command.name().is_empty() {
                 return Err(EncodeError::Empty("command"));
             }
@@ -230,7 +286,7 @@ impl<'a> Request<'a> {
 
 impl PartialEq for Request<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.commands == other.commands
+        self.commands() == other.commands()
     }
 }
 

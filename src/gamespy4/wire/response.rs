@@ -9,6 +9,7 @@ use nom::{IResult, Parser};
 use super::request::{CHALLENGE, DATA, RequestId, id};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
+use crate::template::Template;
 use crate::text::number;
 
 /// Bytes before the body of a reply without a number: type and id.
@@ -19,6 +20,8 @@ const FILLER: &[u8; 9] = b"splitnum\0";
 const NUMBER_AT: usize = 14;
 /// Bytes before the first section: the same and the number.
 pub(crate) const BODY_AT: usize = 15;
+/// Set in the number of the last datagram.
+pub(crate) const LAST: u8 = 0x80;
 /// Longest datagram of GameSpy's own server code (QR2 SDK, qr2.c).
 pub(crate) const MAX_DATAGRAM: usize = 1400;
 /// Most datagrams of a reply. GameSpy's own code stops at eight, other servers might not.
@@ -247,7 +250,7 @@ fn value(text: &[u8]) -> Option<i32> {
 /// `None`: cut before its number.
 fn framing(datagram: &[u8]) -> Option<Framing> {
     let number = datagram.get(NUMBER_AT).copied();
-    let split = |number: u8| Framing::Split { number: number & 0x7F, last: number & 0x80 != 0 };
+    let split = |number: u8| Framing::Split { number: number & !LAST, last: number & LAST != 0 };
     Some(match (datagram.get(HEAD..NUMBER_AT), number, datagram.get(BODY_AT)) {
         (Some(filler), number, _) if filler == FILLER => split(number?),
         (Some([text @ .., 0]), Some(0x80), Some(0)) if !text.contains(&0) => split(0x80),
@@ -261,25 +264,26 @@ pub(crate) fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
     terminated(take_till(|byte| byte == 0), tag(&[0][..])).parse(input)
 }
 
-/// Appends a challenge reply.
-pub(crate) fn encode_challenge(id: RequestId, value: i32, out: &mut impl BufMut) {
-    out.put_u8(CHALLENGE);
-    out.put_slice(&id.0);
-    number::put(value.into(), out);
-    out.put_u8(0);
+/// Begins a reply; its request's id follows the type byte as a patch.
+pub(crate) fn put_head(kind: u8, template: &mut Template) {
+    template.begin();
+    template.bytes.push(kind);
+    template.patch_here();
 }
 
-/// Appends the head of a data datagram, up to its first section.
-pub(crate) fn encode_head(id: RequestId, number: u8, last: bool, out: &mut impl BufMut) {
-    out.put_u8(DATA);
-    out.put_slice(&id.0);
-    out.put_slice(FILLER);
-    out.put_u8(number & 0x7F | if last { 0x80 } else { 0 });
+/// Begins a data datagram, up to its first section.
+pub(crate) fn put_data_head(number: u8, template: &mut Template) {
+    put_head(DATA, template);
+    template.bytes.extend_from_slice(FILLER);
+    template.bytes.push(number & !LAST);
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::template::{Patch, Patched};
 
     fn parse(datagram: &[u8]) -> Result<Response<'_>, ParseError> {
         Response::parse(datagram, &Limits::default())
@@ -380,14 +384,12 @@ mod tests {
             parse(datagram).unwrap().encode(&mut out).unwrap();
             assert_eq!(out, datagram);
         }
-        let id = RequestId([1, 2, 3, 4]);
+        let mut template = Template::default();
+        put_data_head(1, &mut template);
         let mut out = Vec::new();
-        encode_head(id, 1, true, &mut out);
-        assert_eq!(out, b"\0\x01\x02\x03\x04splitnum\0\x81");
-        assert_eq!(out.len(), BODY_AT);
-        out.clear();
-        encode_challenge(id, -12, &mut out);
-        assert_eq!(out, b"\x09\x01\x02\x03\x04-12\0");
+        let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
+        Patched::new(Arc::new(template), id).unwrap().put(0, &mut out);
+        assert_eq!((out.as_slice(), out.len()), (&b"\0\x01\x02\x03\x04splitnum\0\x01"[..], BODY_AT));
     }
 
     #[test]

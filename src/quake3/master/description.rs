@@ -103,7 +103,7 @@ pub(crate) fn check_status(
 ) -> Result<Occupancy, AnnounceError> {
     // The `infoResponse` that a master gets, with as long a challenge as dpmaster sends.
     let space = options.max_reply.saturating_sub(HEAD).min(MAX_INFO_STRING);
-    let info = named((Kind::Info, true), Some(b"0123456789A"), status, options, space);
+    let info = named((Kind::Info, true), b"0123456789A", status, options, space);
     Ok(Description::read(InfoString::new(&info.bytes), games::by_tag(tag))?.occupancy)
 }
 

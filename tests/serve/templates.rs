@@ -1,0 +1,201 @@
+//! A responder sends the same bytes as the stateless `server::answer`, whatever it has encoded before.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use queryport::serve::{Responder, Service};
+use queryport::{Player, Replies, Requester, Secret, ServerStatus, Team};
+use queryport::{gamespy1, gamespy4, quake3, ut2004};
+
+const SECRET: Secret = Secret::new([7; 16]);
+
+fn client() -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, 1], 5000))
+}
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z]{0,12}", "[ -~]{0,30}", any::<String>(), "[a-zü\\\\;\"]{200,600}"]
+}
+
+fn status() -> impl Strategy<Value = ServerStatus> {
+    let players = prop_oneof![Just(0_usize), 0..12_usize, 90..130_usize];
+    let rules = prop::collection::vec(
+        (prop_oneof!["[a-z]{1,9}", "challenge|clients|gamename|Flags|player_1"], word()),
+        0..40,
+    );
+    let texts = [(); 5].map(|()| prop::option::of(word()));
+    let numbers = [(); 4].map(|()| prop::option::of(0..99_u32));
+    (players, rules, texts, numbers, prop::option::of(word())).prop_map(
+        |(players, rules, texts, numbers, name)| {
+            let mut status = ServerStatus::default();
+            let [own, map, game, game_type, version] = texts.map(|text| text.map(Into::into));
+            (status.name, status.map, status.game) = (own, map, game);
+            (status.game_type, status.version) = (game_type, version);
+            [status.max_players, status.player_count, status.bot_count, status.protocol_version] = numbers;
+            let player = |number: usize| {
+                let mut player = Player::new(format!("{}{number}", name.as_deref().unwrap_or_default()));
+                (player.score, player.ping, player.team) = (Some(number as i64 - 3), Some(40), Some(1));
+                player.extra.push("skin", "x");
+                player
+            };
+            status.players = name.as_ref().map(|_| (0..players).map(player).collect());
+            let mut team = Team::default();
+            (team.id, team.name) = (Some(1), Some("Red".into()));
+            status.teams = vec![team];
+            status.rules = rules.into_iter().collect();
+            status
+        },
+    )
+}
+
+fn services() -> Vec<Service> {
+    let quake3 = {
+        use quake3::server::{Dialect::*, Options};
+        [Standard, DarkPlaces, SoldierOfFortune2, Warsow, MedalOfHonor]
+            .map(|dialect| Options::new(dialect).into())
+    };
+    let gamespy1 = {
+        use gamespy1::server::{Dialect::*, Options};
+        [Unreal, Qr1].map(|dialect| {
+            let mut options = Options::new(dialect);
+            options.echo = true;
+            options.into()
+        })
+    };
+    let gamespy4 = {
+        use gamespy4::server::{Dialect::*, Options};
+        [(UnrealTournament3, 11_200), (Battlefield2, 2_000), (Minecraft, 500)].map(|(dialect, max_reply)| {
+            let mut options = Options::new(dialect);
+            options.max_reply = max_reply;
+            options.into()
+        })
+    };
+    let ut2004 = {
+        use ut2004::server::{Dialect::*, Options};
+        [Ut2004, Ut2003, KillingFloor].map(|dialect| Options::new(dialect).into())
+    };
+    [&quake3[..], &gamespy1[..], &gamespy4[..], &ut2004[..]].concat()
+}
+
+/// A request in the service's protocol, chosen by a number; with a token of the service where it needs one.
+fn request(service: &Service, number: usize, text: &str, token: i32) -> Vec<u8> {
+    match service {
+        Service::Quake3(_) => {
+            let words = ["getstatus", "getinfo", "getchallenge", "\x02getstatus", "ping"];
+            [b"\xff\xff\xff\xff", format!("{} {text}", words[number % words.len()]).as_bytes()].concat()
+        }
+        Service::GameSpy1(_) => {
+            let echo = format!(r"\echo\{text}\\info\");
+            let commands = [
+                r"\status\",
+                r"\packets\",
+                r"\info\\rules\",
+                r"\rules\\info\",
+                r"\teams\\Status\",
+                r"\x\",
+                &echo,
+            ];
+            commands[number % commands.len()].as_bytes().to_vec()
+        }
+        Service::GameSpy4(_) => {
+            let id = (text.len() as u32).to_be_bytes();
+            let selections: [&[u8]; 3] = [b"\xff\xff\xff\x01", b"", b"123"];
+            [b"\xfe\xfd\0", &id[..], &token.to_be_bytes(), selections[number % selections.len()]].concat()
+        }
+        _ => vec![[0x79, 0x80, 0][number % 3], 0, 0, 0, (number / 3 % 5) as u8],
+    }
+}
+
+/// The reply of the stateless form.
+fn answer(service: &Service, datagram: &[u8], status: &ServerStatus, requester: &Requester) -> Replies {
+    match service {
+        Service::Quake3(options) => quake3::Request::parse(datagram)
+            .map(|request| quake3::server::answer(&request, status, options, requester)),
+        Service::GameSpy1(options) => gamespy1::Request::parse(datagram)
+            .map(|request| gamespy1::server::answer(&request, status, options, requester)),
+        Service::GameSpy4(options) => gamespy4::Request::parse(datagram)
+            .map(|request| gamespy4::server::answer(&request, status, options, requester)),
+        Service::Ut2004(options) => ut2004::Request::parse(datagram)
+            .map(|request| ut2004::server::answer(&request, status, options, requester)),
+        _ => Ok(Replies::default()),
+    }
+    .unwrap_or_default()
+}
+
+/// The number in a challenge reply of GameSpy v4.
+fn token(reply: &[u8]) -> i32 {
+    std::str::from_utf8(&reply[5..reply.len() - 1]).unwrap().parse().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn replies_that_were_encoded_before_are_those_of_the_stateless_form(
+        statuses in prop::collection::vec(status().prop_map(Arc::new), 1..4),
+        asked in prop::collection::vec((0..60_usize, "[!-~]{0,14}", any::<prop::sample::Index>()), 1..24),
+    ) {
+        let now = Instant::now();
+        for service in services() {
+            let mut responder =
+                Responder::new(service.clone(), Arc::clone(&statuses[0]), SECRET, now).with_guard(None);
+            let mut stateless = Requester::new(client(), now, SECRET);
+            let mut out = Vec::new();
+            for (number, text, index) in &asked {
+                let status = index.get(&statuses);
+                responder.set_status(Arc::clone(status));
+                let mut tokens = [0; 2];
+                if matches!(service, Service::GameSpy4(_)) {
+                    let challenge = b"\xfe\xfd\x09\x01\x02\x03\x04";
+                    responder.handle_datagram(now, client(), challenge);
+                    out.clear();
+                    responder.poll_transmit(now, &mut out);
+                    tokens = [token(&out), token(answer(&service, challenge, status, &stateless).iter().next().unwrap())];
+                }
+                stateless.number = responder.stats().answered + 1;
+                let expected = answer(&service, &request(&service, *number, text, tokens[1]), status, &stateless);
+                responder.handle_datagram(now, client(), &request(&service, *number, text, tokens[0]));
+                for expected in &expected {
+                    out.clear();
+                    let transmit = responder.poll_transmit(now, &mut out).unwrap();
+                    prop_assert_eq!((transmit.to, transmit.len), (client(), out.len()));
+                    prop_assert_eq!(&out[..], &expected[..], "{:?} {} {:?}", service, number, text);
+                }
+                prop_assert_eq!(responder.poll_transmit(now, &mut out), None);
+            }
+        }
+    }
+}
+
+/// A token stands for the status that was current when it was issued: its reply is that status's, encoded before or not.
+#[test]
+fn a_gamespy4_token_brings_the_reply_of_its_status() {
+    let now = Instant::now();
+    let named = |name: &str| {
+        let mut status = ServerStatus::default();
+        status.name = Some(name.into());
+        Arc::new(status)
+    };
+    let mut responder =
+        Responder::new(queryport::Protocol::GameSpy4, named("first"), SECRET, now).with_guard(None);
+    let ask = |responder: &mut Responder, request: &[u8]| {
+        let mut out = Vec::new();
+        responder.handle_datagram(now + Duration::from_millis(1), client(), request);
+        responder.poll_transmit(now, &mut out);
+        out
+    };
+    let challenge = b"\xfe\xfd\x09\x01\x02\x03\x04";
+    let first = token(&ask(&mut responder, challenge));
+    responder.set_status(named("second"));
+    let second = token(&ask(&mut responder, challenge));
+    for _ in 0..2 {
+        for (token, name) in [(first, "first"), (second, "second")] {
+            let data =
+                [b"\xfe\xfd\0\x01\x02\x03\x04", &token.to_be_bytes()[..], b"\xff\xff\xff\x01"].concat();
+            let reply = ask(&mut responder, &data);
+            assert!(String::from_utf8_lossy(&reply).contains(&format!("hostname\0{name}\0")), "{reply:?}");
+        }
+    }
+}
