@@ -35,3 +35,52 @@ async fn start(bind: &str, service: impl Into<Service>, status: ServerStatus) ->
     tokio::spawn(async move { queryport::net::serve(&sockets, &mut responder).await });
     address
 }
+
+/// Two sockets, one of which gets more than anybody reads, and a client that asks on both: each is answered from where it
+/// asked, also after requests of clients that are gone.
+#[tokio::test]
+async fn several_sockets_are_served_at_once_and_survive_icmp_errors() {
+    let sockets =
+        [UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("127.0.0.1:0").await.unwrap()];
+    let addresses = [sockets[0].local_addr().unwrap(), sockets[1].local_addr().unwrap()];
+    let mut responder = Responder::new(
+        queryport::Protocol::Quake3,
+        ServerStatus::default(),
+        Secret::new([9; 16]),
+        Instant::now(),
+    )
+    .with_guard(None);
+    tokio::spawn(async move { queryport::net::serve(&sockets, &mut responder).await });
+    let flood = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let request = b"\xff\xff\xff\xffgetstatus";
+    for round in 0..20 {
+        // Requests of a client that is gone when the replies arrive.
+        let gone = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        for address in addresses {
+            gone.send_to(request, address).await.unwrap();
+        }
+        drop(gone);
+        for _ in 0..200 {
+            let _ = flood.try_send_to(request, addresses[0]);
+        }
+        for address in addresses {
+            let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let mut reply = [0; 2048];
+            let asked = async {
+                loop {
+                    // The flood may have pushed the request out of the receive buffer.
+                    client.send_to(request, address).await.unwrap();
+                    let wait = tokio::time::timeout(
+                        std::time::Duration::from_millis(200),
+                        client.recv_from(&mut reply),
+                    );
+                    if let Ok(received) = wait.await {
+                        return received.unwrap().1;
+                    }
+                }
+            };
+            let from = tokio::time::timeout(std::time::Duration::from_secs(20), asked).await;
+            assert_eq!(from.expect("an answer"), address, "round {round}");
+        }
+    }
+}

@@ -24,9 +24,12 @@ const STRIDE: usize = 65_536 + 33 * 64;
 const CONTROL: usize = 256;
 
 /// The state of batched calls on one socket.
-pub(super) struct Batch {
+pub(crate) struct Batch {
     headers: MultiHeaders<SockaddrStorage>,
     buffers: Vec<u8>,
+    /// Between the starts of two buffers.
+    stride: usize,
+    /// For the control messages of one datagram; empty where none are wanted.
     control: Vec<u8>,
     /// The kernel's count of datagrams that found the receive buffer full, as last seen.
     drops: u32,
@@ -45,23 +48,30 @@ impl Batch {
             }
             SocketAddr::V6(_) => setsockopt(socket, sockopt::Ipv6RecvErr, &true)?,
         }
-        Ok(Self {
-            headers: MultiHeaders::preallocate(BATCH, None),
-            buffers: vec![0; STRIDE.saturating_mul(BATCH)],
-            control: vec![0; CONTROL],
-            drops: 0,
-        })
+        Ok(Self { control: vec![0; CONTROL], ..Self::without_options(STRIDE) })
     }
 
-    /// Takes up to a batch of datagrams and returns their number. The first is taken by itself, with the drop
-    /// counter beside it.
-    pub(super) fn receive(
+    /// For sockets whose options are not changed: no drop counter, no error queue. Longer datagrams than `stride` are cut.
+    pub(crate) fn without_options(stride: usize) -> Self {
+        Self {
+            headers: MultiHeaders::preallocate(BATCH, None),
+            buffers: vec![0; stride.saturating_mul(BATCH)],
+            stride,
+            control: Vec::new(),
+            drops: 0,
+        }
+    }
+
+    /// Takes up to a batch of datagrams and returns their number. Where there is a drop counter, the first is taken by
+    /// itself, with the counter beside it.
+    pub(crate) fn receive(
         &mut self,
         socket: &UdpSocket,
         mut each: impl FnMut(SocketAddr, &[u8]),
     ) -> io::Result<usize> {
         let fd = socket.as_raw_fd();
-        let first = {
+        let mut count = 0_usize;
+        if !self.control.is_empty() {
             let mut slices = [IoSliceMut::new(&mut self.buffers)];
             let control = Some(self.control.as_mut_slice());
             let message = recvmsg::<SockaddrStorage>(fd, &mut slices, control, MsgFlags::empty())?;
@@ -70,20 +80,21 @@ impl Batch {
                     self.drops = drops;
                 }
             }
-            (message.bytes, message.address)
-        };
-        if let (length, Some(from)) = (first.0, first.1.as_ref().and_then(address)) {
-            each(from, self.buffers.get(..length).unwrap_or_default());
+            count = 1;
+            let (length, from) = (message.bytes, message.address);
+            if let Some(from) = from.as_ref().and_then(address) {
+                each(from, self.buffers.get(..length).unwrap_or_default());
+            }
         }
-        let mut chunks = self.buffers.chunks_exact_mut(STRIDE);
+        let mut chunks = self.buffers.chunks_exact_mut(self.stride);
         let mut slices: [_; BATCH] =
             std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap_or_default())]);
         let messages = match recvmmsg(fd, &mut self.headers, &mut slices, MsgFlags::empty(), None) {
             Ok(messages) => messages,
             // Nothing more, or an ICMP error, which the error queue has as well.
-            Err(_) => return Ok(1),
+            Err(_) if count > 0 => return Ok(count),
+            Err(error) => return Err(error.into()),
         };
-        let mut count = 1_usize;
         for message in messages {
             count = count.saturating_add(1);
             if let Some(from) = message.address.as_ref().and_then(address) {
@@ -95,28 +106,11 @@ impl Batch {
 
     /// Sends these datagrams in order and returns how many went out before one could not.
     pub(super) fn send(&self, socket: &UdpSocket, outgoing: &Outgoing) -> io::Result<usize> {
-        let mut waiting = outgoing.iter();
-        let mut count = 0_usize;
-        let messages: [_; BATCH] = std::array::from_fn(|_| match waiting.next() {
-            Some((to, bytes)) => {
-                count = count.saturating_add(1);
-                (SocketAddrAny::from(to), [IoSlice::new(bytes)])
-            }
-            None => (SocketAddrAny::from(UNUSED), [IoSlice::new(&[])]),
-        });
-        let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
-            std::array::from_fn(|_| SendAncillaryBuffer::default());
-        let mut parts = messages.iter();
-        let mut headers = controls.each_mut().map(|control| match parts.next() {
-            Some((to, bytes)) => MMsgHdr::new_with_addr(to, bytes, control),
-            None => MMsgHdr::new(&[], control),
-        });
-        let headers = headers.get_mut(..count).unwrap_or_default();
-        match sendmmsg(socket.as_fd(), headers, SendFlags::empty()) {
+        match send(socket, outgoing) {
             // A request exceeds the path MTU.
             Err(Errno::MSGSIZE) => {
                 set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT)?;
-                Ok(sendmmsg(socket.as_fd(), headers, SendFlags::empty())?)
+                Ok(send(socket, outgoing)?)
             }
             sent => Ok(sent?),
         }
@@ -156,6 +150,28 @@ impl Batch {
     pub(super) const fn drops(&self) -> u32 {
         self.drops
     }
+}
+
+/// Sends up to a batch of datagrams in order and returns how many went out before one could not.
+pub(crate) fn send(socket: &UdpSocket, outgoing: &Outgoing) -> Result<usize, Errno> {
+    let mut waiting = outgoing.iter();
+    let mut count = 0_usize;
+    let messages: [_; BATCH] = std::array::from_fn(|_| match waiting.next() {
+        Some((to, bytes)) => {
+            count = count.saturating_add(1);
+            (SocketAddrAny::from(to), [IoSlice::new(bytes)])
+        }
+        None => (SocketAddrAny::from(UNUSED), [IoSlice::new(&[])]),
+    });
+    let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
+        std::array::from_fn(|_| SendAncillaryBuffer::default());
+    let mut parts = messages.iter();
+    let mut headers = controls.each_mut().map(|control| match parts.next() {
+        Some((to, bytes)) => MMsgHdr::new_with_addr(to, bytes, control),
+        None => MMsgHdr::new(&[], control),
+    });
+    let headers = headers.get_mut(..count).unwrap_or_default();
+    sendmmsg(socket.as_fd(), headers, SendFlags::empty())
 }
 
 /// Fills the unused slots of a batch.

@@ -1,9 +1,9 @@
 //! Scans over real sockets.
 
 #[cfg(target_os = "linux")]
-mod batch;
+pub(super) mod batch;
 mod family_socket;
-mod outgoing;
+pub(super) mod outgoing;
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 mod scan;
 mod target;

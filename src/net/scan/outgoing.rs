@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::ops::Range;
 
 /// Datagrams per system call, where the system takes many.
-pub(super) const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 /// Datagrams that wait to be sent, back to back in one buffer.
 #[derive(Debug, Default)]
-pub(super) struct Outgoing {
+pub(crate) struct Outgoing {
     bytes: Vec<u8>,
     datagrams: Vec<(SocketAddr, Range<usize>)>,
     /// How many of them went out.
@@ -16,23 +16,23 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    pub(super) fn push(&mut self, to: SocketAddr, datagram: &[u8]) {
+    pub(crate) fn push(&mut self, to: SocketAddr, datagram: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(datagram);
         self.datagrams.push((to, start..self.bytes.len()));
     }
 
     /// What still waits, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (SocketAddr, &[u8])> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SocketAddr, &[u8])> {
         let waiting = self.datagrams.get(self.sent..).unwrap_or_default();
         waiting.iter().map(|(to, range)| (*to, self.bytes.get(range.clone()).unwrap_or_default()))
     }
 
-    pub(super) fn first(&self) -> Option<(SocketAddr, &[u8])> {
+    pub(crate) fn first(&self) -> Option<(SocketAddr, &[u8])> {
         self.iter().next()
     }
 
-    pub(super) fn sent(&mut self, count: usize) {
+    pub(crate) fn sent(&mut self, count: usize) {
         self.sent = self.sent.saturating_add(count);
         if self.sent >= self.datagrams.len() {
             self.bytes.clear();
@@ -41,7 +41,7 @@ impl Outgoing {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.datagrams.len()
     }
 }
