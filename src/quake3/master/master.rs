@@ -222,7 +222,7 @@ impl Master {
 
     /// Every listed server, sorted by address.
     pub fn servers(&self) -> impl Iterator<Item = SocketAddr> {
-        self.servers.after(None).map(|(server, _)| server)
+        self.servers.servers()
     }
 
     /// Counters so far.
@@ -265,12 +265,13 @@ impl Master {
 
     /// A request for the list. `None`: it is refused.
     fn send_list(&mut self, now: Instant, client: SocketAddr, request: &ListRequest<'_>) -> Option<()> {
-        if request.extended && request.game.is_none() {
+        // The throttle is asked first: a source that had its share costs no look-up.
+        if request.extended && request.game.is_none() || !self.throttle.allows(now, client) {
             return None;
         }
         let sending = Sending::new(client, request, &self.servers)?;
         let taken = sending.game().is_none_or(|game| self.options.games.accepts(game));
-        (taken && self.throttle.allows(now, client) && self.lists.push(sending)).then_some(())
+        (taken && self.lists.push(sending)).then_some(())
     }
 
     /// A description: lists the server when it quotes a challenge that was issued to its address. Returns the counter

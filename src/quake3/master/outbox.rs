@@ -46,10 +46,7 @@ impl Sending {
         // Without a game's name: by the protocol number, or as the first such server's heartbeat says.
         let game = match request.game.or_else(|| games::by_protocol(request.protocol).map(str::as_bytes)) {
             Some(game) => Some(Name::new(game)?),
-            None => registry
-                .after(None)
-                .find(|(_, entry)| entry.anonymous && entry.description.protocol == request.protocol)
-                .map(|(_, entry)| entry.description.game),
+            None => registry.anonymous_game(request.protocol),
         };
         let all = game.is_some_and(|game| game.as_bytes() == games::ALWAYS_ALL);
         let game_type = request.game_type.map(|text| Name::new(text).ok_or(())).transpose().ok()?;
@@ -87,7 +84,8 @@ impl Sending {
     fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> bool {
         let mut part = PartWriter::new(self.extended, out);
         let mut rest = true;
-        for (server, entry) in registry.after(self.after) {
+        let servers = self.game.map(|game| registry.of_game(game, self.protocol, self.after));
+        for (server, entry) in servers.into_iter().flatten() {
             if self.matches(server, entry, now) && !part.push(server) {
                 rest = false;
                 break;

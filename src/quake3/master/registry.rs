@@ -1,16 +1,17 @@
 //! The servers a master knows: only those that proved their address, in a table of bounded size.
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Bound;
 use std::time::Instant;
 
-use super::description::Description;
+use super::description::{Description, Name};
 use crate::address::network;
 
-/// Most memory one listed server can take: key and entry are 208 bytes at most, and a node of the tree may be half
+/// Most memory one listed server can take: its keys and its entry are 296 bytes at most, and a node of a tree may be half
 /// empty. A test measures it.
-pub(super) const BYTES_PER_SERVER: usize = 512;
+pub(super) const BYTES_PER_SERVER: usize = 704;
 
 /// A listed server.
 #[derive(Debug, Clone, Copy)]
@@ -32,36 +33,63 @@ pub(super) enum Listing {
     TooMany,
 }
 
+/// A hash of game and protocol number. Groups that share one are still told apart by what their entries say.
+type Group = u64;
+
 #[derive(Debug)]
 pub(super) struct Registry {
-    entries: BTreeMap<SocketAddr, Entry>,
+    /// The servers of one game and protocol number stand together: no list walks over those of others.
+    entries: BTreeMap<(Group, SocketAddr), Entry>,
+    groups: BTreeMap<SocketAddr, Group>,
+    /// The servers whose heartbeats name the game, by protocol number.
+    anonymous: BTreeSet<(i32, SocketAddr)>,
     max_servers: usize,
     max_per_address: usize,
 }
 
 impl Registry {
     pub(super) const fn new(max_servers: usize, max_per_address: usize) -> Self {
-        Self { entries: BTreeMap::new(), max_servers, max_per_address }
+        Self {
+            entries: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            anonymous: BTreeSet::new(),
+            max_servers,
+            max_per_address,
+        }
     }
 
     pub(super) fn list(&mut self, server: SocketAddr, entry: Entry) -> Listing {
         let listing = self.check(server);
         if matches!(listing, Listing::New | Listing::Renewed) {
-            self.entries.insert(server, entry);
+            self.remove(server);
+            let Description { game, protocol, .. } = entry.description;
+            let group = group(&game, protocol);
+            self.groups.insert(server, group);
+            if entry.anonymous {
+                self.anonymous.insert((protocol, server));
+            }
+            self.entries.insert((group, server), entry);
         }
         listing
     }
 
+    fn remove(&mut self, server: SocketAddr) {
+        let Some(group) = self.groups.remove(&server) else { return };
+        if let Some(entry) = self.entries.remove(&(group, server)) {
+            self.anonymous.remove(&(entry.description.protocol, server));
+        }
+    }
+
     /// What would become of a server if it proved its address now.
     pub(super) fn check(&self, server: SocketAddr) -> Listing {
-        if self.entries.contains_key(&server) {
+        if self.groups.contains_key(&server) {
             return Listing::Renewed;
         }
         if self.entries.len() >= self.max_servers {
             return Listing::Full;
         }
         let owner = owner(server.ip());
-        let neighbours = self.entries.range(SocketAddr::new(owner, 0)..);
+        let neighbours = self.groups.range(SocketAddr::new(owner, 0)..);
         let theirs = neighbours.take_while(|(other, _)| self::owner(other.ip()) == owner);
         if theirs.take(self.max_per_address).count() >= self.max_per_address {
             return Listing::TooMany;
@@ -69,26 +97,55 @@ impl Registry {
         Listing::New
     }
 
-    /// The servers after an address in sorted order; all of them without one.
-    pub(super) fn after(&self, server: Option<SocketAddr>) -> impl Iterator<Item = (SocketAddr, &Entry)> {
-        let start = server.map_or(Bound::Unbounded, Bound::Excluded);
-        self.entries.range((start, Bound::Unbounded)).map(|(server, entry)| (*server, entry))
+    /// Every server, sorted by address.
+    pub(super) fn servers(&self) -> impl Iterator<Item = SocketAddr> {
+        self.groups.keys().copied()
     }
 
-    /// Removes the servers that have expired and reports each.
-    pub(super) fn expire(&mut self, now: Instant, mut gone: impl FnMut(SocketAddr)) {
-        self.entries.retain(|server, entry| {
-            let lives = entry.expires > now;
-            if !lives {
-                gone(*server);
-            }
-            lives
-        });
+    /// The servers of a game and protocol number after an address, in sorted order; all of them without one. A few of other
+    /// games may be among them.
+    pub(super) fn of_game(
+        &self,
+        game: Name,
+        protocol: i32,
+        after: Option<SocketAddr>,
+    ) -> impl Iterator<Item = (SocketAddr, &Entry)> {
+        let group = group(&game, protocol);
+        let start = after.map_or(Bound::Included((group, LOWEST)), |after| Bound::Excluded((group, after)));
+        let entries = self.entries.range((start, Bound::Unbounded));
+        entries
+            .take_while(move |((other, _), _)| *other == group)
+            .map(|((_, server), entry)| (*server, entry))
+    }
+
+    /// The game of the first server with this protocol number whose heartbeat named the game.
+    pub(super) fn anonymous_game(&self, protocol: i32) -> Option<Name> {
+        let (found, server) = self.anonymous.range((protocol, LOWEST)..).next()?;
+        let entry = self.entries.get(&(*self.groups.get(server)?, *server))?;
+        (*found == protocol).then_some(entry.description.game)
+    }
+
+    /// Removes the servers that have expired and reports each, sorted by address.
+    pub(super) fn expire(&mut self, now: Instant, gone: impl FnMut(SocketAddr)) {
+        let expired = self.entries.iter().filter(|(_, entry)| entry.expires <= now);
+        let mut expired: Vec<SocketAddr> = expired.map(|((_, server), _)| *server).collect();
+        expired.sort_unstable();
+        expired.iter().for_each(|&server| self.remove(server));
+        expired.into_iter().for_each(gone);
     }
 
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
+}
+
+/// The first address in sorted order.
+const LOWEST: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+
+fn group(game: &Name, protocol: i32) -> Group {
+    let mut hasher = DefaultHasher::new();
+    (game.as_bytes(), protocol).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Who has an address: one IPv4 address, or a /64 of IPv6.
@@ -150,6 +207,42 @@ mod tests {
 
     #[test]
     fn an_entry_is_as_small_as_stated() {
-        assert!(std::mem::size_of::<(SocketAddr, Entry)>() <= 208);
+        assert!(std::mem::size_of::<((Group, SocketAddr), Entry)>() <= 216);
+    }
+
+    #[test]
+    fn a_list_walks_over_the_servers_of_its_game_only() {
+        let now = Instant::now();
+        let described = |game: &str, protocol: i32, anonymous| {
+            let info = format!("\\gamename\\{game}\\protocol\\{protocol}\\clients\\1\\sv_maxclients\\8");
+            let description = Description::read(InfoString::new(info.as_bytes()), None).unwrap();
+            Entry { expires: now, anonymous, description }
+        };
+        let mut registry = Registry::new(1000, 9);
+        for number in 0..100_u8 {
+            let server = SocketAddr::from(([192, 0, 2, number], 1));
+            registry.list(server, described(["a", "b"][usize::from(number % 2)], 3, number == 7));
+        }
+        // A server that changes its game is no longer found under the old one.
+        registry.list(at("192.0.2.0:1"), described("c", 9, true));
+        let name = |game: &str| Name::new(game.as_bytes()).unwrap();
+        let of =
+            |game, protocol, after| registry.of_game(name(game), protocol, after).map(|(server, _)| server);
+        assert_eq!(
+            [of("a", 3, None).count(), of("b", 3, None).count(), of("c", 9, None).count()],
+            [49, 50, 1]
+        );
+        assert_eq!([of("a", 4, None).count(), of("d", 3, None).count()], [0, 0]);
+        assert_eq!(
+            of("b", 3, Some(at("192.0.2.95:1"))).collect::<Vec<_>>(),
+            [at("192.0.2.97:1"), at("192.0.2.99:1")]
+        );
+        assert_eq!(
+            [3, 4, 9].map(|protocol| registry.anonymous_game(protocol)),
+            [Some(name("b")), None, Some(name("c"))]
+        );
+        assert_eq!(registry.servers().count(), 100);
+        registry.expire(now, |_| ());
+        assert!(registry.len() == 0 && registry.groups.is_empty() && registry.anonymous.is_empty());
     }
 }
