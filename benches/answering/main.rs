@@ -1,0 +1,24 @@
+//! Replies a second on one processor, compared with loops that send the same datagrams over the same kind of socket and read
+//! nothing. See benches/README.md.
+#![allow(
+    missing_docs,
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a benchmark"
+)]
+
+#[cfg(target_os = "linux")]
+mod echo;
+
+#[cfg(target_os = "linux")]
+fn main() {
+    echo::main();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("The comparison needs Linux.");
+}
