@@ -79,9 +79,14 @@ impl Replies {
     pub(crate) fn of(reply: Option<Patched>) -> Self {
         let Some(reply) = reply else { return Self::default() };
         let mut bytes = Vec::new();
-        let lengths: Vec<_> = (0..reply.len()).map(|index| reply.put(index, &mut bytes)).collect();
-        let mut bytes = Bytes::from(bytes);
-        Self(lengths.into_iter().map(|length| bytes.split_to(length.min(bytes.len()))).collect())
+        let mut put = |index| {
+            let start = bytes.len();
+            reply.put(index, &mut bytes);
+            start..bytes.len()
+        };
+        let ranges: Vec<_> = (0..reply.len()).map(&mut put).collect();
+        let bytes = Bytes::from(bytes);
+        Self(ranges.into_iter().map(|range| bytes.slice(range)).collect())
     }
 
     /// The number of datagrams.
