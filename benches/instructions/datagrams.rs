@@ -214,12 +214,12 @@ fn string(text: &str) -> Vec<u8> {
     [&[u8::try_from(text.len() + 1).unwrap()], text.as_bytes(), b"\0"].concat()
 }
 
-/// Datagrams of this kind, with as many of the items as fit into `size` bytes.
-fn lists(kind: u8, items: impl Iterator<Item = Vec<u8>>, size: usize) -> Vec<Bytes> {
+/// Datagrams of this kind. A server sends one as soon as it has more than 450 bytes.
+fn lists(kind: u8, items: impl Iterator<Item = Vec<u8>>) -> Vec<Bytes> {
     let head = [0x80, 0, 0, 0, kind];
     let mut packets = vec![head.to_vec()];
     for item in items {
-        if packets.last().unwrap().len() + item.len() > size {
+        if packets.last().unwrap().len() > 450 {
             packets.push(head.to_vec());
         }
         packets.last_mut().unwrap().extend_from_slice(&item);
@@ -246,7 +246,7 @@ const UT2004: [(&str, &str); 15] = [
     ("Mutator", "MutInstaGib"),
 ];
 
-/// Info, rules and players, the lists in datagrams of about 450 bytes.
+/// Info, rules and players.
 pub fn ut2004(rules: usize, players: usize) -> Vec<Bytes> {
     let count = u8::try_from(players).unwrap();
     let info = [
@@ -263,14 +263,14 @@ pub fn ut2004(rules: usize, players: usize) -> Vec<Bytes> {
         [&numbers(1)[..], &string(&name(player)), &numbers(40), &numbers(3), &[0, 0, 0, 0x20]].concat()
     };
     let mut packets = vec![info.concat().into()];
-    packets.extend(lists(1, pairs(&UT2004, rules).into_iter().map(rule), 450));
-    packets.extend(lists(2, (0..players).map(player), 450));
+    packets.extend(lists(1, pairs(&UT2004, rules).into_iter().map(rule)));
+    packets.extend(lists(2, (0..players).map(player)));
     packets
 }
 
-/// Rules in this many datagrams of about 450 bytes.
+/// Rules in this many datagrams.
 pub fn ut2004_rules(datagrams: usize) -> Vec<Bytes> {
     let items =
         (0..).map(|rule| [string(&format!("Key{rule:05}")), string(&format!("value {rule:05}"))].concat());
-    lists(1, items.take(datagrams * 19), 450)
+    lists(1, items.take(datagrams * 20 - 5))
 }
