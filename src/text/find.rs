@@ -25,7 +25,7 @@ impl<'a, const N: usize> Marks<'a, N> {
     }
 
     /// The next position that is not before `start`. For loops with many other values in registers: the search of a block is
-    /// a call here, which takes a third less time there.
+    /// a call here, with which GameSpy v4's reader takes a quarter less time.
     #[inline]
     pub(crate) fn next_from(&mut self, start: usize) -> Option<usize> {
         loop {
