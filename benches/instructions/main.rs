@@ -1,69 +1,110 @@
-//! Instructions counted by callgrind, for what noise hides: `cargo bench --bench instructions`. Needs valgrind and
-//! `cargo install gungraun-runner` of the version in Cargo.lock.
-#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
+//! Instructions counted by callgrind, for what noise hides. Needs valgrind.
+//!
+//! Without arguments: prints each count beside the one in counts.txt, and fails where one has grown by more than 5 %. With
+//! `--write`: replaces counts.txt.
+#![allow(
+    missing_docs,
+    clippy::arithmetic_side_effects,
+    clippy::cast_precision_loss,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "a benchmark"
+)]
 
-use std::hint::black_box;
+mod cases;
+mod datagrams;
+#[allow(dead_code, reason = "the other benchmarks use the rest")]
+#[path = "../shapes/mod.rs"]
+mod shapes;
 
-use bytes::Bytes;
-use gungraun::{library_benchmark, library_benchmark_group, main};
-use queryport::quake3::{Answer, Command, Request, Response, server};
-use queryport::{Limits, Replies, ServerStatus, ToStatus};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, ExitCode};
 
-fn full() -> Bytes {
-    queryport_benches::quake3(50, 64)
+/// The counts to compare with: the compiler's version in the first line, then one count and its name a line.
+const COUNTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/counts.txt");
+
+/// How much a count may grow.
+const BOUND: f64 = 1.05;
+
+fn main() -> ExitCode {
+    let argument = std::env::args().nth(1);
+    if argument.as_deref() == Some("--run") {
+        cases::run();
+        return ExitCode::SUCCESS;
+    }
+    let counts = count();
+    let compiler = compiler();
+    if argument.as_deref() == Some("--write") {
+        let lines = counts.iter().map(|(name, count)| format!("{count:>10} {name}\n"));
+        std::fs::write(COUNTS, format!("{compiler}\n{}", lines.collect::<String>())).expect("counts.txt");
+        return ExitCode::SUCCESS;
+    }
+    let before = std::fs::read_to_string(COUNTS).unwrap_or_default();
+    let mut before = before.lines();
+    let is_comparable = before.next() == Some(&compiler);
+    let before: BTreeMap<&str, u64> = before
+        .filter_map(|line| line.trim_start().split_once(' '))
+        .map(|(count, name)| (name, count.parse().expect("a count")))
+        .collect();
+    let mut grown = 0;
+    println!("| what | before | now | now / before |\n|---|---|---|---|");
+    for (name, count) in &counts {
+        let Some(&old) = before.get(name.as_str()) else {
+            println!("| {name} | | {count} | |");
+            continue;
+        };
+        let ratio = *count as f64 / old as f64;
+        let mark = if ratio > BOUND { " **grown**" } else { "" };
+        println!("| {name} | {old} | {count} | {ratio:.3}{mark} |");
+        grown += u32::from(ratio > BOUND);
+    }
+    if !is_comparable {
+        println!("counts.txt was written with another compiler, so nothing fails: this is {compiler}");
+    } else if grown > 0 {
+        eprintln!(
+            "{grown} counts have grown by more than 5 %: find out why, or write counts.txt anew with --write"
+        );
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
-fn answer() -> Answer {
-    let answer = Answer::from_datagrams([full()], &Limits::default()).unwrap();
-    // The first sharing of bytes has a cost of its own.
-    drop(answer.raw().clone());
-    answer
+fn compiler() -> String {
+    let output = Command::new("rustc").arg("--version").output().expect("rustc");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-#[library_benchmark]
-#[bench::full(full())]
-fn quake3_memchr(packet: Bytes) -> (usize, Bytes) {
-    (black_box(queryport_benches::memchr_pass(black_box(&packet))), packet)
+/// Runs all cases under callgrind, which writes one file for each.
+fn count() -> Vec<(String, u64)> {
+    let own = std::env::current_exe().expect("a path");
+    let folder = own.with_file_name("callgrind");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = |index: usize| match index {
+        0 => folder.join("out"),
+        index => folder.join(format!("out.{index}")),
+    };
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--collect-atstart=no"])
+        .args(["--toggle-collect=*cases::counted*", "--dump-after=*cases::written*"])
+        .arg(format!("--callgrind-out-file={}", file(0).display()))
+        .arg(own)
+        .arg("--run")
+        .output()
+        .expect("valgrind");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let names = String::from_utf8(output.stdout).expect("names");
+    names.lines().enumerate().map(|(index, name)| (name.to_owned(), total(&file(index + 1)))).collect()
 }
 
-#[library_benchmark]
-#[bench::full(full())]
-fn quake3_parse(packet: Bytes) -> (bool, Bytes) {
-    (black_box(Response::parse(black_box(&packet), &Limits::default()).is_ok()), packet)
+/// The count in a file of callgrind's.
+fn total(file: &Path) -> u64 {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let total = text.lines().rev().find_map(|line| line.strip_prefix("totals: "));
+    total.and_then(|total| total.trim().parse().ok()).expect("a total")
 }
-
-#[library_benchmark]
-#[bench::full(full())]
-fn quake3_view(packet: Bytes) -> ((usize, i64), Bytes) {
-    (black_box(queryport_benches::walk(black_box(&packet), &Limits::default())), packet)
-}
-
-#[library_benchmark]
-#[bench::full(answer())]
-fn quake3_model(answer: Answer) -> (ServerStatus, Answer) {
-    (black_box(black_box(&answer).to_status()), answer)
-}
-
-#[library_benchmark]
-#[bench::full(answer().to_status())]
-fn quake3_encode(status: ServerStatus) -> (Replies, ServerStatus) {
-    let requester = queryport_benches::requester();
-    let request = Request::new(Command::GetStatus { challenge: Some(b"0123456789A") });
-    (black_box(server::answer(&request, black_box(&status), &server::Options::default(), &requester)), status)
-}
-
-#[library_benchmark]
-#[bench::typed_1_000(1_000, false)]
-#[bench::typed_10_000(10_000, false)]
-#[bench::typed_100_000(100_000, false)]
-#[bench::model_10_000(10_000, true)]
-fn scan(count: u32, model: bool) -> usize {
-    black_box(queryport_benches::scan(count, 512, &queryport_benches::quake3(20, 10), model))
-}
-
-library_benchmark_group!(
-    name = quake3,
-    benchmarks = [quake3_memchr, quake3_parse, quake3_view, quake3_model, quake3_encode]
-);
-library_benchmark_group!(name = scanner, benchmarks = [scan]);
-main!(library_benchmark_groups = [quake3, scanner]);

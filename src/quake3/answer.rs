@@ -35,8 +35,6 @@ pub struct Answer {
 
 /// What a pass over all pairs and player lines noticed.
 pub(super) struct Noticed<'a> {
-    /// The last key has no value.
-    pub(super) odd_key: bool,
     /// A line that is not blank was no player line.
     pub(super) odd_line: bool,
     /// How many players are listed.
@@ -112,28 +110,30 @@ impl Answer {
     #[must_use]
     pub fn completeness(&self) -> Completeness {
         let response = self.response();
-        let (mut pairs, mut lines) = (response.info().pairs(), response.lines());
-        let clients = pairs.by_ref().find(|(key, _)| key.eq_ignore_ascii_case(b"clients"));
-        pairs.by_ref().for_each(drop);
+        let mut lines = response.lines();
         let listed = lines.by_ref().count();
-        let (odd_key, odd_line) = (pairs.has_odd_key(), lines.has_skipped());
-        self.missing(&Noticed { odd_key, odd_line, listed, clients: clients.map(|(_, value)| value) })
+        self.missing(&Noticed {
+            odd_line: lines.has_skipped(),
+            listed,
+            clients: response.info().get("clients"),
+        })
     }
 
     /// [`Self::completeness`] for those who have read all pairs and lines.
     pub(super) fn missing(&self, noticed: &Noticed<'_>) -> Completeness {
         let response = self.response();
+        let odd_key = response.info().has_odd_key();
         let missing = match (self.layout.kind, self.asked) {
             (Kind::Info, Kind::Status) => Missing { rules: true, players: true, ..Missing::NOTHING },
             (Kind::Info, Kind::Info) => {
                 let has_none = response.info().iter().next().is_none();
-                Missing { info: noticed.odd_key || has_none, ..Missing::NOTHING }
+                Missing { info: odd_key || has_none, ..Missing::NOTHING }
             }
             (Kind::Status, _) => {
                 let cut = !self.layout.info_closed;
                 let short = noticed.listed < noticed.clients.and_then(number::number::<usize>).unwrap_or(0);
                 Missing {
-                    rules: noticed.odd_key || cut,
+                    rules: odd_key || cut,
                     players: cut || short || noticed.odd_line,
                     end: cut || !response.closes_lines(),
                     ..Missing::NOTHING

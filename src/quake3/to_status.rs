@@ -23,8 +23,7 @@ impl ToStatus for Answer {
         let (info, bytes) = (response.info(), self.raw());
         let mut known = Known::default();
         let mut rules = RulesBuilder::new(bytes, CHARSET, info.raw().len() / USUAL_PAIR);
-        let mut pairs = info.pairs();
-        for (key, value) in pairs.by_ref() {
+        for (key, value) in info.iter() {
             // The first match wins, as in the engines.
             if let Some(slot) = known.slot(key) {
                 slot.get_or_insert(value);
@@ -47,7 +46,6 @@ impl ToStatus for Answer {
             players
         });
         let completeness = self.missing(&Noticed {
-            odd_key: pairs.has_odd_key(),
             odd_line: lines.has_skipped(),
             listed: players.as_ref().map_or(0, Vec::len),
             clients: known.clients,

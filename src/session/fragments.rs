@@ -57,10 +57,21 @@ impl Fragments {
 
     /// Fragments known to be missing: the gaps from `base` to the highest number.
     pub(crate) fn missing(&self, base: u32) -> u32 {
-        let Some(&(highest, _)) = self.parts.last() else { return 0 };
+        let Some(highest) = self.highest() else { return 0 };
         let expected = highest.saturating_sub(base).saturating_add(1);
-        let held = self.parts.iter().filter(|(number, _)| *number >= base).count();
+        let held = self.parts.len().saturating_sub(self.parts.partition_point(|(number, _)| *number < base));
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
+    }
+
+    /// The fragment with this number.
+    pub(crate) fn get(&self, number: u32) -> Option<&Bytes> {
+        let position = self.parts.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        self.parts.get(position).map(|(_, body)| body)
+    }
+
+    /// The highest number that has arrived.
+    pub(crate) fn highest(&self) -> Option<u32> {
+        self.parts.last().map(|(number, _)| *number)
     }
 
     /// The number of the fragment with the end mark, once it has arrived.

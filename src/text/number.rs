@@ -37,9 +37,15 @@ pub(crate) fn leading(text: &[u8]) -> Option<u32> {
 
 /// Minutes with a fraction or without, as a duration in milliseconds; `None` for a negative or an odd text.
 pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
-    let text = std::str::from_utf8(text.trim_ascii()).ok()?;
-    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let minutes: f64 = text.parse().ok().filter(|_| is_decimal)?;
+    let text = text.trim_ascii();
+    if !text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
+        return None;
+    }
+    // Nearly all are whole; reading a fraction takes ten times as long.
+    if let Some(minutes) = number::<u32>(text) {
+        return Some(Duration::from_secs(u64::from(minutes).saturating_mul(60)));
+    }
+    let minutes: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     Duration::try_from_secs_f64((minutes * 60_000.0).round() / 1000.0).ok()
 }
 

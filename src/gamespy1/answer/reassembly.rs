@@ -1,5 +1,7 @@
 //! Reassembly: from datagrams to whole replies.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
@@ -35,6 +37,8 @@ impl Body {
 pub(crate) struct Reassembly {
     numbered: Vec<Numbered>,
     unnumbered: Unnumbered,
+    /// The parts of the reply without numbers, by their bytes: a copy of one that is here changes nothing.
+    parts: BTreeSet<Bytes>,
     /// The longest reply without numbers to an earlier try.
     earlier: Unnumbered,
     /// How many replies were asked for.
@@ -90,7 +94,7 @@ const SERIOUS_SAM: [Option<u64>; 2] = [Some(333), Some(6)];
 impl Reassembly {
     pub(crate) fn new(limits: Limits) -> Self {
         let (unnumbered, earlier) = (Unnumbered::new(&limits), Unnumbered::new(&limits));
-        Self { numbered: Vec::new(), unnumbered, earlier, expected: 0, limits }
+        Self { numbered: Vec::new(), unnumbered, parts: BTreeSet::new(), earlier, expected: 0, limits }
     }
 
     /// The request is sent, for the first time or again: one more reply may come.
@@ -99,6 +103,7 @@ impl Reassembly {
         for reply in &mut self.numbered {
             reply.is_open = reply.reply.is_some();
         }
+        self.parts.clear();
         let before = std::mem::replace(&mut self.unnumbered, Unnumbered::new(&self.limits));
         if before.rank() > self.earlier.rank() {
             self.earlier = before;
@@ -109,14 +114,14 @@ impl Reassembly {
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
         let limits = self.limits;
         if self.unnumbered.splits_tokens && self.numbered.is_empty() {
-            return self.unnumbered.insert(datagram.clone(), false);
+            return self.unnumbered.insert(datagram.clone(), false, &mut self.parts);
         }
         let response = Response::parse(datagram, &limits)?;
         let trailer = response.trailer();
         let body = share(datagram, response.raw());
         if trailer::inner_fragments(&body).next().is_some() {
             self.unnumbered.splits_tokens = true;
-            return self.unnumbered.insert(datagram.clone(), false);
+            return self.unnumbered.insert(datagram.clone(), false, &mut self.parts);
         }
         let end = || locate(datagram, response.raw()).unwrap_or_default().end;
         let is_tail =
@@ -126,7 +131,7 @@ impl Reassembly {
             if !self.numbered.is_empty() {
                 return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), end()));
             }
-            return self.unnumbered.insert(body, trailer.is_final);
+            return self.unnumbered.insert(body, trailer.is_final, &mut self.parts);
         };
         let reply = self
             .reply(trailer.reply)
@@ -204,7 +209,7 @@ impl Numbered {
         self.zero_based |= trailer.zero_based;
         self.has_end |= trailer.is_final && !trailer.is_unclosed;
         self.splits_pairs |= trailer.zero_based && trailer.reply.is_none();
-        if self.fragments.iter().any(|(known, _)| known == number) {
+        if self.fragments.get(number).is_some() {
             return Ok(());
         }
         let pairs = self.pairs.saturating_add(count_bound(&body));
@@ -227,8 +232,7 @@ impl Numbered {
     }
 
     fn exceeds_its_end(&self) -> bool {
-        let highest = self.fragments.iter().map(|(number, _)| number).last();
-        self.fragments.last().is_some_and(|last| Some(last) != highest)
+        self.fragments.last().is_some_and(|last| Some(last) != self.fragments.highest())
     }
 
     fn body(&self) -> Body {
@@ -290,11 +294,17 @@ impl Unnumbered {
         (self.parts.last().is_some(), self.parts.iter().map(|(_, part)| part.len()).sum())
     }
 
-    fn insert(&mut self, part: Bytes, is_final: bool) -> Result<Progress, ParseError> {
-        if !self.parts.iter().any(|(_, known)| *known == part) {
+    fn insert(
+        &mut self,
+        part: Bytes,
+        is_final: bool,
+        known: &mut BTreeSet<Bytes>,
+    ) -> Result<Progress, ParseError> {
+        if !known.contains(&part) {
             let is_last = is_final && self.parts.last().is_none();
             let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
-            self.parts.insert(if is_last { u32::MAX } else { arrived }, part, is_last)?;
+            self.parts.insert(if is_last { u32::MAX } else { arrived }, part.clone(), is_last)?;
+            known.insert(part);
         }
         let is_ended =
             self.parts.last().is_some() || (self.splits_tokens && sections_end(&joined(&self.parts)));

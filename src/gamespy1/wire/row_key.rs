@@ -87,16 +87,13 @@ impl<'a> RowKey<'a> {
 /// without a number.
 #[inline]
 fn split_number(key: &[u8]) -> Option<(&[u8], u32)> {
-    let (mut rest, mut number, mut weight) = (key, 0_u64, 1_u64);
-    while let [before @ .., digit @ b'0'..=b'9'] = rest {
-        let digit = u64::from(digit.wrapping_sub(b'0'));
-        // Any number of leading zeros is allowed.
-        if digit != 0 {
-            number = number.checked_add(weight.checked_mul(digit)?)?;
-        }
-        (rest, weight) = (before, weight.saturating_mul(10));
-    }
-    (rest.len() < key.len()).then_some((rest, u32::try_from(number).ok()?))
+    let count = key.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (name, digits) = key.split_at_checked(key.len().checked_sub(count)?)?;
+    // Any number of leading zeros is allowed.
+    let add =
+        |number: u32, digit: &u8| number.checked_mul(10)?.checked_add(u32::from(digit.wrapping_sub(b'0')));
+    let number = digits.iter().try_fold(0, add)?;
+    (count > 0).then_some((name, number))
 }
 
 #[cfg(test)]

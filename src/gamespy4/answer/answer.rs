@@ -252,7 +252,7 @@ impl Assembly {
     /// Takes a datagram; the first of a number is kept.
     pub(crate) fn insert(&mut self, number: u8, last: bool, datagram: Bytes) -> Result<(), ParseError> {
         let number = u32::from(number);
-        self.is_mixed |= self.fragments.iter().any(|(held, other)| held == number && *other != datagram);
+        self.is_mixed |= self.fragments.get(number).is_some_and(|other| *other != datagram);
         self.fragments.insert(number, datagram, last).map(drop)
     }
 

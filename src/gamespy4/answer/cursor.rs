@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(super) fn text(&mut self) -> Option<Range<usize>> {
         let start = self.at;
-        let end = self.nuls.find(|&nul| nul >= start)?;
+        let end = self.nuls.next_from(start)?;
         self.at = end.saturating_add(1);
         Some(start..end)
     }

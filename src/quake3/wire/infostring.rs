@@ -44,16 +44,39 @@ impl<'a> InfoString<'a> {
         self.pairs()
     }
 
-    /// [`Self::iter`], which can tell afterwards whether the last key had a value.
+    /// [`Self::iter`] with a name.
     pub(crate) fn pairs(self) -> Pairs<'a> {
-        let text = self.raw.strip_prefix(b"\\").unwrap_or(self.raw);
-        Pairs { text, start: 0, separators: Marks::new([b'\\'], text), odd: false }
+        let text = self.text();
+        Pairs { text, start: 0, separators: Marks::new([b'\\'], text) }
+    }
+
+    /// From the first key on.
+    fn text(self) -> &'a [u8] {
+        self.raw.strip_prefix(b"\\").unwrap_or(self.raw)
+    }
+
+    /// Whether the last token is a key without a value, which a cut string ends with. A separator behind the last value
+    /// opens a key that has not even a name.
+    pub(crate) fn has_odd_key(self) -> bool {
+        let text = self.text();
+        !text.is_empty() && memchr::memchr_iter(b'\\', text).count().is_multiple_of(2)
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
     #[must_use]
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
-        self.pairs().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
+        let (text, wanted) = (self.text(), key.as_bytes());
+        let mut separators = Marks::new([b'\\'], text);
+        let mut start = 0;
+        while start < text.len() {
+            let [key_end, value_end] = [(); 2].map(|()| separators.next().unwrap_or(text.len()));
+            let key = text.get(start..key_end).filter(|key| key.len() == wanted.len());
+            if key.is_some_and(|key| key.eq_ignore_ascii_case(wanted)) {
+                return Some(text.get(key_end.saturating_add(1)..value_end).unwrap_or_default());
+            }
+            start = value_end.saturating_add(1);
+        }
+        None
     }
 
     /// How many pairs [`Self::iter`] yields, at most one more than it does.
@@ -69,7 +92,6 @@ pub(crate) struct Pairs<'a> {
     /// Where the next token begins; beyond the text when there is none.
     start: usize,
     separators: Marks<'a>,
-    odd: bool,
 }
 
 impl<'a> Pairs<'a> {
@@ -82,12 +104,6 @@ impl<'a> Pairs<'a> {
         self.start = end.saturating_add(1);
         (self.text.get(start..end).unwrap_or_default(), separator.is_some())
     }
-
-    /// Whether the last token is a key without a value, which a cut string ends with; known once all pairs were taken.
-    pub(crate) const fn has_odd_key(&self) -> bool {
-        // A separator behind the last value opens a key that has not even a name.
-        self.odd || (self.start == self.text.len() && !self.text.is_empty())
-    }
 }
 
 impl<'a> Iterator for Pairs<'a> {
@@ -99,7 +115,6 @@ impl<'a> Iterator for Pairs<'a> {
             return None;
         }
         let (key, more) = self.token();
-        self.odd = !more;
         let value = if more { self.token().0 } else { b"" };
         Some((key, value))
     }
@@ -179,12 +194,6 @@ mod tests {
         InfoString::new(raw).iter().collect()
     }
 
-    fn has_odd_key(raw: &[u8]) -> bool {
-        let mut pairs = InfoString::new(raw).pairs();
-        pairs.by_ref().for_each(drop);
-        pairs.has_odd_key()
-    }
-
     #[test]
     fn empty_values_blanks_and_repeats_survive() {
         let expected: [(&[u8], &[u8]); 4] = [(b"a", b""), (b" Admin", b"x "), (b"a", b"2"), (b"", b"v")];
@@ -195,13 +204,13 @@ mod tests {
     #[test]
     fn an_odd_token_is_a_key_and_is_noticed() {
         assert_eq!(pairs(br"\a\1\b"), [(&b"a"[..], &b"1"[..]), (b"b", b"")]);
-        assert!(has_odd_key(br"\a\1\b"));
-        assert!(!has_odd_key(br"\a\1\b\"));
+        assert!(InfoString::new(br"\a\1\b").has_odd_key());
+        assert!(!InfoString::new(br"\a\1\b\").has_odd_key());
         assert_eq!(pairs(br"\a\1\b\").len(), 2);
         assert_eq!(pairs(br"\a\1\").len(), 1);
-        assert!(has_odd_key(br"\a\1\"));
+        assert!(InfoString::new(br"\a\1\").has_odd_key());
         for empty in [&b""[..], br"\"] {
-            assert!(pairs(empty).is_empty() && !has_odd_key(empty));
+            assert!(pairs(empty).is_empty() && !InfoString::new(empty).has_odd_key());
         }
     }
 

@@ -149,8 +149,6 @@ impl<'a> Response<'a> {
         let Layout { kind, info: (start, end), players: (after, length), .. } = self.layout;
         let text = mark::text(datagram).map_or(datagram, |(_, text)| text);
         let word_end = length.saturating_sub(split_word(text).map_or(text, |(_, rest)| rest).len());
-        let mut pairs = self.info().pairs();
-        pairs.by_ref().for_each(drop);
         let last_separator = memchr::memrchr(b'\\', self.info().raw());
         let last_key = last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
         let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
@@ -164,7 +162,7 @@ impl<'a> Response<'a> {
         let is_status = kind == Kind::Status;
         let problems = [
             extra("end of the command word", word_end, start),
-            cut("the infostring: a key without a value", pairs.has_odd_key(), last_key),
+            cut("the infostring: a key without a value", self.info().has_odd_key(), last_key),
             extra("end of the infostring", end, after),
             cut("the infostring: no line feed ends it", is_status && !self.layout.info_closed, length),
             extra("end of the reply", if is_status { length } else { after }, length),

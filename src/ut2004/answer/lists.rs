@@ -51,8 +51,9 @@ impl Lists {
 
     /// Ends the only reading there is.
     pub(crate) fn end_only_reading(&mut self) {
+        // Of players, only later readings prove anything.
+        self.rules.sections.compare();
         for list in [&mut self.rules, &mut self.players] {
-            list.sections.compare();
             list.state = if list.is_proven() { State::Proven } else { State::GivenUp };
         }
     }

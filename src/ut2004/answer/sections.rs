@@ -13,7 +13,7 @@
 //! evidence. All readings together lack a datagram only if it was lost from each.
 
 use std::cmp::Reverse;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use crate::error::ParseError;
 use crate::limits::Limits;
@@ -228,8 +228,7 @@ impl Sections {
     fn newer_sections(&self) -> Vec<Option<(usize, bool)>> {
         let mut places: Vec<(u64, usize, usize)> = Vec::with_capacity(self.entries);
         for (number, section) in self.sections.iter().enumerate() {
-            let hashes = entry_hashes(self.body(section.range));
-            places.extend(hashes.enumerate().filter_map(|(place, hash)| Some((hash?, number, place))));
+            for_each_entry(self.body(section.range), |place, hash| places.push((hash, number, place)));
         }
         places.sort_unstable();
         let mut newer = vec![None; self.sections.len()];
@@ -384,10 +383,39 @@ impl Sections {
     }
 }
 
+/// Hashes eight bytes at once. A server that makes two of its datagrams collide loses one of them: no keyed hash is needed.
+#[derive(Default)]
+struct WordHasher(u64);
+
+impl WordHasher {
+    fn add(&mut self, word: u64) {
+        // The multiplier of Knuth's hashing by multiplication: 2^64 divided by the golden ratio.
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks();
+        words.iter().for_each(|word| self.add(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            self.add(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        }
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.add(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// What stays the same when a section is read again: all of its rules; the players in their order, whatever their ping
 /// and score.
 fn identity(body: Body<'_>, is_cut: bool) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = WordHasher::default();
     is_cut.hash(&mut hasher);
     match body {
         Body::Rules(rules) => rules.0.hash(&mut hasher),
@@ -398,28 +426,28 @@ fn identity(body: Body<'_>, is_cut: bool) -> u64 {
 }
 
 /// A player's number; of those that share the number 0, the name.
-fn hash_player(player: &PlayerRecord<'_>, hasher: &mut DefaultHasher) {
+fn hash_player(player: &PlayerRecord<'_>, hasher: &mut WordHasher) {
     player.player_num.hash(hasher);
     if player.player_num == 0 {
         player.name.hash(hasher);
     }
 }
 
-/// A hash of each entry of which a list has one: a rule, a player with a number.
-fn entry_hashes(body: Body<'_>) -> impl Iterator<Item = Option<u64>> {
-    let (rules, players) = match body {
-        Body::Rules(rules) => (Some(rules), None),
-        Body::Players(players) => (None, Some(players)),
-        Body::Info(_) | Body::SmallPing(_) => (None, None),
-    };
-    let rules = rules.into_iter().flat_map(|rules| rules.iter()).map(|rule| {
-        let mut hasher = DefaultHasher::new();
-        rule.hash(&mut hasher);
-        Some(hasher.finish())
-    });
-    let players = players.into_iter().flat_map(|players| players.iter());
-    let numbers = players.map(|player| u64::try_from(player.player_num).ok().filter(|number| *number != 0));
-    rules.chain(numbers)
+/// Calls `take` with the place and a hash of each entry of which a list has one: a rule, a player with a number.
+fn for_each_entry(body: Body<'_>, mut take: impl FnMut(usize, u64)) {
+    match body {
+        Body::Rules(rules) => rules.iter().enumerate().for_each(|(place, rule)| {
+            let mut hasher = WordHasher::default();
+            rule.hash(&mut hasher);
+            take(place, hasher.finish());
+        }),
+        Body::Players(players) => players.iter().enumerate().for_each(|(place, player)| {
+            if let Some(number) = u64::try_from(player.player_num).ok().filter(|number| *number != 0) {
+                take(place, number);
+            }
+        }),
+        Body::Info(_) | Body::SmallPing(_) => {}
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,204 @@
+//! What is counted.
+
+use std::hint::black_box;
+
+use bytes::Bytes;
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::{Limits, ToStatus, gamespy1, gamespy4, quake3, ut2004};
+
+use crate::{datagrams, shapes};
+
+/// Runs the work twice and counts the second time: what is initialised once is not counted. Dropping its result is not
+/// either. A second argument of the program selects one case, for a profile.
+fn case<T>(name: &str, work: impl Fn() -> T) {
+    if std::env::args().nth(2).is_some_and(|only| only != name) {
+        return;
+    }
+    drop(black_box(work()));
+    let mut output = None;
+    counted(&mut || output = Some(work()));
+    drop(black_box(output));
+    println!("{name}");
+}
+
+/// Callgrind counts in this function only.
+#[inline(never)]
+fn counted(work: &mut dyn FnMut()) {
+    written(work);
+    // Something to do after the call: a jump in its stead would not return to this function.
+    black_box(());
+}
+
+/// Callgrind writes its count at the end of this function: it can only do so for a call that it counts.
+#[inline(never)]
+fn written(work: &mut dyn FnMut()) {
+    black_box(work)();
+    black_box(());
+}
+
+/// Queries a server that answers each request with `replies`.
+fn query<C: Conversation>(mut query: C, replies: impl Fn(&[u8], &mut dyn FnMut(&[u8]))) -> C::Answer {
+    let mut request = Vec::with_capacity(64);
+    let mut answer = None;
+    for _ in 0..16 {
+        request.clear();
+        query.request(&mut request);
+        replies(&request, &mut |datagram| match query.receive(datagram) {
+            Verdict::Done(done) => answer = Some(done),
+            Verdict::Rejected(error) => panic!("{error}"),
+            _ => {}
+        });
+        if let Some(answer) = answer.take() {
+            return answer;
+        }
+        // The time after which a reply without an end is taken for complete.
+        if let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) {
+            return answer;
+        }
+    }
+    panic!("no answer");
+}
+
+fn cloned(packets: &[Bytes]) -> impl Iterator<Item = Bytes> {
+    packets.iter().cloned()
+}
+
+fn bytes<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> usize {
+    pairs.map(|(key, value)| key.len() + value.len()).sum()
+}
+
+fn quake3(shape: &str, packets: &[Bytes]) {
+    let limits = Limits::default();
+    let parse = || quake3::Response::parse(&packets[0], &limits).unwrap();
+    case(&format!("quake3 {shape} floor"), || shapes::memchr_pass(&packets[0]));
+    case(&format!("quake3 {shape} parse"), || parse().kind());
+    case(&format!("quake3 {shape} view"), || shapes::walk(&packets[0], &limits));
+    case(&format!("quake3 {shape} query"), || {
+        query(quake3::StatusQuery::new(7, limits), |_, receive| receive(&packets[0]))
+    });
+    let answer = quake3::Answer::from_datagrams(cloned(packets), &limits).unwrap();
+    case(&format!("quake3 {shape} status"), || answer.to_status());
+}
+
+fn gamespy1(shape: &str, packets: &[Bytes]) {
+    let limits = Limits::default();
+    let parse = |packet| gamespy1::Response::parse(packet, &limits).unwrap();
+    case(&format!("gamespy1 {shape} floor"), || shapes::passes::stops(b'\\', packets));
+    case(&format!("gamespy1 {shape} parse"), || {
+        packets.iter().map(|packet| parse(packet).raw().len()).sum::<usize>()
+    });
+    case(&format!("gamespy1 {shape} view"), || {
+        packets.iter().map(|packet| bytes(parse(packet).pairs())).sum::<usize>()
+    });
+    case(&format!("gamespy1 {shape} query"), || {
+        query(gamespy1::StatusQuery::new(7, limits), |_, receive| {
+            packets.iter().for_each(|packet| receive(packet))
+        })
+    });
+    let answer = gamespy1::Answer::from_datagrams(cloned(packets), &limits).unwrap();
+    assert!(answer.completeness().is_complete());
+    case(&format!("gamespy1 {shape} status"), || answer.to_status());
+}
+
+fn gamespy4(shape: &str, packets: &[Bytes]) {
+    let limits = Limits::default();
+    let answer = || gamespy4::Answer::from_datagrams(cloned(packets), &limits).unwrap();
+    case(&format!("gamespy4 {shape} floor"), || shapes::passes::stops(0, packets));
+    case(&format!("gamespy4 {shape} parse"), || {
+        packets.iter().filter(|packet| gamespy4::Response::parse(packet, &limits).is_ok()).count()
+    });
+    case(&format!("gamespy4 {shape} read"), answer);
+    let read = answer();
+    assert!(read.completeness().is_complete());
+    case(&format!("gamespy4 {shape} view"), || {
+        let cells = |table: gamespy4::Table<'_>| -> usize {
+            table.rows().flat_map(|row| row.fields()).map(|(_, value)| value.map_or(0, <[u8]>::len)).sum()
+        };
+        bytes(read.rules()) + cells(read.players()) + cells(read.teams())
+    });
+    // The client chooses the id; every reply repeats it.
+    let mut id = Vec::new();
+    gamespy4::StatusQuery::new(7, limits).request(&mut id);
+    let own = |packet: &Bytes| [&packet[..1], &id[3..7], &packet[5..]].concat();
+    let replies: Vec<Vec<u8>> = packets.iter().map(own).collect();
+    let challenge = [b"\x09", &id[3..7], b"123456\0"].concat();
+    case(&format!("gamespy4 {shape} query"), || {
+        query(gamespy4::StatusQuery::new(7, limits), |request, receive| {
+            if request[2] == 9 {
+                receive(&challenge)
+            } else {
+                replies.iter().for_each(|packet| receive(packet))
+            }
+        })
+    });
+    case(&format!("gamespy4 {shape} status"), || read.to_status());
+}
+
+fn ut2004_walk(packet: &[u8], limits: &Limits) -> usize {
+    match ut2004::Response::parse(packet, limits).unwrap().body {
+        ut2004::Body::Info(info) => info.server_name.raw().len() + info.map_name.raw().len(),
+        ut2004::Body::Rules(rules) => bytes(rules.iter().map(|(key, value)| (key.raw(), value.raw()))),
+        ut2004::Body::Players(players) => players.iter().map(|player| player.name.raw().len()).sum(),
+        _ => 0,
+    }
+}
+
+fn ut2004(shape: &str, packets: &[Bytes]) {
+    let limits = Limits::default();
+    case(&format!("ut2004 {shape} floor"), || shapes::passes::stops(0, packets));
+    case(&format!("ut2004 {shape} parse"), || {
+        packets.iter().filter(|packet| ut2004::Response::parse(packet, &limits).is_ok()).count()
+    });
+    case(&format!("ut2004 {shape} view"), || {
+        packets.iter().map(|packet| ut2004_walk(packet, &limits)).sum::<usize>()
+    });
+    case(&format!("ut2004 {shape} query"), || {
+        query(ut2004::StatusQuery::new(7, limits), |request, receive| {
+            let asked = request[4];
+            let wanted = |packet: &&Bytes| packet[4] == asked || asked == 3 && packet[4] > 0;
+            packets.iter().filter(wanted).for_each(|packet| receive(packet));
+        })
+    });
+    let read = || ut2004::Answer::from_datagrams(cloned(packets), &limits).unwrap();
+    case(&format!("ut2004 {shape} read"), read);
+    let answer = read();
+    case(&format!("ut2004 {shape} status"), || answer.to_status());
+}
+
+/// Replies of more datagrams than real ones have: twice the datagrams, twice the work.
+fn many(limits: &Limits) {
+    for count in [64, 128, 256] {
+        let packets = datagrams::ut2004_rules(count);
+        assert_eq!(packets.len(), count);
+        case(&format!("ut2004 {count} datagrams read"), || {
+            ut2004::Answer::from_datagrams(cloned(&packets), limits)
+        });
+    }
+    for rules in [300, 600] {
+        let packets = datagrams::gamespy1(rules, 0, Some(150));
+        case(&format!("gamespy1 {} unnumbered parts", packets.len()), || {
+            query(gamespy1::StatusQuery::new(7, *limits), |_, receive| {
+                packets.iter().for_each(|packet| receive(packet));
+            })
+        });
+    }
+}
+
+/// Runs everything and prints the names in the order of the counts.
+pub fn run() {
+    let limits = Limits::default();
+    quake3("usual", &datagrams::quake3(0, 10));
+    quake3("full", &datagrams::quake3(20, 64));
+    gamespy1("usual", &datagrams::gamespy1(10, 10, None));
+    gamespy1("full", &datagrams::gamespy1(40, 64, None));
+    gamespy4("usual", &datagrams::gamespy4(20, 24));
+    gamespy4("full", &datagrams::gamespy4(40, 64));
+    gamespy4("minecraft usual", &datagrams::minecraft(10));
+    gamespy4("minecraft full", &datagrams::minecraft(64));
+    ut2004("usual", &datagrams::ut2004(10, 16));
+    ut2004("full", &datagrams::ut2004(40, 64));
+    many(&limits);
+    let reply = &datagrams::quake3(0, 10)[0];
+    case("scan of 1,000 quake3 servers, typed", || shapes::scan(1_000, 512, reply, false));
+    case("scan of 1,000 quake3 servers, model", || shapes::scan(1_000, 512, reply, true));
+}
