@@ -9,11 +9,13 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::client::Client;
 use super::error::Error;
 use super::resolve::split;
+#[cfg(feature = "games")]
+use crate::games::Game;
 use crate::model::{ServerStatus, ToStatus};
 use crate::protocol::{Protocol, StatusQuery};
 use crate::session::Outcome;
 
-/// A protocol that a host answered in, see [`Client::detect`].
+/// An answer and the protocol it came in, see [`Client::detect`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Detected {
@@ -21,6 +23,21 @@ pub struct Detected {
     pub protocol: Protocol,
     /// The answer, with the address and query port it came from.
     pub outcome: Outcome<ServerStatus>,
+    /// The game, as far as the answer tells, see [`Game::of`].
+    #[cfg(feature = "games")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
+    pub game: Option<&'static Game>,
+}
+
+impl Detected {
+    pub(super) fn new(protocol: Protocol, outcome: Outcome<ServerStatus>) -> Self {
+        Self {
+            #[cfg(feature = "games")]
+            game: Game::of(&outcome.answer, protocol),
+            protocol,
+            outcome,
+        }
+    }
 }
 
 /// Between two requests to one host: few packet filters count so few as a flood.
@@ -72,7 +89,7 @@ impl Client {
                 sleep(GAP.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))).await;
                 let query = StatusQuery::new(protocol, client.nonce(address), &client.options);
                 let outcome = client.ask(query, address).await.ok()?;
-                Some(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
+                Some(Detected::new(protocol, outcome.map(|answer| answer.to_status())))
             });
         }
         let (mut detected, mut until) = (Vec::new(), deadline);
