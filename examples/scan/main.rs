@@ -5,6 +5,7 @@
 //! cargo run --release --example scan -- --protocol ut2004 servers.txt    for lines that name no protocol
 //! echo 'quake3 192.0.2.1:27960' | cargo run --release --example scan -- --json -
 //! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3
+//! cargo run --release --example scan -- openarena --json                 the servers of a game, from its list servers
 //! cargo run --release --example scan -- --window 4096 --rate 20000 --timeout 2 --retries 1 servers.txt
 //! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      the dead cost little more than the living
 //! cargo run --release --example scan -- --protocol ut2004 --readings 1 servers.txt   half the requests, see --help
@@ -19,6 +20,7 @@
     reason = "an example is a program"
 )]
 
+mod game;
 mod list;
 mod summary;
 
@@ -28,8 +30,11 @@ use std::time::Duration;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
+use queryport::games::Game;
 use queryport::scan::Scanned;
-use queryport::{Answer, Client, Error, Protocol, QueryOptions, ScanOptions, Text, Timing, ToStatus};
+use queryport::{
+    Answer, Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing, ToStatus,
+};
 use serde_json::json;
 
 use summary::Summary;
@@ -37,7 +42,8 @@ use summary::Summary;
 /// Ask every server of a list who it is, what is being played and who is on.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// A file with one address a line, `IP:PORT` or `PROTOCOL IP:PORT`; `-` for standard input.
+    /// A file with one address a line, `IP:PORT` or `PROTOCOL IP:PORT`; `-` for standard input; or a game, whose list
+    /// servers are asked.
     #[arg(required_unless_present = "master")]
     list: Option<String>,
     /// The protocol of lines that name none.
@@ -52,6 +58,9 @@ struct Arguments {
     /// The game's protocol number.
     #[arg(long, requires = "master", default_value_t = 68)]
     game_protocol: i32,
+    /// With a game: take the last answers of its list servers if they are no older than so many seconds.
+    #[arg(long, default_value_t = 300)]
+    least_interval: u64,
     /// Print one JSON object a server and line, failures too.
     #[arg(long)]
     json: bool,
@@ -117,17 +126,27 @@ fn options(arguments: &Arguments) -> ScanOptions {
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let query_options = QueryOptions::default().with_readings(arguments.readings);
+    let game = arguments.list.as_deref().and_then(game::named);
+    let query_options =
+        game.and_then(|game| game.dialect).into_iter().fold(query_options, QueryOptions::with_dialect);
     let client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
     let targets = match (&arguments.master, &arguments.list) {
         (Some(master), _) => {
             list::from_master(&client, master, &arguments.game, arguments.game_protocol).await?
         }
-        (None, Some(path)) => list::from_file(path, arguments.protocol)?,
-        (None, None) => Vec::new(),
+        (None, Some(path)) if game.is_none() => list::from_file(path, arguments.protocol)
+            .map_err(|error| format!("{error}{}", game::advice(path)))?,
+        _ => Vec::new(),
     };
     let total = targets.len();
     let protocols: Vec<Protocol> = targets.iter().map(|(protocol, _)| *protocol).collect();
-    let mut scan = client.scan(targets, options(arguments))?;
+    let mut scan = match game {
+        Some(game) => {
+            let servers = game::servers(&client, game, Duration::from_secs(arguments.least_interval))?;
+            client.scan_stream(game::Targets(servers), options(arguments))?
+        }
+        None => client.scan(targets, options(arguments))?,
+    };
     if arguments.unbatched {
         scan = scan.unbatched();
     }
@@ -137,7 +156,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     while let Some(scanned) = scan.next().await {
         summary.add(&scanned);
         let protocol = usize::try_from(scanned.index).ok().and_then(|index| protocols.get(index)).copied();
+        let protocol = protocol.or_else(|| game.map(|game| game.protocol));
         let line = if arguments.json { Some(json_line(&scanned, protocol)) } else { readable(&scanned) };
+        if game.is_some() {
+            bar.inc_length(1);
+        }
         bar.inc(1);
         if let Some(line) = line {
             let written = if bar.is_hidden() {
@@ -173,18 +196,25 @@ fn progress(total: usize) -> ProgressBar {
 
 fn json_line(scanned: &Scanned<Answer, Error>, protocol: Option<Protocol>) -> String {
     let address = scanned.peer.map(|peer| peer.to_string());
-    let protocol = protocol.map(Protocol::name);
     match &scanned.result {
         Ok(outcome) => json!({
             "address": address,
-            "protocol": protocol,
+            "protocol": protocol.map(Protocol::name),
             "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
             "requests": outcome.stats.requests,
+            "game": game_of(&outcome.answer.to_status(), protocol),
             "status": outcome.answer.to_status(),
         }),
-        Err(error) => json!({ "address": address, "protocol": protocol, "error": error.to_string() }),
+        Err(error) => {
+            json!({ "address": address, "protocol": protocol.map(Protocol::name), "error": error.to_string() })
+        }
     }
     .to_string()
+}
+
+/// The id of the game that answered, which may be another one than was listed.
+fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static str> {
+    Game::of(status, protocol?).map(|game| game.id)
 }
 
 fn readable(scanned: &Scanned<Answer, Error>) -> Option<String> {

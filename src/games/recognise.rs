@@ -44,7 +44,11 @@ impl Game {
                 }
             })
         };
-        games().find(|game| is_marked(game) || is_named(game)).or_else(|| {
+        if named.is_some() {
+            // Modifications share the name of their game, which stands behind them.
+            return games().filter(is_named).find(is_marked).or_else(|| games().rfind(is_named));
+        }
+        games().find(is_marked).or_else(|| {
             let number = status.protocol_version.and_then(|number| i32::try_from(number).ok())?;
             let mut with_number =
                 games().filter(|game| game.numbers.iter().any(|(known, _)| *known == number));

@@ -88,8 +88,9 @@ const fn cod4x(address: &'static str) -> Master {
     Master::new(MasterForm::Cod4x, address)
 }
 
-/// By protocol. An answer belongs to the first row that it fits: modifications stand before their game, and the games whose
-/// marks fit others too stand last.
+/// By protocol. An answer belongs to the first row whose marks it fits: the games whose marks fit others too stand last, and
+/// modifications stand before their game. Unlike in node-gamedig, the year of
+/// Unreal Tournament and Redline is 1999.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Game] = &[
     // GameSpy v1.
@@ -241,7 +242,7 @@ pub(super) static TABLE: &[Game] = &[
     Game { id: "rallymasters", name: "Rally Masters", year: Some(2000), query_port: Fixed(16666),
         gamename: Some("rally"), masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks",
         ..GAMESPY1 },
-    Game { id: "redline", name: "Redline", year: Some(2010), query_port: Fixed(25252), gamename: Some("redline"),
+    Game { id: "redline", name: "Redline", year: Some(1999), query_port: Fixed(25252), gamename: Some("redline"),
         masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks", ..GAMESPY1 },
     Game { id: "ron", name: "Rise of Nations", old_ids: &["riseofnations"], year: Some(2003),
         query_port: Fixed(6501), gamename: Some("riseofnations"), masters: BOTH, certainty: Unverified,
@@ -305,7 +306,7 @@ pub(super) static TABLE: &[Game] = &[
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(OLDUNREAL), gamespy1(ERRORIST), gamespy1(QTRACKER)],
         certainty: Living, source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
     Game { id: "unrealtournament", name: "Unreal Tournament", old_ids: &["ut"], aliases: &["ut99"],
-        year: Some(1993), game_port: Some(7777), query_port: Offset(1), gamename: Some("ut"),
+        year: Some(1999), game_port: Some(7777), query_port: Offset(1), gamename: Some("ut"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(OLDUNREAL), gamespy1(ERRORIST), gamespy1(QTRACKER)],
         marks: &[Rule("minnetver", "432")], certainty: Living,
         source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },

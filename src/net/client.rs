@@ -42,7 +42,7 @@ pub struct Client {
     pub(super) local: Option<SocketAddr>,
     counter: Arc<AtomicU64>,
     #[cfg(feature = "games")]
-    pub(super) lists: Arc<super::game_servers::ListMemory>,
+    pub(super) lists: Arc<super::list_memory::ListMemory>,
 }
 
 impl Client {

@@ -1,16 +1,15 @@
 //! The servers of a game, from all its list servers at once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use super::client::Client;
 use super::error::Error;
@@ -31,22 +30,6 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(45);
 const LEAST_INTERVAL: Duration = Duration::from_secs(60);
 /// Events of list servers that wait to be taken.
 const QUEUE: usize = 256;
-
-/// The lists that a client and its clones have read, and when.
-#[derive(Debug, Default)]
-pub(super) struct ListMemory(Mutex<BTreeMap<String, (Instant, ServerList)>>);
-
-impl ListMemory {
-    fn get(&self, request: &str, interval: Duration) -> Option<ServerList> {
-        let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.get(request).filter(|(read, _)| read.elapsed() < interval).map(|(_, list)| list.clone())
-    }
-
-    fn put(&self, request: String, list: &ServerList) {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.insert(request, (Instant::now(), list.clone()));
-    }
-}
 
 /// The servers of a game as its list servers name them: a `Stream`, each server once. See [`Client::servers`].
 ///

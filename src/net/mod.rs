@@ -12,6 +12,8 @@ mod exchange;
 #[cfg(feature = "games")]
 mod game_servers;
 mod gamespy1_servers;
+#[cfg(feature = "games")]
+mod list_memory;
 mod quake3_servers;
 pub(crate) mod query;
 #[cfg(feature = "games")]
