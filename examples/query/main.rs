@@ -71,7 +71,7 @@ impl What {
             return Ok(Self::Protocol(protocol));
         }
         let protocols = Protocol::ALL.map(Protocol::name).join(", ");
-        Game::find(text).map(Self::Game).map_err(|error| format!("{error} The protocols are {protocols}"))
+        Game::find(text).map(Self::Game).map_err(|error| format!("{error} (protocols: {protocols})"))
     }
 }
 
