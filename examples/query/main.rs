@@ -180,7 +180,7 @@ async fn by_game(
     let mut out = io::stdout();
     match client.query_game(game, server).await {
         Ok(found) => {
-            let about = found.game.map_or(game.name, |game| game.name);
+            let about = found.game().map_or(game.name, |game| game.name);
             let text = match is_json {
                 true => print::json(found.protocol, server, &found.outcome) + "\n",
                 false => print::readable(found.protocol, about, &found.outcome),

@@ -23,20 +23,15 @@ pub struct Detected {
     pub protocol: Protocol,
     /// The answer, with the address and query port it came from.
     pub outcome: Outcome<ServerStatus>,
-    /// The game, as far as the answer tells, see [`Game::of`].
-    #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
-    pub game: Option<&'static Game>,
 }
 
+#[cfg(feature = "games")]
+#[cfg_attr(docsrs, doc(cfg(feature = "games")))]
 impl Detected {
-    pub(super) fn new(protocol: Protocol, outcome: Outcome<ServerStatus>) -> Self {
-        Self {
-            #[cfg(feature = "games")]
-            game: Game::of(&outcome.answer, protocol),
-            protocol,
-            outcome,
-        }
+    /// The game, as far as the answer tells, see [`Game::of`].
+    #[must_use]
+    pub fn game(&self) -> Option<&'static Game> {
+        Game::of(&self.outcome.answer, self.protocol)
     }
 }
 
@@ -89,7 +84,7 @@ impl Client {
                 sleep(GAP.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))).await;
                 let query = StatusQuery::new(protocol, client.nonce(address), &client.options);
                 let outcome = client.ask(query, address).await.ok()?;
-                Some(Detected::new(protocol, outcome.map(|answer| answer.to_status())))
+                Some(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
             });
         }
         let (mut detected, mut until) = (Vec::new(), deadline);

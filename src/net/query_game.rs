@@ -95,7 +95,7 @@ impl Client {
                     }
                     let peer = found.outcome.peer;
                     let game_port = found.outcome.answer.game_port;
-                    (number, Error::OtherServer { peer, game: found.game.map(|game| game.id), game_port })
+                    (number, Error::OtherServer { peer, game: found.game().map(|game| game.id), game_port })
                 }
                 Some(Ok((number, _, Err(error)))) => (number, error),
                 Some(Err(_cancelled)) => continue,
@@ -118,7 +118,7 @@ impl Client {
         let timing = self.timing.with_timeout(left.min(self.timing.timeout()));
         let query = StatusQuery::new(candidate.protocol, self.nonce(server), &self.options);
         let outcome = self.exchange(query, server, timing).await?.finish().await?;
-        Ok(Detected::new(candidate.protocol, outcome.map(|answer| answer.to_status())))
+        Ok(Detected { protocol: candidate.protocol, outcome: outcome.map(|answer| answer.to_status()) })
     }
 }
 
@@ -132,7 +132,7 @@ fn is_meant(game: &Game, given: Option<u16>, found: &Detected) -> bool {
     let status: &ServerStatus = &found.outcome.answer;
     let is_other_port = given.zip(status.game_port).is_some_and(|(given, said)| given != said);
     // Modifications have the GameSpy name of their game.
-    let is_other_game = found.game.is_some_and(|other| {
+    let is_other_game = found.game().is_some_and(|other| {
         other.id != game.id && (other.gamename != game.gamename || game.gamename.is_none())
     });
     !is_other_port && !is_other_game
