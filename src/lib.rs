@@ -25,6 +25,7 @@
 //! # Where to go next
 //! | you want to | look at |
 //! |---|---|
+//! | query a server of a game, or find the servers of a game | [`games`], `Client::query_game`, `Client::servers` |
 //! | query one server | `Client::query`; [`QueryOptions`] for Minecraft, short answers and limits |
 //! | find out which protocol a host uses | `Client::detect` |
 //! | query thousands of servers | `Client::scan` |
@@ -130,7 +131,7 @@
 //!
 //! ```text
 //! 4  net                                    sockets, clock, entropy, host names (feature `tokio`)
-//! 3  inspect, options, protocol, serve      the four protocols in one interface; answering
+//! 3  games, inspect, options, protocol, serve  the four protocols in one interface; games by name; answering
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, reply, scan, session            the normalised status; conversations, retries, deadlines, scans
 //! 0  address, bucket, error, limits, secret, source_table, text, token
@@ -153,6 +154,7 @@
 //! # Features
 //! | feature | default | adds |
 //! |---|---|---|
+//! | `games` | yes | the module `games`: games by name |
 //! | `tokio` | yes | the module `net`, and `os-entropy` |
 //! | `os-entropy` | with `tokio` | [`Secret::from_os`] |
 //! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `model::Detailed` |
@@ -163,6 +165,9 @@
 mod address;
 mod bucket;
 mod error;
+#[cfg(feature = "games")]
+#[cfg_attr(docsrs, doc(cfg(feature = "games")))]
+pub mod games;
 pub mod gamespy1;
 pub mod gamespy4;
 mod inspect;

@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 5] = [
     &["address", "bucket", "error", "limits", "secret", "source_table", "template", "text", "token"],
     &["model", "reply", "scan", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
-    &["inspect", "options", "protocol", "serve"],
+    &["games", "inspect", "options", "protocol", "serve"],
     &["net"],
 ];
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run --example query                                   embedded servers, over UDP on loopback
-//! cargo run --example query -- quake3 HOST[:PORT]             a server
+//! cargo run --example query -- openarena HOST[:PORT]          a server by its game, see the example `games`
+//! cargo run --example query -- quake3 HOST[:PORT]             a server by its protocol and query port
 //! cargo run --example query -- quake3 HOST --json --timeout 2 --retries 0
 //! cargo run --example query -- gamespy4 HOST:25565 --short     the short answer of a Minecraft server
 //! ```
@@ -21,6 +22,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
+use queryport::games::Game;
 use queryport::{
     Client, Detail, Error, ErrorKind, Outcome, Protocol, Query, QueryOptions, ServerStatus, Timing,
 };
@@ -29,10 +31,11 @@ use queryport::{
 #[derive(Debug, Parser)]
 #[command(name = "query")]
 struct Arguments {
-    /// The protocol; without it, the program queries embedded servers on loopback.
-    #[arg(requires = "server")]
-    protocol: Option<Protocol>,
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is the usual one of the protocol.
+    /// The game, by its id or name (the example `games` lists them), or the protocol. Without it, the program queries embedded servers on loopback.
+    #[arg(requires = "server", value_parser = What::parse)]
+    what: Option<What>,
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a game, the port is the one that players connect to; with a
+    /// protocol, the query port.
     server: Option<String>,
     /// GameSpy v1 only: send these commands, as in `players,echo=hello,secure=ABCDEF`, and print the pairs of the reply.
     #[arg(long, value_delimiter = ',', requires = "server", conflicts_with_all = ["json", "short"])]
@@ -54,6 +57,24 @@ struct Arguments {
     retries: u8,
 }
 
+/// What the server is said to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum What {
+    Protocol(Protocol),
+    Game(&'static Game),
+}
+
+impl What {
+    fn parse(text: &str) -> Result<Self, String> {
+        // `ut2004` is a protocol and a former id of its game, which has other names too.
+        if let Ok(protocol) = text.parse() {
+            return Ok(Self::Protocol(protocol));
+        }
+        let protocols = Protocol::ALL.map(Protocol::name).join(", ");
+        Game::find(text).map(Self::Game).map_err(|error| format!("{error} (protocols: {protocols})"))
+    }
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.01..=600.0).contains(&seconds) => Ok(seconds),
@@ -73,7 +94,7 @@ async fn main() -> ExitCode {
 /// Refuses options that would have no effect.
 fn check(arguments: &Arguments) -> Result<(), &'static str> {
     let is_secure = |command: &String| command.starts_with("secure=");
-    if !arguments.commands.is_empty() && arguments.protocol != Some(Protocol::GameSpy1) {
+    if !arguments.commands.is_empty() && arguments.what != Some(What::Protocol(Protocol::GameSpy1)) {
         return Err("--commands applies to gamespy1 only");
     }
     if arguments.key.is_some() && !arguments.commands.iter().any(is_secure) {
@@ -93,16 +114,21 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         options = options.with_dialect(queryport::gamespy4::Dialect::Minecraft);
     }
     let client = Client::new()?.with_timing(timing).with_options(options);
-    if let (Some(Protocol::GameSpy1), Some(server), false) =
-        (arguments.protocol, &arguments.server, arguments.commands.is_empty())
+    if let (Some(What::Protocol(Protocol::GameSpy1)), Some(server), false) =
+        (arguments.what, &arguments.server, arguments.commands.is_empty())
     {
         return gamespy1::ask(&client, server, &arguments.commands, arguments.key.as_deref()).await;
+    }
+    if let (Some(What::Game(game)), Some(server)) = (arguments.what, &arguments.server) {
+        return by_game(&client, game, server, arguments.json).await;
     }
     // The embedded servers run until they are dropped.
     let mut embedded = Vec::new();
     let mut out = io::stdout();
-    let targets = match (arguments.protocol, &arguments.server) {
-        (Some(protocol), Some(server)) => vec![(String::new(), client.target(protocol, server.clone()))],
+    let targets = match (arguments.what, &arguments.server) {
+        (Some(What::Protocol(protocol)), Some(server)) => {
+            vec![(String::new(), client.target(protocol, server.clone()))]
+        }
         _ => {
             if !arguments.json {
                 writeln!(out, "No server given: querying embedded servers over UDP on loopback.\n")?;
@@ -142,6 +168,39 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     }
     drop(embedded);
     Ok(code)
+}
+
+/// Queries a server by its game.
+async fn by_game(
+    client: &Client,
+    game: &Game,
+    server: &str,
+    is_json: bool,
+) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let mut out = io::stdout();
+    match client.query_game(game, server).await {
+        Ok(found) => {
+            let about = found.game().map_or(game.name, |game| game.name);
+            let text = match is_json {
+                true => print::json(found.protocol, server, &found.outcome) + "\n",
+                false => print::readable(found.protocol, about, &found.outcome),
+            };
+            write!(out, "{text}")?;
+            Ok(ExitCode::from(if found.outcome.answer.completeness.is_complete() { 0 } else { 3 }))
+        }
+        Err(error) => {
+            if is_json {
+                writeln!(out, "{}", print::json_error(game.protocol, server, &error))?;
+            } else {
+                command_line::complain(&format!(
+                    "{}{}",
+                    command_line::message(&error),
+                    advice(&error, game.protocol)
+                ));
+            }
+            Ok(ExitCode::FAILURE)
+        }
+    }
 }
 
 /// What the user can try next.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use queryport::games::Game;
 use queryport::gamespy4::ut3::Settings;
 use queryport::model::{Colour, TextRef};
 use queryport::{Error, Player, Protocol, ServerStatus, Text};
@@ -17,6 +18,7 @@ pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> Stri
         "server": server,
         "address": outcome.peer.to_string(),
         "protocol": protocol.name(),
+        "game": Game::of(&outcome.answer, protocol).map(|game| game.id),
         "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
         "requests": outcome.stats.requests,
         "rejected": outcome.stats.rejected,

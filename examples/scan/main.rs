@@ -5,6 +5,7 @@
 //! cargo run --release --example scan -- --protocol ut2004 servers.txt    for lines that name no protocol
 //! echo 'quake3 192.0.2.1:27960' | cargo run --release --example scan -- --json -
 //! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3
+//! cargo run --release --example scan -- openarena --json                 the servers of a game, from its list servers
 //! cargo run --release --example scan -- --rate 20000 --timeout 2 --retries 1 servers.txt
 //! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      shorter waits for silent servers
 //! cargo run --release --example scan -- --protocol ut2004 --readings 1 servers.txt   half the requests, see --help
@@ -23,6 +24,7 @@
     reason = "an example is a program"
 )]
 
+mod game;
 mod list;
 mod output;
 mod summary;
@@ -39,8 +41,11 @@ use clap::Parser;
 use futures_core::Stream;
 use indicatif::{ProgressBar, ProgressStyle};
 use ipnet::IpNet;
+use queryport::games::Game;
 use queryport::scan::Scanned;
-use queryport::{Answer, Client, Error, Protocol, QueryOptions, ScanOptions, Text, Timing, ToStatus};
+use queryport::{
+    Answer, Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing, ToStatus,
+};
 use serde_json::json;
 
 use list::{Filter, Target, Targets, UnderWay};
@@ -49,7 +54,8 @@ use summary::Summary;
 /// Query every server of a list: who it is, what is being played and who is on.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// A file with one server a line, `HOST:PORT` or `PROTOCOL HOST:PORT`; `-` for standard input, read as it comes.
+    /// A file with one server a line, `HOST:PORT` or `PROTOCOL HOST:PORT`; `-` for standard input, read as it comes; or a game,
+    /// whose list servers are asked.
     #[arg(required_unless_present = "master")]
     list: Option<String>,
     /// The protocol of lines that name none.
@@ -64,6 +70,9 @@ struct Arguments {
     /// The game's protocol number.
     #[arg(long, requires = "master", default_value_t = 68)]
     game_protocol: i32,
+    /// With a game: take the last answers of its list servers if they are no older than so many seconds.
+    #[arg(long, default_value_t = 300)]
+    least_interval: u64,
     /// Print one JSON object a server and line, failures too.
     #[arg(long)]
     json: bool,
@@ -148,12 +157,19 @@ fn options(arguments: &Arguments) -> ScanOptions {
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let query_options = QueryOptions::default().with_readings(arguments.readings);
+    let game = arguments.list.as_deref().and_then(game::named);
+    let query_options =
+        game.and_then(|game| game.dialect).into_iter().fold(query_options, QueryOptions::with_dialect);
     let client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
     let lines = match (&arguments.master, &arguments.list) {
         (Some(master), _) => {
             list::from_master(&client, master, &arguments.game, arguments.game_protocol).await?
         }
-        (None, Some(path)) => list::from_file(path, arguments.protocol)?,
+        (None, Some(path)) => match game {
+            Some(game) => game::servers(&client, game, Duration::from_secs(arguments.least_interval))?,
+            None => list::from_file(path, arguments.protocol)
+                .map_err(|error| format!("{error}{}", game::advice(path)))?,
+        },
         (None, None) => return Err("no list".into()),
     };
     let filter = Filter { exclude: arguments.exclude.clone(), shard: arguments.shard, skip: arguments.skip };
@@ -227,6 +243,7 @@ fn progress() -> ProgressBar {
 
 fn json_line(scanned: &Scanned<Answer, Error>, target: Option<Target>, finished: u64) -> String {
     let address = scanned.peer.map(|peer| peer.to_string());
+    let target_protocol = target.as_ref().map(|(protocol, _)| *protocol);
     let (protocol, server) = target.map(|(protocol, server)| (protocol.name(), server)).unzip();
     match &scanned.result {
         Ok(outcome) => json!({
@@ -236,6 +253,7 @@ fn json_line(scanned: &Scanned<Answer, Error>, target: Option<Target>, finished:
             "skip": finished,
             "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
             "requests": outcome.stats.requests,
+            "game": game_of(&outcome.answer.to_status(), target_protocol),
             "status": outcome.answer.to_status(),
         }),
         Err(error) => json!({
@@ -247,6 +265,11 @@ fn json_line(scanned: &Scanned<Answer, Error>, target: Option<Target>, finished:
         }),
     }
     .to_string()
+}
+
+/// The id of the game that answered, which may be another one than was listed.
+fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static str> {
+    Game::of(status, protocol?).map(|game| game.id)
 }
 
 fn readable(scanned: &Scanned<Answer, Error>) -> Option<String> {

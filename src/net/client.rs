@@ -41,6 +41,8 @@ pub struct Client {
     pub(super) family: Family,
     pub(super) local: Option<SocketAddr>,
     counter: Arc<AtomicU64>,
+    #[cfg(feature = "games")]
+    pub(super) lists: Arc<super::list_memory::ListMemory>,
 }
 
 impl Client {
@@ -64,6 +66,8 @@ impl Client {
             family: Family::Any,
             local: None,
             counter: Arc::default(),
+            #[cfg(feature = "games")]
+            lists: Arc::default(),
         }
     }
 

@@ -9,11 +9,13 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::client::Client;
 use super::error::Error;
 use super::resolve::split;
+#[cfg(feature = "games")]
+use crate::games::Game;
 use crate::model::{ServerStatus, ToStatus};
 use crate::protocol::{Protocol, StatusQuery};
 use crate::session::Outcome;
 
-/// A protocol that a host answered in, see [`Client::detect`].
+/// An answer and the protocol it came in, see [`Client::detect`].
 ///
 /// ```
 /// use queryport::net::Detected;
@@ -29,6 +31,16 @@ pub struct Detected {
     pub protocol: Protocol,
     /// The answer, with the address and query port it came from.
     pub outcome: Outcome<ServerStatus>,
+}
+
+#[cfg(feature = "games")]
+#[cfg_attr(docsrs, doc(cfg(feature = "games")))]
+impl Detected {
+    /// The game, as far as the answer tells, see [`Game::of`].
+    #[must_use]
+    pub fn game(&self) -> Option<&'static Game> {
+        Game::of(&self.outcome.answer, self.protocol)
+    }
 }
 
 /// Between two requests to one host: few packet filters count so few as a flood.

@@ -64,6 +64,26 @@ pub enum Error {
         /// What happened.
         error: RconError,
     },
+    /// A game has no list server that can be asked, see [`MasterForm::is_supported`](crate::games::MasterForm::is_supported).
+    #[cfg(feature = "games")]
+    #[error("{game}: {}", no_master(*known))]
+    NoMaster {
+        /// The id of the game.
+        game: &'static str,
+        /// How many list servers of other forms are known.
+        known: usize,
+    },
+    /// Another server answered at a port where the server could have answered.
+    #[cfg(feature = "games")]
+    #[error("{peer}: another server answered: {}", other_server(*game, *game_port))]
+    OtherServer {
+        /// The address.
+        peer: SocketAddr,
+        /// The id of its game, if the answer tells.
+        game: Option<&'static str>,
+        /// Its game port, if the answer tells.
+        game_port: Option<u16>,
+    },
     /// The text names no server.
     #[error("{text:?} names no server: {why}; write HOST, HOST:PORT or [IPV6]:PORT")]
     BadAddress {
@@ -90,6 +110,20 @@ pub enum Error {
     },
 }
 
+#[cfg(feature = "games")]
+fn no_master(known: usize) -> String {
+    match known {
+        0 => "no list server is known".to_owned(),
+        _ => format!("none of its {known} known list servers speaks a form that can be asked"),
+    }
+}
+
+#[cfg(feature = "games")]
+fn other_server(game: Option<&str>, game_port: Option<u16>) -> String {
+    let game = game.map_or_else(|| "game not known".to_owned(), |game| format!("game {game}"));
+    game_port.map_or_else(|| game.clone(), |port| format!("{game}, game port {port}"))
+}
+
 impl Error {
     /// What kind of failure it is.
     #[must_use]
@@ -100,6 +134,10 @@ impl Error {
             Self::Request(_) => ErrorKind::Request,
             Self::List { error, .. } => error.kind(),
             Self::Rcon { error, .. } => error.kind(),
+            #[cfg(feature = "games")]
+            Self::NoMaster { .. } => ErrorKind::Request,
+            #[cfg(feature = "games")]
+            Self::OtherServer { .. } => ErrorKind::Offline,
             Self::Resolve { .. } => ErrorKind::NameResolution,
             Self::Io { .. } => ErrorKind::Io,
         }

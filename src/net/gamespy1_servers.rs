@@ -20,12 +20,22 @@ impl Client {
     /// # Errors
     /// [`Error::List`] when it gave no list, [`Error::Io`] when it could not be reached.
     pub async fn gamespy1_servers(&self, master: &str, request: &ListRequest) -> Result<ServerList, Error> {
+        self.gamespy1_list(master, request, |_received| {}).await
+    }
+
+    /// The same; `progress` is told how many bytes have come.
+    pub(super) async fn gamespy1_list(
+        &self,
+        master: &str,
+        request: &ListRequest,
+        mut progress: impl FnMut(usize),
+    ) -> Result<ServerList, Error> {
         let deadline = self.deadline();
         let addresses = self.resolve(master, LIST_PORT, deadline).await?;
         let mut last = None;
         for (address, left) in addresses.iter().zip((1..=addresses.len()).rev()) {
             let session = ListSession::new(request.clone(), self.share_of(deadline, left), now());
-            match fetch(*address, session.with_limits(self.options.limits)).await {
+            match fetch(*address, session.with_limits(self.options.limits), &mut progress).await {
                 Ok(list) => return Ok(list),
                 Err(error) => last = Some(error),
             }
@@ -35,7 +45,11 @@ impl Client {
 }
 
 /// Fetches a list. What has arrived when the time is over is returned as incomplete.
-async fn fetch(peer: SocketAddr, mut session: ListSession) -> Result<ServerList, Error> {
+async fn fetch(
+    peer: SocketAddr,
+    mut session: ListSession,
+    progress: &mut impl FnMut(usize),
+) -> Result<ServerList, Error> {
     let timer =
         |session: &ListSession| tokio::time::Instant::from(session.poll_timeout().unwrap_or_else(now));
     let too_late = |_| io::Error::new(io::ErrorKind::TimedOut, "the list server took too long");
@@ -45,7 +59,7 @@ async fn fetch(peer: SocketAddr, mut session: ListSession) -> Result<ServerList,
         .map_err(too_late)
         .and_then(|connected| connected)
         .map_err(failed("connect to the list server"))?;
-    let (mut out, mut buffer) = (Vec::new(), [0; 4096]);
+    let (mut out, mut buffer, mut received) = (Vec::new(), [0; 4096], 0_usize);
     loop {
         if let Some(result) = session.poll_answer() {
             return result.map_err(|error| Error::List { peer, error });
@@ -62,7 +76,11 @@ async fn fetch(peer: SocketAddr, mut session: ListSession) -> Result<ServerList,
             Err(_elapsed) => session.handle_timeout(now()),
             // The server closed, in whatever manner: what is here is all.
             Ok(Ok(0) | Err(_)) => session.handle_end(now()),
-            Ok(Ok(length)) => session.handle_bytes(now(), buffer.get(..length).unwrap_or_default()),
+            Ok(Ok(length)) => {
+                received = received.saturating_add(length);
+                progress(received);
+                session.handle_bytes(now(), buffer.get(..length).unwrap_or_default());
+            }
         }
     }
 }

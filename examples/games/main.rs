@@ -1,0 +1,140 @@
+//! Lists the games that are known by name.
+//!
+//! ```text
+//! cargo run --example games                        all of them, one line each
+//! cargo run --example games -- openarena "ut 2004" everything about these
+//! cargo run --example games -- --protocol quake3 --listed --json
+//! ```
+#![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
+
+#[path = "../command_line/mod.rs"]
+mod command_line;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use queryport::Protocol;
+use queryport::games::{Game, QueryPort};
+use serde_json::{Value, json};
+
+/// Games by name: protocol, ports and list servers.
+#[derive(Debug, Parser)]
+#[command(name = "games")]
+struct Arguments {
+    /// Ids, former ids or names; all games without any.
+    games: Vec<String>,
+    /// Games of this protocol only.
+    #[arg(long)]
+    protocol: Option<Protocol>,
+    /// Games with a list server that can be asked only.
+    #[arg(long)]
+    listed: bool,
+    /// Print one JSON object per game and line.
+    #[arg(long)]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    command_line::exit(run(&Arguments::parse()))
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let named: Result<Vec<&Game>, _> = arguments.games.iter().map(|text| Game::find(text)).collect();
+    let mut games = named?;
+    let is_table = games.is_empty();
+    if is_table {
+        games = Game::all().collect();
+    }
+    games.retain(|game| arguments.protocol.is_none_or(|protocol| game.protocol == protocol));
+    games.retain(|game| !arguments.listed || game.masters.iter().any(|master| master.form.is_supported()));
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for game in &games {
+        if arguments.json {
+            writeln!(out, "{}", object(game))?;
+        } else if is_table {
+            let port = game.game_port.map_or_else(|| "-".to_owned(), |port| port.to_string());
+            let (id, protocol, certainty) = (game.id, game.protocol, game.certainty.name());
+            let query = rule(game.query_port);
+            let masters = game.masters.len();
+            writeln!(
+                out,
+                "{id:<22} {protocol:<8} {port:>5} {query:<6} {masters:>2} {certainty:<10} {}",
+                game.name
+            )?;
+        } else {
+            describe(game, &mut out)?;
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `same`, `29900`, `+1`.
+fn rule(rule: QueryPort) -> String {
+    match rule {
+        QueryPort::Same => "same".to_owned(),
+        QueryPort::Fixed(port) => port.to_string(),
+        QueryPort::Offset(offset) => format!("{offset:+}"),
+        other => format!("{other:?}"),
+    }
+}
+
+fn object(game: &Game) -> Value {
+    let masters: Vec<Value> = game
+        .masters
+        .iter()
+        .map(|master| {
+            let (form, supported) = (master.form.name(), master.form.is_supported());
+            json!({ "address": master.address, "form": form, "supported": supported })
+        })
+        .collect();
+    let also_at: Vec<Value> =
+        game.also_at.iter().map(|(protocol, at)| json!([protocol.name(), rule(*at)])).collect();
+    json!({
+        "id": game.id,
+        "old_ids": game.old_ids,
+        "aliases": game.aliases,
+        "name": game.name,
+        "year": game.year,
+        "protocol": game.protocol.name(),
+        "game_port": game.game_port,
+        "query_port": rule(game.query_port),
+        "also_at": also_at,
+        "gamename": game.gamename,
+        "numbers": game.numbers,
+        "masters": masters,
+        "quirks": game.quirks,
+        "certainty": game.certainty.name(),
+        "source": game.source,
+    })
+}
+
+fn describe(game: &Game, out: &mut impl Write) -> io::Result<()> {
+    let year = game.year.map(|year| format!(" ({year})")).unwrap_or_default();
+    writeln!(out, "{}{year}", game.name)?;
+    let names = [&[game.id][..], game.old_ids, game.aliases].concat().join(", ");
+    let port = game.game_port.map_or_else(|| "not known".to_owned(), |port| port.to_string());
+    writeln!(out, "  ids         {names}")?;
+    writeln!(out, "  protocol    {}", game.protocol)?;
+    writeln!(out, "  game port   {port}")?;
+    writeln!(out, "  query port  {}", rule(game.query_port))?;
+    for (protocol, at) in game.also_at {
+        writeln!(out, "  also at     {} in {protocol}", rule(*at))?;
+    }
+    if let Some(gamename) = game.gamename {
+        writeln!(out, "  gamename    {gamename}")?;
+    }
+    for (number, version) in game.numbers {
+        writeln!(out, "  number      {number} {version}")?;
+    }
+    for master in game.masters {
+        let note = if master.form.is_supported() { "" } else { ", cannot be asked yet" };
+        writeln!(out, "  list        {} ({}{note})", master.address, master.form.name())?;
+    }
+    if !game.quirks.is_empty() {
+        writeln!(out, "  note        {}", game.quirks)?;
+    }
+    writeln!(out, "  certainty   {}: {}\n", game.certainty.name(), game.source)
+}

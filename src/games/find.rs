@@ -1,0 +1,130 @@
+//! Games by what people call them.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::game::Game;
+use super::table::TABLE;
+use crate::protocol::Protocol;
+
+/// Below this likeness (0 to 1, Jaro-Winkler) nobody meant the game.
+const LIKE: f64 = 0.8;
+/// Most games that an error suggests.
+const SUGGESTIONS: usize = 3;
+
+impl Game {
+    /// All games, grouped by protocol.
+    pub fn all() -> impl ExactSizeIterator<Item = &'static Self> {
+        TABLE.iter()
+    }
+
+    /// All games of a protocol.
+    pub fn speaking(protocol: Protocol) -> impl Iterator<Item = &'static Self> {
+        TABLE.iter().filter(move |game| game.protocol == protocol)
+    }
+
+    /// The game with this id, former id, alias or name, in any case, with or without accents, blanks and punctuation.
+    ///
+    /// # Errors
+    /// [`UnknownGame`], which suggests similar names.
+    pub fn find(text: &str) -> Result<&'static Self, UnknownGame> {
+        let wanted = fold(text);
+        let found = TABLE.iter().find(|game| game.words().any(|word| fold(word) == wanted));
+        found.ok_or_else(|| UnknownGame { text: text.to_owned(), suggestions: similar(&wanted) })
+    }
+
+    /// What it can be found by.
+    fn words(&self) -> impl Iterator<Item = &'static str> {
+        [self.id, self.name].into_iter().chain(self.old_ids.iter().chain(self.aliases).copied())
+    }
+}
+
+/// A text that names no game of the table. `Display` suggests similar names.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub struct UnknownGame {
+    text: String,
+    suggestions: Vec<&'static Game>,
+}
+
+impl UnknownGame {
+    /// Games with similar names, the most similar first.
+    #[must_use]
+    pub fn suggestions(&self) -> &[&'static Game] {
+        &self.suggestions
+    }
+}
+
+impl fmt::Display for UnknownGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown game {:?}", self.text)?;
+        for (number, game) in self.suggestions.iter().enumerate() {
+            let before = if number == 0 { ": did you mean" } else { " or" };
+            write!(f, "{before} {} ({})", game.id, game.name)?;
+        }
+        f.write_str(if self.suggestions.is_empty() { ", and none has a similar name" } else { "?" })
+    }
+}
+
+/// Letters and digits in lower case, without accents.
+fn fold(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).map(without_accent).filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The letter under an accent, for the letters of Latin-1.
+const fn without_accent(letter: char) -> char {
+    match letter {
+        'à'..='å' => 'a',
+        'ç' => 'c',
+        'è'..='ë' => 'e',
+        'ì'..='ï' => 'i',
+        'ñ' => 'n',
+        'ò'..='ö' | 'ø' => 'o',
+        'ù'..='ü' => 'u',
+        'ý' | 'ÿ' => 'y',
+        other => other,
+    }
+}
+
+fn similar(wanted: &str) -> Vec<&'static Game> {
+    let likeness = |game: &Game| {
+        let like = |word: &str| {
+            let word = fold(word);
+            let contains = wanted.len() > 2 && word.contains(wanted);
+            strsim::jaro_winkler(wanted, &word) + if contains { 1.0 } else { 0.0 }
+        };
+        game.words().map(like).fold(0.0, f64::max)
+    };
+    let mut like: Vec<(f64, &Game)> = TABLE.iter().map(|game| (likeness(game), game)).collect();
+    like.retain(|(likeness, _)| *likeness >= LIKE);
+    like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    like.into_iter().map(|(_, game)| game).take(SUGGESTIONS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_accents_blanks_and_punctuation_do_not_count() {
+        for text in [
+            "Return to Castle Wolfenstein",
+            "RETURN-TO-CASTLE WOLFENSTEIN",
+            "Rétùrn tó Cästle Wölfenstein",
+            "rtcw",
+        ] {
+            assert_eq!(Game::find(text).unwrap().id, "rtcw", "{text}");
+        }
+        assert_eq!(Game::find("smokin guns").unwrap().id, "smokinguns");
+    }
+
+    #[test]
+    fn near_misses_are_suggested() {
+        let ids =
+            |text| Game::find(text).unwrap_err().suggestions().iter().map(|game| game.id).collect::<Vec<_>>();
+        assert_eq!(ids("openarna").first(), Some(&"openarena"));
+        assert!(ids("spearhead").contains(&"mohaas"), "a part of the name");
+        assert_eq!(ids("urban terorr").first(), Some(&"urbanterror"));
+        assert!(ids("§§§").is_empty() && ids("").is_empty() && ids("qqqqqqqqqqq").is_empty());
+    }
+}

@@ -1,0 +1,71 @@
+//! List servers of games.
+
+/// A server that lists the servers of a game.
+///
+/// ```
+/// use queryport::games::{Master, MasterForm};
+///
+/// const MASTER: Master = Master::new(MasterForm::Long, "master.example.org:27950");
+/// assert!(MASTER.form.is_supported());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Master {
+    /// How it is asked.
+    pub form: MasterForm,
+    /// `HOST:PORT`.
+    pub address: &'static str,
+}
+
+impl Master {
+    /// A list server: `HOST:PORT`.
+    #[must_use]
+    pub const fn new(form: MasterForm, address: &'static str) -> Self {
+        Self { form, address }
+    }
+}
+
+/// How a list server is asked, and how it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MasterForm {
+    /// Quake 3's `getservers NUMBER empty full` over UDP.
+    Short,
+    /// The same; the list has no end mark and ends by quiet.
+    Unmarked,
+    /// The same; addresses are twelve hexadecimal digits (Elite Force).
+    Hexadecimal,
+    /// Quake 3's `getserversExt GAME NUMBER empty full` over UDP: dpmaster and ioquake3's master.
+    Long,
+    /// GameSpy v1's list over TCP, see [`gamespy1::list`](crate::gamespy1::list).
+    GameSpy1,
+    /// Unreal Engine 2's list over TCP.
+    Ut2004,
+    /// GameSpy v2's list over TCP, enciphered.
+    GameSpy2,
+    /// CoD4X's list over TCP.
+    Cod4x,
+}
+
+impl MasterForm {
+    /// Whether `Client::servers` can ask in this form.
+    #[must_use]
+    pub const fn is_supported(self) -> bool {
+        matches!(self, Self::Short | Self::Unmarked | Self::Hexadecimal | Self::Long | Self::GameSpy1)
+    }
+
+    /// A short name: `short`, `unmarked`, `hexadecimal`, `long`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Unmarked => "unmarked",
+            Self::Hexadecimal => "hexadecimal",
+            Self::Long => "long",
+            Self::GameSpy1 => "gamespy1",
+            Self::Ut2004 => "ut2004",
+            Self::GameSpy2 => "gamespy2",
+            Self::Cod4x => "cod4x",
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Which game an answer comes from, over all captures.
+use std::fmt::Write as _;
+use std::path::Path;
+
+use queryport::games::Game;
+use queryport::{Answer, Limits, Protocol, ServerStatus, ToStatus};
+
+use crate::common::captures;
+
+/// The game of a capture by the beginning of its file's name, where that is no id or name of a game itself. `None`: a game
+/// that the table does not have.
+const NAMES: [(&str, Option<&str>); 16] = [
+    ("arma3", None),
+    ("et-", Some("wet")),
+    ("grimm", Some("unrealtournament2004")),
+    ("jediacademy", Some("swjkja")),
+    ("jedioutcast", Some("swjk2jo")),
+    ("justcause2", Some("jc2m")),
+    ("killingfloor-gs1", Some("killingfloor")),
+    ("minecraftpe", Some("mbe")),
+    ("mohsh", Some("mohaas")),
+    ("projectrealitybf2", Some("prb2")),
+    ("redorchestra", Some("roo4145")),
+    ("synthetic-ucs2", Some("unrealtournament2004")),
+    ("urbanterror-seed", Some("urbanterror")),
+    ("crysis", Some("crysis")),
+    ("coduo", Some("coduo")),
+    ("quake3", Some("q3a")),
+];
+
+fn expected(capture: &str) -> Option<&'static str> {
+    match NAMES.iter().find(|(name, _)| capture.starts_with(name)) {
+        Some((_, id)) => *id,
+        None => {
+            Some(Game::find(capture.rsplit_once('-').unwrap().0).unwrap_or_else(|error| panic!("{error}")).id)
+        }
+    }
+}
+
+#[test]
+fn captures_are_named_right_or_not_at_all() {
+    let mut table = String::from(
+        "| protocol | captures | named right | answer does not tell | named wrong |\n|---|---|---|---|---|\n",
+    );
+    let mut counts = Vec::new();
+    for protocol in Protocol::ALL {
+        let (mut right, mut untold, mut wrong) = (0, Vec::new(), Vec::new());
+        let cases = captures::third_party(protocol.name()).unwrap_or_default();
+        for case in &cases {
+            let answer = Answer::from_datagrams(protocol, case.packets.clone(), &Limits::default()).unwrap();
+            let found = Game::of(&answer.to_status(), protocol).map(|game| game.id);
+            match (found, expected(&case.name)) {
+                (found, expected) if found == expected => right += 1,
+                (None, _) => untold.push(case.name.clone()),
+                (Some(found), _) => wrong.push(format!("{} as {found}", case.name)),
+            }
+        }
+        println!("{protocol}: not told {untold:?}");
+        writeln!(table, "| {protocol} | {} | {right} | {} | {} |", cases.len(), untold.len(), wrong.len())
+            .unwrap();
+        assert!(wrong.is_empty(), "{protocol}: {wrong:?}");
+        counts.push(cases.len());
+    }
+    println!("{table}");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/README.md");
+    // The table is that of 47 captures; another folder has others.
+    if counts == [8, 11, 22, 6] {
+        assert!(
+            std::fs::read_to_string(readme).unwrap().contains(&table),
+            "tests/README.md is stale; it should say\n{table}"
+        );
+    }
+}
+
+/// The project's own vectors, by the beginning of the file's name.
+#[test]
+fn own_vectors_are_named_right() {
+    let cases = [
+        (Protocol::GameSpy1, "bf1942-teams", Some("battlefield1942")),
+        // The demo has a name of its own, and the master of 333networks is no game.
+        (Protocol::GameSpy1, "bf1942-xpack", None),
+        (Protocol::GameSpy1, "masterserver-qt5", None),
+        (Protocol::GameSpy1, "descent3-30", Some("descent3")),
+        (Protocol::GameSpy1, "serioussam", Some("sstse")),
+        (Protocol::GameSpy1, "unreal227", Some("unreal")),
+        (Protocol::GameSpy1, "tribes-vengeance", None),
+        (Protocol::GameSpy1, "swat4", Some("swat4")),
+        (Protocol::GameSpy4, "own-bf2", Some("battlefield2")),
+        (Protocol::GameSpy4, "own-arma2", None),
+        (Protocol::GameSpy4, "own-crysis-wars", Some("crysiswars")),
+        (Protocol::GameSpy4, "own-pocketmine-full", Some("mbe")),
+        (Protocol::GameSpy4, "pumpkin-full", Some("minecraft")),
+        (Protocol::Quake3, "nexuiz", Some("nexuiz")),
+        (Protocol::Quake3, "openarena-bots-status", Some("openarena")),
+        // An infoResponse of ioquake3 names a family of games.
+        (Protocol::Quake3, "openarena-bots-info", None),
+        (Protocol::Quake3, "seed-urbanterror-info", Some("urbanterror")),
+        (Protocol::Ut2004, "hand-killingfloor", Some("killingfloor")),
+    ];
+    for (protocol, name, expected) in cases {
+        let all = captures::cases(protocol.name());
+        let mut named = all.iter().filter(|case| case.name.starts_with(name)).peekable();
+        assert!(named.peek().is_some(), "{name}");
+        for case in named {
+            let answer = Answer::from_datagrams(protocol, case.packets.clone(), &Limits::default()).unwrap();
+            let found = Game::of(&answer.to_status(), protocol).map(|game| game.id);
+            assert_eq!(found, expected, "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn numbers_tell_only_what_no_other_game_uses() {
+    let with_number = |number| {
+        let mut status = ServerStatus::default();
+        status.protocol_version = Some(number);
+        Game::of(&status, Protocol::Quake3).map(|game| game.id)
+    };
+    assert_eq!(with_number(2004), Some("sof2"));
+    assert_eq!(with_number(26), Some("swjkja"));
+    for shared in [6, 3, 22, 68, 69, 71, 84, 12345] {
+        assert_eq!(with_number(shared), None, "{shared}");
+    }
+}
