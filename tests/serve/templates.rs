@@ -115,8 +115,16 @@ fn answer(service: &Service, datagram: &[u8], status: &ServerStatus, requester: 
             .map(|request| quake3::server::answer(&request, status, options, requester)),
         Service::GameSpy1(options) => gamespy1::Request::parse(datagram)
             .map(|request| gamespy1::server::answer(&request, status, options, requester)),
-        Service::GameSpy4(options) => gamespy4::Request::parse(datagram)
-            .map(|request| gamespy4::server::answer(&request, status, options, requester)),
+        Service::GameSpy4(options) => {
+            // Battlefield 2's servers take the last four bytes for a selection without a challenge.
+            let is_battlefield_2 = options.dialect == gamespy4::server::Dialect::Battlefield2;
+            let request = if is_battlefield_2 && datagram.len() == 11 && datagram[2] == 0 {
+                gamespy4::Request::parse_without_challenge(datagram)
+            } else {
+                gamespy4::Request::parse(datagram)
+            };
+            request.map(|request| gamespy4::server::answer(&request, status, options, requester))
+        }
         Service::Ut2004(options) => ut2004::Request::parse(datagram)
             .map(|request| ut2004::server::answer(&request, status, options, requester)),
         _ => Ok(Replies::default()),

@@ -1,4 +1,4 @@
-//! The keys that number and end a reply, in every dialect seen.
+//! The keys that number and end a reply, in the dialects that the page of [`gamespy1`](crate::gamespy1) lists.
 
 use bytes::BufMut;
 
@@ -17,7 +17,7 @@ use super::fields::Fields;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Trailer {
-    /// The number of the reply (the N of `queryid` N.M); not every dialect has one.
+    /// The number of the reply (the N of `queryid` N.M), in the dialects that have one.
     pub reply: Option<u64>,
     /// The number of the fragment (the M of N.M, or a number alone).
     pub fragment: Option<u32>,
