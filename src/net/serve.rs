@@ -182,7 +182,7 @@ fn receive(socket: &UdpSocket, is_ipv4: bool, mut each: impl FnMut(SocketAddr, &
         received.map(drop)
     };
     #[cfg(not(target_os = "linux"))]
-    let received = (0..BATCH).try_for_each(|_| {
+    let received: io::Result<()> = (0..BATCH).try_for_each(|_| {
         let mut buffer = [0; MAX_REQUEST];
         let (length, from) = socket.try_recv_from(&mut buffer)?;
         each(from, buffer.get(..length).unwrap_or_default());
