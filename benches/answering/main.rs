@@ -5,8 +5,10 @@
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::indexing_slicing,
+    clippy::needless_range_loop,
     clippy::panic,
     clippy::unwrap_used,
+    clippy::zombie_processes,
     reason = "a benchmark"
 )]
 
