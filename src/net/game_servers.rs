@@ -13,9 +13,10 @@ use tokio::task::JoinSet;
 
 use super::client::Client;
 use super::error::Error;
+use super::exchange::now;
 use crate::error::EncodeError;
 use crate::games::{Game, Master, MasterForm};
-use crate::gamespy1::list::ListRequest as GameSpy1Request;
+use crate::gamespy1::list::{LIST_PORT, ListRequest as GameSpy1Request, ListSession};
 use crate::gamespy1::secure::GameKey;
 use crate::model::completeness::Part;
 use crate::model::{Completeness, ListEnd, ServerList};
@@ -302,7 +303,8 @@ impl Inquiry {
         let client = self.client.clone().with_deadline(self.timeout);
         let client = client.with_timing(self.client.timing.with_timeout(self.timeout));
         let progress = |bytes| drop(self.sender.try_send((self.index, Event::Bytes(bytes))));
-        let mut list = client.gamespy1_list(self.master.address, &request, progress).await?;
+        let session = |_, timing| ListSession::new(request.clone(), timing, now());
+        let mut list = client.list(self.master.address, LIST_PORT, progress, session).await?;
         let listed = list.servers.len();
         list.servers.retain(|server| self.scope.admits(*server));
         let left_out = listed.saturating_sub(list.servers.len());

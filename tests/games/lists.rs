@@ -5,17 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use queryport::games::{Game, Master as GameMaster, MasterForm};
-use queryport::gamespy1::secure::GameKey;
 use queryport::model::ListEnd;
 use queryport::net::serve;
 use queryport::quake3::master::{Master, Options, Scope};
 use queryport::quake3::server;
 use queryport::serve::Announcer;
 use queryport::{Error, ErrorKind, Secret, ServerStatus};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::UdpSocket;
 
 use crate::client;
+use crate::common::list_servers::tcp::GameSpy1;
 
 async fn socket() -> (UdpSocket, SocketAddr) {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -170,28 +169,9 @@ async fn a_list_server_is_asked_once_in_the_interval() {
 }
 
 /// A GameSpy v1 list server that wants the public key for lists, and sends its list byte by byte.
-async fn list_server(game: &'static str, list: &'static [u8]) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        stream.write_all(br"\basic\\secure\WFXNEA").await.unwrap();
-        let mut request = Vec::new();
-        while request.windows(7).filter(|window| window == br"\final\").count() < 2 {
-            assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
-        }
-        let proof = GameKey::new("mgNUaC").unwrap().validate(b"WFXNEA").unwrap();
-        let expected = format!(
-            "\\gamename\\gspylite\\gamever\\1\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\\\list\\\\gamename\\{game}\\final\\"
-        );
-        assert_eq!(String::from_utf8(request).unwrap(), expected);
-        for byte in list {
-            stream.write_all(&[*byte]).await.unwrap();
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-        tokio::time::sleep(Duration::from_secs(10)).await;
-    });
-    address
+async fn list_server(game: &'static str, list: &[u8]) -> SocketAddr {
+    let (login, key, format) = ("gspylite", "mgNUaC", "");
+    GameSpy1 { login, key, game, format, pieces: (1, 2), closes: false }.start(list.to_vec()).await
 }
 
 #[tokio::test]
