@@ -42,6 +42,9 @@ pub struct Game {
     pub also_at: &'static [(Protocol, QueryPort)],
     /// The name in GameSpy's protocols, or that under which Quake 3 masters of the long form list it.
     pub gamename: Option<&'static str>,
+    /// The public key of `gamename`, for list servers of [`MasterForm::GameSpy2`](super::MasterForm::GameSpy2)
+    /// (333networks/Masterserver-Qt5, data/SupportedGames.json).
+    pub key: Option<&'static str>,
     /// Numbers of its network protocol and the versions that use them, the commonest first. Quake 3 masters list by number.
     pub numbers: &'static [(i32, &'static str)],
     /// Servers that list its servers.
