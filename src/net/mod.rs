@@ -13,6 +13,8 @@ mod exchange;
 mod game_servers;
 mod gamespy1_servers;
 #[cfg(feature = "games")]
+mod lan;
+#[cfg(feature = "games")]
 mod list_memory;
 mod lists;
 mod quake3_servers;
