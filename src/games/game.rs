@@ -104,6 +104,8 @@ pub(super) enum Mark {
     Rule(&'static str, &'static str),
     /// The type of match.
     GameType(&'static str),
+    /// A player's value has this name.
+    PlayerValue(&'static str),
 }
 
 /// Where the servers of a game answer broadcasts.

@@ -1,6 +1,6 @@
 //! The table of games.
 
-use super::game::Mark::{GameType, Rule};
+use super::game::Mark::{GameType, PlayerValue, Rule};
 use super::game::{Certainty, Game, Lan};
 use super::master::{Master, MasterForm};
 use super::query_port::QueryPort::{self, Fixed, Offset, Same};
@@ -366,6 +366,7 @@ pub(super) static TABLE: &[Game] = &[
             gamespy2("stella.ms.play2142.ru:28910")], certainty: Living, source: "node-gamedig; GameserverLister",
         ..GAMESPY4 },
     Game { id: "crysis", name: "Crysis", year: Some(2007), game_port: Some(64087), gamename: Some("crysis"),
+        marks: &[Rule("gamepadsonly", "")],
         quirks: "listed over HTTP only: https://crymp.org/api/servers", certainty: Living,
         source: "node-gamedig; GameserverLister", ..GAMESPY4 },
     Game { id: "crysis2", name: "Crysis 2", year: Some(2011), game_port: Some(64000), source: "node-gamedig",
@@ -374,7 +375,8 @@ pub(super) static TABLE: &[Game] = &[
         gamename: Some("crysiswars"), masters: &[gamespy2("master.g.jedi95.us:28910")], certainty: Listed,
         source: "node-gamedig; GameserverLister", ..GAMESPY4 },
     Game { id: "jc2m", name: "Just Cause 2 - Multiplayer", old_ids: &["jc2mp"], year: Some(2010),
-        game_port: Some(7777), dialect: JUST_CAUSE_2, certainty: Unverified, source: "node-gamedig", ..GAMESPY4 },
+        game_port: Some(7777), dialect: JUST_CAUSE_2, marks: &[PlayerValue("steamid")], certainty: Unverified,
+        source: "node-gamedig", ..GAMESPY4 },
     Game { id: "stalker", name: "S.T.A.L.K.E.R.", year: Some(2007), game_port: Some(5445), query_port: Offset(2),
         source: "node-gamedig", ..GAMESPY4 },
     Game { id: "unrealtournament3", name: "Unreal Tournament 3", old_ids: &["ut3"], year: Some(2007),
