@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use socket2::SockRef;
 use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
@@ -125,7 +126,18 @@ impl Client {
     /// Whether there is a way to this network. Nothing is sent.
     fn reach(&self, mut network: SocketAddr) -> io::Result<()> {
         network.set_port(Protocol::Quake3.default_query_port());
-        self.broadcaster(network.is_ipv4())?.connect(network)
+        let socket = self.broadcaster(network.is_ipv4())?;
+        choose_interface(&SockRef::from(&socket), network)?;
+        socket.connect(network)
+    }
+}
+
+/// Sends multicast out of the interface of this network. The address alone does not: systems read the scope of link-local
+/// addresses only.
+fn choose_interface(socket: &SockRef<'_>, network: SocketAddr) -> io::Result<()> {
+    match network {
+        SocketAddr::V6(group) if group.scope_id() != 0 => socket.set_multicast_if_v6(group.scope_id()),
+        _ => Ok(()),
     }
 }
 
@@ -214,7 +226,8 @@ impl Servers {
                 to.set_port(port);
                 if let Some(socket) = socket.as_ref().filter(|_| to.is_ipv4() || protocol == Protocol::Quake3)
                 {
-                    let _ = socket.try_send_to(&self.request, to);
+                    let chosen = choose_interface(&SockRef::from(socket), to);
+                    let _ = chosen.and_then(|()| socket.try_send_to(&self.request, to));
                 }
             }
             self.request.clear();
