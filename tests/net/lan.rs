@@ -1,6 +1,6 @@
 //! Servers of the local network, over the broadcast address of the loopback network.
 #![cfg(all(feature = "games", target_os = "linux"))]
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
@@ -158,6 +158,44 @@ async fn a_hostile_host_costs_one_failed_query() {
     flood.abort();
     assert_eq!(found[&port], [Err(ErrorKind::Offline)]);
     assert_eq!(found[&good], [Ok(("good".to_owned(), Protocol::Quake3, Verification::Verified))]);
+}
+
+/// One host answers from 10,000 addresses: as many as are allowed are queried, each once, and the search ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_from_ten_thousand_addresses_are_bounded() {
+    let good = start(11004..=11007, Protocol::GameSpy1, named("good")).await;
+    let mut listener = None;
+    for port in 11004..=11007 {
+        listener = listener.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
+    }
+    let listener = listener.expect("a free port of Hidden & Dangerous 2");
+    let hostile = tokio::spawn(async move {
+        let (_, to) = listener.recv_from(&mut [0; 100]).await.unwrap();
+        // The good server answers first: of a flood that is faster, the bound may leave nothing to it.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        for host in 0..10_000_u32 {
+            let from = Ipv4Addr::from_bits(0x7F50_0001 + host);
+            let Ok(socket) = std::net::UdpSocket::bind((from, 7778)) else { continue };
+            let _ = socket.send_to(br"\hostname\bad\final\\queryid\1.1", to);
+            if host % 16 == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    let game = Game::find("had2").unwrap();
+    let mut scan = client().lan(Some(game), &LOOPBACK).unwrap();
+    let (mut peers, mut answered) = (BTreeSet::new(), Vec::new());
+    let all = async {
+        while let Some(scanned) = scan.next().await {
+            assert!(peers.insert(scanned.peer.unwrap()), "{:?} twice", scanned.peer);
+            answered.extend(scanned.result.ok().map(|outcome| outcome.peer.port()));
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), all).await.expect("a search ends");
+    hostile.await.unwrap();
+    println!("{} addresses queried", peers.len());
+    assert!((500..=4096).contains(&peers.len()), "{}", peers.len());
+    assert_eq!(answered, [good]);
 }
 
 #[tokio::test]
