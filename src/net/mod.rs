@@ -12,6 +12,8 @@ mod exchange;
 #[cfg(feature = "games")]
 mod game_servers;
 #[cfg(feature = "games")]
+mod lan;
+#[cfg(feature = "games")]
 mod list_memory;
 mod lists;
 mod quake3_servers;
