@@ -336,7 +336,7 @@ impl Kind {
 
     const fn maps(self) -> &'static [&'static str] {
         match self {
-            OpenArena => &["aggressor", "oa_dm6", "ctf_compromise", "wrackdm17", "kaos2"],
+            OpenArena => &["aggressor", "ctf_compromise", "oa_dm6", "wrackdm17", "kaos2"],
             QuakeArena => &["q3dm17", "q3dm6", "q3tourney2", "q3dm13"],
             UrbanTerror => &["ut4_turnpike", "ut4_abbey", "ut4_casa", "ut4_kingdom"],
             Xonotic => &["stormkeep", "afterslime", "solarium", "xoylent"],

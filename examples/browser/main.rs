@@ -35,6 +35,8 @@ mod server;
 mod source;
 mod state;
 mod terminal;
+#[cfg(all(test, target_os = "linux"))]
+mod terminal_tests;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -104,7 +106,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         Ok(favourites) => (favourites, None),
         Err(error) => {
             let path = kept.path().unwrap_or_else(|| Path::new("favourites")).display();
-            (Default::default(), Some(format!("{path}: {error}")))
+            (Default::default(), Some(format!("{path}: {}", command_line::message(&error))))
         }
     };
     // The embedded servers run until they are dropped.
@@ -144,7 +146,7 @@ fn named(list: &str, protocol: Protocol) -> (String, List) {
     match Game::find(list) {
         Ok(game) => (game.name.to_owned(), List::Game(game)),
         Err(error) => {
-            let message = format!("no file {list:?}; as a game: {error}\n");
+            let message = format!("no file {list:?}; as a game: {error}");
             Arguments::command().error(UsageError::InvalidValue, message).exit()
         }
     }

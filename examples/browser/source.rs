@@ -14,6 +14,7 @@ use queryport::{Client, Protocol, QueryOptions, ScanOptions, Timing, ToStatus};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
+use super::command_line::message;
 use super::server::Target;
 use super::state::Event;
 
@@ -109,7 +110,7 @@ async fn query_all(
 
 async fn report(queried: Result<(), queryport::Error>, end: Event, events: &Sender<Event>) {
     if let Err(error) = queried {
-        let _ = events.send(Event::Note(error.to_string())).await;
+        let _ = events.send(Event::Note(message(&error))).await;
     }
     let _ = events.send(end).await;
 }
@@ -130,7 +131,7 @@ async fn query(
         let number = usize::try_from(scanned.index).unwrap_or(usize::MAX);
         let Some(target) = handed.get(number) else { continue };
         let result = scanned.result.map(|outcome| outcome.map(|answer| answer.to_status()));
-        let result = result.map_err(|error| error.to_string());
+        let result = result.map_err(|error| message(&error));
         if events.send(Event::Result(target.clone(), Box::new(result))).await.is_err() {
             break;
         }
@@ -182,11 +183,11 @@ impl Listing {
                     }
                     for report in servers.masters() {
                         if let Some(Err(error)) = &report.list {
-                            self.note(format!("{}: {error}", report.master.address)).await;
+                            self.note(message(error)).await;
                         }
                     }
                 }
-                Err(error) => self.note(error.to_string()).await,
+                Err(error) => self.note(message(&error)).await,
             },
             List::File(path, protocol) => {
                 let mut lines = lines(path);
@@ -224,7 +225,7 @@ impl Listing {
 fn lines(path: String) -> Receiver<Result<String, String>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     std::thread::spawn(move || {
-        let named = |error: io::Error| format!("{path}: {error}");
+        let named = |error: io::Error| format!("{path}: {}", message(&error));
         let reader: Box<dyn Read> = match path.as_str() {
             "-" => Box::new(io::stdin()),
             _ => match File::open(&path) {

@@ -11,6 +11,7 @@ use ratatui::DefaultTerminal;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
+use super::command_line::message;
 use super::favourites::Favourites;
 use super::input::action;
 use super::source::Source;
@@ -116,7 +117,7 @@ impl Program {
                     Some(favourites) => favourites
                         .write(&target, is_favourite)
                         .err()
-                        .map(|error| format!("the favourite is not kept: {error}")),
+                        .map(|error| format!("the favourite is not kept: {}", message(&error))),
                 };
                 self.browser.note = note;
             }
@@ -125,13 +126,15 @@ impl Program {
     }
 }
 
-/// Restores the terminal when it is dropped.
+/// Restores the terminal when it is dropped, unless a panic has done it: the message would be overwritten.
 #[derive(Debug)]
 pub(crate) struct Restore;
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        ratatui::restore();
+        if !HAS_PANICKED.load(Ordering::Relaxed) {
+            ratatui::restore();
+        }
     }
 }
 

@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(legible([255, 128, 0], Depth::True), Color::Rgb(255, 128, 0));
         let Color::Rgb(red, green, blue) = legible([0, 0, 0], Depth::True) else { panic!() };
         assert!(red >= 90 && red == green && green == blue);
-        assert_eq!(legible([255, 0, 0], Depth::Indexed), Color::Indexed(16 + 36 * 5 + 0));
+        assert_eq!(legible([255, 0, 0], Depth::Indexed), Color::Indexed(16 + 36 * 5));
     }
 
     #[test]

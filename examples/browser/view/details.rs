@@ -53,7 +53,9 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
         } else {
             String::new()
         };
-        pair("round trip", &format!("{rtt}, {} requests{rejected}", stats.requests));
+        let requests =
+            if stats.requests == 1 { "1 request".to_owned() } else { format!("{} requests", stats.requests) };
+        pair("round trip", &format!("{rtt}, {requests}{rejected}"));
         pair("answer", &outcome.answer.completeness.to_string());
     } else {
         pair("address", &server.target.1);
