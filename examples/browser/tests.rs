@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
+use queryport::games::{Game, Master, MasterForm};
 use queryport::model::{Charset, Colours, Style};
 use queryport::{Outcome, Player, Protocol, ServerStatus, Team, Text};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
+
+use tokio::net::UdpSocket;
 
 use super::farm::Farm;
 use super::input::action;
@@ -428,4 +431,54 @@ async fn the_embedded_servers_answer_and_tell_their_games() {
     while browser.is_refreshing {
         browser.handle(source.events.recv().await.unwrap(), start());
     }
+}
+
+/// OpenArena, listed by a master that names three servers, and by one that is not there.
+async fn listed_game() -> &'static Game {
+    let bind = || UdpSocket::bind("127.0.0.1:0");
+    let (master, closed) = (bind().await.unwrap(), bind().await.unwrap().local_addr().unwrap());
+    let address = master.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut reply = b"\xff\xff\xff\xffgetserversResponse".to_vec();
+        for host in 1..=3 {
+            reply.extend([b'\\', 192, 0, 2, host, 0x6D, 0x38]);
+        }
+        reply.extend(b"\\EOT\0\0\0");
+        while let Ok((_, from)) = master.recv_from(&mut [0; 256]).await {
+            let _ = master.send_to(&reply, from).await;
+        }
+    });
+    let entry = |address: std::net::SocketAddr| Master::new(MasterForm::Short, address.to_string().leak());
+    let mut game = *Game::find("openarena").unwrap();
+    game.masters = vec![entry(address), entry(closed)].leak();
+    Box::leak(Box::new(game))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_is_read_from_its_list_servers() {
+    let list = List::Game(listed_game().await);
+    let client = client(&list, Duration::from_millis(500), 0).unwrap();
+    let mut source = Source::new(list, client).unwrap();
+    source.scan();
+    let mut browser = Browser::new("a game".to_owned(), BTreeSet::new(), start());
+    let mut notes = Vec::new();
+    while !browser.progress.is_finished() {
+        let event = source.events.recv().await.unwrap();
+        if let Event::Note(note) = &event {
+            notes.push(note.clone());
+        }
+        browser.handle(event, start());
+    }
+    let targets: BTreeSet<&str> = browser.servers.iter().map(|server| server.target.1.as_str()).collect();
+    assert_eq!(targets, BTreeSet::from(["192.0.2.1:27960", "192.0.2.2:27960", "192.0.2.3:27960"]));
+    assert_eq!((browser.progress.listed, browser.progress.done), (3, 3));
+    assert_eq!(notes.len(), 1, "the dead list server is named once: {notes:?}");
+    // Again: the counts begin anew, and no server is there twice.
+    source.scan();
+    browser.handle(source.events.recv().await.unwrap(), start());
+    assert_eq!(browser.progress.done, 0);
+    while !browser.progress.is_finished() {
+        browser.handle(source.events.recv().await.unwrap(), start());
+    }
+    assert_eq!((browser.progress.done, browser.servers.len()), (3, 3));
 }

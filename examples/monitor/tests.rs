@@ -8,11 +8,13 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use queryport::games::Game;
-use queryport::{Client, Completeness, Error, Outcome, Part, Protocol, QueryError, ServerStatus, Text};
+use queryport::games::{Game, Master, MasterForm};
+use queryport::{
+    Client, Completeness, Error, Outcome, Part, Protocol, QueryError, ServerStatus, Text, Timing,
+};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::{LocalSet, spawn_local};
 
 use super::check::{State, Thresholds, report};
@@ -407,4 +409,34 @@ fn a_name_has_no_colour_codes() {
     coloured.answer.name = Some(Text::new(&b"^1Red\x01"[..], style));
     let page = page(&one(vec![Ok(coloured)])).unwrap();
     assert!(page.contains("name=\"Red\""), "{page}");
+}
+
+#[test]
+fn a_game_is_watched_through_its_list_servers() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let master = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address: &'static str = master.local_addr().unwrap().to_string().leak();
+        spawn_local(async move {
+            // 192.0.2.1:27960.
+            let reply = b"\xff\xff\xff\xffgetserversResponse\\\xc0\x00\x02\x01\x6d\x38\\EOT\0\0\0";
+            while let Ok((_, from)) = master.recv_from(&mut [0; 256]).await {
+                let _ = master.send_to(reply, from).await;
+            }
+        });
+        let mut game = *Game::find("openarena").unwrap();
+        game.masters = vec![Master::new(MasterForm::Short, address)].leak();
+        let game: &'static Game = Box::leak(Box::new(game));
+        let games = vec![WatchedGame { game, sums: None, lists: Default::default() }];
+        let shared = Rc::new(RefCell::new(Watched { servers: Vec::new(), games }));
+        let timing = Timing::default().with_timeout(Duration::from_millis(300)).with_retries(0);
+        let client = Client::new().unwrap().with_timing(timing);
+        spawn_local(watch::watch_game(client, Rc::clone(&shared), 0, Duration::from_secs(60)));
+        while shared.borrow().games[0].sums.is_none() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let watched = shared.borrow();
+        assert_eq!(watched.games[0].sums, Some(Sums { listed: 1, ..Sums::default() }));
+        assert_eq!(watched.games[0].lists, [(address, true)].into());
+    });
 }
