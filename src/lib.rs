@@ -23,6 +23,8 @@
 //! server sent, in its order, and [`ServerStatus::completeness`] says which parts of the answer are missing.
 //!
 //! # Where to go next
+//! The [`guide`] has a chapter for each task, from one query to a scanner, a server and a monitor.
+//!
 //! | you want to | look at |
 //! |---|---|
 //! | query a server of a game, or find the servers of a game | [`games`], `Client::query_game`, `Client::servers` |
@@ -130,7 +132,7 @@
 //! other in a circle. A test checks this.
 //!
 //! ```text
-//! 4  net                                    sockets, clock, entropy, host names (feature `tokio`)
+//! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names (feature `tokio`)
 //! 3  games, inspect, options, protocol, serve  the four protocols in one interface; games by name; answering
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, reply, scan, session            the normalised status; conversations, retries, deadlines, scans
@@ -170,6 +172,8 @@ mod error;
 pub mod games;
 pub mod gamespy1;
 pub mod gamespy4;
+#[cfg(all(any(doc, doctest), feature = "games", feature = "tokio"))]
+pub mod guide;
 mod inspect;
 mod limits;
 pub mod model;
