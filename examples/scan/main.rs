@@ -24,6 +24,8 @@
     reason = "an example is a program"
 )]
 
+#[path = "../command_line/mod.rs"]
+mod command_line;
 mod game;
 mod list;
 mod output;
@@ -50,6 +52,13 @@ use serde_json::json;
 
 use list::{Filter, Target, Targets, UnderWay};
 use summary::Summary;
+
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "scan servers.txt                          one server a line",
+    "scan openarena --json                     the servers of a game, from its list servers",
+    "scan --rate 500 --exclude 192.0.2.0/24 -  a list from standard input, slowly",
+];
 
 /// Query every server of a list: who it is, what is being played and who is on.
 #[derive(Debug, Parser)]
@@ -131,13 +140,7 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run(&Arguments::parse()).await {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("scan: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    command_line::exit(run(&command_line::parse(EXAMPLES)).await)
 }
 
 fn timing(arguments: &Arguments) -> Timing {
