@@ -153,6 +153,18 @@
 //! - No input panics: indexing, `unwrap`, unchecked arithmetic and `unsafe` are forbidden by lint.
 //! - A responder bounds the bytes that it sends, for each source and in total, see [`serve::GuardOptions`].
 //!
+//! The chapter [`guide::threat_model`] has the details, in figures.
+//!
+//! # Versions
+//! Versions follow [Semantic Versioning](https://semver.org/): before 1.0, a change that can break a caller raises the minor
+//! number. The minimum Rust version is 1.88, and raising it is such a change.
+//!
+//! - Most public enums and structs are `#[non_exhaustive]`: a minor version can add variants and fields.
+//! - A patch can change the texts of messages and of `Debug`, the data of [`games`], and which keys of a reply become which field
+//!   of a status.
+//! - Private dependencies such as nom can change in a patch. Public ones, whose types are in signatures, cannot: bytes, and
+//!   with their features futures-core, tokio, async-trait and serde.
+//!
 //! # Features
 //! | feature | default | adds |
 //! |---|---|---|
