@@ -14,7 +14,7 @@
 //! | [Decoding a capture](captures) | from bytes to a status |
 //! | [A fifth protocol](new_protocol) | a conversation of your own |
 //! | [Testing](testing) | mocks, loopback, virtual time |
-//! | [Manners](manners) | what servers and masters expect |
+//! | [Etiquette](etiquette) | what servers and masters expect |
 //! | [Threat model](threat_model) | who can forge what, and what is done about it |
 //! | [Migrating](migration) | from rust gamedig, node gamedig and qstat |
 //! | [Glossary](glossary) | the words |
@@ -30,14 +30,14 @@ pub mod by_game {}
 #[doc = include_str!("captures.md")]
 pub mod captures {}
 
+#[doc = include_str!("etiquette.md")]
+pub mod etiquette {}
+
 #[doc = include_str!("glossary.md")]
 pub mod glossary {}
 
 #[doc = include_str!("heartbeats.md")]
 pub mod heartbeats {}
-
-#[doc = include_str!("manners.md")]
-pub mod manners {}
 
 #[doc = include_str!("many_servers.md")]
 pub mod many_servers {}
