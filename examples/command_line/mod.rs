@@ -28,8 +28,8 @@ pub(crate) fn parse<A: clap::Parser>(examples: &[&str]) -> A {
     if let Some(shell) = matches.get_one::<Shell>("completions") {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut command, program(), &mut script);
-        let _ = io::stdout().write_all(&script);
-        std::process::exit(0);
+        let written = io::stdout().write_all(&script).map_err(|error| error.into());
+        std::process::exit(i32::from(exit(written.map(|()| ExitCode::SUCCESS)) != ExitCode::SUCCESS));
     }
     A::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
 }
