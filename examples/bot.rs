@@ -10,8 +10,11 @@ mod command_line;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use command_line::WrongUsage;
 use queryport::{Client, Error, Outcome, Protocol, ServerStatus};
 use tokio::task::JoinSet;
+
+const USAGE: &str = "bot PROTOCOL SERVER [PROTOCOL SERVER]...";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -20,8 +23,8 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let client = Client::new()?;
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (pairs, []) = arguments.as_chunks() else { return Err("usage: bot PROTOCOL SERVER...".into()) };
+    let arguments = command_line::arguments(USAGE);
+    let (pairs @ [_, ..], []) = arguments.as_chunks() else { return Err(WrongUsage(USAGE).into()) };
     let mut queries = JoinSet::new();
     for [protocol, server] in pairs {
         let (client, protocol, server) = (client.clone(), protocol.parse::<Protocol>()?, server.clone());

@@ -4,8 +4,8 @@
 //! cargo run --example connect -- HOST[:PORT] --name Ann
 //! ```
 //!
-//! The server frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted, 1 no answer,
-//! 2 wrong command line, 3 refused.
+//! The server frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted, 1 no answer or
+//! refused, 2 wrong command line.
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
 #[path = "command_line/mod.rs"]
@@ -17,6 +17,9 @@ use std::process::ExitCode;
 use clap::Parser;
 use queryport::quake3::ConnectQuery;
 use queryport::{Client, Protocol};
+
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &["connect example.org:27960 --name Ann"];
 
 /// Reserve a player slot on a Quake 3 server.
 #[derive(Debug, Parser)]
@@ -47,7 +50,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run(&Arguments::parse()).await)
+    command_line::exit(run(&command_line::parse(EXAMPLES)).await)
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
@@ -87,7 +90,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         }
         Err(refusal) => {
             writeln!(out, "{server}: {refusal}")?;
-            Ok(ExitCode::from(3))
+            Ok(ExitCode::FAILURE)
         }
     }
 }

@@ -29,6 +29,12 @@ use queryport::ut2004::{Dialect, Request, StatusQuery, server};
 use queryport::{Client, Limits, Player, Requester, Secret, ServerStatus, Text, Timing};
 use tokio::net::UdpSocket;
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "delayed 7778                              answers after 20 ms",
+    "delayed 7778 --time 20                    queries it 20 times and prints milliseconds",
+];
+
 /// Answer UT2004 queries on 127.0.0.1 with a delay.
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -50,7 +56,7 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run(Arguments::parse()).await)
+    command_line::exit(run(command_line::parse(EXAMPLES)).await)
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    command_line::arguments("game_server; answers on 127.0.0.1:27960 for two seconds");
     let address = "127.0.0.1:27960";
     let socket = UdpSocket::bind(address).map_err(|error| command_line::cannot_listen(address, &error))?;
     socket.set_nonblocking(true)?;

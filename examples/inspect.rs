@@ -19,7 +19,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> io::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = command_line::arguments(
+        "inspect [HEXADECIMAL]...; without arguments, a datagram a line of standard input",
+    );
     let mut out = io::stdout().lock();
     if !arguments.is_empty() {
         return arguments.iter().try_for_each(|text| print(text, &mut out));

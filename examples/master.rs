@@ -23,6 +23,13 @@ use queryport::quake3::master::{ListQuery, ListRequest, Master, MasterEvent, Opt
 use queryport::{Client, Limits, Secret};
 use tokio::net::UdpSocket;
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "master serve 127.0.0.1:27950 --loopback   lists the servers that send heartbeats",
+    "master list example.org Quake3Arena 71    prints the list of a master",
+    "master list example.org --plain 68        without the name of the game",
+];
+
 /// Run a master server, or request the list of one.
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -96,7 +103,7 @@ fn tag(text: &str) -> Result<(String, String), String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(match Arguments::parse().task {
+    command_line::exit(match command_line::parse::<Arguments>(EXAMPLES).task {
         Task::Serve(arguments) => serve(arguments).await,
         Task::List(arguments) => list(&arguments).await,
     })

@@ -10,8 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use command_line::WrongUsage;
 use queryport::{Client, Error, Outcome, Query, QueryError, ServerStatus};
 use tokio::task::JoinSet;
+
+const USAGE: &str = "mock [PROTOCOL SERVER]...";
 
 /// A server that gives the answer of a test.
 struct Mock(&'static str, Result<ServerStatus, QueryError>);
@@ -49,8 +52,8 @@ async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let (up, down) = (Mock("up", Ok(ServerStatus::default())), Mock("down", Err(QueryError::Unreachable)));
     let mut servers: Vec<Arc<dyn Query>> = vec![Arc::new(up), Arc::new(down)];
     assert_eq!(count_up(servers.clone()).await, 1);
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (targets, []) = arguments.as_chunks() else { return Err("usage: mock [PROTOCOL SERVER]...".into()) };
+    let arguments = command_line::arguments(USAGE);
+    let (targets, []) = arguments.as_chunks() else { return Err(WrongUsage(USAGE).into()) };
     for [protocol, server] in targets {
         servers.push(Arc::new(Client::new()?.target(protocol.parse()?, server)));
     }

@@ -25,6 +25,12 @@ use queryport::{Client, Error, ErrorKind, Timing};
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "rcon example.org:27960                    asks for the password, then for commands",
+    "rcon example.org:27960 status             one command",
+];
+
 /// Run console commands on a Quake 3 server.
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -77,7 +83,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run(&Arguments::parse()).await)
+    command_line::exit(run(&command_line::parse(EXAMPLES)).await)
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {

@@ -24,7 +24,8 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode, Box<dyn Error>> {
     let secret = Secret::from_os()?;
-    let server = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:27960".to_owned());
+    let server = command_line::arguments("sans_io_std [HOST:PORT]").into_iter().next();
+    let server = server.unwrap_or_else(|| "127.0.0.1:27960".to_owned());
     let server = server.to_socket_addrs()?.next().ok_or("the name has no address")?;
     let query = quake3::StatusQuery::new(secret.number("nonce", server, 0), Limits::default());
     let mut session = Session::new(query, server, Timing::default(), Instant::now());

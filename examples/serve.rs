@@ -32,6 +32,13 @@ use queryport::{Player, Protocol, Secret, ServerStatus};
 use serde_json::Value;
 use tokio::net::UdpSocket;
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "serve quake3 27960",
+    "serve quake3 27960 --players 64 --set map=q3dm6",
+    "serve gamespy4 25565 --game minecraft",
+];
+
 /// Answer queries on 127.0.0.1.
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -70,7 +77,7 @@ fn field(text: &str) -> Result<(String, String), String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run(Arguments::parse()).await)
+    command_line::exit(run(command_line::parse(EXAMPLES)).await)
 }
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]

@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use command_line::WrongUsage;
 use queryport::{Client, Outcome, Protocol, ScanOptions, ServerStatus, ToStatus};
+
+const USAGE: &str = "tracker FILE [PROTOCOL SERVER]...";
 
 type Known = BTreeMap<String, Outcome<ServerStatus>>;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -23,10 +26,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<ExitCode> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = command_line::arguments(USAGE);
     let rest = arguments.get(1..).unwrap_or_default();
     let (Some(file), (targets, [])) = (arguments.first(), rest.as_chunks()) else {
-        return Err("usage: tracker FILE PROTOCOL SERVER...".into());
+        return Err(WrongUsage(USAGE).into());
     };
     let target = |[protocol, server]: &[String; 2]| Ok((protocol.parse::<Protocol>()?, server.clone()));
     let targets = targets.iter().map(target).collect::<Result<Vec<_>>>()?;

@@ -23,6 +23,8 @@
 //! server sent, in its order, and [`ServerStatus::completeness`] says which parts of the answer are missing.
 //!
 //! # Where to go next
+//! The [`guide`] has a chapter for each task, from one query to a scanner, a server and a monitor.
+//!
 //! | you want to | look at |
 //! |---|---|
 //! | query a server of a game, or find the servers of a game | [`games`], `Client::query_game`, `Client::servers` |
@@ -131,7 +133,7 @@
 //! other in a circle. A test checks this.
 //!
 //! ```text
-//! 4  net                                    sockets, clock, entropy, host names (feature `tokio`)
+//! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names (feature `tokio`)
 //! 3  games, inspect, options, protocol, serve  the four protocols in one interface; games by name; answering
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, reply, scan, session            the normalised status; conversations, retries, deadlines, scans
@@ -152,6 +154,18 @@
 //! - No input panics: indexing, `unwrap`, unchecked arithmetic and `unsafe` are forbidden by lint.
 //! - A responder bounds the bytes that it sends, for each source and in total, see [`serve::GuardOptions`].
 //!
+//! The chapter [`guide::threat_model`] has the details, in figures.
+//!
+//! # Versions
+//! Versions follow [Semantic Versioning](https://semver.org/): before 1.0, a change that can break a caller raises the minor
+//! number. The minimum Rust version is 1.88, and raising it is such a change.
+//!
+//! - Most public enums and structs are `#[non_exhaustive]`: a minor version can add variants and fields.
+//! - A patch can change the texts of messages and of `Debug`, the data of [`games`], and which keys of a reply become which field
+//!   of a status.
+//! - Private dependencies such as nom can change in a patch. Public ones, whose types are in signatures, cannot: bytes, and
+//!   with their features futures-core, tokio, async-trait and serde.
+//!
 //! # Features
 //! | feature | default | adds |
 //! |---|---|---|
@@ -171,6 +185,8 @@ mod error;
 pub mod games;
 pub mod gamespy1;
 pub mod gamespy4;
+#[cfg(all(any(doc, doctest), feature = "games", feature = "tokio"))]
+pub mod guide;
 mod inspect;
 mod limits;
 pub mod model;

@@ -7,6 +7,8 @@ use crate::secret::Secret;
 
 /// The default time window.
 pub(crate) const WINDOW: Duration = Duration::from_secs(15);
+/// The longest time for which a token of the default window is valid.
+pub(crate) const LONGEST: Duration = Duration::from_secs(WINDOW.as_secs().saturating_mul(2));
 
 /// Issues tokens bound to an address, its port and a time window, and verifies them without a table: each token is a keyed
 /// hash. A flood of requests costs no memory, and a client cannot compute the token of an address at which it does not
@@ -71,6 +73,11 @@ impl TokenIssuer {
         let window = self.window_at(now);
         let windows = [Some(window), window.checked_sub(1)];
         windows.into_iter().flatten().any(|window| matches(self.number(window, address, purpose)))
+    }
+
+    /// A number that hides what a token says beside its random bits: bound to the address and port, the same in every window.
+    pub(crate) fn mask(&self, address: SocketAddr) -> u64 {
+        self.secret.number("token mask", address, 0)
     }
 
     fn number(&self, window: u64, address: SocketAddr, purpose: u16) -> u64 {

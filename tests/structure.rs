@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 5] = [
     &["model", "reply", "scan", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
     &["games", "inspect", "options", "protocol", "serve"],
-    &["net"],
+    &["guide", "net"],
 ];
 
 /// A source file: its module path, and its code without comments, strings and unit tests.
@@ -99,6 +99,51 @@ fn only_the_top_layer_has_sockets_and_clocks() {
     {
         for word in ["tokio::", "UdpSocket", "Instant::now", "SystemTime", "std::thread"] {
             assert!(!source.code.contains(word), "{}: {word} below net", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn the_pages_of_the_protocols_have_the_same_sections() {
+    let sections = ["Flow", "Datagrams", "Traps", "Sources", "Fields of the status", "Reading a datagram"];
+    for protocol in LAYERS[2] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{protocol}/mod.rs"));
+        let page = std::fs::read_to_string(path).unwrap();
+        let found: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("//! # "))
+            .filter(|title| sections.contains(title))
+            .collect();
+        assert_eq!(found, sections, "{protocol}");
+    }
+}
+
+/// The threat model names a test for each claim as `file: test`.
+#[test]
+fn the_tests_that_the_threat_model_names_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("src/guide/threat_model.md")).unwrap();
+    let named: Vec<(&str, &str)> =
+        text.split('`').skip(1).step_by(2).filter_map(|code| code.split_once(".rs: ")).collect();
+    assert!(named.len() > 15, "found only {} tests", named.len());
+    for (file, test) in named {
+        let source = std::fs::read_to_string(root.join(format!("{file}.rs"))).unwrap();
+        assert!(source.contains(&format!("fn {test}(")), "{file}.rs has no test {test}");
+    }
+}
+
+/// Every chapter is short, and its rows stand in the table of contents.
+#[test]
+fn every_chapter_of_the_guide_is_short_and_listed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guide");
+    let contents = std::fs::read_to_string(folder.join("mod.rs")).unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= 150, "{name} has {lines} lines");
+            assert!(contents.contains(&format!("]({name}) |")), "{name} is not in the table of contents");
         }
     }
 }

@@ -1,9 +1,67 @@
-//! Error messages and exit codes of the examples.
+//! Command lines, error messages and exit codes of the examples.
 #![allow(dead_code, reason = "each example uses a part of it")]
 
 use std::error::Error;
+use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
+
+use clap::{Arg, value_parser};
+use clap_complete::Shell;
+
+/// The exit codes of every program, as `--help` says them.
+const EXIT_STATUS: &str =
+    "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line, 3 incomplete answer";
+
+/// Reads the command line. Beside its own options, every program has `--completions`. `examples`: command lines for `--help`.
+pub(crate) fn parse<A: clap::Parser>(examples: &[&str]) -> A {
+    let completions = Arg::new("completions")
+        .long("completions")
+        .value_name("SHELL")
+        .value_parser(value_parser!(Shell))
+        .exclusive(true)
+        .help("Print a script that completes the options of this program in a shell");
+    // clap demands a subcommand even beside an exclusive option; a missing one is an error below.
+    let after = format!("Examples:\n  {}\n\n{EXIT_STATUS}", examples.join("\n  "));
+    let mut command = A::command().subcommand_required(false).arg(completions).after_help(after);
+    let matches = command.clone().get_matches();
+    if let Some(shell) = matches.get_one::<Shell>("completions") {
+        let mut script = Vec::new();
+        clap_complete::generate(*shell, &mut command, program(), &mut script);
+        let written = io::stdout().write_all(&script).map_err(|error| error.into());
+        std::process::exit(i32::from(exit(written.map(|()| ExitCode::SUCCESS)) != ExitCode::SUCCESS));
+    }
+    A::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+}
+
+/// The name that the program was started by.
+fn program() -> String {
+    let path = std::env::args_os().next().map(std::path::PathBuf::from).unwrap_or_default();
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The arguments of a program without options. `--help` prints the usage.
+pub(crate) fn arguments(usage: &str) -> Vec<String> {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
+        let _ = writeln!(io::stdout(), "Usage: {usage}\n\n{EXIT_STATUS}");
+        std::process::exit(0);
+    }
+    arguments
+}
+
+/// A wrong command line; the text is how to use the program.
+#[derive(Debug)]
+pub(crate) struct WrongUsage(pub(crate) &'static str);
+
+impl fmt::Display for WrongUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "usage: {}", self.0)
+    }
+}
+
+impl Error for WrongUsage {}
 
 /// The exit code of a program. An error is written to standard error in words; a closed pipe is not an error.
 pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
@@ -12,7 +70,7 @@ pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&message(&*error));
-            ExitCode::FAILURE
+            if error.is::<WrongUsage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }

@@ -23,6 +23,10 @@ use clap::Parser;
 use queryport::{Answer, Limits, Protocol, ToStatus, UnknownProtocol, inspect};
 use serde_json::{Map, Value, json};
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] =
+    &["decode capture.json", "decode --normalised -                     from standard input"];
+
 /// Decode captured datagrams of game servers.
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -35,7 +39,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    command_line::exit(run(&Arguments::parse()).map_err(Into::into))
+    command_line::exit(run(&command_line::parse(EXAMPLES)).map_err(Into::into))
 }
 
 fn run(arguments: &Arguments) -> io::Result<ExitCode> {

@@ -19,6 +19,13 @@ use queryport::Protocol;
 use queryport::games::{Game, QueryPort};
 use serde_json::{Value, json};
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "games                                     all games, one line each",
+    "games openarena \"ut 2004\"                 everything about these",
+    "games --protocol quake3 --listed --json",
+];
+
 /// Games by name: protocol, ports and list servers.
 #[derive(Debug, Parser)]
 #[command(name = "games")]
@@ -37,7 +44,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    command_line::exit(run(&Arguments::parse()))
+    command_line::exit(run(&command_line::parse(EXAMPLES)))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {

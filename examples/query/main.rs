@@ -32,6 +32,14 @@ use queryport::{
     Client, Detail, Error, ErrorKind, Outcome, Protocol, Query, QueryOptions, ServerStatus, Timing,
 };
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "query                                    embedded servers on loopback",
+    "query openarena example.org               a server by its game",
+    "query quake3 example.org:27960 --json     by its protocol and query port",
+    "query gamespy4 example.org:25565 --short  a Minecraft server",
+];
+
 /// Query a game server: its name, the match, the players.
 #[derive(Debug, Parser)]
 #[command(name = "query")]
@@ -97,7 +105,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments: Arguments = command_line::parse(EXAMPLES);
     if let Err(why) = check(&arguments) {
         Arguments::command().error(UsageError::ArgumentConflict, why).exit();
     }

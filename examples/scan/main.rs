@@ -56,6 +56,13 @@ use game::Lists;
 use list::{Filter, Target, Targets, UnderWay};
 use summary::Summary;
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "scan servers.txt                          one server a line",
+    "scan openarena --json                     the servers of a game, from its list servers",
+    "scan --rate 500 --exclude 192.0.2.0/24 -  a list from standard input, slowly",
+];
+
 /// Query every server of a list: who it is, what is being played and who is on.
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -155,13 +162,7 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run(&Arguments::parse()).await {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("scan: {}", command_line::message(&*error));
-            ExitCode::FAILURE
-        }
-    }
+    command_line::exit(run(&command_line::parse(EXAMPLES)).await)
 }
 
 fn timing(arguments: &Arguments) -> Timing {

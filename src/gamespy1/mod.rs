@@ -1,6 +1,7 @@
 //! GameSpy v1, the backslash protocol: Unreal, UT99, UT2003/4's and Killing Floor's side port, Battlefield 1942,
 //! Medal of Honor: Allied Assault, SWAT 4, Serious Sam, Operation Flashpoint, Renegade and some seventy more.
 //!
+//! # Flow
 //! One datagram asks, one or many answer. Nothing ties a reply to its request but the sender's address.
 //!
 //! ```text
@@ -13,6 +14,7 @@
 //!    │ ◄───────────────────────────────────────────────────────────────── │
 //! ```
 //!
+//! # Datagrams
 //! ```text
 //!  5C key 5C value 5C key 5C value …      pairs; no escape, no newline, bytes of Windows-1252 or UTF-8
 //!  player_12                              rows: name, underscore, number; teamname_1 and score_t1 are teams'
@@ -38,7 +40,7 @@
 //! are split over datagrams, and so are a key and its value. An [`Answer`] is complete when the fragment with the end
 //! mark and every one before it are here. A missing fragment always shows, except in the cases below.
 //!
-//! # What cannot be known
+//! # Traps
 //! - Where nothing is numbered, or every datagram has an end mark, a lost datagram leaves no gap: the end counts as the end
 //!   one round trip after it came, and the answer is incomplete when it has fewer rows of players than `numplayers`. What
 //!   holds no players can be lost unseen: so can rules of a reply that 333networks' Perl masters cut inside a section. Serious
@@ -47,9 +49,29 @@
 //!   without name and map is therefore incomplete.
 //! - UT99 ties its end mark to the number of players. When it lists fewer, the mark never comes: the answer is
 //!   incomplete although it may hold everything. The client asks such a server twice, not more often.
+//! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (the vectors
+//!   `qr1-ut-40-small-*` of the tests have 15).
+//! - The reply number is the server's count of requests, 1–100 and again on UT99, from 2 upwards in GameSpy's own
+//!   code; it is constant (1.1) on SWAT 4 and second-generation servers (UT99's script UdpServerQuery 1.5.2,
+//!   OpenMoHAA, captures in sergeii/swat4master). It tells two replies apart, not two clients.
+//! - Battlefield 1942 numbers teams from 1 in player rows and from 0 in `teamname_N`, lists rows of players who left,
+//!   and sends some keys twice with different values (captures in Austinb/GameQ, tests/Protocols/Providers).
+//! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
+//! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes
+//!   `ignoring`, because a forged sender can make two servers echo each other for ever (UT99's UdpServerQuery,
+//!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004).
+//! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery): see
+//!   [`StatusQuery::commands_with_echo`].
+//! - A reply of [`server::answer`] that had to be cut has no end mark, and rules give way before players.
 //!
-//! # What a server of this crate leaves out
-//! See [`server::answer`]: a reply that had to be cut has no end mark, and rules give way before players.
+//! # Sources
+//! - Descent 3's own gamespy.cpp was run for the vectors `descent3-*` of the tests. The numbers and cuts of Serious Sam are
+//!   in GameAgent.cpp (Croteam-official/Serious-Engine), those of 333networks' newer master in replyquery.cpp
+//!   (333networks/Masterserver-Qt5).
+//! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run for the vectors
+//!   `qr1-*` of the tests: its fragments count from 1, its echo comes under the key `echo`, `validate` precedes
+//!   `final`, and it answers every datagram but one that begins with `;`, if only with `\final\\queryid\N.1`.
+//! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`].
 //!
 //! # Fields of the status
 //! Keys match in any case, the first that is not empty counts, and a value that is no number or truth value says nothing.
@@ -77,28 +99,6 @@
 //! | `teams` | rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\`; `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore` (Tribes: Vengeance), `tickets1`, `tickets2` (Battlefield 1942), `swatscore`, `suspectsscore` (SWAT 4) as teams 0 and 1 | as named | captures; sergeii/swat4master; for Tribes replies that public tools quote |
 //! | `Player::name`, `score`, `ping`, `team` | `player_N` or `playername_N`; `score_N`, `frags_N`, `frag_N`, `kills_N`; `ping_N`; `team_N`, less 1 on Battlefield 1942, a name on Tribes: Vengeance | all | captures |
 //! | `Player::bot` | `ngsecret_N` is `bot` | Unreal engine | captures |
-//!
-//! # What is known and from where
-//! - Descent 3's own gamespy.cpp was run for the vectors `descent3-*` of the tests. The numbers and cuts of Serious Sam are
-//!   in GameAgent.cpp (Croteam-official/Serious-Engine), those of 333networks' newer master in replyquery.cpp
-//!   (333networks/Masterserver-Qt5).
-//! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (the vectors
-//!   `qr1-ut-40-small-*` of the tests have 15).
-//! - The reply number is the server's count of requests, 1–100 and again on UT99, from 2 upwards in GameSpy's own
-//!   code; it is constant (1.1) on SWAT 4 and second-generation servers (UT99's script UdpServerQuery 1.5.2,
-//!   OpenMoHAA, captures in sergeii/swat4master). It tells two replies apart, not two clients.
-//! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run for the vectors
-//!   `qr1-*` of the tests: its fragments count from 1, its echo comes under the key `echo`, `validate` precedes
-//!   `final`, and it answers every datagram but one that begins with `;`, if only with `\final\\queryid\N.1`.
-//! - Battlefield 1942 numbers teams from 1 in player rows and from 0 in `teamname_N`, lists rows of players who left,
-//!   and sends some keys twice with different values (captures in Austinb/GameQ, tests/Protocols/Providers).
-//! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
-//! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes
-//!   `ignoring`, because a forged sender can make two servers echo each other for ever (UT99's UdpServerQuery,
-//!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004).
-//! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery): see
-//!   [`StatusQuery::commands_with_echo`].
-//! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`].
 //!
 //! # Reading a datagram
 //! ```

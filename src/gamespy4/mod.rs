@@ -3,6 +3,7 @@
 //!
 //! Other tools call it "gamespy3", and version 3 what differs only by the missing challenge.
 //!
+//! # Flow
 //! ```text
 //!  client                                                        server
 //!    │   FE FD 09 id                                                │
@@ -17,6 +18,7 @@
 //!    │ ◄─────────────────────────────────────────────────────────── │
 //! ```
 //!
+//! # Datagrams
 //! ```text
 //!  offset  bytes
 //!  0       00                   data
@@ -29,32 +31,7 @@
 //!            02  the same                                                teams
 //! ```
 //!
-//! # Reading a reply
-//! ```
-//! use bytes::Bytes;
-//! use queryport::Limits;
-//! use queryport::gamespy4::Answer;
-//!
-//! let datagram = Bytes::from_static(
-//!     b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0numplayers\x002\0\0\
-//!       \x01player_\0\0Ann\0\0\0score_\0\x005\x000\0\0\0\
-//!       \x02team_t\0\0Red\0Blue\0\0score_t\0\x001\x002\0\0\0",
-//! );
-//! let answer = Answer::from_datagrams([datagram], &Limits::default())?;
-//! let players: Vec<_> = answer.players().rows().map(|row| row.get("player_")).collect();
-//! assert_eq!(players, [Some(&b"Ann"[..]), Some(b"")], "the second name is empty");
-//! assert!(answer.completeness().is_complete());
-//! # Ok::<(), queryport::ParseError>(())
-//! ```
-//!
-//! # What is known and from where
-//! "QR2" is GameSpy's own server code, the QR2 SDK (qr2.c). Captures are those of github.com/Austinb/GameQ, in
-//! tests/Protocols/Providers.
-//!
-//! - A datagram has at most 1,400 bytes. What does not fit is cut, its last byte overwritten by NUL, and repeated in full
-//!   in the next datagram, which begins with section, field name and row number (QR2; captures of Battlefield 2: row 24
-//!   is `" hekut"` in the first datagram and `" hekutooo"` in the second). So server keys can continue in a second
-//!   datagram, and field names can be cut.
+//! # Traps
 //! - Values may be empty, and then look like the end of their column. The number of rows of the columns before, the row
 //!   the next datagram starts with, and the shape of field names decide (captures of Unreal Tournament 3; the rule is
 //!   checked with a model of QR2's sender in tests/gamespy4/sender.rs).
@@ -69,9 +46,18 @@
 //!   (github.com/PassTheMayo/minecraft-server-util, issue 30).
 //! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, and the flag for several datagrams
 //!   (QR2). See [`Selection`].
+//!
+//! # Sources
+//! "QR2" is GameSpy's own server code, the QR2 SDK (qr2.c). Captures are those of github.com/Austinb/GameQ, in
+//! tests/Protocols/Providers.
+//!
+//! - A datagram has at most 1,400 bytes. What does not fit is cut, its last byte overwritten by NUL, and repeated in full
+//!   in the next datagram, which begins with section, field name and row number (QR2; captures of Battlefield 2: row 24
+//!   is `" hekut"` in the first datagram and `" hekutooo"` in the second). So server keys can continue in a second
+//!   datagram, and field names can be cut.
 //! - Without that flag the reply is one datagram of another layout (QR2): [`Form::Legacy`].
 //!
-//! # What the keys mean
+//! # Fields of the status
 //! Which key each field of [`ServerStatus`](crate::ServerStatus) comes from. "Captures" are the replies in GameQ's folders of
 //! the game; numbered keys are Unreal Tournament 3's, named in [`ut3`]. Where several keys say one thing, the first that is
 //! filled counts; of yes and no, one yes. Everything stays in the rules.
@@ -108,6 +94,24 @@
 //! | | rows without a name, if there are as many as bots | UT3 (capture) |
 //! | `Team::id` | position, from 0 in UT3, else from 1 | as `team_` counts (captures) |
 //! | `Team::name`, `Team::score` | `team_t`, `score_t`; without rows `bf2_team1`, `bf2_team2` | UT3, Battlefield 2 |
+//!
+//! # Reading a datagram
+//! ```
+//! use bytes::Bytes;
+//! use queryport::Limits;
+//! use queryport::gamespy4::Answer;
+//!
+//! let datagram = Bytes::from_static(
+//!     b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0numplayers\x002\0\0\
+//!       \x01player_\0\0Ann\0\0\0score_\0\x005\x000\0\0\0\
+//!       \x02team_t\0\0Red\0Blue\0\0score_t\0\x001\x002\0\0\0",
+//! );
+//! let answer = Answer::from_datagrams([datagram], &Limits::default())?;
+//! let players: Vec<_> = answer.players().rows().map(|row| row.get("player_")).collect();
+//! assert_eq!(players, [Some(&b"Ann"[..]), Some(b"")], "the second name is empty");
+//! assert!(answer.completeness().is_complete());
+//! # Ok::<(), queryport::ParseError>(())
+//! ```
 
 mod answer;
 mod client;

@@ -4,9 +4,14 @@
 //! own address and port. Tokens are not stored; they follow from a secret.
 //!
 //! A [`Responder`](crate::serve::Responder) makes every reply to one token from the status that was current when the token
-//! was issued, so that the two replies to a request that was delivered twice cannot be mixed. For that it keeps at most the
-//! last 64 statuses that a challenge was sent for, and nothing for a client. Who calls [`answer`] directly and changes the
-//! status between two calls does without.
+//! was issued, so that the two replies to a request that was delivered twice cannot be mixed. For that it keeps the statuses
+//! that a challenge was sent for in the last 30 s, 64 at most, and nothing for a client. Who calls [`answer`] directly and
+//! changes the status between two calls does without.
+//!
+//! A token has 31 bits. For each status kept, two tokens of an address are valid at a time: one that is guessed blindly is
+//! valid with a probability of 2⁻³⁰ for each, and brings one reply to the address that the sender was forged to be.
+
+use std::net::SocketAddr;
 
 use bytes::BufMut;
 
@@ -21,6 +26,7 @@ use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
 use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
+use crate::token::TokenIssuer;
 
 /// How a server answers.
 ///
@@ -108,11 +114,12 @@ pub(crate) fn reply(
 ) -> Option<Patched> {
     let Requester { address, now, tokens, snapshot, .. } = *requester;
     let purpose = snapshot.wrapping_shl(4) | PURPOSE;
-    let accept = |quoted| tokens.verify_for(now, address, purpose, |valid| token(valid, snapshot) == quoted);
+    let hidden = snapshot ^ mask(&tokens, address);
+    let accept = |quoted| tokens.verify_for(now, address, purpose, |valid| token(valid, hidden) == quoted);
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
         Command::Challenge => {
-            let token = token(tokens.issue_for(now, address, purpose), snapshot);
+            let token = token(tokens.issue_for(now, address, purpose), hidden);
             let template = templates.get(0, |template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
@@ -152,11 +159,17 @@ pub(crate) fn parse(datagram: &[u8], dialect: Dialect) -> Result<Request<'_>, Pa
 }
 
 /// A token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
-/// Its lowest bits are those of the snapshot's number.
-fn token(number: u64, snapshot: u16) -> i32 {
+/// Its lowest bits are those of the snapshot's number, hidden by the [`mask`] of the client.
+fn token(number: u64, hidden: u16) -> i32 {
     let random = u32::try_from(number & u64::from(i32::MAX.unsigned_abs())).unwrap_or_default();
-    let token = random & !u32::from(LOW_BITS) | u32::from(snapshot & LOW_BITS);
+    let token = random & !u32::from(LOW_BITS) | u32::from(hidden & LOW_BITS);
     i32::try_from(token).ok().filter(|&token| token > 0).unwrap_or(1 << 30)
+}
+
+/// What hides the number of a snapshot in the tokens of a client. Without it, anybody could ask for a token of his own and
+/// read six bits of everybody's.
+pub(crate) fn mask(tokens: &TokenIssuer, address: SocketAddr) -> u16 {
+    u16::try_from(tokens.mask(address) & u64::from(LOW_BITS)).unwrap_or_default()
 }
 
 /// As many players as fit, then as many rules: a rule never displaces a player.

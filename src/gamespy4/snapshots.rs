@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::wire::request::Command;
 use crate::model::ServerStatus;
+use crate::token;
 
 /// Most statuses that are kept. With fewer changes in 30 s, every token serves for as long as it is valid.
 const MAX_SNAPSHOTS: usize = 64;
@@ -16,40 +18,53 @@ const MAX_SNAPSHOTS: usize = 64;
 /// refuses a client that asks again because the reply was lost. Here the token names the status that was current when it
 /// was issued: asking again with it brings the same reply.
 ///
-/// Nothing is kept for a client. The memory is that of the last 64 statuses that a challenge was sent for; a token for an
-/// older one is not accepted.
+/// Nothing is kept for a client. The memory is that of the statuses that a challenge was sent for in the last 30 s, 64 at
+/// most; a token for an older one is not accepted. Who guesses blindly can hit the tokens of all that are kept: the fewer
+/// there are, the better.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshots {
-    /// The latest stands last. Their numbers rise by one.
-    held: VecDeque<Arc<ServerStatus>>,
+    /// The statuses, and when the last challenge was sent for each. The latest stands last. Their numbers rise by one.
+    held: VecDeque<(Arc<ServerStatus>, Instant)>,
     /// The number of the latest.
     latest: u64,
 }
 
 impl Snapshots {
-    /// The number of the snapshot to answer this command from, and its status where that is not the current one.
+    /// The number of the snapshot to answer this command from, and its status where that is not the current one. `mask`
+    /// hides the number in the client's tokens.
     pub(crate) fn choose(
         &mut self,
         command: Command<'_>,
+        mask: u16,
+        now: Instant,
         current: &Arc<ServerStatus>,
     ) -> (u64, Option<Arc<ServerStatus>>) {
+        let is_valid = |issued: Instant| now.saturating_duration_since(issued) < token::LONGEST;
         match command {
             Command::Challenge => {
-                if !self.held.back().is_some_and(|latest| Arc::ptr_eq(latest, current)) {
+                while self.held.front().is_some_and(|(_, issued)| !is_valid(*issued)) {
+                    self.held.pop_front();
+                }
+                if let Some((_, issued)) =
+                    self.held.back_mut().filter(|(latest, _)| Arc::ptr_eq(latest, current))
+                {
+                    *issued = now;
+                } else {
                     if self.held.len() >= MAX_SNAPSHOTS {
                         self.held.pop_front();
                     }
-                    self.held.push_back(Arc::clone(current));
+                    self.held.push_back((Arc::clone(current), now));
                     self.latest = self.latest.wrapping_add(1);
                 }
                 (self.latest, None)
             }
             Command::Data { challenge: Some(challenge), .. } => {
-                let age = self.latest.wrapping_sub(low_bits(challenge).into()) & u64::from(LOW_BITS);
+                let number = u64::from(low_bits(challenge) ^ mask);
+                let age = self.latest.wrapping_sub(number) & u64::from(LOW_BITS);
                 let back = usize::try_from(age).ok().and_then(|age| age.checked_add(1));
                 let at = back.and_then(|back| self.held.len().checked_sub(back));
-                match at.and_then(|at| self.held.get(at)) {
-                    Some(status) => (self.latest.wrapping_sub(age), Some(Arc::clone(status))),
+                match at.and_then(|at| self.held.get(at)).filter(|(_, issued)| is_valid(*issued)) {
+                    Some((status, _)) => (self.latest.wrapping_sub(age), Some(Arc::clone(status))),
                     // No token was issued for the next number.
                     None => (self.latest.wrapping_add(1), None),
                 }
@@ -73,33 +88,60 @@ pub(super) fn low_bits(token: i32) -> u16 {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "virtual time in tests")]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::gamespy4::wire::request::Selection;
 
+    /// What hides the number of a snapshot.
+    const MASK: u16 = 0b10_1101;
+
     fn data(snapshot: u64) -> Command<'static> {
-        let challenge = Some(1 << 20 | i32::from(bound(snapshot) & LOW_BITS));
+        let challenge = Some(1 << 20 | i32::from((bound(snapshot) & LOW_BITS) ^ MASK));
         Command::Data { challenge, selection: Selection::ALL }
     }
 
     #[test]
     fn a_token_stands_for_its_status_as_long_as_that_is_kept() {
-        let mut snapshots = Snapshots::default();
+        let (mut snapshots, now) = (Snapshots::default(), Instant::now());
         let statuses: Vec<_> = (0..5000).map(|_| Arc::new(ServerStatus::default())).collect();
         let mut numbers = Vec::new();
         for (index, status) in statuses.iter().enumerate() {
-            let (number, other) = snapshots.choose(Command::Challenge, status);
+            let (number, other) = snapshots.choose(Command::Challenge, MASK, now, status);
             assert!(other.is_none());
-            assert_eq!(snapshots.choose(Command::Challenge, status).0, number, "one number for one status");
+            assert_eq!(
+                snapshots.choose(Command::Challenge, MASK, now, status).0,
+                number,
+                "one number for one status"
+            );
             numbers.push(number);
             for age in [0, 1, 62, 63, 64, 65, 200] {
                 let Some(at) = index.checked_sub(age) else { continue };
-                let (found, chosen) = snapshots.choose(data(numbers[at]), status);
+                let (found, chosen) = snapshots.choose(data(numbers[at]), MASK, now, status);
                 let is_kept = chosen.is_some_and(|chosen| Arc::ptr_eq(&chosen, &statuses[at]));
                 assert_eq!(is_kept, age < MAX_SNAPSHOTS, "{index} {age}");
                 assert_eq!(found == numbers[at], age < MAX_SNAPSHOTS, "{index} {age}");
             }
             assert!(snapshots.held.len() <= MAX_SNAPSHOTS);
         }
+    }
+    #[test]
+    fn a_status_is_kept_no_longer_than_tokens_for_it_are_valid() {
+        let (mut snapshots, start) = (Snapshots::default(), Instant::now());
+        let statuses: Vec<_> = (0..50).map(|_| Arc::new(ServerStatus::default())).collect();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut numbers = Vec::new();
+        for (second, status) in (0..).zip(&statuses) {
+            numbers.push(snapshots.choose(Command::Challenge, MASK, at(second), status).0);
+            assert!(snapshots.held.len() <= 30, "{} are kept", snapshots.held.len());
+        }
+        let mut is_held = |second: usize, now| {
+            let (number, chosen) = snapshots.choose(data(numbers[second]), MASK, at(now), &statuses[49]);
+            chosen.is_some() && number == numbers[second]
+        };
+        assert!(is_held(20, 49) && is_held(49, 78));
+        assert!(!is_held(19, 49) && !is_held(20, 50) && !is_held(49, 79));
     }
 }

@@ -9,6 +9,7 @@
 //! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`print()`] |
 //! | `getservers`, `heartbeat`: the list of servers | [`master::ListQuery`], [`Announcer`](crate::serve::Announcer) | [`master::Master`] |
 //!
+//! # Flow
 //! A `getinfo` or `getstatus` is answered with one datagram, never more; `rcon` and `getservers` with several.
 //!
 //! ```text
@@ -26,6 +27,7 @@
 //!    │ ◄─────────────────────────────────────────────────────────── │
 //! ```
 //!
+//! # Datagrams
 //! ```text
 //!  offset  bytes
 //!  0       FF FF FF FF          out-of-band mark
@@ -35,7 +37,7 @@
 //!  …       0A player lines      statusResponse only, each ended by 0A
 //! ```
 //!
-//! # What is known and from where
+//! # Traps
 //! - Requests carry no terminator: DarkPlaces takes everything up to NUL for the challenge (xonotic/darkplaces, netconn.c).
 //! - A challenge comes back under the key `challenge`, unless it is empty or holds `\ ; "` (reply without the key).
 //!   ioquake3, Quake3e and ET: Legacy do not answer one of more than 128 bytes (ioquake3, code/server/sv_main.c; id's 1.32 has
@@ -56,6 +58,8 @@
 //! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and then one a
 //!   second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c): do not send both back to back, and do not retry
 //!   within a second.
+//!
+//! # Sources
 //! - ioquake3's `getchallenge` carries the client's own challenge and the game's name and gets both challenges and the
 //!   protocol number back; id's, DarkPlaces' and Warsow's carry and get less (ioquake3, code/server/sv_client.c; captured from
 //!   OpenArena and Nexuiz). `connect` is compressed from its first blank on ([`huffman`]), but not on DarkPlaces (captured from
@@ -67,7 +71,7 @@
 //! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank (xonotic/darkplaces, netconn.c;
 //!   accepted by Nexuiz).
 //!
-//! # What the model takes from which key
+//! # Fields of the status
 //! Keys are compared without regard to case; of several keys in a row of the table, the first with a value counts.
 //!
 //! | field | keys | servers and sources |
@@ -105,7 +109,7 @@
 //! | `^` and any other character | id's 1.32, Quake3e, Enemy Territory, Urban Terror, Soldier of Fortune II |
 //! | `^0`–`^9`, `^xRGB`, `^^` | DarkPlaces: a server with `qcstatus`, or `modname` and protocol 3 |
 //!
-//! # Reading a packet
+//! # Reading a datagram
 //! ```
 //! use queryport::Limits;
 //! use queryport::quake3::Response;

@@ -244,7 +244,7 @@ impl Responder {
         self.requester.now = now;
         self.requester.number = self.stats.answered.saturating_add(1);
         let current = (self.status_number, &self.status);
-        let (number, older) = request.snapshot(&mut self.snapshots, current);
+        let (number, older) = request.snapshot(&mut self.snapshots, &self.requester, current);
         self.requester.snapshot = snapshots::bound(number);
         self.templates.of = (index, number);
         let status = older.as_ref().unwrap_or(&self.status);

@@ -91,10 +91,14 @@ impl Request<'_> {
     pub(super) fn snapshot(
         &self,
         snapshots: &mut Snapshots,
+        requester: &Requester,
         (number, current): (u64, &Arc<ServerStatus>),
     ) -> (u64, Option<Arc<ServerStatus>>) {
         match self {
-            Self::GameSpy4(request) => snapshots.choose(request.command, current),
+            Self::GameSpy4(request) => {
+                let mask = gamespy4::server::mask(&requester.tokens, requester.address);
+                snapshots.choose(request.command, mask, requester.now, current)
+            }
             _ => (number, None),
         }
     }

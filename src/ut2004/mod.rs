@@ -4,6 +4,7 @@
 //! Little-endian records, no compression, no challenge. The query port is the game port plus one unless the server is
 //! configured otherwise.
 //!
+//! # Flow
 //! ```text
 //!  client                                                        server
 //!    │   79 00 00 00 00                                             │
@@ -19,6 +20,7 @@
 //!    │ ◄─────────────────────────────────────────────────────────── │
 //! ```
 //!
+//! # Datagrams
 //! ```text
 //!  bytes        field
 //!  4            protocol version of the sender, u32
@@ -40,50 +42,6 @@
 //!  string       SkillLevel                      …        that many bytes; below 0, 16-bit units
 //!  1 1          two empty lists
 //! ```
-//!
-//! # Sources
-//! "Captures" are the datagrams of real servers in `Austinb/GameQ`, `tests/Protocols/Providers/Ut2004` and
-//! `Killingfloor`: all of them are read to the last byte. Script source is that of the games, `Deaod/UT2004` unless
-//! another repository is named.
-//!
-//! - Records and field names: structs `ServerResponseLine` and `PlayerResponseLine` at the head of `Engine/GameInfo.uc`;
-//!   captures.
-//! - Strings count their NUL; `00` is what servers send for an empty one (captures). Tools that take the length for one
-//!   byte break at 64 units.
-//! - Versions: UT2004 and Killing Floor are 0x80 (captures), UT2003 is 0x79 and its demo 0x78, Unreal II XMP is 0x7E
-//!   (`Unity-Technologies/qstat`, `qstat.c`). Servers answer requests of any version: GameQ asks in 0x79 and gets 0x80.
-//! - Flags: 1 password, 2 stats, 4 latest version, 8 listen server (`GUI2K4/UT2k4Browser_ServersList.uc`, `Icons`); Red
-//!   Orchestra and Killing Floor: 16 VAC (`DarklightGames/DarkestHour`,
-//!   `DH_Interface/Classes/DHBrowser_ServersList.uc`), 32–512 the difficulty (`KFPilot/KFTurbo`,
-//!   `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`; a capture). UT2004 always sends 0 (captures): whether there is a password is in
-//!   the rule `GamePassword`, which stock servers send only when there is one (`Engine/GameInfo.uc`, `GetServerDetails`).
-//! - Keys of rules repeat (`Mutator`, `Veterancy`), values may be empty (captures).
-//! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it may be longer than the
-//!   count (captures), and shorter where a modification counts others. Some
-//!   modifications list their teams' scores as players with number 0: see [`PlayerRecord::pseudo_team`].
-//!
-//! # Fields of the model
-//! Which key becomes which field of a [`ServerStatus`](crate::ServerStatus). Rules are found in any ASCII case; all of them
-//! stay in `rules`, and so do the info record's flags, skill level and waves.
-//!
-//! | field | key | source |
-//! |---|---|---|
-//! | `name`, `map`, `game_type`, `game_port` | `ServerName`, `MapName`, `GameType`, `Port` of the info record | `Engine/GameInfo.uc`, `GetServerInfo` |
-//! | `player_count` | `CurrentPlayers`: the game's `NumPlayers`, without bots and spectators | the same |
-//! | `max_players` | `MaxPlayers` | the same |
-//! | `version` | rule `ServerVersion`: the engine's version; `Server Version` (KFTurbo) | `Engine/GameInfo.uc`, `GetServerDetails`; `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc` |
-//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it | the same |
-//! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
-//! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
-//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
-//! | `time_limit` | rule `TimeLimit`, in minutes; 0 is none | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
-//! | `score_limit` | rule `GoalScore` | the same |
-//! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID` | `Engine/GameInfo.uc`, `GetServerPlayers` |
-//! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
-//!
-//! Flags count only where any is set: a UT2004 server sends 0 whatever it is. Nothing names the game, a modification or the
-//! network protocol: the version in the header is that of this protocol. `MinPlayers` fills up with bots that no list has,
-//! and the rule does not say how many there are; modifications that list bots do not mark them.
 //!
 //! # When a list is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is longer than 450
@@ -108,6 +66,52 @@
 //! What remains uncertain: a datagram that was lost from every reading; and a count that is reached by chance, when as many
 //! spectators are listed as players have left since the info record, or as stand in a lost datagram. Anything less is in
 //! [`Answer::completeness`].
+//!
+//! # Traps
+//! - Strings count their NUL; `00` is what servers send for an empty one (captures). Tools that take the length for one
+//!   byte break at 64 units.
+//! - Keys of rules repeat (`Mutator`, `Veterancy`), values may be empty (captures).
+//! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it may be longer than the
+//!   count (captures), and shorter where a modification counts others. Some
+//!   modifications list their teams' scores as players with number 0: see [`PlayerRecord::pseudo_team`].
+//!
+//! # Sources
+//! "Captures" are the datagrams of real servers in `Austinb/GameQ`, `tests/Protocols/Providers/Ut2004` and
+//! `Killingfloor`: all of them are read to the last byte. Script source is that of the games, `Deaod/UT2004` unless
+//! another repository is named.
+//!
+//! - Records and field names: structs `ServerResponseLine` and `PlayerResponseLine` at the head of `Engine/GameInfo.uc`;
+//!   captures.
+//! - Versions: UT2004 and Killing Floor are 0x80 (captures), UT2003 is 0x79 and its demo 0x78, Unreal II XMP is 0x7E
+//!   (`Unity-Technologies/qstat`, `qstat.c`). Servers answer requests of any version: GameQ asks in 0x79 and gets 0x80.
+//! - Flags: 1 password, 2 stats, 4 latest version, 8 listen server (`GUI2K4/UT2k4Browser_ServersList.uc`, `Icons`); Red
+//!   Orchestra and Killing Floor: 16 VAC (`DarklightGames/DarkestHour`,
+//!   `DH_Interface/Classes/DHBrowser_ServersList.uc`), 32–512 the difficulty (`KFPilot/KFTurbo`,
+//!   `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`; a capture). UT2004 always sends 0 (captures): whether there is a password is in
+//!   the rule `GamePassword`, which stock servers send only when there is one (`Engine/GameInfo.uc`, `GetServerDetails`).
+//!
+//! # Fields of the status
+//! Which key becomes which field of a [`ServerStatus`](crate::ServerStatus). Rules are found in any ASCII case; all of them
+//! stay in `rules`, and so do the info record's flags, skill level and waves.
+//!
+//! | field | key | source |
+//! |---|---|---|
+//! | `name`, `map`, `game_type`, `game_port` | `ServerName`, `MapName`, `GameType`, `Port` of the info record | `Engine/GameInfo.uc`, `GetServerInfo` |
+//! | `player_count` | `CurrentPlayers`: the game's `NumPlayers`, without bots and spectators | the same |
+//! | `max_players` | `MaxPlayers` | the same |
+//! | `version` | rule `ServerVersion`: the engine's version; `Server Version` (KFTurbo) | `Engine/GameInfo.uc`, `GetServerDetails`; `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc` |
+//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it | the same |
+//! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
+//! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
+//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
+//! | `time_limit` | rule `TimeLimit`, in minutes; 0 is none | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
+//! | `score_limit` | rule `GoalScore` | the same |
+//! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID` | `Engine/GameInfo.uc`, `GetServerPlayers` |
+//! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
+//!
+//! Flags count only where any is set: a UT2004 server sends 0 whatever it is. Nothing names the game, a modification or the
+//! network protocol: the version in the header is that of this protocol. `MinPlayers` fills up with bots that no list has,
+//! and the rule does not say how many there are; modifications that list bots do not mark them.
 //!
 //! # Reading a datagram
 //! ```

@@ -275,6 +275,27 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
     }
 }
 
+/// A token names the status that it was issued for. Were that to be read from it, one's own token would tell six bits
+/// of everybody's.
+#[test]
+fn a_token_says_nothing_about_the_token_of_another_address() {
+    let now = Instant::now();
+    let mut responder = responder(Dialect::UnrealTournament3, now).with_guard(None);
+    let low_bits = |token: i32| usize::try_from(token & 63).unwrap();
+    let mut met = [0; 64];
+    for port in 1..=2000 {
+        let from = format!("192.0.2.1:{port}");
+        let token = challenge(&mut responder, now, &from);
+        met[low_bits(token)] += 1;
+        assert!(!exchange(&mut responder, now, &from, &data(token, &[])).is_empty());
+        let others = (0..64).filter(|bits| token ^ bits != token);
+        let accepted =
+            others.filter(|bits| !exchange(&mut responder, now, &from, &data(token ^ bits, &[])).is_empty());
+        assert_eq!(accepted.count(), 0, "one status, one token");
+    }
+    assert!(met.iter().all(|&times| times > 0 && times < 100), "{met:?}");
+}
+
 /// A spoofed source gets at most the challenge reply: bytes out are at most 2.5 times the bytes in before the token
 /// is quoted, whatever is sent.
 #[test]

@@ -1,0 +1,73 @@
+//! The guide: how to use this crate, from one query to a scanner and a server. Documentation only.
+//!
+//! | chapter | you learn |
+//! |---|---|
+//! | [What is a query port](query_port) | the four protocols, ports, what an answer holds |
+//! | [One server](one_server) | a query, its time, its errors, its options |
+//! | [Many servers](many_servers) | a scanner |
+//! | [By game](by_game) | games by name, list servers |
+//! | [Your own socket or runtime](sans_io) | the state machines |
+//! | [A game that answers](answering) | a responder on the game's socket |
+//! | [Being listed](heartbeats) | heartbeats to masters |
+//! | [Console commands](rcon) | rcon |
+//! | [A monitor](monitor) | the same servers again and again |
+//! | [Decoding a capture](captures) | from bytes to a status |
+//! | [A fifth protocol](new_protocol) | a conversation of your own |
+//! | [Testing](testing) | mocks, loopback, virtual time |
+//! | [Etiquette](etiquette) | what servers and masters expect |
+//! | [Threat model](threat_model) | who can forge what, and what is done about it |
+//! | [Migrating](migration) | from rust gamedig, node gamedig and qstat |
+//! | [Glossary](glossary) | the words |
+//!
+//! Every example is compiled by `cargo test`, and most run against a server on loopback.
+
+#[doc = include_str!("answering.md")]
+pub mod answering {}
+
+#[doc = include_str!("by_game.md")]
+pub mod by_game {}
+
+#[doc = include_str!("captures.md")]
+pub mod captures {}
+
+#[doc = include_str!("etiquette.md")]
+pub mod etiquette {}
+
+#[doc = include_str!("glossary.md")]
+pub mod glossary {}
+
+#[doc = include_str!("heartbeats.md")]
+pub mod heartbeats {}
+
+#[doc = include_str!("many_servers.md")]
+pub mod many_servers {}
+
+#[doc = include_str!("migration.md")]
+pub mod migration {}
+
+#[doc = include_str!("monitor.md")]
+pub mod monitor {}
+
+#[doc = include_str!("new_protocol.md")]
+#[doc = "```"]
+#[doc = include_str!("../../examples/fifth_protocol.rs")]
+#[doc = "```"]
+pub mod new_protocol {}
+
+#[doc = include_str!("one_server.md")]
+pub mod one_server {}
+
+#[doc = include_str!("query_port.md")]
+pub mod query_port {}
+
+#[doc = include_str!("rcon.md")]
+pub mod rcon {}
+
+#[doc = include_str!("sans_io.md")]
+pub mod sans_io {}
+
+#[doc = include_str!("testing.md")]
+pub mod testing {}
+
+#[doc = include_str!("threat_model.md")]
+pub mod threat_model {}
