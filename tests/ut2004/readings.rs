@@ -201,6 +201,48 @@ fn a_list_that_changes_with_every_reading_is_incomplete() {
     assert_eq!(answer.players().count(), 26, "one moment's players, none of them twice");
 }
 
+/// One datagram has more rules than the limits allow, the other alone looks like a whole list. Players likewise.
+#[test]
+fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
+    let value = "v".repeat(100);
+    let long = rules(&["a", "b", "c", "d", "e"].map(|key| (key, value.as_str())));
+    let lists = [long, rules(&[("Mutator", "A")]), players(1..=16), players(17..=18)];
+    let limits = Limits::default().with_max_rules(4).with_max_players(10);
+    for readings in 1..=4 {
+        let query = StatusQuery::new(0, limits).with_readings(readings);
+        let mut query = Driven::new(query, Timing::default());
+        query.send();
+        query.receive(SERVER, &info(2));
+        for _ in 0..8 {
+            query.send();
+            lists.iter().for_each(|datagram| query.receive(SERVER, datagram));
+        }
+        let answer = query.finish().unwrap().answer;
+        let Completeness::Incomplete(missing) = answer.completeness() else { panic!("{readings}: complete") };
+        assert!(missing.contains(Part::Rules) && missing.contains(Part::Players), "{readings}: {missing}");
+    }
+    let answer = Answer::from_datagrams([info(2)].into_iter().chain(lists), &limits).unwrap();
+    let Completeness::Incomplete(missing) = answer.completeness() else { panic!("complete") };
+    assert!(missing.contains(Part::Rules) && missing.contains(Part::Players), "{missing}");
+}
+
+/// The network delivers the request twice, somebody joins between the two replies, and a part of each is lost: four
+/// players stand in two datagrams.
+#[test]
+fn players_who_stand_in_two_datagrams_are_of_two_replies() {
+    let (before, after) = (players(4..=16), players(3..=7));
+    assert!(before.len() > 450 && after.len() <= 450);
+    let mut query = Driven::new(StatusQuery::new(0, Limits::default()).with_readings(1), Timing::default());
+    query.send();
+    query.receive(SERVER, &info(14));
+    query.send();
+    [whole_rules(), before, after].iter().for_each(|datagram| query.receive(SERVER, datagram));
+    let answer = query.finish().unwrap().answer;
+    assert_eq!(answer.players().count(), 18);
+    let Completeness::Incomplete(missing) = answer.completeness() else { panic!("complete") };
+    assert!(missing.contains(Part::Players) && !missing.contains(Part::Rules));
+}
+
 /// A server: what it sends for each type of request.
 struct Server {
     info: Bytes,
