@@ -1,9 +1,9 @@
 //! The clients of the simulation: what they ask for, and how long they wait.
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use queryport::session::{Conversation, Session};
+use queryport::session::Conversation;
 use queryport::{
     Answer, Detail, Limits, Outcome, Protocol, QueryError, QueryOptions, StatusQuery, Timing, gamespy1,
     gamespy4, quake3, ut2004,
@@ -130,44 +130,5 @@ pub fn timing(random: &mut Random) -> Timing {
         3 => timing.with_retry_after(Duration::from_millis(150)).with_grace(Duration::from_millis(10)),
         4 => timing.with_max_steps(1 + random.below(4) as u8),
         _ => timing,
-    }
-}
-
-/// What happens at the client's socket.
-#[derive(Debug, Clone)]
-pub enum Event<'a> {
-    Datagram(SocketAddr, &'a [u8]),
-    /// An ICMP error for the server's address.
-    Unreachable,
-}
-
-/// Runs a query on events whose times are known: what was recorded, or a part of it.
-pub fn replay<'a>(
-    query: AnyQuery,
-    timing: Timing,
-    start: Instant,
-    events: impl Iterator<Item = (Duration, Event<'a>)>,
-) -> AnyResult {
-    let mut session = Session::new(query, SERVER, timing, start);
-    let (mut now, mut out) = (start, Vec::new());
-    let mut events = events.peekable();
-    loop {
-        while session.poll_transmit(now, &mut out).is_some() {
-            out.clear();
-        }
-        if let Some(result) = session.poll_answer() {
-            return result;
-        }
-        let alarm = session.poll_timeout().unwrap().max(now);
-        let Some((at, event)) = events.next_if(|(at, _)| start + *at <= alarm) else {
-            now = alarm;
-            session.handle_timeout(now);
-            continue;
-        };
-        now = start + at;
-        match event {
-            Event::Datagram(from, bytes) => session.handle_datagram(now, from, bytes),
-            Event::Unreachable => session.handle_unreachable(now),
-        }
     }
 }

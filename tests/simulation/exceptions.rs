@@ -109,6 +109,19 @@ fn parts_of_two_replies_without_a_reply_number_go_together() {
     assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("A-Bomb".into(), 1));
 }
 
+/// [`Exception::LostBehindEndMark`](crate::judge::Exception): the pair `frags_1` did not fit into the first datagram, which the
+/// server then forgets; `ping_1` is in the second. Without the second, the first has as many rows as are counted and an end.
+#[test]
+fn a_last_datagram_of_descent_3_is_not_missed() {
+    let first = b"\\hostname\\Srv\\mapname\\Polaris\\numplayers\\2\\player_0\\Ann\\frags_0\\3\\ping_0\\40\\player_1\\Bob\
+        \\final\\queryid\\271.1\0";
+    let second = b"\\ping_1\\40\\final\\queryid\\271.2\0";
+    let ping =
+        |datagrams: &[&[u8]]| complete(Protocol::GameSpy1, datagrams).to_status().players.unwrap()[1].ping;
+    assert_eq!(ping(&[first, second]), Some(40));
+    assert_eq!(ping(&[first]), None);
+}
+
 /// [`Exception::LostInsideSection`](crate::judge::Exception): 333networks numbers the sections of its text and cuts it every
 /// 512 bytes. A datagram that holds no number leaves no gap.
 #[test]

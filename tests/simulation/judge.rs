@@ -45,6 +45,9 @@ pub enum Exception {
     LostFromEveryReading,
     /// UT2004: info, rules and players are requested one after the other, and each is of its own moment.
     PartsOfSeveralMoments,
+    /// Descent 3 writes an end mark into every datagram and leaves out the pair that does not fit: a last datagram that holds
+    /// the rest of the last player's row is not missed.
+    LostBehindEndMark,
     /// 333networks' text, cut every 512 bytes: a datagram of it was lost.
     LostInsideSection,
 }
@@ -216,6 +219,9 @@ fn explain(family: &Family, played: &Played) -> Judgement {
     match two_replies(family, played) {
         Some(excepted) if has_no_numbers => excepted,
         Some(_) => Judgement::Wrong("of two replies".to_owned()),
+        None if matches!(family.server, Server::Form(Form::Descent3, _)) => {
+            Judgement::Excepted(Exception::LostBehindEndMark)
+        }
         None => Judgement::Wrong("no fault explains it".to_owned()),
     }
 }

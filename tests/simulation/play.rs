@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::session::Session;
-use queryport::{Protocol, ServerStatus, Timing};
+use queryport::{Detail, Protocol, ServerStatus, Timing};
 
-use crate::client::{AnyResult, CLIENT, Client, Event, SERVER, replay, timing};
+use crate::client::{AnyResult, CLIENT, Client, SERVER, timing};
 use crate::common::link::Random;
+use crate::common::replay::{Event, replay};
+use crate::common::transcript::{Line, Transcript};
 use crate::judge;
 use crate::network::{Datagram, Fault, Network, Rates};
 use crate::servers::{Live, Server, with_challenge};
@@ -75,7 +77,6 @@ pub fn exchange(server: &Server, client: &Client, moment: usize, datagrams: &mut
 /// What happened in a session.
 pub struct Played {
     pub result: AnyResult,
-    pub start: Instant,
     pub timing: Timing,
     pub nonce: u64,
     /// What arrived at the client, in order.
@@ -99,14 +100,14 @@ impl Played {
     pub fn memory(&self, client: &Client) -> u64 {
         let events = self.events(|_| false);
         allocation_counter::measure(|| {
-            drop(replay(client.query(self.nonce), self.timing, self.start, events.into_iter()));
+            drop(replay(client.query(self.nonce), SERVER, self.timing, events, |_, _| {}));
         })
         .bytes_max
     }
 
     /// The same session with a part of what arrived.
     pub fn without(&self, client: &Client, is_dropped: impl Fn(&Datagram) -> bool) -> AnyResult {
-        replay(client.query(self.nonce), self.timing, self.start, self.events(is_dropped).into_iter())
+        replay(client.query(self.nonce), SERVER, self.timing, self.events(is_dropped), |_, _| {})
     }
 
     fn events(&self, is_dropped: impl Fn(&Datagram) -> bool) -> Vec<(Duration, Event<'_>)> {
@@ -123,22 +124,30 @@ impl Played {
         events
     }
 
-    /// `time direction hex`, a datagram a line.
-    pub fn transcript(&self) -> String {
-        let mut lines: Vec<(Duration, String)> = self
-            .requests
-            .iter()
-            .map(|(at, bytes)| (*at, format!("> {}", hex::encode(bytes))))
-            .chain(self.log.iter().map(|datagram| {
-                let note = match (datagram.reply, datagram.suspect) {
-                    (reply, Some(fault)) => format!("# {reply:?} {fault:?}\n"),
-                    (reply, None) => format!("# {reply:?}\n"),
-                };
-                (datagram.at, format!("< {} {note}", hex::encode(&datagram.bytes)).trim_end().to_owned())
-            }))
-            .collect();
-        lines.sort_by_key(|(at, _)| *at);
-        lines.iter().map(|(at, line)| format!("{:.6} {line}\n", at.as_secs_f64())).collect()
+    /// What was sent and received.
+    pub fn transcript(&self, client: &Client) -> Transcript {
+        let line = |at: &Duration, is_request, bytes: &[u8]| Line {
+            at: *at,
+            is_request,
+            datagram: Bytes::copy_from_slice(bytes),
+        };
+        let requests = self.requests.iter().map(|(at, bytes)| line(at, true, bytes));
+        let from_server = self.log.iter().filter(|datagram| datagram.from == SERVER);
+        let replies = from_server.map(|datagram| line(&datagram.at, false, &datagram.bytes));
+        let mut lines: Vec<Line> = requests.chain(replies).collect();
+        lines.sort_by_key(|line| line.at);
+        let comments = vec![
+            format!("protocol {}", client.protocol),
+            format!("nonce {}", self.nonce),
+            format!("detail {}", if client.detail == Detail::Short { "short" } else { "full" }),
+            format!("timeout {}", self.timing.timeout().as_secs_f64()),
+            format!("retries {}", self.timing.retries()),
+        ];
+        let outcome = match &self.result {
+            Ok(outcome) => outcome.answer.completeness().to_string(),
+            Err(error) => format!("{:?}", error.kind()),
+        };
+        Transcript { comments, lines, outcome: Some(outcome) }
     }
 }
 
@@ -179,7 +188,6 @@ pub fn play(family: &Family, others: &Family, random: &mut Random) -> Played {
         if let Some(result) = session.poll_answer() {
             return Played {
                 result,
-                start,
                 timing,
                 nonce,
                 log,

@@ -141,7 +141,10 @@ fn show(seed: &str) {
     let families = families(protocol, number / CHUNK);
     let (family, played) = session(&families, protocol, number);
     println!("# {:?}", family.client);
-    print!("{}", played.transcript());
+    print!("{}", played.transcript(&family.client));
+    for datagram in played.log.iter().filter(|datagram| datagram.suspect.is_some()) {
+        println!("# at {:.6}: {:?}", datagram.at.as_secs_f64(), datagram.suspect);
+    }
     println!("# moments 0 to {}: {}", played.moment, family.server.name());
     println!("# {:?}", judge(family, &played, true));
     for moment in 0..=played.moment {
