@@ -69,7 +69,8 @@ impl Client {
         let attempts = candidates.iter().flat_map(|candidate| {
             addresses.iter().map(|address| (*candidate, SocketAddr::new(address.ip(), candidate.port)))
         });
-        let mut waiting = (0_usize..).zip(attempts.take(MAX_ATTEMPTS));
+        let attempts: Vec<_> = attempts.take(MAX_ATTEMPTS).collect();
+        let mut waiting = (0_usize..).zip(attempts);
         let client = self.clone().with_options(options(self.options, game));
         let mut queries = JoinSet::new();
         let mut first: Option<(usize, Error)> = None;

@@ -163,8 +163,7 @@ fn transmit(
 
 #[cfg(target_os = "linux")]
 thread_local! {
-    /// The buffers of this thread, for IPv6 sockets and for IPv4 ones: the system notes in them how long an address is. They
-    /// hold pointers, with which the future could not go to another thread.
+    /// The buffers of this thread, for IPv6 sockets and for IPv4 ones, kept from one call of [`serve`] to the next.
     static KEPT: Cell<[Option<Batch>; 2]> = const { Cell::new([None, None]) };
 }
 
@@ -176,7 +175,7 @@ fn receive(socket: &UdpSocket, is_ipv4: bool, mut each: impl FnMut(SocketAddr, &
         let mut kept = KEPT.take();
         let [ipv6, ipv4] = &mut kept;
         let batch = if is_ipv4 { ipv4 } else { ipv6 };
-        let batch = batch.get_or_insert_with(|| Batch::without_options(MAX_REQUEST));
+        let batch = batch.get_or_insert_with(|| Batch::without_options(MAX_REQUEST, is_ipv4));
         let received = socket.try_io(Interest::READABLE, || batch.receive(socket, &mut each));
         KEPT.set(kept);
         received.map(drop)

@@ -264,3 +264,30 @@ async fn dropping_a_query_cancels_it() {
     let refused = tokio::time::timeout(Duration::from_millis(300), quiet.recv_from(&mut buffer)).await;
     assert!(refused.is_err() || refused.unwrap().is_err(), "a dropped query sends no retry");
 }
+
+/// What a program gives to `tokio::spawn`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queries_scans_lists_and_servers_can_go_to_another_thread() {
+    fn is_send<T: Send>(_: &T) {}
+    let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await.to_string();
+    let client = client();
+    let game = queryport::games::Game::find("openarena").unwrap();
+    is_send(&client.query(Protocol::Quake3, &address));
+    is_send(&client.query_game(game, &address));
+    is_send(&client.detect(&address));
+    let targets = [(Protocol::Quake3, address.parse::<SocketAddr>().unwrap())];
+    let mut scan = client.scan(targets, queryport::ScanOptions::default()).unwrap();
+    let mut servers = client.servers(game).unwrap();
+    is_send(&servers.next());
+    let found = tokio::spawn(async move {
+        let mut found = Vec::new();
+        while let Some(scanned) = scan.next().await {
+            found.push(scanned.result.map(|outcome| outcome.peer.to_string()));
+            // May go on on another thread.
+            tokio::task::yield_now().await;
+        }
+        found
+    });
+    let found: Result<Vec<_>, _> = found.await.unwrap().into_iter().collect();
+    assert_eq!(found.unwrap(), [address]);
+}

@@ -3,6 +3,7 @@
 //! `recvmmsg` and the control messages come from nix, `sendmmsg` from rustix: nix's reports the number of datagrams
 //! sent only through addresses that were never received.
 
+use std::cell::RefCell;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd};
@@ -23,9 +24,16 @@ const STRIDE: usize = 65_536 + 33 * 64;
 /// Room for the control messages of one datagram: a drop counter, or an ICMP error with two addresses.
 const CONTROL: usize = 256;
 
+thread_local! {
+    /// The headers of a batch of received datagrams, for IPv6 sockets and for IPv4 ones: the system notes in them how long an
+    /// address is. They hold pointers, with which a scan could not go to another thread: so they serve all sockets of a thread.
+    static HEADERS: [RefCell<MultiHeaders<SockaddrStorage>>; 2] =
+        std::array::from_fn(|_| RefCell::new(MultiHeaders::preallocate(BATCH, None)));
+}
+
 /// The state of batched calls on one socket.
 pub(crate) struct Batch {
-    headers: MultiHeaders<SockaddrStorage>,
+    is_ipv4: bool,
     buffers: Vec<u8>,
     /// Between the starts of two buffers.
     stride: usize,
@@ -39,7 +47,8 @@ impl Batch {
     /// Prepares a socket. Where the kernel has no drop counter or no error queue, the scan does without.
     pub(super) fn new(socket: &UdpSocket) -> io::Result<Self> {
         setsockopt(socket, sockopt::RxqOvfl, &1)?;
-        match socket.local_addr()? {
+        let local = socket.local_addr()?;
+        match local {
             SocketAddr::V4(_) => {
                 setsockopt(socket, sockopt::Ipv4RecvErr, &true)?;
                 // Requests are small: one that need not be cut needs no number for its pieces either, which the kernel
@@ -48,13 +57,13 @@ impl Batch {
             }
             SocketAddr::V6(_) => setsockopt(socket, sockopt::Ipv6RecvErr, &true)?,
         }
-        Ok(Self { control: vec![0; CONTROL], ..Self::without_options(STRIDE) })
+        Ok(Self { control: vec![0; CONTROL], ..Self::without_options(STRIDE, local.is_ipv4()) })
     }
 
     /// For sockets whose options are not changed: no drop counter, no error queue. Longer datagrams than `stride` are cut.
-    pub(crate) fn without_options(stride: usize) -> Self {
+    pub(crate) fn without_options(stride: usize, is_ipv4: bool) -> Self {
         Self {
-            headers: MultiHeaders::preallocate(BATCH, None),
+            is_ipv4,
             buffers: vec![0; stride.saturating_mul(BATCH)],
             stride,
             control: Vec::new(),
@@ -86,22 +95,25 @@ impl Batch {
                 each(from, self.buffers.get(..length).unwrap_or_default());
             }
         }
-        let mut chunks = self.buffers.chunks_exact_mut(self.stride);
-        let mut slices: [_; BATCH] =
-            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap_or_default())]);
-        let messages = match recvmmsg(fd, &mut self.headers, &mut slices, MsgFlags::empty(), None) {
-            Ok(messages) => messages,
-            // Nothing more, or an ICMP error, which the error queue has as well.
-            Err(_) if count > 0 => return Ok(count),
-            Err(error) => return Err(error.into()),
-        };
-        for message in messages {
-            count = count.saturating_add(1);
-            if let Some(from) = message.address.as_ref().and_then(address) {
-                each(from, message.iovs().next().unwrap_or_default());
+        HEADERS.with(|[ipv6, ipv4]| {
+            let mut headers = if self.is_ipv4 { ipv4 } else { ipv6 }.borrow_mut();
+            let mut chunks = self.buffers.chunks_exact_mut(self.stride);
+            let mut slices: [_; BATCH] =
+                std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap_or_default())]);
+            let messages = match recvmmsg(fd, &mut headers, &mut slices, MsgFlags::empty(), None) {
+                Ok(messages) => messages,
+                // Nothing more, or an ICMP error, which the error queue has as well.
+                Err(_) if count > 0 => return Ok(count),
+                Err(error) => return Err(error.into()),
+            };
+            for message in messages {
+                count = count.saturating_add(1);
+                if let Some(from) = message.address.as_ref().and_then(address) {
+                    each(from, message.iovs().next().unwrap_or_default());
+                }
             }
-        }
-        Ok(count)
+            Ok(count)
+        })
     }
 
     /// Sends these datagrams in order and returns how many went out before one could not.
