@@ -66,7 +66,8 @@ const MAX_REQUEST: usize = 2048;
 /// ```
 ///
 /// # Errors
-/// When receiving fails for another reason than an ICMP error about an earlier reply.
+/// When receiving fails for another reason than an ICMP error about an earlier reply, or the runtime that a socket was opened in
+/// has ended.
 pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
     let mut outputs = Vec::with_capacity(sockets.len());
     for socket in sockets {
@@ -79,8 +80,8 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         outputs.iter_mut().for_each(Output::send);
         let readable = readable(sockets, first);
         let readable = match machine.poll_timeout() {
-            Some(timer) => timeout_at(timer.into(), readable).await.ok(),
-            None => Some(readable.await),
+            Some(timer) => timeout_at(timer.into(), readable).await.ok().transpose()?,
+            None => Some(readable.await?),
         };
         let now = now();
         if let Some(index) = readable
@@ -190,16 +191,16 @@ fn receive(socket: &UdpSocket, is_ipv4: bool, mut each: impl FnMut(SocketAddr, &
     received.or_else(|error| if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) })
 }
 
-/// The index of a socket that has something to read. `first`: the one to look at first.
-async fn readable(sockets: &[UdpSocket], first: usize) -> usize {
+/// The index of a socket that has something to read. `first`: the one to look at first. An error: the runtime of a socket has
+/// ended.
+async fn readable(sockets: &[UdpSocket], first: usize) -> io::Result<usize> {
     std::future::poll_fn(|context| {
         let (before, from_first) = sockets.split_at_checked(first).unwrap_or((&[], sockets));
         let start = before.len();
         let rotated = (start..).zip(from_first).chain((0..).zip(before));
         for (index, socket) in rotated {
-            // An error of the runtime comes up again when the socket is read.
-            if socket.poll_recv_ready(context).is_ready() {
-                return Poll::Ready(index);
+            if let Poll::Ready(ready) = socket.poll_recv_ready(context) {
+                return Poll::Ready(ready.map(|()| index));
             }
         }
         Poll::Pending

@@ -16,6 +16,7 @@
 mod common;
 
 mod client;
+mod faults;
 mod gamespy1;
 mod lan;
 mod lists;

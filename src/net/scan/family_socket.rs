@@ -39,6 +39,8 @@ pub(super) struct FamilySocket {
     paused_until: Option<Instant>,
     /// Size of the receive buffer, in bytes as the system counts them.
     pub(super) receive_buffer: usize,
+    /// Whether the runtime that it was opened in has ended.
+    pub(super) is_orphaned: bool,
 }
 
 type ErrorReady = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -102,6 +104,7 @@ impl FamilySocket {
             send_errors: 0,
             paused_until: None,
             receive_buffer,
+            is_orphaned: false,
         })
     }
 
@@ -148,8 +151,10 @@ impl FamilySocket {
         loop {
             match self.socket.poll_recv_ready(cx) {
                 Poll::Ready(Ok(())) => {}
-                // The runtime is going down.
-                Poll::Ready(Err(_)) => return Poll::Pending,
+                Poll::Ready(Err(_)) => {
+                    self.is_orphaned = true;
+                    return Poll::Pending;
+                }
                 Poll::Pending
                     if self.error_ready.as_mut().is_some_and(|ready| ready.as_mut().poll(cx).is_ready()) =>
                 {
@@ -210,7 +215,11 @@ impl FamilySocket {
             };
             if error.kind() == io::ErrorKind::WouldBlock {
                 match self.socket.poll_send_ready(cx) {
-                    Poll::Ready(_) => continue,
+                    Poll::Ready(Ok(())) => continue,
+                    Poll::Ready(Err(_)) => {
+                        self.is_orphaned = true;
+                        return SendProgress::Full;
+                    }
                     Poll::Pending => return SendProgress::Full,
                 }
             }

@@ -305,6 +305,10 @@ impl<C: Conversation> Scan<C> {
             cx.waker().wake_by_ref();
             return true;
         }
+        if self.sockets.iter().flatten().any(|socket| socket.is_orphaned) && Handle::try_current().is_ok() {
+            // The timer of that runtime never expires. In another one, the queries end by their deadlines.
+            self.sleep = Box::pin(tokio::time::sleep_until(at.into()));
+        }
         // A timer that expires early costs one poll; resetting it with every answer would cost more.
         if self.sleeps_until.is_none_or(|until| at < until) {
             self.sleep.as_mut().reset(at.into());
