@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::{Parser, Subcommand};
 use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToStatus};
 
-use crate::{farm, floor, internet};
+use crate::{farm, floor, internet, profile};
 
 /// The port of the farm in a comparison.
 const PORT: u16 = 27961;
@@ -46,7 +46,7 @@ enum Task {
         #[arg(long, default_value_t = 10_000)]
         servers: u32,
         /// What the properties of the servers follow from.
-        #[arg(long, default_value_t = internet::SEED)]
+        #[arg(long, default_value_t = profile::SEED)]
         seed: u64,
     },
     /// Run all comparisons: farms and scans, each pinned to a processor.

@@ -67,7 +67,8 @@ impl Default for Timing {
 
 impl Timing {
     /// The longest duration of a query, from its first request to its end: 10 ms–10 min, default 4 s. Retries that would
-    /// be due later are not sent, see [`Self::requests`].
+    /// be due later are not sent, see [`Self::requests`]. In a scan, a server that has answered something may take four times as
+    /// long.
     #[must_use]
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()
@@ -79,7 +80,7 @@ impl Timing {
         self.retry_after.get()
     }
 
-    /// Most retries of one query: 0–20, default 2.
+    /// Most retries of one request: 0–20, default 2. The requests that a conversation sends after an answer have as many each.
     #[must_use]
     pub const fn retries(&self) -> u8 {
         self.retries
