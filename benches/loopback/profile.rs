@@ -127,14 +127,33 @@ impl Found {
 
     /// Judges the answer of a server, which came so long after the start.
     pub(crate) fn add(&mut self, index: u32, status: &ServerStatus, after: Duration) {
-        let (players, rules) = shape_of(Server::of(index, self.seed).protocol, false);
-        let is_right = status.name.as_ref().is_some_and(|name| *name == *server_name(index))
-            && status.listed_players().len() as i64 == players
-            && status.rules.iter().filter(|(key, _)| key.raw().starts_with(b"sv_rule")).count() == rules;
-        match (status.completeness.is_complete(), is_right) {
-            (true, true) => self.right.push(after),
-            (true, false) => self.wrong += 1,
-            (false, _) => self.incomplete += 1,
+        if !status.completeness.is_complete() {
+            self.incomplete += 1;
+            return;
+        }
+        let name = status.name.as_ref().map(ToString::to_string).unwrap_or_default();
+        let rules = status.rules.iter().filter(|(key, _)| key.raw().starts_with(b"sv_rule")).count();
+        self.judge(index, &name, Some(status.listed_players().len()), rules, after);
+    }
+
+    /// Judges an answer that passes for complete; `players`: how many are listed, where the client reads them at all.
+    pub(crate) fn judge(
+        &mut self,
+        index: u32,
+        name: &str,
+        players: Option<usize>,
+        rules: usize,
+        after: Duration,
+    ) {
+        let (has_players, has_rules) = shape_of(Server::of(index, self.seed).protocol, false);
+        let is_listed = players.is_none_or(|players| players as i64 == has_players);
+        if name == server_name(index) && is_listed && rules == has_rules {
+            self.right.push(after);
+        } else {
+            self.wrong += 1;
+            if std::env::var_os("SHOW").is_some() {
+                eprintln!("wrong: {:?} {name:?} {players:?} {rules}", Server::of(index, self.seed));
+            }
         }
     }
 

@@ -83,6 +83,9 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
     status.game = Some("baseq3".into());
     status.game_type = Some("0".into());
     status.max_players = Some(32);
+    // Other clients refuse a reply of GameSpy's protocols without these.
+    status.version = Some("1.32".into());
+    status.password = Some(false);
     let player = |number: i64| {
         let mut player = Player::new(format!("player number {number}"));
         player.score = Some(number * 7 - 10);
