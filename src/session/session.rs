@@ -112,7 +112,7 @@ impl<C: Conversation> Session<C> {
             steps: 1,
             patience: 1,
             has_answered: false,
-            slowest: Duration::ZERO.into(),
+            slowest: Micros::default(),
             stats: QueryStats::default(),
             last_rejection: None,
             state: State::Running,
@@ -162,16 +162,16 @@ impl<C: Conversation> Session<C> {
             self.span.rejected(&error);
             return;
         }
-        // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
-        if self.rtt.is_none() && self.sends == 1 {
-            self.rtt = Some(now.saturating_duration_since(self.sent_at).into());
-        }
         if let Some((Timer::Reply, _)) = self.timer {
+            let since = now.saturating_duration_since(self.sent_at);
+            // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
+            if self.rtt.is_none() && self.sends == 1 {
+                self.rtt = Some(since.into());
+            }
             self.has_answered = true;
             // Since the first request of the step, as far as is known: each retry followed a wait.
             let waits = (0..self.retries()).map(|retry| self.timing.reply_wait(retry));
-            let took = waits.fold(now.saturating_duration_since(self.sent_at), Duration::saturating_add);
-            self.slowest = took.max(self.slowest.into()).into();
+            self.slowest = self.slowest.max(waits.fold(since, Duration::saturating_add).into());
         }
         match verdict {
             Verdict::Rejected(_) => {}
@@ -272,8 +272,9 @@ impl<C: Conversation> Session<C> {
     }
 
     fn deadline(&self) -> Instant {
-        let timeouts = if self.has_answered { self.patience } else { 1 };
-        after(self.started, self.timing.timeout().saturating_mul(timeouts.into()))
+        let timeout = self.timing.timeout();
+        let longest = if self.has_answered { timeout.saturating_mul(self.patience.into()) } else { timeout };
+        after(self.started, longest)
     }
 
     /// How often the request of this step was sent again.
@@ -324,8 +325,7 @@ impl<C: Conversation> Session<C> {
                 let spacing =
                     if self.may_retry() { self.conversation.retry_spacing() } else { Duration::ZERO };
                 // A server that took long before takes long again.
-                let slowest = Duration::from(self.slowest).mul_f64(1.5);
-                wait.min(longest.max(spacing)).max(slowest)
+                wait.min(longest.max(spacing)).max(self.slowest.half_again().into())
             }
             Timer::Quiet => self.timing.quiet(),
             Timer::Grace => self

@@ -27,12 +27,17 @@ pub struct Timing {
 }
 
 /// A wait in whole microseconds, up to an hour: a quarter of what a [`Duration`] takes, in each of thousands of sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Micros(u32);
 
 impl Micros {
     const fn from_millis(millis: u32) -> Self {
         Self(millis.saturating_mul(1000))
+    }
+
+    /// Half as long again.
+    pub(super) const fn half_again(self) -> Self {
+        Self(self.0.saturating_add(self.0 / 2))
     }
 
     const fn get(self) -> Duration {
