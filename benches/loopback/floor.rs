@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, setsockopt, sockopt};
 use queryport::Protocol;
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 
 use crate::farm;
@@ -54,7 +55,7 @@ pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Dura
     }
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.set_nonblocking(true).unwrap();
-    setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).unwrap();
+    as_in_a_scan(&socket);
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(BATCH, None);
     let mut buffers = vec![0_u8; BATCH * 2112];
     let start = Instant::now();
@@ -109,6 +110,14 @@ pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Dura
         }
     }
     (start.elapsed(), done)
+}
+
+/// Sets the options that the sockets of a scan have: receive buffer, drop counter, error queue, no pieces.
+fn as_in_a_scan(socket: &UdpSocket) {
+    setsockopt(socket, sockopt::RcvBuf, &(4 << 20)).unwrap();
+    setsockopt(socket, sockopt::RxqOvfl, &1).unwrap();
+    setsockopt(socket, sockopt::Ipv4RecvErr, &true).unwrap();
+    set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE).unwrap();
 }
 
 fn send(socket: &UdpSocket, port: u16, steps: &Steps, batch: &[(u32, u8)]) -> usize {

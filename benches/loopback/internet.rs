@@ -1,125 +1,15 @@
-//! The Internet in a box: a farm of servers that differ as real ones do, and how well clients do against it.
-//!
-//! Every property of a server follows from a seed and its number, so that a run can be repeated and the client side knows what
-//! each server should have answered.
+//! The Internet in a box: how well clients do against a farm of servers that differ as real ones do.
 
-use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, SocketAddrV4};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToStatus};
 
 use crate::farm;
-
-/// The default seed.
-pub(crate) const SEED: u64 = 42;
-/// Datagrams lost on each way, in a thousand.
-pub(crate) const LOSS: u32 = 15;
-
-/// What kind of server has a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Never answers: 35 %.
-    Dead,
-    /// Answers with bytes that are no reply: 2 %.
-    Nonsense,
-    /// Answers from another port, as behind some address translations: 3 %.
-    OtherPort,
-    /// Answers 1 to 3 s late: 5 %.
-    Late,
-    Living,
-}
-
-/// A server of the farm.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Server {
-    pub(crate) kind: Kind,
-    pub(crate) protocol: Protocol,
-    /// The time from a request to its reply.
-    pub(crate) delay: Duration,
-    /// DarkPlaces: one answer a second for each address; ioquake3: ten at once and then one a second. `None`: no limit.
-    pub(crate) burst: Option<u32>,
-}
-
-impl Server {
-    /// The server with this number.
-    pub(crate) fn of(index: u32, seed: u64) -> Self {
-        let mut state = seed ^ u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        // SplitMix64.
-        let mut next = || {
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut bits = state;
-            bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((bits ^ bits >> 31) >> 11) as f64 / (1_u64 << 53) as f64
-        };
-        let kind = match next() * 100.0 {
-            percent if percent < 35.0 => Kind::Dead,
-            percent if percent < 37.0 => Kind::Nonsense,
-            percent if percent < 40.0 => Kind::OtherPort,
-            percent if percent < 45.0 => Kind::Late,
-            _ => Kind::Living,
-        };
-        // Log-normal around 60 ms: about one server in 10,000 needs a second.
-        let normal = (-2.0 * next().max(1e-12).ln()).sqrt() * (std::f64::consts::TAU * next()).cos();
-        let seconds = (0.060 * (0.75 * normal).exp()).clamp(0.004, 1.0);
-        let late = if kind == Kind::Late { 1.0 + 2.0 * next() } else { 0.0 };
-        let protocol = Protocol::ALL[(next() * 4.0) as usize % 4];
-        let burst = (protocol == Protocol::Quake3).then(|| if next() < 0.5 { 1 } else { 10 });
-        Self { kind, protocol, delay: Duration::from_secs_f64(seconds + late), burst }
-    }
-
-    /// Whether a client can know that a reply comes from this server.
-    fn is_answerable(&self) -> bool {
-        matches!(self.kind, Kind::Living | Kind::Late)
-    }
-}
-
-/// The rate limits of servers: what each has left, and since when.
-#[derive(Debug, Default)]
-pub(crate) struct RateLimits(HashMap<u32, (f64, Instant)>);
-
-impl RateLimits {
-    pub(crate) fn allow(&mut self, index: u32, server: &Server, now: Instant) -> bool {
-        let Some(burst) = server.burst.map(f64::from) else { return true };
-        let (left, since) = self.0.entry(index).or_insert((burst, now));
-        *left = (*left + now.duration_since(*since).as_secs_f64()).min(burst);
-        *since = now;
-        let allowed = *left >= 1.0;
-        *left -= if allowed { 1.0 } else { 0.0 };
-        allowed
-    }
-}
-
-/// What a scan of the farm found.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    answerable: usize,
-    /// When each right answer came.
-    right: Vec<Duration>,
-    incomplete: usize,
-    /// Answers that are marked complete and are not what the server has.
-    wrong: usize,
-    end: Duration,
-}
-
-impl Found {
-    pub(crate) fn print(&self, name: &str) {
-        let after = |percent: usize| match self.right.get(self.answerable * percent / 100) {
-            Some(time) => format!("{:.2} s", time.as_secs_f64()),
-            None => "never".to_owned(),
-        };
-        println!(
-            "| {name} | {:.2} % | {} | {} | {} | {} | {:.2} s |",
-            self.right.len() as f64 * 100.0 / self.answerable as f64,
-            self.incomplete,
-            self.wrong,
-            after(95),
-            after(99),
-            self.end.as_secs_f64()
-        );
-    }
-}
+use crate::profile::{Found, Server};
 
 /// Scans the farm with the defaults of the client, or with an adaptive wait.
 pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Duration>) -> Found {
@@ -131,22 +21,129 @@ pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Du
         .map(move |index| (Server::of(index, seed).protocol, SocketAddr::from(farm::address(index, port))));
     let start = Instant::now();
     let mut scan = client.scan(targets, options).unwrap();
-    let answerable = (0..servers).filter(|&index| Server::of(index, seed).is_answerable()).count();
-    let mut found = Found { answerable, ..Found::default() };
+    let mut found = Found::new(servers, seed);
     while let Some(scanned) = scan.next().await {
         let Ok(outcome) = scanned.result else { continue };
-        let index = scanned.index as u32;
-        let status = outcome.answer.to_status();
-        let (players, rules) = farm::shape_of(Server::of(index, seed).protocol, false);
-        let is_right = status.name.as_ref().is_some_and(|name| *name == *format!("Server {index:07}"))
-            && status.listed_players().len() as i64 == players
-            && status.rules.iter().filter(|(key, _)| key.raw().starts_with(b"sv_rule")).count() == rules;
-        match (status.completeness.is_complete(), is_right) {
-            (true, true) => found.right.push(start.elapsed()),
-            (true, false) => found.wrong += 1,
-            (false, _) => found.incomplete += 1,
-        }
+        found.add(scanned.index as u32, &outcome.answer.to_status(), start.elapsed());
     }
     found.end = start.elapsed();
+    found
+}
+
+/// Other programs to compare with; those without a path are left out.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Others {
+    /// The program of benches/gamedig: rust gamedig.
+    #[arg(long)]
+    gamedig: Option<PathBuf>,
+    /// How many threads it has, once for each number.
+    #[arg(long, value_delimiter = ',', default_value = "1000,4000")]
+    threads: Vec<u32>,
+    /// The folder of node's package gamedig.
+    #[arg(long)]
+    node_gamedig: Option<PathBuf>,
+    /// How many servers it asks at once.
+    #[arg(long, value_delimiter = ',', default_value = "1000")]
+    node_at_once: Vec<u32>,
+    /// The program qstat, which Debian calls quakestat.
+    #[arg(long)]
+    qstat: Option<PathBuf>,
+    /// How many servers it asks at once.
+    #[arg(long, value_delimiter = ',', default_value = "1000")]
+    qstat_at_once: Vec<u32>,
+}
+
+impl Others {
+    /// Runs each and prints its row.
+    pub(crate) fn measure(&self, servers: u32, port: u16, seed: u64) {
+        let at = |index| (Server::of(index, seed).protocol, farm::address(index, port));
+        let lines_of = |line: fn(u32, Protocol, SocketAddrV4) -> String| -> String {
+            (0..servers).map(|index| line(index, at(index).0, at(index).1)).collect()
+        };
+        let numbered =
+            lines_of(|index, protocol, address| format!("{index} {} {address}\n", protocol.name()));
+        for threads in self.gamedig.iter().flat_map(|_| &self.threads) {
+            let mut command = Command::new(self.gamedig.as_deref().unwrap_or("".as_ref()));
+            command.arg(threads.to_string());
+            lines(command, &numbered, servers, seed).print(&format!("rust gamedig, {threads} threads"));
+        }
+        for at_once in self.node_gamedig.iter().flat_map(|_| &self.node_at_once) {
+            let mut command = Command::new("node");
+            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/internet/gamedig.mjs"));
+            command.args(&self.node_gamedig).arg(at_once.to_string());
+            lines(command, &numbered, servers, seed).print(&format!("node gamedig, {at_once} at once"));
+        }
+        let types = lines_of(|_, protocol, address| format!("{} {address}\n", qstat_type(protocol)));
+        for at_once in self.qstat.iter().flat_map(|_| &self.qstat_at_once) {
+            let mut command = Command::new("stdbuf");
+            command.arg("-oL").args(&self.qstat).args(["-f", "-", "-raw", "\t", "-R", "-P", "-noportoffset"]);
+            command.args(["-maxsim", &at_once.to_string()]);
+            qstat(command, &types, servers, seed).print(&format!("qstat, {at_once} at once"));
+        }
+    }
+}
+
+/// Runs a program with a list on its standard input; hands each line of its output on with the time since its start.
+fn run(mut command: Command, list: &str, mut each: impl FnMut(&str, Duration)) -> Duration {
+    let start = Instant::now();
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = piped.spawn().unwrap();
+    let (mut input, list) = (child.stdin.take().unwrap(), list.to_owned());
+    let writer = std::thread::spawn(move || {
+        let _ = input.write_all(list.as_bytes());
+    });
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = Vec::new();
+    while output.read_until(b'\n', &mut line).unwrap() > 0 {
+        each(String::from_utf8_lossy(&line).trim_end_matches('\n'), start.elapsed());
+        line.clear();
+    }
+    let _ = (writer.join(), child.wait());
+    start.elapsed()
+}
+
+/// A program that prints seconds, index, players, rules and name.
+fn lines(command: Command, list: &str, servers: u32, seed: u64) -> Found {
+    let mut found = Found::new(servers, seed);
+    let end = run(command, list, |line, _| {
+        let parts: Vec<&str> = line.splitn(5, ' ').collect();
+        let [seconds, index, players, rules, name] = parts[..] else { panic!("{line}") };
+        let after = Duration::from_secs_f64(seconds.parse().unwrap());
+        found.judge(index.parse().unwrap(), name, players.parse().ok(), rules.parse().unwrap(), after);
+    });
+    found.end = end;
+    found
+}
+
+/// The name of a protocol in a list for qstat.
+fn qstat_type(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Quake3 => "Q3S",
+        Protocol::GameSpy1 => "GPS",
+        Protocol::GameSpy4 => "GS4",
+        _ => "UT2S",
+    }
+}
+
+/// qstat: a line for the server, one for its rules and one for each player, then an empty one.
+fn qstat(command: Command, list: &str, servers: u32, seed: u64) -> Found {
+    let mut found = Found::new(servers, seed);
+    let mut record: Vec<String> = Vec::new();
+    let end = run(command, list, |line, after| {
+        if !line.is_empty() {
+            return record.push(line.to_owned());
+        }
+        let record = std::mem::take(&mut record);
+        let Some((server, rest)) = record.split_first() else { return };
+        let fields: Vec<&str> = server.split('\t').collect();
+        // Those that do not answer have fewer fields.
+        let [_, address, name, _, _, _, ..] = fields[..] else { return };
+        let Some(index) = address.parse().ok().and_then(|at: SocketAddrV4| farm::index(*at.ip())) else {
+            return;
+        };
+        let rules = rest.first().map_or(0, |rules| rules.matches("sv_rule").count());
+        found.judge(index, name, Some(rest.len().saturating_sub(1)), rules, after);
+    });
+    found.end = end;
     found
 }

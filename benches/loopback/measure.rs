@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::{Parser, Subcommand};
 use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToStatus};
 
-use crate::{farm, floor, internet};
+use crate::{farm, floor, internet, profile};
 
 /// The port of the farm in a comparison.
 const PORT: u16 = 27961;
@@ -46,8 +46,10 @@ enum Task {
         #[arg(long, default_value_t = 10_000)]
         servers: u32,
         /// What the properties of the servers follow from.
-        #[arg(long, default_value_t = internet::SEED)]
+        #[arg(long, default_value_t = profile::SEED)]
         seed: u64,
+        #[command(flatten)]
+        others: internet::Others,
     },
     /// Run all comparisons: farms and scans, each pinned to a processor.
     Compare {
@@ -119,8 +121,8 @@ pub(crate) fn main() -> std::io::Result<()> {
             Ok(())
         }
         Some(Task::Compare { rounds, gamedig }) => compare(&Comparison { rounds, gamedig }),
-        Some(Task::Internet { servers, seed }) => {
-            measure_internet(servers, seed);
+        Some(Task::Internet { servers, seed, others }) => {
+            measure_internet(servers, seed, &others);
             Ok(())
         }
         Some(Task::Dead { rounds, percent, gamedig }) => {
@@ -211,7 +213,7 @@ struct Farm(Child);
 impl Farm {
     fn start(port: u16, more: &[&str]) -> Self {
         let child = on_processor(1, None)
-            .args(["farm", "--port", &port.to_string(), "--seconds", "300"])
+            .args(["farm", "--port", &port.to_string(), "--seconds", "900"])
             .args(more)
             .stdout(Stdio::null())
             .spawn()
@@ -315,8 +317,8 @@ fn rows_of(protocol: &str) -> Vec<Row> {
     each.map(|what| Row::Ours(format!("--protocol {protocol} {what}"))).to_vec()
 }
 
-/// The defaults of the client, and an adaptive wait.
-fn measure_internet(servers: u32, seed: u64) {
+/// The defaults of the client, an adaptive wait, and other programs.
+fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
     let seed_text = seed.to_string();
     let _farm = Farm::start(PORT, &["--internet", &seed_text]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -326,6 +328,7 @@ fn measure_internet(servers: u32, seed: u64) {
     {
         runtime.block_on(internet::scan(servers, PORT, seed, adaptive)).print(name);
     }
+    others.measure(servers, PORT, seed);
 }
 
 /// 10,000 servers of which some never answer, with Linux's default receive buffer: 1 s and no retries with the learned rate

@@ -31,16 +31,8 @@ pub struct Answer {
     pub(super) layout: Layout,
     pub(super) asked: Kind,
     pub(super) verification: Verification,
-}
-
-/// What a pass over all pairs and player lines noticed.
-pub(super) struct Noticed<'a> {
-    /// A line that is not blank was no player line.
-    pub(super) odd_line: bool,
-    /// How many players are listed.
-    pub(super) listed: usize,
-    /// The first value of `clients`.
-    pub(super) clients: Option<&'a [u8]>,
+    /// The number of players by the key `clients`; 0 without one.
+    pub(super) clients: usize,
 }
 
 impl Answer {
@@ -54,10 +46,12 @@ impl Answer {
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         for datagram in datagrams {
-            match Response::parse(&datagram, limits).map(|response| response.layout) {
-                Ok(layout) => {
+            let read = Response::parse(&datagram, limits)
+                .map(|response| (response.layout, count(response.info().get(CLIENTS))));
+            match read {
+                Ok((layout, clients)) => {
                     let verification = Verification::Unavailable;
-                    return Ok(Self { datagram, layout, asked: layout.kind, verification });
+                    return Ok(Self { datagram, layout, asked: layout.kind, verification, clients });
                 }
                 Err(because) => error = because,
             }
@@ -109,18 +103,14 @@ impl Answer {
     /// to `getstatus` lacks rules and players.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        let response = self.response();
-        let mut lines = response.lines();
+        let mut lines = self.response().lines();
         let listed = lines.by_ref().count();
-        self.missing(&Noticed {
-            odd_line: lines.has_skipped(),
-            listed,
-            clients: response.info().get("clients"),
-        })
+        self.missing(listed, lines.has_skipped())
     }
 
-    /// [`Self::completeness`] for those who have read all pairs and lines.
-    pub(super) fn missing(&self, noticed: &Noticed<'_>) -> Completeness {
+    /// [`Self::completeness`] for those who have read all lines: how many players they list, and whether a line that is not
+    /// blank was no player line.
+    pub(super) fn missing(&self, listed: usize, has_odd_line: bool) -> Completeness {
         let response = self.response();
         let odd_key = response.info().has_odd_key();
         let missing = match (self.layout.kind, self.asked) {
@@ -131,10 +121,9 @@ impl Answer {
             }
             (Kind::Status, _) => {
                 let cut = !self.layout.info_closed;
-                let short = noticed.listed < noticed.clients.and_then(number::number::<usize>).unwrap_or(0);
                 Missing {
                     rules: odd_key || cut,
-                    players: cut || short || noticed.odd_line,
+                    players: cut || listed < self.clients || has_odd_line,
                     end: cut || !response.closes_lines(),
                     ..Missing::NOTHING
                 }
@@ -146,6 +135,14 @@ impl Answer {
     pub(super) fn response(&self) -> Response<'_> {
         Response { datagram: &self.datagram, layout: self.layout }
     }
+}
+
+/// The key that says how many players are listed.
+pub(super) const CLIENTS: &str = "clients";
+
+/// The number that a value of [`CLIENTS`] says.
+pub(super) fn count(clients: Option<&[u8]>) -> usize {
+    clients.and_then(number::number).unwrap_or(0)
 }
 
 #[cfg(test)]

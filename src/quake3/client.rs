@@ -2,9 +2,8 @@
 
 use bytes::Bytes;
 
-use super::answer::Answer;
+use super::answer::{Answer, CLIENTS, count};
 use super::wire::challenge;
-use super::wire::infostring::InfoString;
 use super::wire::mark;
 use super::wire::request::{Command, Request};
 use super::wire::response::{Kind, Layout, Response};
@@ -114,16 +113,18 @@ impl StatusQuery {
         (self.dialect != Dialect::NoChallenge).then_some(&self.challenge)
     }
 
-    fn accept(&self, datagram: &[u8]) -> Result<(Layout, Verification), ParseError> {
+    /// The layout, how it was verified, and how many players the key `clients` counts.
+    fn accept(&self, datagram: &[u8]) -> Result<(Layout, Verification, usize), ParseError> {
         let response = Response::parse(datagram, &self.limits)?;
-        let verification = self.verify(response.info(), datagram)?;
+        let [quoted, clients] = response.info().values(["challenge", CLIENTS]);
+        let verification = self.verify(quoted, datagram)?;
         match (self.wanted, response.kind()) {
             (Kind::Info, Kind::Info) | (Kind::Status, Kind::Status) => {}
             // Only a verified one: an unverified one could be a late reply to an earlier request.
             (Kind::Status, Kind::Info) if verification == Verification::Verified => {}
             (wanted, _) => return Err(ParseError::new(ParseErrorKind::Unexpected(wanted.word()), 4)),
         }
-        Ok((response.layout, verification))
+        Ok((response.layout, verification, count(clients)))
     }
 
     /// What the server demands to have sent back; `None` for anything else.
@@ -142,9 +143,9 @@ impl StatusQuery {
     }
 
     /// A reply with a wrong challenge is rejected; a missing or empty one is common.
-    fn verify(&self, info: InfoString<'_>, datagram: &[u8]) -> Result<Verification, ParseError> {
+    fn verify(&self, quoted: Option<&[u8]>, datagram: &[u8]) -> Result<Verification, ParseError> {
         let Some(sent) = self.challenge() else { return Ok(Verification::Unavailable) };
-        match info.get("challenge") {
+        match quoted {
             None | Some([]) => Ok(Verification::Unverified),
             Some(quoted) if quoted == sent => Ok(Verification::Verified),
             Some(quoted) => {
@@ -180,9 +181,9 @@ impl Conversation for StatusQuery {
             return Verdict::Next;
         }
         match self.accept(datagram) {
-            Ok((layout, verification)) => {
+            Ok((layout, verification, clients)) => {
                 let datagram = Bytes::copy_from_slice(datagram);
-                Verdict::Done(Answer { datagram, layout, asked: self.wanted, verification })
+                Verdict::Done(Answer { datagram, layout, asked: self.wanted, verification, clients })
             }
             Err(error) => Verdict::Rejected(error),
         }

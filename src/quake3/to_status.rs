@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Noticed};
+use super::answer::Answer;
 use super::family::{Family, Known, counts_people_only, is_base_folder};
 use super::teams::teams;
 use super::wire::player::PlayerLine;
@@ -45,11 +45,7 @@ impl ToStatus for Answer {
             set_teams(&mut players, known.p.unwrap_or_default());
             players
         });
-        let completeness = self.missing(&Noticed {
-            odd_line: lines.has_skipped(),
-            listed: players.as_ref().map_or(0, Vec::len),
-            clients: known.clients,
-        });
+        let completeness = self.missing(players.as_ref().map_or(0, Vec::len), lines.has_skipped());
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let is_info = response.kind() == Kind::Info;

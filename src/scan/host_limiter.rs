@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
+use super::address_hash::AddressHash;
 use crate::address::network;
 
 /// A target that waits for its host or is about to be queried.
@@ -20,9 +21,9 @@ pub(super) struct HostLimiter<C> {
     per_host: Option<u16>,
     prefix: (u8, u8),
     /// Queries under way, for each host that has some.
-    under_way: HashMap<IpAddr, u16>,
+    under_way: HashMap<IpAddr, u16, AddressHash>,
     /// Targets of hosts that are busy.
-    queues: HashMap<IpAddr, VecDeque<Target<C>>>,
+    queues: HashMap<IpAddr, VecDeque<Target<C>>, AddressHash>,
     /// Targets that wait for their host, over all hosts.
     waiting: usize,
     /// Targets that may be queried now; their host already counts them.
@@ -34,8 +35,8 @@ impl<C> HostLimiter<C> {
         Self {
             per_host,
             prefix,
-            under_way: HashMap::new(),
-            queues: HashMap::new(),
+            under_way: HashMap::default(),
+            queues: HashMap::default(),
             waiting: 0,
             ready: VecDeque::new(),
         }

@@ -3,6 +3,7 @@
 //! `net::Scan` drives one over real sockets. What a scan costs and how it is bounded is in the docs of [`Scanner`] and
 //! [`ScanOptions`](crate::ScanOptions).
 
+mod address_hash;
 pub(crate) mod admission;
 mod host_limiter;
 pub(crate) mod options;

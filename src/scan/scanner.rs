@@ -34,7 +34,8 @@ use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
 /// - The servers: at most [`ScanOptions::per_host`] queries are under way to one host. Targets that wait for their host are
 ///   passed over, at most 4,096 of them.
 ///
-/// With [`ScanOptions::adaptive_wait`] unanswered queries end sooner.
+/// With [`ScanOptions::adaptive_wait`] unanswered queries end sooner. A server that has answered something may take up to four
+/// timeouts in all: each request of its query is waited for as long as its slowest reply so far took, and half as long again.
 ///
 /// # Cost
 /// Memory follows the queries under way and not the list. A query under way takes its session (about 550 bytes for the
@@ -91,6 +92,10 @@ pub struct Scanner<C: Conversation> {
 
 /// Most targets that wait for their host.
 const MOST_WAITING: usize = 4096;
+
+/// How many timeouts a server may take that has answered something: with three readings of its lists, a UT2004 server that takes
+/// three seconds for each reply takes three of the default ones.
+const PATIENCE: u8 = 4;
 
 /// What a datagram of this payload takes of a line, with the headers of UDP and IP.
 fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
@@ -181,6 +186,7 @@ impl<C: Conversation> Scanner<C> {
         }
         while let Some(target) = self.next_target() {
             let mut session = Session::new(target.conversation, target.peer, self.timing, now);
+            session.set_patience(PATIENCE);
             if let Some(wait) = self.estimator.wait() {
                 session.set_longest_wait(wait);
             }

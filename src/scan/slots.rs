@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
+use super::address_hash::AddressHash;
 use super::admission::Reservation;
 use crate::session::{Conversation, Session};
 
@@ -42,7 +43,7 @@ pub(super) struct Slots<C: Conversation> {
     /// Slots in the chunks.
     made: u32,
     free: Vec<u32>,
-    known: HashMap<SocketAddr, Known>,
+    known: HashMap<SocketAddr, Known, AddressHash>,
     ended: VecDeque<(SocketAddr, u32)>,
     ends: u32,
     /// How many ended queries are remembered.
@@ -55,7 +56,7 @@ impl<C: Conversation> Slots<C> {
             chunks: Vec::new(),
             made: 0,
             free: Vec::new(),
-            known: HashMap::new(),
+            known: HashMap::default(),
             ended: VecDeque::new(),
             ends: 0,
             memory: window.min(MEMORY),

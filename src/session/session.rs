@@ -55,6 +55,11 @@ pub struct Session<C: Conversation> {
     longest_wait: Option<Micros>,
     rtt: Option<Micros>,
     steps: u8,
+    /// How many timeouts a server may take in all once it has answered something.
+    patience: u8,
+    has_answered: bool,
+    /// The longest time from the first request of a step to what answered it.
+    slowest: Micros,
     stats: QueryStats,
     last_rejection: Option<ParseError>,
     state: State<C::Answer>,
@@ -105,6 +110,9 @@ impl<C: Conversation> Session<C> {
             longest_wait: None,
             rtt: None,
             steps: 1,
+            patience: 1,
+            has_answered: false,
+            slowest: Micros::default(),
             stats: QueryStats::default(),
             last_rejection: None,
             state: State::Running,
@@ -154,9 +162,16 @@ impl<C: Conversation> Session<C> {
             self.span.rejected(&error);
             return;
         }
-        // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
-        if self.rtt.is_none() && self.sends == 1 {
-            self.rtt = Some(now.saturating_duration_since(self.sent_at).into());
+        if let Some((Timer::Reply, _)) = self.timer {
+            let since = now.saturating_duration_since(self.sent_at);
+            // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
+            if self.rtt.is_none() && self.sends == 1 {
+                self.rtt = Some(since.into());
+            }
+            self.has_answered = true;
+            // Since the first request of the step, as far as is known: each retry followed a wait.
+            let waits = (0..self.retries()).map(|retry| self.timing.reply_wait(retry));
+            self.slowest = self.slowest.max(waits.fold(since, Duration::saturating_add).into());
         }
         match verdict {
             Verdict::Rejected(_) => {}
@@ -190,7 +205,7 @@ impl<C: Conversation> Session<C> {
             self.give_up(now, None);
         } else if let Some((timer, _)) = self.timer.filter(|(_, at)| now >= *at) {
             self.timer = None;
-            let may_retry = self.stats.retries < self.timing.retries();
+            let may_retry = self.may_retry();
             let remaining = if may_retry { Remaining::Retry } else { Remaining::Step };
             match self.conversation.timeout(remaining) {
                 OnTimeout::Retry if may_retry => {
@@ -257,7 +272,18 @@ impl<C: Conversation> Session<C> {
     }
 
     fn deadline(&self) -> Instant {
-        after(self.started, self.timing.timeout())
+        let timeout = self.timing.timeout();
+        let longest = if self.has_answered { timeout.saturating_mul(self.patience.into()) } else { timeout };
+        after(self.started, longest)
+    }
+
+    /// How often the request of this step was sent again.
+    const fn retries(&self) -> u8 {
+        self.sends.saturating_sub(1)
+    }
+
+    const fn may_retry(&self) -> bool {
+        self.retries() < self.timing.retries()
     }
 
     /// When the next timer expires, the deadline included.
@@ -275,6 +301,12 @@ impl<C: Conversation> Session<C> {
         }
     }
 
+    /// Lets a server that has answered something take so many timeouts in all. Its silence still ends the query, after the
+    /// retries of the step.
+    pub(crate) const fn set_patience(&mut self, timeouts: u8) {
+        self.patience = timeouts;
+    }
+
     /// Whether datagrams of the answer may still arrive.
     pub(crate) const fn expects_datagrams(&self) -> bool {
         self.is_running() && !self.to_send && !matches!(self.timer, Some((Timer::Grace, _)))
@@ -288,11 +320,12 @@ impl<C: Conversation> Session<C> {
     fn start(&mut self, timer: Timer, now: Instant) {
         let wait = match timer {
             Timer::Reply | Timer::Rest => {
-                let wait = self.timing.reply_wait(self.stats.retries);
+                let wait = self.timing.reply_wait(self.retries());
                 let longest = self.longest_wait.map_or(Duration::MAX, Duration::from);
-                let may_retry = self.stats.retries < self.timing.retries();
-                let spacing = if may_retry { self.conversation.retry_spacing() } else { Duration::ZERO };
-                wait.min(longest.max(spacing))
+                let spacing =
+                    if self.may_retry() { self.conversation.retry_spacing() } else { Duration::ZERO };
+                // A server that took long before takes long again.
+                wait.min(longest.max(spacing)).max(self.slowest.half_again().into())
             }
             Timer::Quiet => self.timing.quiet(),
             Timer::Grace => self

@@ -183,12 +183,45 @@ fn a_session_has_one_timer() {
 fn a_replaced_timer_does_not_expire() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
-    rig.pass(900);
+    rig.pass(600);
     rig.receive(b"n");
     assert!(rig.send());
-    rig.pass(100);
+    rig.pass(400);
     assert!(!rig.send(), "the first step's timer is gone");
-    assert_eq!(rig.wait_ms(), 900);
+    assert_eq!(rig.wait_ms(), 600);
+}
+
+#[test]
+fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.session.set_patience(4);
+    for step in 0..3 {
+        rig.send();
+        if step == 0 {
+            rig.pass(1000);
+            assert!(rig.send(), "a retry: nothing is known yet");
+            rig.pass(1400);
+        } else {
+            assert_eq!(rig.wait_ms(), 3600, "half as long again");
+            rig.pass(2400);
+        }
+        rig.receive(b"n");
+    }
+    rig.send();
+    assert!(rig.session.is_running(), "7.2 s, of 20 for a server that answers");
+    for _ in 0..3 {
+        assert_eq!(rig.wait_ms(), 3600);
+        rig.pass(3600);
+        assert!(rig.send(), "two retries, then another step");
+    }
+    rig.pass(2000);
+    let expected = QueryError::NoAnswer { requests: 8, waited: Duration::from_millis(20_000) };
+    assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
+    let mut silent = Rig::new(Script::default(), timing());
+    silent.session.set_patience(4);
+    silent.send();
+    silent.pass(5000);
+    assert!(!silent.session.is_running(), "one timeout for a server that never answers");
 }
 
 #[test]

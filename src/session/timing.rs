@@ -27,12 +27,17 @@ pub struct Timing {
 }
 
 /// A wait in whole microseconds, up to an hour: a quarter of what a [`Duration`] takes, in each of thousands of sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Micros(u32);
 
 impl Micros {
     const fn from_millis(millis: u32) -> Self {
         Self(millis.saturating_mul(1000))
+    }
+
+    /// Half as long again.
+    pub(super) const fn half_again(self) -> Self {
+        Self(self.0.saturating_add(self.0 / 2))
     }
 
     const fn get(self) -> Duration {
@@ -67,7 +72,8 @@ impl Default for Timing {
 
 impl Timing {
     /// The longest duration of a query, from its first request to its end: 10 ms–10 min, default 4 s. Retries that would
-    /// be due later are not sent, see [`Self::requests`].
+    /// be due later are not sent, see [`Self::requests`]. In a scan, a server that has answered something may take four times as
+    /// long.
     #[must_use]
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()
@@ -79,7 +85,7 @@ impl Timing {
         self.retry_after.get()
     }
 
-    /// Most retries of one query: 0–20, default 2.
+    /// Most retries of one request: 0–20, default 2. The requests that a conversation sends after an answer have as many each.
     #[must_use]
     pub const fn retries(&self) -> u8 {
         self.retries

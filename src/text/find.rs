@@ -84,6 +84,47 @@ impl<const N: usize> Iterator for Marks<'_, N> {
     }
 }
 
+/// The longest token that [`tokens`] finds.
+pub(crate) const LONGEST_TOKEN: usize = BLOCK - 2;
+
+/// Where the first token of each length ends that a test accepts, which gets the number of the length, the token's start and its
+/// bytes. Tokens of other lengths cost nothing: with one bit for each separator, those that follow another at the right distance
+/// are found together.
+#[inline]
+pub(crate) fn tokens<const N: usize>(
+    separator: u8,
+    lengths: [usize; N],
+    text: &[u8],
+    mut is_it: impl FnMut(usize, usize, &[u8]) -> bool,
+) -> [Option<usize>; N] {
+    let mut found = [None; N];
+    let mut separators = Marks::new([separator], text);
+    // As if a separator stood before the text and one behind it.
+    let mut before = 1_u64 << 63;
+    loop {
+        let rest = separators.rest.len();
+        let behind = if rest < BLOCK { 1 << rest } else { 0 };
+        separators.next_block();
+        let marks = separators.marks | behind;
+        for (number, (length, found)) in lengths.iter().zip(&mut found).enumerate() {
+            let distance = length.wrapping_add(1) % BLOCK;
+            let mut ends = marks & (marks << distance | before >> BLOCK.wrapping_sub(distance));
+            while ends != 0 && found.is_none() {
+                let end = separators.block.wrapping_add(ends.trailing_zeros() as usize);
+                let start = end.wrapping_sub(*length);
+                let token = text.get(start..end);
+                let is_found = |token: &[u8]| is_it(number, start, token) && !token.contains(&separator);
+                *found = token.is_some_and(is_found).then_some(end);
+                ends &= ends.wrapping_sub(1);
+            }
+        }
+        if behind != 0 || found.iter().all(Option::is_some) {
+            return found;
+        }
+        before = marks;
+    }
+}
+
 /// One bit for each position of one of the byte values. The compiler vectorises the comparison. The multiplication gathers
 /// eight bytes of 0 or 1 into the bits of the highest byte.
 #[inline]
@@ -120,6 +161,18 @@ mod tests {
                 let found = plain.iter().copied().find(|at| *at >= from);
                 assert_eq!(Marks::new([byte], &text).next_from(from), found, "{length}");
                 assert_eq!(Marks::new([byte, b'"'], &text).collect::<Vec<_>>(), either, "{length}");
+                for wanted in [0, 1, 2, 5, LONGEST_TOKEN] {
+                    let plain = text.split(|other| *other == byte).scan(0, |next, token| {
+                        let start = std::mem::replace(next, *next + token.len() + 1);
+                        Some((start, token.len()))
+                    });
+                    let plain: Vec<usize> =
+                        plain.filter(|(_, length)| *length == wanted).map(|(start, _)| start).collect();
+                    for start in 0..=length {
+                        let end = plain.contains(&start).then_some(start + wanted);
+                        assert_eq!(tokens(byte, [wanted], &text, |_, at, _| at == start), [end], "{length}");
+                    }
+                }
             }
         }
     }

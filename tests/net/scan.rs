@@ -76,6 +76,25 @@ async fn each_answer_is_that_of_its_server_batched_and_unbatched() {
     }
 }
 
+/// What comes behind the answer of the last server, and does not fit into the receive buffer.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_lost_at_the_very_end_of_a_scan_is_counted() {
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let options = options().with_receive_buffer(Some(65_536));
+    let mut scan = client().scan([(Protocol::Quake3, server.local_addr().unwrap())], options).unwrap();
+    assert!(tokio::time::timeout(Duration::from_millis(50), scan.next()).await.is_err());
+    let mut request = [0; 64];
+    let (_, to) = server.recv_from(&mut request).unwrap();
+    server.send_to(b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n", to).unwrap();
+    for _ in 0..scan.io().receive_buffer / 1000 {
+        server.send_to(&[0; 1400], to).unwrap();
+    }
+    assert!(scan.next().await.unwrap().result.is_ok());
+    assert!(scan.next().await.is_none());
+    assert!(scan.io().drops.unwrap() > 10, "{:?}", scan.io());
+}
+
 /// All unanswered queries wait for one timeout together; an unreachable server ends at once where ICMP errors are read.
 #[tokio::test]
 async fn dead_servers_do_not_delay_the_others() {

@@ -1,5 +1,6 @@
 //! Reads Minecraft's full reply, whatever its title holds.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -9,6 +10,7 @@ use crate::error::ParseError;
 use crate::gamespy4::answer::cursor::Body;
 use crate::gamespy4::answer::reader::Reader;
 use crate::gamespy4::answer::tables::Cell;
+use crate::text::find::Marks;
 
 /// The keys that servers send.
 const KEYS: [&[u8]; 12] = [
@@ -61,40 +63,60 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &Body<'a>) -> Result<(), P
 }
 
 fn read_pairs(reader: &mut Reader<'_>, region: &[u8], base: usize) -> Result<(), ParseError> {
-    let cell = |start: usize, end: usize| Cell::new(base.saturating_add(start)..base.saturating_add(end));
-    let mut at = 0_usize;
-    while let Some((key, key_end)) = text_at(region, at).filter(|(key, _)| !key.is_empty()) {
-        let value_at = key_end.saturating_add(1);
-        let Some((value, mut value_end)) = text_at(region, value_at) else { break };
-        if key == b"hostname" {
-            value_end = title_end(region, value_at).unwrap_or(value_end);
-        } else if !KEYS.contains(&key) && KEYS.contains(&value) {
+    let cell =
+        |text: &Range<usize>| Cell::new(base.saturating_add(text.start)..base.saturating_add(text.end));
+    let slice = |text: &Range<usize>| region.get(text.clone()).unwrap_or_default();
+    let mut texts = Texts::new(region, 0);
+    let mut next = texts.next();
+    while let Some(key) = next.filter(|key| !key.is_empty()) {
+        let Some(mut value) = texts.next() else { break };
+        if slice(&key) == b"hostname" {
+            value.end = title_end(region, value.start).unwrap_or(value.end);
+            texts = Texts::new(region, value.end.saturating_add(1));
+        } else if !KEYS.contains(&slice(&key)) && KEYS.contains(&slice(&value)) {
             // The rest of a value that held NUL.
             if let Some((_, last)) = reader.index.pairs.last_mut() {
-                *last = last.extended_to(base.saturating_add(key_end));
+                *last = last.extended_to(base.saturating_add(key.end));
             }
-            at = value_at;
+            next = Some(value);
             continue;
         }
-        reader.push_pair(cell(at, key_end), cell(value_at, value_end))?;
-        at = value_end.saturating_add(1);
+        reader.push_pair(cell(&key), cell(&value))?;
+        next = texts.next();
     }
     Ok(())
 }
 
-/// The text from here to its NUL, and where that is.
-fn text_at(region: &[u8], at: usize) -> Option<(&[u8], usize)> {
-    let rest = region.get(at..)?;
-    let length = memchr::memchr(0, rest)?;
-    Some((rest.get(..length)?, at.saturating_add(length)))
+/// The texts from an offset on that a NUL ends, by their offsets.
+struct Texts<'a> {
+    nuls: Marks<'a>,
+    first: usize,
+    start: usize,
+}
+
+impl<'a> Texts<'a> {
+    fn new(region: &'a [u8], first: usize) -> Self {
+        Self { nuls: Marks::new([0], region.get(first..).unwrap_or_default()), first, start: first }
+    }
+}
+
+impl Iterator for Texts<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let end = self.first.saturating_add(self.nuls.next()?);
+        Some(std::mem::replace(&mut self.start, end.saturating_add(1))..end)
+    }
 }
 
 /// Where a title that begins here ends: at the first NUL after which most known keys follow, none of them twice.
 fn title_end(region: &[u8], start: usize) -> Option<usize> {
     let rest = region.get(start..)?;
     let ends = memchr::memchr_iter(0, rest).map(|nul| start.saturating_add(nul));
-    let follows =
-        |&end: &usize| text_at(region, end.saturating_add(1)).is_none_or(|(key, _)| KEYS.contains(&key));
+    let follows = |&end: &usize| {
+        let mut next = Texts::new(region, end.saturating_add(1));
+        next.next().is_none_or(|key| region.get(key).is_some_and(|key| KEYS.contains(&key)))
+    };
     let mut best = None;
     for end in ends.filter(follows).take(MAX_TITLE_ENDS) {
         let Some(keys) = distinct_keys(region, end.saturating_add(1)) else { continue };
@@ -113,8 +135,8 @@ fn distinct_keys(region: &[u8], start: usize) -> Option<usize> {
     let mut seen = [false; KEYS.len()];
     // The key of the title itself.
     *seen.first_mut()? = true;
-    let mut at = start;
-    while let Some((key, key_end)) = text_at(region, at) {
+    let mut texts = Texts::new(region, start);
+    while let Some(key) = texts.next().and_then(|key| region.get(key)) {
         if key.is_empty() {
             // The end of the server's keys before their end: forged.
             return None;
@@ -124,8 +146,9 @@ fn distinct_keys(region: &[u8], start: usize) -> Option<usize> {
         {
             return None;
         }
-        let Some((_, value_end)) = text_at(region, key_end.saturating_add(1)) else { break };
-        at = value_end.saturating_add(1);
+        if texts.next().is_none() {
+            break;
+        }
     }
     Some(seen.iter().skip(1).filter(|seen| **seen).count())
 }

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
 
 use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, recvmsg, setsockopt, sockopt,
@@ -158,10 +159,23 @@ impl Batch {
         count
     }
 
-    /// Datagrams that the kernel dropped for want of space in the receive buffer, since the socket was opened.
+    /// Datagrams that the kernel dropped for want of space in the receive buffer, since the socket was opened, up to the latest
+    /// datagram that was looked at.
     pub(super) const fn drops(&self) -> u32 {
         self.drops
     }
+}
+
+/// The same up to now. The count beside a datagram is that of the moment when it was queued: what is lost behind the last one of a
+/// scan is in the kernel's table of sockets only.
+pub(super) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
+    let inode = std::fs::metadata(format!("/proc/self/fd/{}", socket.as_raw_fd())).ok()?.ino().to_string();
+    let table =
+        if socket.local_addr().ok()?.is_ipv4() { "/proc/self/net/udp" } else { "/proc/self/net/udp6" };
+    let table = std::fs::read_to_string(table).ok()?;
+    // Tenth of thirteen columns.
+    let line = table.lines().find(|line| line.split_ascii_whitespace().nth(9) == Some(&inode))?;
+    line.split_ascii_whitespace().last()?.parse().ok()
 }
 
 /// Sends up to a batch of datagrams in order and returns how many went out before one could not.

@@ -132,6 +132,14 @@ impl FamilySocket {
         }
     }
 
+    /// The same with what was dropped behind the latest datagram.
+    pub(super) fn drops_until_now(&self) -> Option<u32> {
+        let counted = self.drops();
+        #[cfg(target_os = "linux")]
+        let counted = counted.map(|drops| super::batch::drops_until_now(&self.socket).unwrap_or(drops));
+        counted
+    }
+
     /// Whether another datagram may be queued. Half a batch: while it is being sent, as many replies arrive.
     pub(super) fn has_room(&self) -> bool {
         self.outgoing.len() < BATCH / 2

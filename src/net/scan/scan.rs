@@ -177,7 +177,7 @@ impl<C: Conversation> Scan<C> {
             batched: sockets().all(FamilySocket::is_batched),
             receive_buffer: self.receive_buffer,
             drops: sockets()
-                .map(FamilySocket::drops)
+                .map(FamilySocket::drops_until_now)
                 .try_fold(0_u64, |sum, drops| Some(sum.saturating_add(drops?.into()))),
             send_errors: sockets().map(|socket| socket.send_errors).fold(0, u64::saturating_add),
         }

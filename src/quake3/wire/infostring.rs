@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::BufMut;
 
 use crate::error::EncodeError;
-use crate::text::find::Marks;
+use crate::text::find::{self, Marks};
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub(crate) const MAX_INFO_STRING: usize = 1023;
@@ -65,18 +65,28 @@ impl<'a> InfoString<'a> {
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
     #[must_use]
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
-        let (text, wanted) = (self.text(), key.as_bytes());
-        let mut separators = Marks::new([b'\\'], text);
-        let mut start = 0;
-        while start < text.len() {
-            let [key_end, value_end] = [(); 2].map(|()| separators.next().unwrap_or(text.len()));
-            let key = text.get(start..key_end).filter(|key| key.len() == wanted.len());
-            if key.is_some_and(|key| key.eq_ignore_ascii_case(wanted)) {
-                return Some(text.get(key_end.saturating_add(1)..value_end).unwrap_or_default());
-            }
-            start = value_end.saturating_add(1);
+        if key.len() > find::LONGEST_TOKEN {
+            let is_it = |(each, _): &(&[u8], &[u8])| each.eq_ignore_ascii_case(key.as_bytes());
+            return self.pairs().find(is_it).map(|(_, value)| value);
         }
-        None
+        let [value] = self.values([key]);
+        value
+    }
+
+    /// [`Self::get`] of several keys in one pass. No key is longer than [`find::LONGEST_TOKEN`].
+    pub(crate) fn values<const N: usize>(self, keys: [&str; N]) -> [Option<&'a [u8]>; N] {
+        let text = self.text();
+        let ends = find::tokens(b'\\', keys.map(str::len), text, |number, start, token| {
+            let before = text.get(..start).unwrap_or_default();
+            // Every second token is a key. What is behind the last separator is one only where something is there.
+            keys.get(number).is_some_and(|key| token.eq_ignore_ascii_case(key.as_bytes()))
+                && memchr::memchr_iter(b'\\', before).count().is_multiple_of(2)
+                && start < text.len()
+        });
+        ends.map(|end| {
+            let value = text.get(end?.saturating_add(1)..).unwrap_or_default();
+            value.get(..memchr::memchr(b'\\', value).unwrap_or(value.len()))
+        })
     }
 
     /// How many pairs [`Self::iter`] yields, at most one more than it does.
@@ -192,6 +202,23 @@ mod tests {
 
     fn pairs(raw: &[u8]) -> Vec<(&[u8], &[u8])> {
         InfoString::new(raw).iter().collect()
+    }
+
+    #[test]
+    fn a_key_is_found_as_by_a_search_of_all_pairs() {
+        let long = "k".repeat(70);
+        let text = format!(r"\A\a\b\c\clients\challenge\x\Clients\7\{long}\1\challenge\z\last");
+        let text = text.as_bytes();
+        for raw in [text, &text[1..], &text[..text.len() - 1], br"\", b"", b"last", br"\x"] {
+            let info = InfoString::new(raw);
+            for key in
+                ["", "a", "b", "c", "clients", "challenge", "last", "las", "x", r"b\c", r"z\last", &long]
+            {
+                let plain = info.iter().find(|(each, _)| each.eq_ignore_ascii_case(key.as_bytes()));
+                assert_eq!(info.get(key), plain.map(|(_, value)| value), "{key}");
+            }
+            assert_eq!(info.values(["b", "last"]), [info.get("b"), info.get("last")]);
+        }
     }
 
     #[test]

@@ -1,0 +1,180 @@
+//! How simulated servers differ, as real ones do.
+//!
+//! Every property of a server follows from a seed and its number, so that a run can be repeated and the client side knows what
+//! each server should have answered. `tests/internet.rs` uses the same servers in virtual time.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use queryport::{Protocol, ServerStatus};
+
+use crate::replies::shape_of;
+
+/// The default seed.
+pub(crate) const SEED: u64 = 42;
+/// Datagrams lost on each way, in a thousand.
+pub(crate) const LOSS: u32 = 15;
+
+/// What kind of server has a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Never answers: 35 %.
+    Dead,
+    /// Answers with bytes that are no reply: 2 %.
+    Nonsense,
+    /// Answers from another port, as behind some address translations: 3 %.
+    OtherPort,
+    /// Answers 1 to 3 s late: 5 %.
+    Late,
+    Living,
+}
+
+/// A server of the farm.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Server {
+    pub(crate) kind: Kind,
+    pub(crate) protocol: Protocol,
+    /// The time from a request to its reply.
+    pub(crate) delay: Duration,
+    /// DarkPlaces: one answer a second for each address; ioquake3: ten at once and then one a second. `None`: no limit.
+    pub(crate) burst: Option<u32>,
+}
+
+impl Server {
+    /// The server with this number.
+    pub(crate) fn of(index: u32, seed: u64) -> Self {
+        let mut state = seed ^ u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        // SplitMix64.
+        let mut next = || {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut bits = state;
+            bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((bits ^ bits >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let kind = match next() * 100.0 {
+            percent if percent < 35.0 => Kind::Dead,
+            percent if percent < 37.0 => Kind::Nonsense,
+            percent if percent < 40.0 => Kind::OtherPort,
+            percent if percent < 45.0 => Kind::Late,
+            _ => Kind::Living,
+        };
+        // Log-normal around 60 ms: about one server in 10,000 needs a second.
+        let normal = (-2.0 * next().max(1e-12).ln()).sqrt() * (std::f64::consts::TAU * next()).cos();
+        let seconds = (0.060 * (0.75 * normal).exp()).clamp(0.004, 1.0);
+        let late = if kind == Kind::Late { 1.0 + 2.0 * next() } else { 0.0 };
+        let protocol = Protocol::ALL[(next() * 4.0) as usize % 4];
+        let burst = (protocol == Protocol::Quake3).then(|| if next() < 0.5 { 1 } else { 10 });
+        Self { kind, protocol, delay: Duration::from_secs_f64(seconds + late), burst }
+    }
+
+    /// Whether a client can know that a reply comes from this server.
+    fn is_answerable(&self) -> bool {
+        matches!(self.kind, Kind::Living | Kind::Late)
+    }
+}
+
+/// The rate limits of servers: what each has left, and since when.
+#[derive(Debug, Default)]
+pub(crate) struct RateLimits(HashMap<u32, (f64, Instant)>);
+
+impl RateLimits {
+    pub(crate) fn allow(&mut self, index: u32, server: &Server, now: Instant) -> bool {
+        let Some(burst) = server.burst.map(f64::from) else { return true };
+        let (left, since) = self.0.entry(index).or_insert((burst, now));
+        *left = (*left + now.duration_since(*since).as_secs_f64()).min(burst);
+        *since = now;
+        let allowed = *left >= 1.0;
+        *left -= if allowed { 1.0 } else { 0.0 };
+        allowed
+    }
+}
+
+/// What servers send that answer with no reply.
+pub(crate) const NONSENSE: [u8; 40] = [0x5A; 40];
+
+/// Whether the next datagram is lost, of which so many in a thousand are.
+pub(crate) fn is_lost(loss: u32, random: &mut u64) -> bool {
+    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*random >> 33) % 1000 < u64::from(loss)
+}
+
+/// The name of a server.
+pub(crate) fn server_name(index: u32) -> String {
+    format!("Server {index:07}")
+}
+
+/// What a client found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    seed: u64,
+    /// How many servers can be answered right.
+    pub(crate) answerable: usize,
+    /// When each right answer came.
+    pub(crate) right: Vec<Duration>,
+    pub(crate) incomplete: usize,
+    /// Answers that pass for complete and are not what the server has.
+    pub(crate) wrong: usize,
+    pub(crate) end: Duration,
+}
+
+impl Found {
+    /// Of so many servers, nothing yet.
+    pub(crate) fn new(servers: u32, seed: u64) -> Self {
+        let answerable = (0..servers).filter(|&index| Server::of(index, seed).is_answerable()).count();
+        Self { seed, answerable, ..Self::default() }
+    }
+
+    /// Judges the answer of a server, which came so long after the start.
+    pub(crate) fn add(&mut self, index: u32, status: &ServerStatus, after: Duration) {
+        if !status.completeness.is_complete() {
+            self.incomplete += 1;
+            return;
+        }
+        let name = status.name.as_ref().map(ToString::to_string).unwrap_or_default();
+        let rules = status.rules.iter().filter(|(key, _)| key.raw().starts_with(b"sv_rule")).count();
+        self.judge(index, &name, Some(status.listed_players().len()), rules, after);
+    }
+
+    /// Judges an answer that passes for complete; `players`: how many are listed, where the client reads them at all.
+    pub(crate) fn judge(
+        &mut self,
+        index: u32,
+        name: &str,
+        players: Option<usize>,
+        rules: usize,
+        after: Duration,
+    ) {
+        let (has_players, has_rules) = shape_of(Server::of(index, self.seed).protocol, false);
+        let is_listed = players.is_none_or(|players| players as i64 == has_players);
+        if name == server_name(index) && is_listed && rules == has_rules {
+            self.right.push(after);
+        } else {
+            self.wrong += 1;
+            if std::env::var_os("SHOW").is_some() {
+                eprintln!("wrong: {:?} {name:?} {players:?} {rules}", Server::of(index, self.seed));
+            }
+        }
+    }
+
+    /// The share of the answerable servers that were answered right, in percent.
+    pub(crate) fn percent(&self) -> f64 {
+        self.right.len() as f64 * 100.0 / self.answerable as f64
+    }
+
+    pub(crate) fn print(&self, name: &str) {
+        let after = |percent: usize| match self.right.get(self.answerable * percent / 100) {
+            Some(time) => format!("{:.2} s", time.as_secs_f64()),
+            None => "never".to_owned(),
+        };
+        println!(
+            "| {name} | {:.2} % | {} | {} | {} | {} | {:.2} s |",
+            self.percent(),
+            self.incomplete,
+            self.wrong,
+            after(95),
+            after(99),
+            self.end.as_secs_f64()
+        );
+    }
+}
