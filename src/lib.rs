@@ -30,6 +30,7 @@
 //! | query a server of a game, or find the servers of a game | [`games`], `Client::query_game`, `Client::servers` |
 //! | query one server | `Client::query`; [`QueryOptions`] for Minecraft, short answers and limits |
 //! | find out which protocol a host uses | `Client::detect` |
+//! | find the servers of a local network | `Client::lan` |
 //! | query thousands of servers | `Client::scan` |
 //! | mix servers, mocks and caches | the `Query` trait |
 //! | get a list of servers | `Client::quake3_servers`, `Client::gamespy1_servers`, `Client::ut2004_servers`, `Client::gamespy4_servers` |

@@ -238,6 +238,17 @@ impl Answer {
         }
     }
 
+    /// The protocol it came in.
+    #[must_use]
+    pub const fn protocol(&self) -> Protocol {
+        match self {
+            Self::GameSpy1(_) => Protocol::GameSpy1,
+            Self::Quake3(_) => Protocol::Quake3,
+            Self::Ut2004(_) => Protocol::Ut2004,
+            Self::GameSpy4(_) => Protocol::GameSpy4,
+        }
+    }
+
     /// Whether everything that was requested arrived.
     #[must_use]
     pub fn completeness(&self) -> Completeness {

@@ -148,3 +148,8 @@ fn ut2004_list() {
 fn gamespy4_list() {
     replay("gamespy4_list", lists::gamespy4);
 }
+
+#[test]
+fn cod4x_list() {
+    replay("cod4x_list", lists::cod4x);
+}

@@ -33,7 +33,7 @@ struct Arguments {
     /// JSON files with `protocol` and `packets`; "-" is standard input.
     #[arg(required = true)]
     files: Vec<String>,
-    /// Add `status`, the normalised status.
+    /// Add `status`, the normalised status, and `game`, the id of the game that answered, as far as the answer tells.
     #[arg(long)]
     normalised: bool,
 }
@@ -57,7 +57,13 @@ fn run(arguments: &Arguments) -> io::Result<ExitCode> {
                 line.insert(if complete { "complete" } else { "incomplete" }.to_owned(), json!(true));
                 wire::describe(&answer, &mut line);
                 if arguments.normalised {
-                    line.insert("status".to_owned(), json!(answer.to_status()));
+                    let status = answer.to_status();
+                    #[cfg(feature = "games")]
+                    {
+                        let game = queryport::games::Game::of(&status, answer.protocol());
+                        line.insert("game".to_owned(), json!(game.map(|game| game.id)));
+                    }
+                    line.insert("status".to_owned(), json!(status));
                 }
             }
             Err(error) => {

@@ -35,7 +35,7 @@ struct Arguments {
     /// Games of this protocol only.
     #[arg(long)]
     protocol: Option<Protocol>,
-    /// Games with a list server that can be asked only.
+    /// Games with a list server only.
     #[arg(long)]
     listed: bool,
     /// Print one JSON object per game and line.
@@ -55,7 +55,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         games = Game::all().collect();
     }
     games.retain(|game| arguments.protocol.is_none_or(|protocol| game.protocol == protocol));
-    games.retain(|game| !arguments.listed || game.masters.iter().any(|master| master.form.is_supported()));
+    games.retain(|game| !arguments.listed || !game.masters.is_empty());
     let mut out = io::BufWriter::new(io::stdout().lock());
     for game in &games {
         if arguments.json {
@@ -92,10 +92,7 @@ fn object(game: &Game) -> Value {
     let masters: Vec<Value> = game
         .masters
         .iter()
-        .map(|master| {
-            let (form, supported) = (master.form.name(), master.form.is_supported());
-            json!({ "address": master.address, "form": form, "supported": supported })
-        })
+        .map(|master| json!({ "address": master.address, "form": master.form.name() }))
         .collect();
     let also_at: Vec<Value> =
         game.also_at.iter().map(|(protocol, at)| json!([protocol.name(), rule(*at)])).collect();
@@ -110,6 +107,7 @@ fn object(game: &Game) -> Value {
         "query_port": rule(game.query_port),
         "also_at": also_at,
         "gamename": game.gamename,
+        "key": game.key,
         "numbers": game.numbers,
         "masters": masters,
         "quirks": game.quirks,
@@ -137,8 +135,7 @@ fn describe(game: &Game, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  number      {number} {version}")?;
     }
     for master in game.masters {
-        let note = if master.form.is_supported() { "" } else { ", cannot be asked yet" };
-        writeln!(out, "  list        {} ({}{note})", master.address, master.form.name())?;
+        writeln!(out, "  list        {} ({})", master.address, master.form.name())?;
     }
     if !game.quirks.is_empty() {
         writeln!(out, "  note        {}", game.quirks)?;

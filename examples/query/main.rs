@@ -6,6 +6,9 @@
 //! cargo run --example query -- quake3 HOST[:PORT]             a server by its protocol and query port
 //! cargo run --example query -- quake3 HOST --json --timeout 2 --retries 0
 //! cargo run --example query -- gamespy4 HOST:25565 --short     the short answer of a Minecraft server
+//! cargo run --example query -- HOST                           a server of unknown game: the usual ports of many games
+//! cargo run --example query -- --lan                          the servers of the local network
+//! cargo run --example query -- --lan openarena --json         those of a game
 //! ```
 //!
 //! Exit status: 0 complete, 1 no usable answer, 2 wrong command line, 3 incomplete answer.
@@ -15,9 +18,11 @@
 mod command_line;
 mod embedded;
 mod gamespy1;
+mod lan;
 mod print;
 
 use std::io::{self, Write};
+use std::net::IpAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -39,12 +44,19 @@ const EXAMPLES: &[&str] = &[
 #[derive(Debug, Parser)]
 #[command(name = "query")]
 struct Arguments {
-    /// The game, by its id or name (the example `games` lists them), or the protocol. Without it, the program queries embedded servers on loopback.
-    #[arg(requires = "server", value_parser = What::parse)]
+    /// The game, by its id or name (the example `games` lists them), or the protocol; or the server alone: then the usual
+    /// ports of many games are tried. Without both, the program queries embedded servers on loopback.
+    #[arg(value_parser = What::parse)]
     what: Option<What>,
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a game, the port is the one that players connect to; with a
     /// protocol, the query port.
     server: Option<String>,
+    /// Find the servers of this game, or of all games, on the local network.
+    #[arg(long, value_name = "GAME", num_args = 0..=1, conflicts_with_all = ["what", "server", "short", "commands"])]
+    lan: Option<Option<String>>,
+    /// The broadcast address of the network to search, as in 192.0.2.255; all networks of this machine without it.
+    #[arg(long, value_name = "ADDRESS", requires = "lan")]
+    network: Vec<IpAddr>,
     /// GameSpy v1 only: send these commands, as in `players,echo=hello,secure=ABCDEF`, and print the pairs of the reply.
     #[arg(long, value_delimiter = ',', requires = "server", conflicts_with_all = ["json", "short"])]
     commands: Vec<String>,
@@ -66,10 +78,12 @@ struct Arguments {
 }
 
 /// What the server is said to be.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum What {
     Protocol(Protocol),
     Game(&'static Game),
+    /// No name that is known: a host, if it stands alone.
+    Other(String),
 }
 
 impl What {
@@ -78,8 +92,7 @@ impl What {
         if let Ok(protocol) = text.parse() {
             return Ok(Self::Protocol(protocol));
         }
-        let protocols = Protocol::ALL.map(Protocol::name).join(", ");
-        Game::find(text).map(Self::Game).map_err(|error| format!("{error} (protocols: {protocols})"))
+        Ok(Game::find(text).map_or_else(|_| Self::Other(text.to_owned()), Self::Game))
     }
 }
 
@@ -99,14 +112,27 @@ async fn main() -> ExitCode {
     command_line::exit(run(&arguments).await)
 }
 
-/// Refuses options that would have no effect.
-fn check(arguments: &Arguments) -> Result<(), &'static str> {
+/// Refuses names that are unknown, and options that would have no effect.
+fn check(arguments: &Arguments) -> Result<(), String> {
     let is_secure = |command: &String| command.starts_with("secure=");
+    match (&arguments.what, &arguments.server) {
+        (Some(What::Other(name)), Some(_)) => {
+            let protocols = Protocol::ALL.map(Protocol::name).join(", ");
+            Game::find(name).map_err(|error| format!("{error} (protocols: {protocols})"))?;
+        }
+        (Some(What::Protocol(_) | What::Game(_)), None) => {
+            return Err("the server is missing: add HOST or HOST:PORT, or search with --lan".to_owned());
+        }
+        _ => {}
+    }
+    if let Some(Some(name)) = &arguments.lan {
+        Game::find(name).map_err(|error| error.to_string())?;
+    }
     if !arguments.commands.is_empty() && arguments.what != Some(What::Protocol(Protocol::GameSpy1)) {
-        return Err("--commands applies to gamespy1 only");
+        return Err("--commands applies to gamespy1 only".to_owned());
     }
     if arguments.key.is_some() && !arguments.commands.iter().any(is_secure) {
-        return Err("--key applies to the command secure=CHALLENGE only");
+        return Err("--key applies to the command secure=CHALLENGE only".to_owned());
     }
     Ok(())
 }
@@ -122,20 +148,27 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         options = options.with_dialect(queryport::gamespy4::Dialect::Minecraft);
     }
     let client = Client::new()?.with_timing(timing).with_options(options);
+    if let Some(game) = &arguments.lan {
+        let game = game.as_deref().map(Game::find).transpose()?;
+        return lan::search(&client, game, &arguments.network, arguments.json).await;
+    }
+    if let Some(What::Other(host)) = &arguments.what {
+        return detect(&client, host, arguments.json).await;
+    }
     if let (Some(What::Protocol(Protocol::GameSpy1)), Some(server), false) =
-        (arguments.what, &arguments.server, arguments.commands.is_empty())
+        (&arguments.what, &arguments.server, arguments.commands.is_empty())
     {
         return gamespy1::ask(&client, server, &arguments.commands, arguments.key.as_deref()).await;
     }
-    if let (Some(What::Game(game)), Some(server)) = (arguments.what, &arguments.server) {
+    if let (Some(What::Game(game)), Some(server)) = (&arguments.what, &arguments.server) {
         return by_game(&client, game, server, arguments.json).await;
     }
     // The embedded servers run until they are dropped.
     let mut embedded = Vec::new();
     let mut out = io::stdout();
-    let targets = match (arguments.what, &arguments.server) {
+    let targets = match (&arguments.what, &arguments.server) {
         (Some(What::Protocol(protocol)), Some(server)) => {
-            vec![(String::new(), client.target(protocol, server.clone()))]
+            vec![(String::new(), client.target(*protocol, server.clone()))]
         }
         _ => {
             if !arguments.json {
@@ -176,6 +209,25 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     }
     drop(embedded);
     Ok(code)
+}
+
+/// Tries the usual ports of many games, or the given one.
+async fn detect(client: &Client, host: &str, is_json: bool) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let found = client.detect(host).await?;
+    if found.is_empty() {
+        return Err(
+            format!("{host}: no answer at the usual ports of any game: name the game or its port").into()
+        );
+    }
+    let mut out = io::stdout();
+    for found in &found {
+        match is_json {
+            true => writeln!(out, "{}", print::json(found.protocol, host, &found.outcome))?,
+            false => write!(out, "{}", print::readable(found.protocol, "", &found.outcome))?,
+        }
+    }
+    let is_complete = found.iter().all(|found| found.outcome.answer.completeness.is_complete());
+    Ok(ExitCode::from(if is_complete { 0 } else { 3 }))
 }
 
 /// Queries a server by its game.
@@ -230,3 +282,57 @@ fn advice(error: &Error, protocol: Protocol) -> String {
 }
 
 type Answered = Outcome<ServerStatus>;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed assumption in a test is a failed test")]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Arguments, String> {
+        let arguments = Arguments::try_parse_from(["query"].into_iter().chain(line.split_whitespace()));
+        let arguments = arguments.map_err(|error| error.to_string())?;
+        check(&arguments).map(|()| arguments)
+    }
+
+    #[test]
+    fn a_search_of_the_local_network_is_for_a_game_or_for_all() {
+        assert_eq!(parse("--lan").unwrap().lan, Some(None));
+        let arguments =
+            parse("--lan openarena --json --network 192.0.2.255 --network 198.51.100.255").unwrap();
+        assert_eq!(arguments.lan, Some(Some("openarena".to_owned())));
+        assert_eq!(
+            arguments.network,
+            ["192.0.2.255", "198.51.100.255"].map(|ip| ip.parse::<IpAddr>().unwrap())
+        );
+        assert!(arguments.json && arguments.what.is_none());
+        for (line, why) in [
+            ("--lan openarna", "did you mean openarena (OpenArena)"),
+            ("--lan openarena example.org", "cannot be used with"),
+            ("--network 192.0.2.255", "--lan"),
+            ("--lan --network 192.0.2", "invalid IP address syntax"),
+            ("--lan --short", "cannot be used with"),
+        ] {
+            let error = parse(line).unwrap_err();
+            assert!(error.contains(why), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_named_with_its_game_its_protocol_or_alone() {
+        assert_eq!(parse("").unwrap().what, None);
+        assert_eq!(parse("quake3 example.org").unwrap().what, Some(What::Protocol(Protocol::Quake3)));
+        let game = What::Game(Game::find("openarena").unwrap());
+        assert_eq!(parse("openarena example.org:27961").unwrap().what, Some(game));
+        assert_eq!(parse("example.org").unwrap().what, Some(What::Other("example.org".to_owned())));
+        for (line, why) in [
+            ("openarna example.org", "(protocols: gamespy1, gamespy4, quake3, ut2004)"),
+            ("quake3", "the server is missing"),
+            ("openarena", "the server is missing"),
+            ("example.org --commands status", "required"),
+            ("quake3 example.org --commands status", "applies to gamespy1 only"),
+        ] {
+            let error = parse(line).unwrap_err();
+            assert!(error.contains(why), "{line}: {error}");
+        }
+    }
+}

@@ -33,10 +33,12 @@ pub(crate) fn json_error(protocol: Protocol, server: &str, error: &Error) -> Str
         .to_string()
 }
 
-/// An outcome as lines of text.
+/// An outcome as lines of text. What is said about the server is its game, if nothing else.
 pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> String {
     let status = &outcome.answer;
     let mut out = String::new();
+    let game = Game::of(status, protocol).map_or("", |game| game.name);
+    let about = if about.is_empty() { game } else { about };
     let about = if about.is_empty() { String::new() } else { format!("  ({about})") };
     let name =
         status.name.as_ref().map(|name| paint(name.as_ref())).unwrap_or_else(|| "(no name)".to_owned());
@@ -116,7 +118,7 @@ fn line(player: &Player) -> String {
 }
 
 /// The plain text; on a terminal, with its colours.
-fn paint(text: TextRef<'_>) -> String {
+pub(crate) fn paint(text: TextRef<'_>) -> String {
     if !std::io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
         return text.plain().into_owned();
     }

@@ -5,11 +5,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use queryport::games::Game;
+use indicatif::ProgressBar;
+use queryport::games::{Game, Master, MasterForm};
 use queryport::net::GameServers;
-use queryport::{Client, Error};
+use queryport::quake3::master::Scope;
+use queryport::{Client, Error, Timing};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
+use super::command_line;
 use super::list::Target;
 
 /// The game that `list` names; a file of that name comes first.
@@ -23,35 +27,95 @@ pub(crate) fn advice(list: &str) -> String {
     Game::find(list).err().map(|error| format!("; as a game: {error}")).unwrap_or_default()
 }
 
-/// Servers as the list servers name them. List servers are asked again when their last answer is older than `interval`.
+/// How the list servers of a game are asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Lists {
+    /// The last answers of the known list servers are taken if they are no older.
+    pub(crate) least_interval: Duration,
+    /// The time for a list over TCP.
+    pub(crate) timeout: Duration,
+    pub(crate) scope: Scope,
+    /// Whether the list servers are those of the table.
+    pub(crate) is_known: bool,
+}
+
+/// The row with list servers named by hand: `HOST:PORT` or `FORM=HOST:PORT`.
+pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
+    let known = game.masters.first().map(|master| master.form);
+    let master = |text: &String| {
+        let (form, address) = match text.split_once('=') {
+            Some((name, address)) => {
+                let form = FORMS.into_iter().find(|form| form.name() == name);
+                (Some(form.ok_or_else(|| format!("{name:?} is no form of lists: {}", names()))?), address)
+            }
+            None => (known, text.as_str()),
+        };
+        let form = form.ok_or_else(|| format!("{}: write FORM={text}, with one of {}", game.id, names()))?;
+        // The table has static texts, and a program few of these.
+        Ok(Master::new(form, address.to_owned().leak()))
+    };
+    let masters: Result<Vec<Master>, String> = masters.iter().map(master).collect();
+    let mut game = *game;
+    game.masters = masters?.leak();
+    Ok(game)
+}
+
+const FORMS: [MasterForm; 8] = [
+    MasterForm::Short,
+    MasterForm::Unmarked,
+    MasterForm::Hexadecimal,
+    MasterForm::Long,
+    MasterForm::GameSpy1,
+    MasterForm::Ut2004,
+    MasterForm::GameSpy2,
+    MasterForm::Cod4x,
+];
+
+fn names() -> String {
+    FORMS.map(MasterForm::name).join(", ")
+}
+
+/// Servers as the list servers name them.
 pub(crate) fn servers(
     client: &Client,
-    game: &'static Game,
-    interval: Duration,
+    game: &Game,
+    lists: &Lists,
+    bar: ProgressBar,
 ) -> Result<mpsc::Receiver<Target>, Error> {
     let (sender, receiver) = mpsc::channel(1024);
-    let file = file(game);
-    if let Some(known) = file.as_ref().and_then(|file| remembered(file, interval)) {
+    let file = file(game).filter(|_| lists.is_known);
+    if let Some(known) = file.as_ref().and_then(|file| remembered(file, lists.least_interval)) {
         eprintln!("scan: {} servers of {} from the last answers of its list servers", known.len(), game.name);
+        let protocol = game.protocol;
         tokio::spawn(async move {
             for address in known {
-                if sender.send((game.protocol, address.to_string())).await.is_err() {
+                if sender.send((protocol, address.to_string())).await.is_err() {
                     break;
                 }
             }
         });
         return Ok(receiver);
     }
-    let mut servers = client.servers(game)?;
+    // The timeout of a query is too short for many lists.
+    let client = client.clone().with_timing(Timing::default());
+    let mut servers = client.servers(game)?.with_timeout(lists.timeout).with_scope(lists.scope);
     tokio::spawn(async move {
         let mut listed = Vec::new();
-        while let Some(server) = servers.next().await {
-            listed.push(server.server);
-            if sender.send((server.protocol, server.server.to_string())).await.is_err() {
-                return;
+        loop {
+            bar.set_message(progress(&servers, listed.len()));
+            match timeout(Duration::from_millis(200), servers.next()).await {
+                Ok(Some(server)) => {
+                    listed.push(server.server);
+                    if sender.send((server.protocol, server.server.to_string())).await.is_err() {
+                        return;
+                    }
+                }
+                Ok(None) => break,
+                Err(_still_waiting) => {}
             }
         }
-        report(&servers);
+        bar.set_message("");
+        bar.suspend(|| report(&servers));
         if let (Some(file), false) = (file, listed.is_empty())
             && let Err(error) = remember(&file, &listed)
         {
@@ -61,6 +125,15 @@ pub(crate) fn servers(
     Ok(receiver)
 }
 
+/// How far the lists are.
+fn progress(servers: &GameServers, listed: usize) -> String {
+    let masters = servers.masters();
+    let ended = masters.iter().filter(|report| report.list.is_some()).count();
+    let bytes: usize = masters.iter().map(|report| report.bytes).sum();
+    let bytes = if bytes > 0 { format!(", {} KiB", bytes / 1024) } else { String::new() };
+    format!("{ended} of {} lists, {listed} servers listed{bytes}; ", masters.len())
+}
+
 /// A line for each list server.
 fn report(servers: &GameServers) {
     for report in servers.masters() {
@@ -68,9 +141,22 @@ fn report(servers: &GameServers) {
         match &report.list {
             Some(Ok(list)) => {
                 let (count, completeness, end) = (report.servers, list.completeness, list.ended_by);
-                eprintln!("scan: {address}: {count} servers, {completeness}, {end}");
+                let left_out = [
+                    (list.out_of_scope as usize, "out of scope"),
+                    (list.over_limit as usize, "over the limit of a list"),
+                    (report.left_out, "over the limit of a host"),
+                ];
+                let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
+                let left_out: String =
+                    left_out.map(|(count, why)| format!(", {count} left out: {why}")).collect();
+                eprintln!("scan: {address}: {count} servers, {completeness}, {end}{left_out}");
             }
-            Some(Err(error)) => eprintln!("scan: {address}: {error}"),
+            Some(Err(error)) => {
+                let words = command_line::message(error);
+                let words =
+                    words.strip_prefix(address).and_then(|words| words.strip_prefix(": ")).unwrap_or(&words);
+                eprintln!("scan: {address}: {words}");
+            }
             None => {}
         }
     }

@@ -10,9 +10,8 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use ipnet::IpNet;
+use queryport::Protocol;
 use queryport::net::ScanTarget;
-use queryport::quake3::master::{ListQuery, ListRequest};
-use queryport::{Client, Error, Limits, Protocol};
 use tokio::sync::mpsc;
 
 /// The longest line that can hold a target: a protocol, a host name of 253 bytes and a port.
@@ -104,12 +103,8 @@ impl Stream for Targets {
 
 /// Reads a file, or standard input for `-`, in a thread of its own: reading blocks, and a list may never end.
 pub(crate) fn from_file(path: &str, protocol: Protocol) -> std::io::Result<mpsc::Receiver<Target>> {
-    let reader: Box<dyn Read + Send> = if path == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{path}: {error}"));
-        Box::new(File::open(path).map_err(named)?)
-    };
+    let reader: Box<dyn Read + Send> =
+        if path == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
     let (sender, receiver) = mpsc::channel(1024);
     let path = path.to_owned();
     std::thread::spawn(move || {
@@ -166,33 +161,4 @@ fn target(line: &[u8], protocol: Protocol) -> Result<Option<Target>, String> {
         return Err(wrong());
     }
     Ok((!server.is_empty()).then(|| (protocol, server.to_owned())))
-}
-
-/// What a Quake 3 master knows.
-pub(crate) async fn from_master(
-    client: &Client,
-    master: &str,
-    game: &str,
-    protocol: i32,
-) -> Result<mpsc::Receiver<Target>, Box<dyn std::error::Error>> {
-    let query = ListQuery::new(&ListRequest::extended(game.as_bytes(), protocol), &Limits::default())?;
-    let mut servers = client.quake3_servers(master, query).await?;
-    let mut targets = Vec::new();
-    loop {
-        match servers.next().await {
-            Ok(Some(server)) => targets.push((Protocol::Quake3, server.to_string())),
-            Ok(None) => break,
-            // Half a list is worth a scan.
-            Err(error @ Error::Query { .. }) if !targets.is_empty() => {
-                eprintln!("scan: the list is incomplete: {error}");
-                break;
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let (sender, receiver) = mpsc::channel(targets.len().max(1));
-    for target in targets {
-        sender.try_send(target)?;
-    }
-    Ok(receiver)
 }

@@ -4,8 +4,9 @@
 //! cargo run --release --example scan -- servers.txt                      one IP:PORT a line, # comments
 //! cargo run --release --example scan -- --protocol ut2004 servers.txt    for lines that name no protocol
 //! echo 'quake3 192.0.2.1:27960' | cargo run --release --example scan -- --json -
-//! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3
 //! cargo run --release --example scan -- openarena --json                 the servers of a game, from its list servers
+//! cargo run --release --example scan -- openarena --master HOST          from this list server
+//! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3     a game by its name on dpmaster
 //! cargo run --release --example scan -- --rate 20000 --timeout 2 --retries 1 servers.txt
 //! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      shorter waits for silent servers
 //! cargo run --release --example scan -- --protocol ut2004 --readings 1 servers.txt   half the requests, see --help
@@ -43,13 +44,15 @@ use clap::Parser;
 use futures_core::Stream;
 use indicatif::{ProgressBar, ProgressStyle};
 use ipnet::IpNet;
-use queryport::games::Game;
+use queryport::games::{Game, Master, MasterForm};
+use queryport::quake3::master::Scope;
 use queryport::scan::Scanned;
 use queryport::{
     Answer, Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing, ToStatus,
 };
 use serde_json::json;
 
+use game::Lists;
 use list::{Filter, Target, Targets, UnderWay};
 use summary::Summary;
 
@@ -70,18 +73,28 @@ struct Arguments {
     /// The protocol of lines that name none.
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
-    /// Ask this Quake 3 master for the list.
-    #[arg(long, conflicts_with = "list")]
-    master: Option<String>,
+    /// Ask this list server, `HOST:PORT`, in place of the known ones of the game; may be repeated. `FORM=HOST:PORT` where its form
+    /// (see the example `games`) is not that of the first known one. Without a game: a Quake 3 master.
+    #[arg(long)]
+    master: Vec<String>,
     /// The game to ask the master for, as dpmaster names it.
-    #[arg(long, requires = "master", default_value = "Quake3Arena")]
+    #[arg(long, requires = "master", conflicts_with = "list", default_value = "Quake3Arena")]
     game: String,
     /// The game's protocol number.
-    #[arg(long, requires = "master", default_value_t = 68)]
+    #[arg(long, requires = "master", conflicts_with = "list", default_value_t = 68)]
     game_protocol: i32,
     /// With a game: take the last answers of its list servers if they are no older than so many seconds.
     #[arg(long, default_value_t = 300)]
     least_interval: u64,
+    /// With a game: seconds for a list over TCP; long ones come slowly.
+    #[arg(long, default_value_t = 45.0, value_parser = seconds)]
+    list_timeout: f64,
+    /// With a game: which addresses of lists are taken: `public`, `lan` (private ones too) or `any` (those of this machine too).
+    #[arg(long, default_value = "lan", value_parser = scope)]
+    scope: Scope,
+    /// With a game: leave out servers that say they run another one; lists by protocol number hold several games.
+    #[arg(long)]
+    same_game: bool,
     /// Print one JSON object a server and line, failures too.
     #[arg(long)]
     json: bool,
@@ -131,6 +144,15 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+fn scope(text: &str) -> Result<Scope, String> {
+    match text {
+        "public" => Ok(Scope::Public),
+        "lan" => Ok(Scope::Lan),
+        "any" => Ok(Scope::Any),
+        _ => Err("expected public, lan or any".to_owned()),
+    }
+}
+
 fn shard(text: &str) -> Result<(u64, u64), String> {
     match text.split_once('/').map(|(part, parts)| (part.parse(), parts.parse())) {
         Some((Ok(part), Ok(parts))) if 1 <= part && part <= parts => Ok((part, parts)),
@@ -158,21 +180,43 @@ fn options(arguments: &Arguments) -> ScanOptions {
         .with_adaptive_wait(arguments.adaptive_wait.map(Duration::from_secs_f64))
 }
 
+/// The game whose list servers are asked.
+fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error>> {
+    let known = arguments.list.as_deref().and_then(game::named).copied();
+    let game = match (known, &arguments.list) {
+        _ if arguments.master.is_empty() => return Ok(known),
+        (Some(known), _) => known,
+        (None, Some(list)) => return Err(format!("--master needs a game{}", game::advice(list)).into()),
+        (None, None) => {
+            let mut game = *Game::find("q3a")?;
+            game.gamename = Some(arguments.game.clone().leak());
+            game.numbers = vec![(arguments.game_protocol, "")].leak();
+            game.masters = const { &[Master::new(MasterForm::Long, "")] };
+            game
+        }
+    };
+    Ok(Some(game::with_masters(&game, &arguments.master)?))
+}
+
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let query_options = QueryOptions::default().with_readings(arguments.readings);
-    let game = arguments.list.as_deref().and_then(game::named);
+    let game = game(arguments)?;
     let query_options =
         game.and_then(|game| game.dialect).into_iter().fold(query_options, QueryOptions::with_dialect);
     let client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
-    let lines = match (&arguments.master, &arguments.list) {
-        (Some(master), _) => {
-            list::from_master(&client, master, &arguments.game, arguments.game_protocol).await?
+    let bar = progress();
+    let lines = match (&game, &arguments.list) {
+        (Some(game), _) => {
+            let lists = Lists {
+                least_interval: Duration::from_secs(arguments.least_interval),
+                timeout: Duration::from_secs_f64(arguments.list_timeout),
+                scope: arguments.scope,
+                is_known: arguments.master.is_empty(),
+            };
+            game::servers(&client, game, &lists, bar.clone())?
         }
-        (None, Some(path)) => match game {
-            Some(game) => game::servers(&client, game, Duration::from_secs(arguments.least_interval))?,
-            None => list::from_file(path, arguments.protocol)
-                .map_err(|error| format!("{error}{}", game::advice(path)))?,
-        },
+        (None, Some(path)) => list::from_file(path, arguments.protocol)
+            .map_err(|error| format!("{path}: {}{}", command_line::message(&error), game::advice(path)))?,
         (None, None) => return Err("no list".into()),
     };
     let filter = Filter { exclude: arguments.exclude.clone(), shard: arguments.shard, skip: arguments.skip };
@@ -182,7 +226,6 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if arguments.unbatched {
         scan = scan.unbatched();
     }
-    let bar = progress();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut summary = Summary::new();
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
@@ -205,14 +248,19 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             break;
         };
         let Some(scanned) = next else { break };
-        summary.add(&scanned);
+        let expected = game.filter(|_| arguments.list.is_some());
+        let other = expected.and_then(|game| other_game(&scanned, &game));
+        summary.add(&scanned, other.is_some());
         let (target, finished) = {
             let mut under_way = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let target = under_way.remove(scanned.index);
             (target, under_way.finished())
         };
-        let line =
-            if arguments.json { Some(json_line(&scanned, target, finished)) } else { readable(&scanned) };
+        let line = match () {
+            () if arguments.same_game && other.is_some() => None,
+            () if arguments.json => Some(json_line(&scanned, target, finished)),
+            () => readable(&scanned, other),
+        };
         bar.inc(1);
         if let Some(line) = line {
             let written = bar.suspend(|| writeln!(out, "{line}"));
@@ -238,7 +286,7 @@ fn progress() -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::no_length();
-    match ProgressStyle::with_template("{spinner} {pos} servers, {per_sec}") {
+    match ProgressStyle::with_template("{spinner} {msg}{pos} servers, {per_sec}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
@@ -270,12 +318,18 @@ fn json_line(scanned: &Scanned<Answer, Error>, target: Option<Target>, finished:
     .to_string()
 }
 
+/// The game that answered, if it says that it is not the expected one.
+fn other_game(scanned: &Scanned<Answer, Error>, expected: &Game) -> Option<&'static Game> {
+    let status = scanned.result.as_ref().ok()?.answer.to_status();
+    Game::of(&status, expected.protocol).filter(|game| game.id != expected.id)
+}
+
 /// The id of the game that answered, which may be another one than was listed.
 fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static str> {
     Game::of(status, protocol?).map(|game| game.id)
 }
 
-fn readable(scanned: &Scanned<Answer, Error>) -> Option<String> {
+fn readable(scanned: &Scanned<Answer, Error>, other: Option<&Game>) -> Option<String> {
     let outcome = scanned.result.as_ref().ok()?;
     let status = outcome.answer.to_status();
     let text = |text: &Option<Text>| {
@@ -285,8 +339,9 @@ fn readable(scanned: &Scanned<Answer, Error>) -> Option<String> {
     };
     let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let cut = if status.completeness.is_complete() { "" } else { "  (incomplete)" };
+    let other = other.map(|game| format!("  ({})", game.name)).unwrap_or_default();
     Some(format!(
-        "{:<22} {:>7} ms  {:>3}/{:<3} {:<20} {}{cut}",
+        "{:<22} {:>7} ms  {:>3}/{:<3} {:<20} {}{other}{cut}",
         outcome.peer.to_string(),
         outcome.rtt.map_or_else(|| "?".to_owned(), |rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0)),
         number(status.player_count),

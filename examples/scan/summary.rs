@@ -16,16 +16,28 @@ pub(crate) struct Summary {
     unreachable: u64,
     other: u64,
     not_asked: u64,
+    /// Answered for another game than was listed.
+    other_games: u64,
 }
 
 impl Summary {
     pub(crate) fn new() -> Self {
         #[allow(clippy::disallowed_methods, reason = "a program owns its clock")]
         let start = Instant::now();
-        Self { start, complete: 0, incomplete: 0, offline: 0, unreachable: 0, other: 0, not_asked: 0 }
+        Self {
+            start,
+            complete: 0,
+            incomplete: 0,
+            offline: 0,
+            unreachable: 0,
+            other: 0,
+            not_asked: 0,
+            other_games: 0,
+        }
     }
 
-    pub(crate) fn add(&mut self, scanned: &Scanned<Answer, Error>) {
+    pub(crate) fn add(&mut self, scanned: &Scanned<Answer, Error>, is_other_game: bool) {
+        self.other_games += u64::from(is_other_game);
         let counter = match &scanned.result {
             Ok(outcome) if outcome.answer.completeness().is_complete() => &mut self.complete,
             Ok(_) => &mut self.incomplete,
@@ -51,6 +63,7 @@ impl Summary {
         let _ =
             writeln!(out, "  answered          {} ({} of them incomplete)", self.answered(), self.incomplete);
         for (what, count) in [
+            ("other games", self.other_games),
             ("offline", self.offline),
             ("unreachable", self.unreachable),
             ("no usable answer", self.other),

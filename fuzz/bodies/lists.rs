@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use queryport::quake3::master::cod4x_session;
 use queryport::session::StreamSession;
 use queryport::{ListError, ServerList, Timing, gamespy4, ut2004};
 
@@ -43,6 +44,19 @@ pub fn gamespy4(data: &[u8]) {
         assert!(addresses.len() <= stream.len() / 5);
         let fields: usize = list.entries().map(|entry| entry.fields().count()).sum();
         assert!(fields <= stream.len());
+    }
+}
+
+/// The first byte chooses the length of the pieces.
+pub fn cod4x(data: &[u8]) {
+    let Some((&choice, stream)) = data.split_first() else { return };
+    let session = || cod4x_session(6, Timing::default(), Instant::now());
+    let list = run(session(), stream, usize::from(choice) + 1);
+    assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
+    if let Ok(list) = list {
+        assert!(list.servers.len() <= stream.len() / 12);
+        let has_end = stream.windows(4).any(|bytes| bytes == b"\\EOF");
+        assert!(has_end || !list.completeness.is_complete());
     }
 }
 

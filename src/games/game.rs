@@ -42,12 +42,17 @@ pub struct Game {
     pub also_at: &'static [(Protocol, QueryPort)],
     /// The name in GameSpy's protocols, or that under which Quake 3 masters of the long form list it.
     pub gamename: Option<&'static str>,
+    /// The public key of `gamename`, for list servers of [`MasterForm::GameSpy2`](super::MasterForm::GameSpy2)
+    /// (333networks/Masterserver-Qt5, data/SupportedGames.json).
+    pub key: Option<&'static str>,
     /// Numbers of its network protocol and the versions that use them, the commonest first. Quake 3 masters list by number.
     pub numbers: &'static [(i32, &'static str)],
     /// Servers that list its servers.
     pub masters: &'static [Master],
     /// What tells its answers from those of other games.
     pub(super) marks: &'static [Mark],
+    /// Where its servers answer broadcasts, beside the ports from the default query port on.
+    pub(super) lan: &'static [Lan],
     /// What is special about its servers or lists, in words; empty if nothing is.
     pub quirks: &'static str,
     /// How certain it is that servers can be found.
@@ -102,4 +107,17 @@ pub(super) enum Mark {
     Rule(&'static str, &'static str),
     /// The type of match.
     GameType(&'static str),
+    /// A player's value has this name.
+    PlayerValue(&'static str),
+}
+
+/// Where the servers of a game answer broadcasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lan {
+    /// Query ports, from the first to the last.
+    Ports(u16, u16),
+    /// A port that all servers of a host share. Their answers name the game port.
+    Shared(u16),
+    /// The first of the ports where Unreal's beacon answers with the query port.
+    Beacon(u16),
 }

@@ -6,7 +6,7 @@
 /// use queryport::games::{Master, MasterForm};
 ///
 /// const MASTER: Master = Master::new(MasterForm::Long, "master.example.org:27950");
-/// assert!(MASTER.form.is_supported());
+/// assert_eq!(MASTER.form.name(), "long");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -39,21 +39,16 @@ pub enum MasterForm {
     Long,
     /// GameSpy v1's list over TCP, see [`gamespy1::list`](crate::gamespy1::list).
     GameSpy1,
-    /// Unreal Engine 2's list over TCP.
+    /// Unreal Engine 2's list over TCP, see [`ut2004::list`](crate::ut2004::list).
     Ut2004,
-    /// GameSpy v2's list over TCP, enciphered.
+    /// GameSpy v2's list over TCP, enciphered with [`Game::key`](super::Game::key), see
+    /// [`gamespy4::list`](crate::gamespy4::list).
     GameSpy2,
-    /// CoD4X's list over TCP.
+    /// `CoD4X`'s list over TCP, see [`cod4x_session`](crate::quake3::master::cod4x_session).
     Cod4x,
 }
 
 impl MasterForm {
-    /// Whether `Client::servers` can ask in this form.
-    #[must_use]
-    pub const fn is_supported(self) -> bool {
-        matches!(self, Self::Short | Self::Unmarked | Self::Hexadecimal | Self::Long | Self::GameSpy1)
-    }
-
     /// A short name: `short`, `unmarked`, `hexadecimal`, `long`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -23,6 +23,8 @@
 //! apart), 333networks/Masterserver-Qt5 (`data/SupportedGames.json`: GameSpy names). No list server was contacted for it:
 //! a host named here can be dead. [`Game::certainty`] says what is known.
 
+#[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the network layer uses it"))]
+pub(crate) mod discovery;
 mod find;
 mod game;
 mod master;

@@ -10,8 +10,8 @@ const SHARED_NUMBERS: std::ops::RangeInclusive<i32> = 66..=71;
 
 impl Game {
     /// The game that a server runs, as far as its answer tells: by the GameSpy name, the version, the type of match or, where
-    /// no other game has it, the number of the network protocol. Modifications that the table does not have count as their
-    /// game. `None` if the answer does not tell, or names a game that the table does not have.
+    /// no other game has it, the number of the network protocol or the default game port. Modifications that the table does
+    /// not have count as their game. `None` if the answer does not tell, or names a game that the table does not have.
     ///
     /// ```
     /// use queryport::games::Game;
@@ -42,19 +42,24 @@ impl Game {
                 Mark::GameType(start) => {
                     status.game_type.as_ref().is_some_and(|game_type| begins(&game_type.plain(), start))
                 }
+                Mark::PlayerValue(name) => {
+                    status.listed_players().first().is_some_and(|player| player.extra.get(name).is_some())
+                }
             })
         };
         if named.is_some() {
             // Modifications share the name of their game, which stands behind them.
             return games().filter(is_named).find(is_marked).or_else(|| games().rfind(is_named));
         }
-        games().find(is_marked).or_else(|| {
-            let number = status.protocol_version.and_then(|number| i32::try_from(number).ok())?;
-            let mut with_number =
-                games().filter(|game| game.numbers.iter().any(|(known, _)| *known == number));
-            let only = with_number.next().filter(|_| !SHARED_NUMBERS.contains(&number))?;
-            with_number.next().is_none().then_some(only)
-        })
+        let only = |fits: &dyn Fn(&Self) -> bool| {
+            let mut fitting = games().filter(|game| fits(game));
+            fitting.next().filter(|_| fitting.next().is_none())
+        };
+        let has_number = |number| only(&|game| game.numbers.iter().any(|(known, _)| *known == number));
+        let number = status.protocol_version.and_then(|number| i32::try_from(number).ok());
+        let number = number.filter(|number| !SHARED_NUMBERS.contains(number));
+        let has_port = |port| only(&|game| game.game_port == Some(port));
+        games().find(is_marked).or_else(|| has_number(number?)).or_else(|| has_port(status.game_port?))
     }
 }
 

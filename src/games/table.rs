@@ -1,7 +1,7 @@
 //! The table of games.
 
-use super::game::Mark::{GameType, Rule};
-use super::game::{Certainty, Game};
+use super::game::Mark::{GameType, PlayerValue, Rule};
+use super::game::{Certainty, Game, Lan};
 use super::master::{Master, MasterForm};
 use super::query_port::QueryPort::{self, Fixed, Offset, Same};
 use crate::options::Dialect;
@@ -22,9 +22,11 @@ const QUAKE3: Game = Game {
     query_port: Same,
     also_at: &[],
     gamename: None,
+    key: None,
     numbers: &[],
     masters: &[],
     marks: &[],
+    lan: &[],
     quirks: "",
     certainty: Certainty::Unknown,
     source: "",
@@ -43,6 +45,17 @@ const BATTLEFIELD: &[(Protocol, QueryPort)] = &[(GameSpy4, Offset(13333)), (Game
 /// Medal of Honor answers Quake 3's requests at its game port, and takes query ports in the order of start
 /// (IDragonfire/dzcp#10).
 const MOHAA: &[(Protocol, QueryPort)] = &[(Quake3, Same), (GameSpy1, Offset(98)), (GameSpy1, Offset(99))];
+
+/// Ports that the game's own client asks on a local network (openmoh/openmohaa, `cl_uiserverlist.cpp`).
+const MOHAA_LAN: &[Lan] = &[Lan::Ports(12300, 12316), Lan::Ports(12201, 12233)];
+/// `LANServerPort` of Unreal Engine 2's games (Deaod/UT2004, InsultingPros/KillingFloor, Red Orchestra's sources:
+/// `IpDrv/MasterServerLink.uc`).
+const UT2004_LAN: &[Lan] = &[Lan::Shared(10777)];
+const TRIPWIRE_LAN: &[Lan] = &[Lan::Shared(10757)];
+/// `ServerBeaconPort` of Unreal and Unreal Tournament (`UBrowserLocalFact`) and of SWAT 4 (eezstreet/SWATEliteForce,
+/// `UdpBeacon.uc`).
+const UNREAL_LAN: &[Lan] = &[Lan::Beacon(8777)];
+const SWAT4_LAN: &[Lan] = &[Lan::Beacon(10487)];
 
 const DEATHMASK: &str = "dpmaster.deathmask.net:27950";
 const TCHR: &str = "dpmaster.tchr.no:27950";
@@ -177,7 +190,7 @@ pub(super) static TABLE: &[Game] = &[
         gamename: Some("ironstorm"), masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks",
         ..GAMESPY1 },
     Game { id: "jb0n", name: "James Bond 007: Nightfire", old_ids: &["jamesbondnightfire"], year: Some(2002),
-        query_port: Fixed(6550), gamename: Some("jbnightfire"),
+        query_port: Fixed(6550), gamename: Some("jbnightfire"), key: Some("S9j3L2"),
         masters: &[gamespy2("jbnightfire.master.openspy.net:28910"), gamespy2("master.nightfirepc.com:28910")],
         certainty: Listed, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "kloc", name: "Kingpin: Life of Crime", old_ids: &["kingpin"], year: Some(1999),
@@ -198,17 +211,17 @@ pub(super) static TABLE: &[Game] = &[
         gamename: Some("mohaa"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES),
             gamespy1(QTRACKER), gamespy1("master.x-null.net:28900")], certainty: Living,
-        source: "node-gamedig; 333networks; GameserverLister; lookout-games; XQF", ..GAMESPY1 },
+        lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister; lookout-games; XQF", ..GAMESPY1 },
     Game { id: "mohaab", name: "Medal of Honor: Allied Assault Breakthrough", old_ids: &["mohbt"], year: Some(2003),
         game_port: Some(12203), query_port: Offset(97), also_at: MOHAA, dialect: MEDAL_OF_HONOR,
         gamename: Some("mohaab"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES), gamespy1(QTRACKER)],
-        certainty: Listed, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
+        certainty: Listed, lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "mohaas", name: "Medal of Honor: Allied Assault Spearhead", old_ids: &["mohsh"], year: Some(2002),
         game_port: Some(12203), query_port: Offset(97), also_at: MOHAA, dialect: MEDAL_OF_HONOR,
         gamename: Some("mohaas"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES), gamespy1(QTRACKER)],
-        certainty: Listed, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
+        certainty: Listed, lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "mohpa", name: "Medal of Honor: Pacific Assault", year: Some(2004), game_port: Some(13203),
         query_port: Offset(97), gamename: Some("mohpa"), masters: BOTH, certainty: Unverified,
         source: "node-gamedig; 333networks", ..GAMESPY1 },
@@ -275,11 +288,12 @@ pub(super) static TABLE: &[Game] = &[
         masters: &[gamespy1(N333), gamespy1(ERRORIST), gamespy1(NEWBIES), gamespy1(OLDUNREAL)], certainty: Listed,
         source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "stbc", name: "Star Trek: Bridge Commander", year: Some(2002), query_port: Fixed(22101),
-        gamename: Some("bcommander"), masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks",
-        ..GAMESPY1 },
-    Game { id: "swat4", name: "SWAT 4", game_port: Some(10480), query_port: Offset(1), gamename: Some("swat4"),
+        gamename: Some("bcommander"), masters: BOTH, certainty: Unverified,
+        lan: &[Lan::Ports(22101, 22201)], source: "node-gamedig; 333networks", ..GAMESPY1 },
+    Game { id: "swat4", name: "SWAT 4", game_port: Some(10480), query_port: Offset(1),
+        gamename: Some("swat4"), key: Some("tG3j8c"),
         masters: &[gamespy2("master.swat4stats.com:28910")], marks: &[Rule("gamevariant", "SWAT 4")],
-        certainty: Living, source: "GameserverLister; sergeii/swat4master", ..GAMESPY1 },
+        certainty: Living, lan: SWAT4_LAN, source: "GameserverLister; sergeii/swat4master", ..GAMESPY1 },
     Game { id: "tacticalops", name: "Tactical Ops", year: Some(1999), game_port: Some(7777), query_port: Offset(1),
         gamename: Some("tacticalops"), masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks",
         ..GAMESPY1 },
@@ -304,11 +318,12 @@ pub(super) static TABLE: &[Game] = &[
     Game { id: "unreal", name: "Unreal", year: Some(1998), game_port: Some(7777), query_port: Offset(1),
         gamename: Some("unreal"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(OLDUNREAL), gamespy1(ERRORIST), gamespy1(QTRACKER)],
-        certainty: Living, source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
+        lan: UNREAL_LAN, certainty: Living, source: "node-gamedig; 333networks; GameserverLister; lookout-games",
+        ..GAMESPY1 },
     Game { id: "unrealtournament", name: "Unreal Tournament", old_ids: &["ut"], aliases: &["ut99"],
         year: Some(1999), game_port: Some(7777), query_port: Offset(1), gamename: Some("ut"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(OLDUNREAL), gamespy1(ERRORIST), gamespy1(QTRACKER)],
-        marks: &[Rule("minnetver", "432")], certainty: Living,
+        marks: &[Rule("minnetver", "432")], lan: UNREAL_LAN, certainty: Living,
         source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
     Game { id: "v8sc", name: "V8 Supercar Challenge", old_ids: &["v8supercar"], year: Some(2002),
         query_port: Fixed(16700), source: "node-gamedig", ..GAMESPY1 },
@@ -336,38 +351,42 @@ pub(super) static TABLE: &[Game] = &[
         quirks: "a modification of Battlefield 2 with a list of its own", certainty: Unverified,
         source: "node-gamedig", ..GAMESPY4 },
     Game { id: "fh2", name: "Forgotten Hope 2", game_port: Some(16567), query_port: Fixed(29900),
-        also_at: BATTLEFIELD, gamename: Some("battlefield2"), masters: &[gamespy2("ms.fh2.dev:28910")],
-        marks: &[Rule("gamevariant", "fh2")],
+        also_at: BATTLEFIELD, gamename: Some("battlefield2"), key: Some("hW6m9a"),
+        masters: &[gamespy2("ms.fh2.dev:28910")], marks: &[Rule("gamevariant", "fh2")],
         quirks: "a modification of Battlefield 2; the list server answers only requests for a field",
         certainty: Living, source: "GameserverLister", ..GAMESPY4 },
     Game { id: "battlefield2", name: "Battlefield 2", old_ids: &["bf2"], year: Some(2005), game_port: Some(16567),
-        query_port: Fixed(29900), also_at: BATTLEFIELD, gamename: Some("battlefield2"),
+        query_port: Fixed(29900), also_at: BATTLEFIELD, gamename: Some("battlefield2"), key: Some("hW6m9a"),
         masters: &[gamespy2("battlefield2.master.bf2hub.com:28910"),
             gamespy2("battlefield2.master.openspy.net:28910"), gamespy2("battlefield2.ms.playbf2.ru:28910"),
             gamespy2("gsapi.b2bf2.net:28910"), gamespy2("battlefield2.master.gameppy.com:28910")],
         quirks: "BF2Hub answers only requests for a field", certainty: Living,
         source: "node-gamedig; GameserverLister", ..GAMESPY4 },
     Game { id: "battlefield2142", name: "Battlefield 2142", old_ids: &["bf2142"], year: Some(2006),
-        game_port: Some(16567), query_port: Fixed(29900), also_at: BATTLEFIELD, gamename: Some("stella"),
+        game_port: Some(16567), query_port: Fixed(29900), also_at: BATTLEFIELD,
+        gamename: Some("stella"), key: Some("M8o1Qw"),
         masters: &[gamespy2("2142.novgames.ru:28910"), gamespy2("stella.master.openspy.net:28910"),
             gamespy2("stella.ms.play2142.ru:28910")], certainty: Living, source: "node-gamedig; GameserverLister",
         ..GAMESPY4 },
     Game { id: "crysis", name: "Crysis", year: Some(2007), game_port: Some(64087), gamename: Some("crysis"),
+        marks: &[Rule("gamepadsonly", "")],
         quirks: "listed over HTTP only: https://crymp.org/api/servers", certainty: Living,
         source: "node-gamedig; GameserverLister", ..GAMESPY4 },
     Game { id: "crysis2", name: "Crysis 2", year: Some(2011), game_port: Some(64000), source: "node-gamedig",
         ..GAMESPY4 },
     Game { id: "crysiswars", name: "Crysis Wars", year: Some(2008), game_port: Some(64100),
-        gamename: Some("crysiswars"), masters: &[gamespy2("master.g.jedi95.us:28910")], certainty: Listed,
-        source: "node-gamedig; GameserverLister", ..GAMESPY4 },
+        gamename: Some("crysiswars"), key: Some("zKbZiM"), masters: &[gamespy2("master.g.jedi95.us:28910")],
+        certainty: Listed, source: "node-gamedig; GameserverLister", ..GAMESPY4 },
     Game { id: "jc2m", name: "Just Cause 2 - Multiplayer", old_ids: &["jc2mp"], year: Some(2010),
-        game_port: Some(7777), dialect: JUST_CAUSE_2, certainty: Unverified, source: "node-gamedig", ..GAMESPY4 },
+        game_port: Some(7777), dialect: JUST_CAUSE_2, marks: &[PlayerValue("steamid")], certainty: Unverified,
+        source: "node-gamedig", ..GAMESPY4 },
     Game { id: "stalker", name: "S.T.A.L.K.E.R.", year: Some(2007), game_port: Some(5445), query_port: Offset(2),
         source: "node-gamedig", ..GAMESPY4 },
     Game { id: "unrealtournament3", name: "Unreal Tournament 3", old_ids: &["ut3"], year: Some(2007),
         game_port: Some(7777), query_port: Offset(-1277),
         also_at: &[(GameSpy4, Offset(11)), (GameSpy4, Offset(-1276)), (GameSpy4, Offset(-1275))],
-        gamename: Some("ut3pc"), masters: &[gamespy2("ut3pc.master.openspy.net:28910")], certainty: Living,
+        gamename: Some("ut3pc"), key: Some("nT2Mtz"), masters: &[gamespy2("ut3pc.master.openspy.net:28910")],
+        certainty: Living,
         source: "node-gamedig; GameserverLister; GameServerManagers/LinuxGSM#4656", ..GAMESPY4 },
     // Quake 3.
     Game { id: "coduo", name: "Call of Duty: United Offensive", year: Some(2004), game_port: Some(28960),
@@ -516,14 +535,15 @@ pub(super) static TABLE: &[Game] = &[
     // UT2004.
     Game { id: "dhe4445", name: "Darkest Hour: Europe '44-'45", old_ids: &["darkesthour"], year: Some(2008),
         game_port: Some(7757), query_port: Offset(1), quirks: "listed by Steam", certainty: Unverified,
-        source: "node-gamedig", ..UT2004 },
+        lan: TRIPWIRE_LAN, source: "node-gamedig", ..UT2004 },
     Game { id: "killingfloor", name: "Killing Floor", aliases: &["kf"], year: Some(2009), game_port: Some(7707),
         query_port: Offset(1), also_at: &[(GameSpy1, Offset(10))],
         marks: &[GameType("KF"), Rule("mapname", "KF-"), Rule("ServerVersion", "10")],
         quirks: "listed by Steam and by Tripwire's master, whose protocol is not known", certainty: Living,
+        lan: TRIPWIRE_LAN,
         source: "node-gamedig; ovh/infrastructure-roadmap#482; GameServerManagers/LinuxGSM#4389", ..UT2004 },
     Game { id: "redorchestra", name: "Red Orchestra", year: Some(2018), game_port: Some(7758),
-        query_port: Offset(1), marks: &[GameType("RO")], source: "node-gamedig", ..UT2004 },
+        query_port: Offset(1), marks: &[GameType("RO")], lan: TRIPWIRE_LAN, source: "node-gamedig", ..UT2004 },
     Game { id: "devastation", name: "Devastation", year: Some(2003), game_port: Some(7777), query_port: Offset(1),
         source: "node-gamedig", ..UT2004 },
     Game { id: "u2tax", name: "Unreal 2: The Awakening - XMP", year: Some(2003), game_port: Some(7777),
@@ -541,5 +561,5 @@ pub(super) static TABLE: &[Game] = &[
             ut2004("ut2004master.errorist.eu:28902"), ut2004("ut2004master.gonespy.com:28902"),
             ut2004("master.frag-net.com:28902"), ut2004("master.noccer.de:28902")],
         marks: &[Rule("ServerVersion", "33")], certainty: Living,
-        source: "node-gamedig; OldUnreal/UT2004Patches; GameserverLister; lookout-games", ..UT2004 },
+        lan: UT2004_LAN, source: "node-gamedig; OldUnreal/UT2004Patches; GameserverLister; lookout-games", ..UT2004 },
 ];

@@ -10,8 +10,9 @@ use super::client::Client;
 use super::error::Error;
 use super::resolve::split;
 #[cfg(feature = "games")]
-use crate::games::Game;
+use crate::games::{Certainty, Game};
 use crate::model::{ServerStatus, ToStatus};
+use crate::options::QueryOptions;
 use crate::protocol::{Protocol, StatusQuery};
 use crate::session::Outcome;
 
@@ -61,8 +62,12 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::Ut2004, &[7778, 7708]),
 ];
 
+/// Where a server may answer, and how it is asked.
+type Candidate = (Protocol, u16, QueryOptions);
+
 impl Client {
-    /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first.
+    /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first: the
+    /// ports of well-known games, then (feature `games`) the default query ports of all games with living or listed masters.
     /// With `:port`, that port is tried, and for GameSpy v1 and UT2004 the ones behind it: their query port is the game port
     /// plus 1 or plus 10.
     ///
@@ -86,11 +91,11 @@ impl Client {
         let addresses = self.resolve(host, 1, deadline).await?;
         let Some(address) = addresses.first() else { return Ok(Vec::new()) };
         let mut queries = JoinSet::new();
-        for (number, (protocol, port)) in candidates(given).into_iter().enumerate() {
+        for (number, (protocol, port, options)) in candidates(given, self.options).into_iter().enumerate() {
             let (client, address) = (self.clone(), SocketAddr::new(address.ip(), port));
             queries.spawn(async move {
                 sleep(GAP.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))).await;
-                let query = StatusQuery::new(protocol, client.nonce(address), &client.options);
+                let query = StatusQuery::new(protocol, client.nonce(address), &options);
                 let outcome = client.ask(query, address).await.ok()?;
                 Some(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
             });
@@ -108,18 +113,31 @@ impl Client {
 }
 
 /// What to try, in order.
-fn candidates(given: Option<u16>) -> Vec<(Protocol, u16)> {
-    let Some(port) = given else {
-        let widest = PORTS.iter().map(|(_, ports)| ports.len()).max().unwrap_or_default();
-        let nth =
-            |n: usize| PORTS.iter().filter_map(move |(protocol, ports)| Some((*protocol, *ports.get(n)?)));
-        return (0..widest).flat_map(nth).collect();
+fn candidates(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut add = |protocol, port, options| {
+        if !candidates.iter().any(|known| (known.0, known.1) == (protocol, port)) {
+            candidates.push((protocol, port, options));
+        }
     };
-    let behind = |protocol, offset| port.checked_add(offset).map(|port| (protocol, port));
-    let mut candidates: Vec<(Protocol, u16)> = Protocol::ALL.map(|protocol| (protocol, port)).into();
-    for offset in [1, 10] {
-        candidates.extend(behind(Protocol::GameSpy1, offset));
-        candidates.extend(behind(Protocol::Ut2004, offset));
+    if let Some(port) = given {
+        Protocol::ALL.into_iter().for_each(|protocol| add(protocol, port, options));
+        for behind in [1, 10].into_iter().filter_map(|offset| port.checked_add(offset)) {
+            add(Protocol::GameSpy1, behind, options);
+            add(Protocol::Ut2004, behind, options);
+        }
+        return candidates;
+    }
+    let widest = PORTS.iter().map(|(_, ports)| ports.len()).max().unwrap_or_default();
+    for n in 0..widest {
+        for (protocol, ports) in PORTS {
+            ports.get(n).into_iter().for_each(|port| add(protocol, *port, options));
+        }
+    }
+    #[cfg(feature = "games")]
+    for game in Game::all().filter(|game| game.certainty >= Certainty::Listed) {
+        let options = game.dialect.into_iter().fold(options, QueryOptions::with_dialect);
+        game.default_query_port().into_iter().for_each(|port| add(game.protocol, port, options));
     }
     candidates
 }
@@ -130,12 +148,20 @@ mod tests {
 
     #[test]
     fn each_protocol_is_tried_at_its_commonest_port_first() {
-        let all = candidates(None);
-        assert_eq!(all.len(), PORTS.iter().map(|(_, ports)| ports.len()).sum::<usize>());
+        let at = |given| -> Vec<(Protocol, u16)> {
+            let candidates = candidates(given, QueryOptions::default());
+            candidates.into_iter().map(|(protocol, port, _)| (protocol, port)).collect()
+        };
+        let all = at(None);
+        println!("{} ports", all.len());
         for (protocol, port) in &all[..4] {
             assert_eq!(*port, protocol.default_query_port());
         }
-        assert!(candidates(Some(7777)).contains(&(Protocol::Ut2004, 7778)));
-        assert_eq!(candidates(Some(u16::MAX)).len(), 4, "no port behind the last");
+        #[cfg(feature = "games")]
+        for living in [(Protocol::GameSpy1, 10481), (Protocol::Quake3, 44400), (Protocol::GameSpy4, 19132)] {
+            assert!(all.contains(&living), "{living:?}");
+        }
+        assert!(at(Some(7777)).contains(&(Protocol::Ut2004, 7778)));
+        assert_eq!(at(Some(u16::MAX)).len(), 4, "no port behind the last");
     }
 }

@@ -64,13 +64,13 @@ pub enum Error {
         /// What happened.
         error: RconError,
     },
-    /// A game has no list server that can be asked, see [`MasterForm::is_supported`](crate::games::MasterForm::is_supported).
+    /// A game has no list server that can be asked.
     #[cfg(feature = "games")]
     #[error("{game}: {}", no_master(*known))]
     NoMaster {
         /// The id of the game.
         game: &'static str,
-        /// How many list servers of other forms are known.
+        /// How many list servers are known that its row lacks the name, number or key for.
         known: usize,
     },
     /// Another server answered at a port where the server could have answered.
@@ -114,7 +114,7 @@ pub enum Error {
 fn no_master(known: usize) -> String {
     match known {
         0 => "no list server is known".to_owned(),
-        _ => format!("none of its {known} known list servers speaks a form that can be asked"),
+        _ => format!("its row lacks the name, number or key that its {known} list servers need"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The servers of a game, from all its list servers at once.
 
-use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -13,14 +13,16 @@ use tokio::task::JoinSet;
 
 use super::client::Client;
 use super::error::Error;
+use super::exchange::now;
+use crate::address::network;
 use crate::error::EncodeError;
 use crate::games::{Game, Master, MasterForm};
-use crate::gamespy1::list::ListRequest as GameSpy1Request;
 use crate::gamespy1::secure::GameKey;
 use crate::model::completeness::Part;
 use crate::model::{Completeness, ListEnd, ServerList};
 use crate::protocol::Protocol;
-use crate::quake3::master::{ListQuery, ListRequest, Scope};
+use crate::quake3::master::{ListQuery, ListRequest, Scope, cod4x_session};
+use crate::{gamespy1, gamespy4, ut2004};
 
 /// The public client that 333networks and OpenSpy let list any game, and its key (molycode/lookout-games,
 /// protocols/gamespy1.lua; 333networks/Masterserver-Qt5, data/SupportedGames.json).
@@ -29,6 +31,10 @@ const LIST_CLIENT: (&str, &str) = ("gspylite", "mgNUaC");
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
 /// A list server is asked for the same list no sooner.
 const LEAST_INTERVAL: Duration = Duration::from_secs(60);
+/// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at most.
+const MAX_PER_HOST: usize = 256;
+/// The TCP port of `CoD4X`'s list server.
+const COD4X_PORT: u16 = 20810;
 /// Events of list servers that wait to be taken.
 const QUEUE: usize = 256;
 
@@ -44,6 +50,8 @@ pub struct GameServers {
     interval: Duration,
     masters: Vec<MasterReport>,
     seen: BTreeSet<SocketAddr>,
+    /// How many of them are at each IPv4 address and each /64 of IPv6.
+    at_host: BTreeMap<IpAddr, usize>,
     /// From the first call on.
     events: Option<mpsc::Receiver<(usize, Event)>>,
     tasks: JoinSet<()>,
@@ -69,6 +77,8 @@ pub struct MasterReport {
     pub master: Master,
     /// The servers that it has named.
     pub servers: usize,
+    /// Those among them that were left out because the lists name more than 256 ports at one host.
+    pub left_out: usize,
     /// The bytes of a list over TCP so far.
     pub bytes: usize,
     /// Whether the list is from memory, because the list server was asked a short time ago.
@@ -88,9 +98,9 @@ enum Event {
 impl Client {
     /// Asks all list servers of a game at once for its servers, and merges their lists.
     ///
-    /// Quake 3 masters are asked for each protocol number of the game in turn, `empty full`, and GameSpy v1 list servers
-    /// with the public key for lists. List servers of other forms (see [`MasterForm::is_supported`]) are left out. A list
-    /// by protocol number alone may hold other games: [`Game::of`] tells when they have answered.
+    /// Quake 3 masters are asked for each protocol number of the game in turn, `empty full`, GameSpy v1 list servers with the
+    /// public key for lists, GameSpy v2's with [`Game::key`]. A list by protocol number alone may hold other games:
+    /// [`Game::of`] tells when they have answered.
     ///
     /// The client and its clones ask a list server for the same list once a minute at most, and take it from memory before.
     ///
@@ -115,19 +125,21 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoMaster`] if the game has no list server of a supported form. Failures of list servers are in
+    /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they need. Failures of list servers are in
     /// [`GameServers::masters`].
     pub fn servers(&self, game: &Game) -> Result<GameServers, Error> {
         let can_ask = |master: &&Master| match master.form {
-            MasterForm::Long => game.gamename.is_some() && !game.numbers.is_empty(),
             MasterForm::GameSpy1 => game.gamename.is_some(),
-            form => form.is_supported() && !game.numbers.is_empty(),
+            MasterForm::GameSpy2 => game.gamename.is_some() && game.key.is_some(),
+            MasterForm::Long => game.gamename.is_some() && !game.numbers.is_empty(),
+            _ => !game.numbers.is_empty(),
         };
         let report = |master: &Master| MasterReport {
             master: *master,
             servers: 0,
             bytes: 0,
             remembered: false,
+            left_out: 0,
             list: None,
         };
         let masters: Vec<MasterReport> = game.masters.iter().filter(can_ask).map(report).collect();
@@ -142,6 +154,7 @@ impl Client {
             interval: LEAST_INTERVAL,
             masters,
             seen: BTreeSet::new(),
+            at_host: BTreeMap::new(),
             events: None,
             tasks: JoinSet::new(),
         })
@@ -217,9 +230,16 @@ impl Stream for GameServers {
             match event {
                 Event::Server(server) => {
                     report.servers = report.servers.saturating_add(1);
-                    if this.seen.insert(server) {
+                    if this.seen.contains(&server) {
+                        continue;
+                    }
+                    let at_host = this.at_host.entry(network(server.ip(), 32, 64)).or_default();
+                    if *at_host < MAX_PER_HOST {
+                        *at_host = at_host.saturating_add(1);
+                        this.seen.insert(server);
                         return Poll::Ready(Some(Listed { server, protocol: this.game.protocol, origin }));
                     }
+                    report.left_out = report.left_out.saturating_add(1);
                 }
                 Event::Bytes(bytes) => report.bytes = bytes,
                 Event::Remembered => report.remembered = true,
@@ -258,10 +278,57 @@ impl Inquiry {
     }
 
     async fn ask(&self) -> Result<ServerList, Error> {
-        match self.master.form {
-            MasterForm::GameSpy1 => self.gamespy1().await,
-            _ => self.quake3().await,
-        }
+        let (game, address) = (&self.game, self.master.address);
+        let gamename = game.gamename.unwrap_or_default();
+        let mut received = 0;
+        let progress = |bytes| {
+            received = bytes;
+            // What finds no place in the queue is told by the next one.
+            let _ = self.sender.try_send((self.index, Event::Bytes(bytes)));
+        };
+        let client = self.client.clone().with_deadline(self.timeout);
+        let client = client.with_timing(self.client.timing.with_timeout(self.timeout));
+        let mut list = match self.master.form {
+            MasterForm::GameSpy1 => {
+                let (login, key) = LIST_CLIENT;
+                let mut request = gamespy1::list::ListRequest::new(gamename, GameKey::new(key)?);
+                login.clone_into(&mut request.login);
+                let session = |_, timing| gamespy1::list::ListSession::new(request.clone(), timing, now());
+                client.list(address, gamespy1::list::LIST_PORT, progress, session).await?
+            }
+            MasterForm::GameSpy2 => {
+                let request = gamespy4::list::ListRequest::new(gamename, game.key.unwrap_or_default());
+                let session = |peer, timing| {
+                    gamespy4::list::ListSession::new(request.clone(), client.nonce(peer), timing, now())
+                };
+                client.list(address, gamespy4::list::LIST_PORT, progress, session).await?.servers
+            }
+            MasterForm::Ut2004 => {
+                let version = self.number().try_into().unwrap_or_default();
+                let request = ut2004::list::ListRequest { version, ..ut2004::list::ListRequest::ut2004() };
+                let session = |_, timing| ut2004::list::ListSession::new(request.clone(), timing, now());
+                client.list(address, ut2004::list::LIST_PORT, progress, session).await?.servers
+            }
+            MasterForm::Cod4x => {
+                let session = |_, timing| cod4x_session(self.number(), timing, now());
+                client.list(address, COD4X_PORT, progress, session).await?
+            }
+            MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal | MasterForm::Long => {
+                return self.quake3().await;
+            }
+        };
+        self.tell(Event::Bytes(received)).await;
+        let listed = list.servers.len();
+        list.servers.retain(|server| self.scope.admits(*server));
+        let left_out = listed.saturating_sub(list.servers.len());
+        list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
+        self.tell_all(&list).await;
+        Ok(list)
+    }
+
+    /// The commonest number.
+    fn number(&self) -> i32 {
+        self.game.numbers.first().map_or(0, |(number, _)| *number)
     }
 
     /// Each number in turn; a master that does not answer the first is not asked for the others.
@@ -293,22 +360,6 @@ impl Inquiry {
             self.tell(Event::Server(server)).await;
         }
         Ok(servers.finish().await?.answer)
-    }
-
-    async fn gamespy1(&self) -> Result<ServerList, Error> {
-        let (login, key) = LIST_CLIENT;
-        let mut request = GameSpy1Request::new(self.game.gamename.unwrap_or_default(), GameKey::new(key)?);
-        login.clone_into(&mut request.login);
-        let client = self.client.clone().with_deadline(self.timeout);
-        let client = client.with_timing(self.client.timing.with_timeout(self.timeout));
-        let progress = |bytes| drop(self.sender.try_send((self.index, Event::Bytes(bytes))));
-        let mut list = client.gamespy1_list(self.master.address, &request, progress).await?;
-        let listed = list.servers.len();
-        list.servers.retain(|server| self.scope.admits(*server));
-        let left_out = listed.saturating_sub(list.servers.len());
-        list.out_of_scope = list.out_of_scope.saturating_add(u32::try_from(left_out).unwrap_or(u32::MAX));
-        self.tell_all(&list).await;
-        Ok(list)
     }
 
     async fn tell_all(&self, list: &ServerList) {

@@ -11,7 +11,8 @@ pub(crate) mod error;
 mod exchange;
 #[cfg(feature = "games")]
 mod game_servers;
-mod gamespy1_servers;
+#[cfg(feature = "games")]
+mod lan;
 #[cfg(feature = "games")]
 mod list_memory;
 mod lists;

@@ -38,6 +38,9 @@ impl Client {
     /// ends it. An answer from one of these other ports counts only if it says no other game port and no other game.
     /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered; nothing is remembered.
     ///
+    /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for them, and hickory-resolver brings
+    /// 55 crates that this crate does not have. They hold the game port; the query port can be another one anyway.
+    ///
     /// ```no_run
     /// use queryport::Client;
     /// use queryport::games::Game;

@@ -31,7 +31,7 @@ pub enum Family {
 }
 
 impl Family {
-    const fn admits(self, address: SocketAddr) -> bool {
+    pub(super) const fn admits(self, address: SocketAddr) -> bool {
         match self {
             Self::Any => true,
             Self::Ipv4 => address.is_ipv4(),

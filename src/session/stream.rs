@@ -1,18 +1,22 @@
 //! A conversation over a TCP stream, without a socket.
 
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::timing::Timing;
 use crate::error::ListError;
 use crate::limits::{LIST_BYTES, Limits};
 
+/// How long an answer that looks whole may go on, or its server take to close.
+const SETTLE: Duration = Duration::from_millis(500);
+
 /// A conversation with a server over a TCP stream, without a socket: the bytes of the stream in both directions.
 ///
 /// The methods are those of a [`Session`](super::Session), but for the stream: [`Self::handle_bytes`] and
-/// [`Self::handle_end`]. The list sessions of two protocols are of this type, and make it:
-/// [`ut2004::list::ListSession`](crate::ut2004::list::ListSession),
-/// [`gamespy4::list::ListSession`](crate::gamespy4::list::ListSession).
+/// [`Self::handle_end`]. The list sessions of the protocols are of this type, and make it:
+/// [`gamespy1::list::ListSession`](crate::gamespy1::list::ListSession),
+/// [`gamespy4::list::ListSession`](crate::gamespy4::list::ListSession),
+/// [`ut2004::list::ListSession`](crate::ut2004::list::ListSession).
 pub struct StreamSession<A> {
     conversation: Box<dyn StreamConversation<A>>,
     /// What waits to be sent.
@@ -21,6 +25,8 @@ pub struct StreamSession<A> {
     state: State<A>,
     started: Instant,
     deadline: Instant,
+    /// When an answer that looks whole counts as whole.
+    settles_at: Option<Instant>,
 }
 
 enum State<A> {
@@ -37,6 +43,14 @@ pub(crate) trait StreamConversation<A>: fmt::Debug + Send + Sync {
     /// Takes the next bytes, in pieces of any length, and appends what is to be sent to `out`. Returns the answer when
     /// nothing more is needed.
     fn handle_bytes(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Option<Result<A, ListError>>;
+
+    /// What was appended to `out` has been taken to be sent.
+    fn handle_sent(&mut self) {}
+
+    /// Whether what has come looks like a whole answer, though more may follow.
+    fn looks_whole(&self) -> bool {
+        false
+    }
 
     /// The stream has ended, or time is over.
     fn handle_end(&mut self) -> Result<A, ListError>;
@@ -56,7 +70,8 @@ impl<A> StreamSession<A> {
             Err(error) => (Vec::new(), State::Ready(Err(error))),
         };
         let deadline = now.checked_add(timing.timeout()).unwrap_or(now);
-        Self { conversation: Box::new(conversation), out, received: 0, state, started: now, deadline }
+        let conversation = Box::new(conversation);
+        Self { conversation, out, received: 0, state, started: now, deadline, settles_at: None }
     }
 
     /// The bounds of the list; [`Limits::max_servers`] counts.
@@ -68,10 +83,15 @@ impl<A> StreamSession<A> {
 
     /// Appends what is to be sent to `out` and returns its length; `None` when there is nothing to send. Send it in one
     /// write: OpenSpy drops a message that arrives in two pieces.
-    pub fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<usize> {
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<usize> {
         let length = self.out.len();
+        if length == 0 {
+            return None;
+        }
         out.append(&mut self.out);
-        (length > 0).then_some(length)
+        self.conversation.handle_sent();
+        self.settle(now);
+        Some(length)
     }
 
     /// Takes bytes in the order of the stream, in pieces of any length.
@@ -84,8 +104,10 @@ impl<A> StreamSession<A> {
             return self.finish(Err(ListError::TooLong));
         }
         if let Some(result) = self.conversation.handle_bytes(bytes, &mut self.out) {
-            self.finish(result);
-        } else if now >= self.deadline {
+            return self.finish(result);
+        }
+        self.settle(now);
+        if now >= self.deadline {
             self.handle_end(now);
         }
     }
@@ -106,13 +128,13 @@ impl<A> StreamSession<A> {
             State::Taken => None,
             State::Ready(_) => Some(self.started),
             State::Open if !self.out.is_empty() => Some(self.started),
-            State::Open => Some(self.deadline),
+            State::Open => self.settles_at.into_iter().chain([self.deadline]).min(),
         }
     }
 
     /// Lets time pass. Early or repeated calls are harmless. What has arrived at the deadline is an incomplete list.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if now >= self.deadline {
+        if now >= self.deadline || self.settles_at.is_some_and(|at| now >= at) {
             self.handle_end(now);
         }
     }
@@ -132,6 +154,10 @@ impl<A> StreamSession<A> {
     #[cfg(feature = "tokio")]
     pub(crate) const fn deadline(&self) -> Instant {
         self.deadline
+    }
+
+    fn settle(&mut self, now: Instant) {
+        self.settles_at = now.checked_add(SETTLE).filter(|_| self.conversation.looks_whole());
     }
 
     fn finish(&mut self, result: Result<A, ListError>) {

@@ -10,6 +10,8 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
+    /// The game that the file names; empty if it names none.
+    pub game: String,
     pub packets: Vec<Bytes>,
     pub expect: Value,
 }
@@ -50,6 +52,7 @@ fn read(path: &Path) -> Case {
     let packets = object["packets"].as_array().unwrap_or_else(|| panic!("{path:?} has no packets"));
     Case {
         name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+        game: object["game"].as_str().unwrap_or_default().to_owned(),
         packets: packets.iter().map(|hex| Bytes::from(hex::decode(hex.as_str().unwrap()).unwrap())).collect(),
         expect: object["expect"].clone(),
     }

@@ -5,17 +5,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use queryport::games::{Game, Master as GameMaster, MasterForm};
-use queryport::gamespy1::secure::GameKey;
 use queryport::model::ListEnd;
-use queryport::net::serve;
+use queryport::net::{GameServers, Listed, serve};
 use queryport::quake3::master::{Master, Options, Scope};
 use queryport::quake3::server;
 use queryport::serve::Announcer;
-use queryport::{Error, ErrorKind, Secret, ServerStatus};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, UdpSocket};
+use queryport::{Client, Error, ErrorKind, Limits, Protocol, QueryOptions, Secret, ServerStatus};
+use tokio::io::AsyncReadExt;
+use tokio::net::UdpSocket;
 
 use crate::client;
+use crate::common::list_servers::gamespy4::Plain;
+use crate::common::list_servers::tcp::{self, GameSpy1};
+use crate::common::list_servers::ut2004;
 
 async fn socket() -> (UdpSocket, SocketAddr) {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -98,7 +100,7 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
             master(MasterForm::Short, marked),
             master(MasterForm::Short, silent_at),
             master(MasterForm::Short, closed),
-            master(MasterForm::Cod4x, closed),
+            master(MasterForm::GameSpy2, closed),
         ],
     );
     (game.gamename, game.numbers) = (Some("Test"), &[(68, "")]);
@@ -124,7 +126,7 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
     assert_eq!(origin("192.0.2.130:27960".parse().unwrap()), 2);
 
     let reports = servers.masters();
-    assert_eq!(reports.len(), 5, "the form that cannot be asked is left out");
+    assert_eq!(reports.len(), 5, "the list server that needs a key is left out");
     let list = |index: usize| reports[index].list.as_ref().unwrap().as_ref();
     let ends: Vec<ListEnd> = (0..3).map(|index| list(index).unwrap().ended_by).collect();
     assert_eq!(ends, [ListEnd::Mark, ListEnd::Quiet, ListEnd::Mark]);
@@ -170,28 +172,9 @@ async fn a_list_server_is_asked_once_in_the_interval() {
 }
 
 /// A GameSpy v1 list server that wants the public key for lists, and sends its list byte by byte.
-async fn list_server(game: &'static str, list: &'static [u8]) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        stream.write_all(br"\basic\\secure\WFXNEA").await.unwrap();
-        let mut request = Vec::new();
-        while request.windows(7).filter(|window| window == br"\final\").count() < 2 {
-            assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
-        }
-        let proof = GameKey::new("mgNUaC").unwrap().validate(b"WFXNEA").unwrap();
-        let expected = format!(
-            "\\gamename\\gspylite\\gamever\\1\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\\\list\\\\gamename\\{game}\\final\\"
-        );
-        assert_eq!(String::from_utf8(request).unwrap(), expected);
-        for byte in list {
-            stream.write_all(&[*byte]).await.unwrap();
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-        tokio::time::sleep(Duration::from_secs(10)).await;
-    });
-    address
+async fn list_server(game: &'static str, list: &[u8]) -> SocketAddr {
+    let (login, key, format) = ("gspylite", "mgNUaC", "");
+    GameSpy1 { login, key, game, format, pieces: (1, 2), closes: false }.start(list.to_vec()).await
 }
 
 #[tokio::test]
@@ -231,6 +214,147 @@ async fn a_game_without_a_list_server_that_can_be_asked_is_an_error_in_words() {
     assert!(matches!(error, Error::NoMaster { known: 0, .. }));
     assert_eq!(error.to_string(), "cod3: no list server is known");
     let error =
-        client().servers(&game("q3a", vec![GameMaster::new(MasterForm::Cod4x, "127.0.0.1:1")])).unwrap_err();
-    assert_eq!(error.to_string(), "q3a: none of its 1 known list servers speaks a form that can be asked");
+        client().servers(&game("q3a", vec![master(MasterForm::GameSpy2, "127.0.0.1:1".parse().unwrap())]));
+    let text = "q3a: its row lacks the name, number or key that its 1 list servers need";
+    assert_eq!(error.unwrap_err().to_string(), text);
+}
+
+/// The servers of a game and the reports of its list servers.
+async fn listed(client: &Client, game: &Game) -> (Vec<Listed>, GameServers) {
+    let mut servers = client.servers(game).unwrap().with_timeout(Duration::from_secs(5));
+    let mut listed = Vec::new();
+    while let Some(server) = servers.next().await {
+        listed.push(server);
+    }
+    (listed, servers)
+}
+
+/// `CoD4X`'s list server: takes one request, sends this, and closes.
+async fn cod4x(list: Vec<u8>) -> SocketAddr {
+    tcp::listen(move |mut stream| async move {
+        let mut request = [0; 99];
+        let length = stream.read(&mut request).await.unwrap();
+        assert_eq!(&request[..length], b"\xff\xff\xff\xffgetservers cod4x 6 full empty \0");
+        tcp::send(&mut stream, &list, 65_536).await;
+    })
+    .await
+}
+
+/// `CoD4X`'s list of these.
+fn cod4x_list(servers: impl Iterator<Item = ([u8; 4], u16)>) -> Vec<u8> {
+    let entry = |(ip, port): ([u8; 4], u16)| [&b"\\\0\0\0\0\x04"[..], &ip, &port.to_be_bytes()].concat();
+    let entries: Vec<u8> = servers.flat_map(entry).collect();
+    [b"\xff\xff\xff\xffgetserversResponse", &entries[..], b"\\EOF"].concat()
+}
+
+#[tokio::test]
+async fn lists_over_tcp_are_asked_in_the_form_of_each() {
+    let ut2004_servers = || vec![ut2004::Listed::new(1, b"One"), ut2004::Listed::new(2, b"Two")];
+    for id in ["ut2004", "ut2003"] {
+        let game = game(id, vec![master(MasterForm::Ut2004, tcp::ut2004(ut2004_servers()).await)]);
+        let (listed, servers) = listed(&client(), &game).await;
+        let expected = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 7778)));
+        assert_eq!(listed.iter().map(|listed| listed.server).collect::<Vec<_>>(), expected);
+        assert!(listed.iter().all(|listed| listed.protocol == Protocol::Ut2004));
+        let report = &servers.masters()[0];
+        assert!(report.list.as_ref().unwrap().as_ref().unwrap().completeness.is_complete());
+        assert!(report.bytes > 100, "{}", report.bytes);
+    }
+
+    let plain = Plain::head([203, 0, 113, 9], 29900, &[(0, "hostname")], &["Popular"])
+        .server(0x41, [192, 0, 2, 1], &[b"\xffAlpha\0"])
+        .server(0x51, [192, 0, 2, 2], &[&29901_u16.to_be_bytes(), &[0]])
+        .end();
+    let bf2 = game("bf2", vec![master(MasterForm::GameSpy2, tcp::gamespy4(b"hW6m9a", plain).await)]);
+    let (listed_bf2, servers) = listed(&client(), &bf2).await;
+    let expected = [([192, 0, 2, 1], 29900), ([192, 0, 2, 2], 29901)].map(SocketAddr::from);
+    assert_eq!(listed_bf2.iter().map(|listed| listed.server).collect::<Vec<_>>(), expected);
+    assert!(servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap().completeness.is_complete());
+
+    let short = b"\xff\xff\xff\xffgetservers 6 empty full";
+    let (udp, _) = scripted(short, vec![datagram(1..=3, b"\\EOF")]).await;
+    let tcp = cod4x(cod4x_list((3..=5).map(|host| ([192, 0, 2, host], 27960)))).await;
+    let mut cod4 = game("cod4", vec![master(MasterForm::Short, udp), master(MasterForm::Cod4x, tcp)]);
+    cod4.numbers = &[(6, "1.7")];
+    let (listed_cod4, servers) = listed(&client(), &cod4).await;
+    let lengths: Vec<usize> = servers.masters().iter().map(|report| report.servers).collect();
+    assert_eq!((listed_cod4.len(), lengths), (5, vec![3, 3]), "one server is in both lists");
+}
+
+#[tokio::test]
+async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
+    let plain = || {
+        Plain::head([203, 0, 113, 9], 6500, &[(0, "hostname")], &[]).server(
+            0x41,
+            [192, 0, 2, 1],
+            &[b"\xffA\0"],
+        )
+    };
+    let whole = tcp::gamespy4(b"nT2Mtz", plain().end()).await;
+    let cut = tcp::gamespy4(b"nT2Mtz", plain().server(0x41, [192, 0, 2, 2], &[b"\xffcut"]).0).await;
+    let other_key = tcp::gamespy4(b"hW6m9a", plain().end()).await;
+    let refusing = tcp::listen(|mut stream| async move {
+        tcp::send(&mut stream, b"Invalid source gamename", 99).await;
+    })
+    .await;
+    let masters = [whole, cut, other_key, refusing].map(|address| master(MasterForm::GameSpy2, address));
+    let mut servers =
+        client().servers(&game("ut3", masters.to_vec())).unwrap().with_timeout(Duration::from_millis(500));
+    let mut listed = Vec::new();
+    while let Some(server) = servers.next().await {
+        listed.push(server.server);
+    }
+    assert_eq!(listed, ["192.0.2.1:6500".parse().unwrap()]);
+    let list = |index: usize| servers.masters()[index].list.as_ref().unwrap().as_ref();
+    assert!(list(0).unwrap().completeness.is_complete());
+    assert_eq!((list(1).unwrap().servers.len(), list(1).unwrap().ended_by), (1, ListEnd::Unknown));
+    let error = |index| list(index).unwrap_err();
+    assert_eq!(
+        error(2).to_string(),
+        format!(
+            "{other_key}: the deciphered reply is no list of servers: the key is wrong, or belongs to another game name"
+        )
+    );
+    assert_eq!(error(3).kind(), ErrorKind::Refused);
+    // GameSpy v1, to a server that knows the public client by another key.
+    let other =
+        GameSpy1 { login: "gspylite", key: "abcdef", game: "ut", format: "", pieces: (99, 0), closes: true };
+    let ut = game("ut", vec![master(MasterForm::GameSpy1, other.start(Vec::new()).await)]);
+    let (_, servers) = self::listed(&client(), &ut).await;
+    let error = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap_err();
+    assert!(error.to_string().ends_with("the list server refused: \"Validation error\""), "{error}");
+}
+
+#[tokio::test]
+async fn a_list_of_one_victim_a_hundred_thousand_times_is_cut_to_256_addresses() {
+    let victim = [203, 0, 113, 7];
+    let list = cod4x_list((0..100_000_u32).map(|number| (victim, (number % 65_535 + 1) as u16)));
+    let others = cod4x_list((1..=3).map(|host| ([192, 0, 2, host], 28960)));
+    let masters = [cod4x(list).await, cod4x(others).await].map(|address| master(MasterForm::Cod4x, address));
+    let (listed, servers) = listed(&client(), &game("cod4", masters.to_vec())).await;
+    let at_victim = listed.iter().filter(|listed| listed.server.ip() == std::net::IpAddr::from(victim));
+    assert_eq!((listed.len(), at_victim.count()), (259, 256));
+    let reports = servers.masters();
+    assert_eq!((reports[0].servers, reports[0].left_out, reports[1].left_out), (65_535, 65_535 - 256, 0));
+}
+
+#[tokio::test]
+async fn a_list_of_a_hundred_thousand_servers_is_read_up_to_the_limit() {
+    let list = || {
+        cod4x_list((0..100_000_u32).map(|number| {
+            let [_, a, b, c] = number.to_be_bytes();
+            ([100, a, b, c], 28960)
+        }))
+    };
+    for (limits, expected, over) in
+        [(Limits::default(), 65_536, 34_464), (Limits::default().with_max_servers(200_000), 100_000, 0)]
+    {
+        let cod4 = game("cod4", vec![master(MasterForm::Cod4x, cod4x(list()).await)]);
+        let client = client().with_options(QueryOptions::default().with_limits(limits));
+        let (listed, servers) = listed(&client, &cod4).await;
+        assert_eq!(listed.len(), expected);
+        let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
+        assert_eq!((list.over_limit, list.completeness.is_complete()), (over, over == 0));
+        assert_eq!(servers.masters()[0].bytes, 22 + 100_000 * 12 + 4);
+    }
 }

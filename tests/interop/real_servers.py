@@ -146,12 +146,15 @@ def against(examples, server):
             process.wait()
 
 
+def dpmaster(port):
+    # As root, it wants a folder for chroot; it does nothing with files.
+    return [os.environ["DPMASTER"], "--allow-loopback", "--listen", "127.0.0.1", "--port", str(port), "--jail-path", "/"]
+
+
 def listed_by_dpmaster(examples):
     """Our server sends heartbeats to dpmaster, and our client reads the list back."""
     port = free_port()
-    # As root, dpmaster wants a folder for chroot; it does nothing with files.
-    master = [os.environ["DPMASTER"], "--allow-loopback", "--listen", "127.0.0.1", "--port", str(port), "--jail-path", "/"]
-    processes = [subprocess.Popen(master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+    processes = [subprocess.Popen(dpmaster(port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
     try:
         time.sleep(0.5)
         server = [examples / "serve", "quake3", "0", "--announce", f"127.0.0.1:{port}"]
@@ -167,6 +170,74 @@ def listed_by_dpmaster(examples):
             process.wait()
 
 
+# The games that the real servers run, by the name that our programs take.
+GAMES = {"OpenArena": "openarena", "ioquake3": "q3a", "Nexuiz": "nexuiz"}
+
+
+def on_list(command, master):
+    """The command line of a server that sends heartbeats to this master."""
+    command = list(map(str, command))
+    for key, value in {"dedicated": "2", "sv_master1": master, "+sv_public": "1", "+sv_master1": master}.items():
+        if key in command:
+            command[command.index(key) + 1] = value
+    return command
+
+
+def our_lines(examples, *arguments):
+    """The lines of JSON that a program of ours prints."""
+    done = subprocess.run([examples / arguments[0], *arguments[1:], "--json"], capture_output=True, timeout=60, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def games_behind(examples, command, port):
+    """Real servers announce themselves to a master; our programs find and query them by the names of their games."""
+    master = f"127.0.0.1:{port}"
+    ports = {server: free_port() for server in GAMES if SERVERS[server][0]()}
+    said, processes = "", [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            for server, at in ports.items():
+                home = Path(folder) / server
+                home.mkdir()
+                processes.append(subprocess.Popen(
+                    on_list(SERVERS[server][2](at, home), master), cwd=home, env=os.environ | {"HOME": str(home)},
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            end = time.monotonic() + 2 * START
+            wanted = set(ports)
+            while wanted and time.monotonic() < end:
+                time.sleep(3)
+                for server in sorted(wanted):
+                    address, game = f"127.0.0.1:{ports[server]}", GAMES[server]
+                    scanned, errors = our_lines(examples, "scan", game, "--master", master, "--scope", "any")
+                    # DarkPlaces answers one request a second and address.
+                    time.sleep(1.1)
+                    queried, more = our_lines(examples, "query", game, address)
+                    time.sleep(1.1)
+                    raw = raw_status(ports[server])
+                    names = [line["status"]["name"] for line in scanned if line["address"] == address and "status" in line]
+                    names += [line["status"]["name"] for line in queried if "status" in line]
+                    # The model's names are without colours.
+                    if raw and len(names) == 2 and {compare.plain(name) for name in names} == {compare.plain(raw["name"])}:
+                        wanted.remove(server)
+                    said = f"{server}: {names}\n{errors}{more}"
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+    return ("all" if ports and not wanted else "nothing"), said
+
+
+def behind_dpmaster(examples):
+    port = free_port()
+    return games_behind(examples, dpmaster(port), port)
+
+
+def behind_our_master(examples):
+    port = free_port()
+    command = [examples / "master", "serve", f"127.0.0.1:{port}", "--loopback", "--lists-in-a-row", "999"]
+    return games_behind(examples, command, port)
+
+
 def rows(examples, only):
     """Rows of our programs against other people's servers; those that are not here are named."""
     jobs = {}
@@ -177,8 +248,10 @@ def rows(examples, only):
             print(f"{server} is not here: passed over ({how})")
     if is_file(os.environ.get("DPMASTER")):
         jobs["dpmaster"] = lambda: listed_by_dpmaster(examples)
+        jobs["games behind dpmaster"] = lambda: behind_dpmaster(examples)
     else:
         print("dpmaster is not here: passed over (DPMASTER is its path)")
+    jobs["games behind our master"] = lambda: behind_our_master(examples)
     jobs = {server: job for server, job in jobs.items() if only in f"queryport | {server}"}
     with ThreadPoolExecutor(5) as pool:
         return list(zip([("queryport", server) for server in jobs], pool.map(lambda job: job(), jobs.values())))

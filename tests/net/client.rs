@@ -217,6 +217,18 @@ async fn detect_finds_the_protocols_of_a_host() {
     assert!(nothing.is_empty());
 }
 
+/// Without a port, the usual ports of games are tried: here Warsow's, on an address of its own.
+#[cfg(all(feature = "games", target_os = "linux"))]
+#[tokio::test]
+async fn detect_tries_the_usual_ports_of_games() {
+    let mut status = status("Srv");
+    status.rules.push("gamename", "Warsow");
+    let address = start("127.83.0.1:44400", Protocol::Quake3, status).await;
+    let detected = client().detect("127.83.0.1").await.unwrap();
+    let [detected] = &detected[..] else { panic!("{detected:?}") };
+    assert_eq!((detected.outcome.peer, detected.game().map(|game| game.id)), (address, Some("warsow")));
+}
+
 /// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
 #[tokio::test]
 async fn a_reply_from_another_port_is_ignored() {

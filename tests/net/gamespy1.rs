@@ -6,9 +6,9 @@ use queryport::gamespy1::list::{ListError, ListFormat, ListRequest};
 use queryport::gamespy1::secure::GameKey;
 use queryport::gamespy1::{Command, StatusQuery, server};
 use queryport::{Client, Error, ErrorKind, Limits, Player, ServerStatus, Timing};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
+use crate::common::list_servers::tcp::GameSpy1;
 use crate::start;
 
 fn client() -> Client {
@@ -36,30 +36,9 @@ async fn commands_are_answered() {
     assert!(StatusQuery::commands(&[Command::Echo(b"\\")], Limits::default()).is_err());
 }
 
-/// A list server for one client: sends a challenge, checks the answer, sends `list` in pieces, and closes if `close` is set.
-async fn master(list: Vec<u8>, close: bool) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        stream.write_all(br"\basic\\secure\WFXNEA").await.unwrap();
-        let mut request = Vec::new();
-        while request.windows(7).filter(|window| window == br"\final\").count() < 2 {
-            assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
-        }
-        let proof = GameKey::new("Z5Nfb0").unwrap().validate(b"WFXNEA").unwrap();
-        let expected = format!("\\gamename\\ut\\gamever\\1\\location\\0\\validate\\{proof}\\final\\");
-        assert!(request.starts_with(expected.as_bytes()), "{}", request.escape_ascii());
-        for piece in list.chunks(5) {
-            stream.write_all(piece).await.unwrap();
-            stream.flush().await.unwrap();
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        if !close {
-            tokio::time::sleep(Duration::from_secs(10)).await;
-        }
-    });
-    address
+async fn master(format: &'static str, list: Vec<u8>, closes: bool) -> SocketAddr {
+    let (login, game, key) = ("ut", "ut", "Z5Nfb0");
+    GameSpy1 { login, key, game, format, pieces: (5, 1), closes }.start(list).await
 }
 
 fn request() -> ListRequest {
@@ -71,8 +50,9 @@ async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
     for close in [true, false] {
         let plain = br"\ip\192.0.2.1:7778\ip\192.0.2.2:7788\final\".to_vec();
         let records = [&[192, 0, 2, 1, 0x1E, 0x62][..], &[192, 0, 2, 2, 0x1E, 0x6C], br"\final\"].concat();
-        for (format, list) in [(ListFormat::Plain, plain), (ListFormat::Compressed, records)] {
-            let address = master(list, close).await;
+        for (format, word, list) in [(ListFormat::Plain, "", plain), (ListFormat::Compressed, "cmp", records)]
+        {
+            let address = master(word, list, close).await;
             let mut request = request();
             request.format = format;
             let list = client().gamespy1_servers(&address.to_string(), &request).await.unwrap();
@@ -85,12 +65,13 @@ async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
 
 #[tokio::test]
 async fn each_failure_of_a_list_server_has_its_error() {
-    let address = master(br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
+    let address = master("", br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
     let list = client().gamespy1_servers(&address.to_string(), &request()).await.unwrap();
     assert_eq!((list.servers.len(), list.completeness.is_complete()), (1, false));
 
-    let address = master(br"\fatal\1\error\Validation error".to_vec(), true).await;
-    let error = client().gamespy1_servers(&address.to_string(), &request()).await.unwrap_err();
+    let wrong_key = ListRequest::new("ut", GameKey::new("Z5Nfb1").unwrap());
+    let address = master("", Vec::new(), true).await;
+    let error = client().gamespy1_servers(&address.to_string(), &wrong_key).await.unwrap_err();
     assert!(
         matches!(&error, Error::List { error: ListError::Refused(text), .. } if text == "Validation error")
     );

@@ -5,46 +5,14 @@ use std::time::Duration;
 use queryport::gamespy4::list::Value;
 use queryport::ut2004::list::{Comparison, Condition};
 use queryport::{Client, Error, ErrorKind, ListError, Timing, gamespy4, ut2004};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::AsyncReadExt;
 
-use crate::common::list_servers::gamespy4::{Plain, Request};
+use crate::common::list_servers::gamespy4::Plain;
+use crate::common::list_servers::tcp::{self, listen, send};
 use crate::common::list_servers::ut2004::{ListServer, Listed};
 
 fn client() -> Client {
     Client::new().unwrap().with_timing(Timing::default().with_timeout(Duration::from_secs(2)).with_retries(0))
-}
-
-/// Listens, and runs this on the first connection.
-async fn listen<F: Future<Output = ()> + Send>(
-    run: impl FnOnce(TcpStream) -> F + Send + 'static,
-) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move { run(listener.accept().await.unwrap().0).await });
-    address
-}
-
-/// Sends these bytes in pieces.
-async fn send(stream: &mut TcpStream, bytes: &[u8]) {
-    for piece in bytes.chunks(29) {
-        stream.write_all(piece).await.unwrap();
-        stream.flush().await.unwrap();
-    }
-}
-
-async fn ut2004_master(servers: Vec<Listed>) -> SocketAddr {
-    listen(|mut stream| async move {
-        let (mut server, greeting) = ListServer::new(servers);
-        send(&mut stream, &greeting).await;
-        let mut buffer = [0; 512];
-        while !server.closed {
-            let length = stream.read(&mut buffer).await.unwrap();
-            assert_ne!(length, 0, "the client leaves last");
-            send(&mut stream, &server.handle(&buffer[..length])).await;
-        }
-    })
-    .await
 }
 
 #[tokio::test]
@@ -53,23 +21,11 @@ async fn the_lists_of_ut2004_and_ut2003_are_read() {
         || (1..=40).map(|number| Listed { players: number, ..Listed::new(number, b"Srv") }).collect();
     for mut request in [ut2004::list::ListRequest::ut2004(), ut2004::list::ListRequest::ut2003()] {
         request.conditions = vec![Condition::new("currentplayers", Comparison::Less, "31")];
-        let master = ut2004_master(servers()).await;
+        let master = tcp::ut2004(servers()).await;
         let list = client().ut2004_servers(&master.to_string(), &request).await.unwrap();
         assert!(list.servers.completeness.is_complete());
         assert_eq!((list.servers.servers.len(), list.entries().count()), (30, 30));
     }
-}
-
-/// A list server that sends this for the request and keeps the connection open.
-async fn gamespy4_master(key: &'static [u8], plain: Vec<u8>) -> SocketAddr {
-    listen(move |mut stream| async move {
-        let mut buffer = [0; 1024];
-        let length = stream.read(&mut buffer).await.unwrap();
-        let reply = Request::parse(&buffer[..length]).reply(key, &[0; 10], &[77; 25], &plain);
-        send(&mut stream, &reply).await;
-        assert_eq!(stream.read(&mut buffer).await.unwrap_or(0), 0, "the client closes after the list");
-    })
-    .await
 }
 
 fn plain() -> Vec<u8> {
@@ -81,7 +37,7 @@ fn plain() -> Vec<u8> {
 
 #[tokio::test]
 async fn the_lists_of_gamespy_v2_are_read() {
-    let master = gamespy4_master(b"tG3j8c", plain()).await;
+    let master = tcp::gamespy4(b"tG3j8c", plain()).await;
     let request = gamespy4::list::ListRequest::new("swat4", "tG3j8c");
     let list = client().gamespy4_servers(&master.to_string(), &request).await.unwrap();
     let expected: [SocketAddr; 2] = [([192, 0, 2, 1], 6500), ([192, 0, 2, 2], 10_481)].map(SocketAddr::from);
@@ -98,7 +54,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
         client().gamespy4_servers(&master.to_string(), &request).await.unwrap_err()
     };
     let refusing =
-        listen(|mut stream| async move { send(&mut stream, b"Invalid source gamename").await }).await;
+        listen(|mut stream| async move { send(&mut stream, b"Invalid source gamename", 29).await }).await;
     let error = ask(refusing).await;
     assert!(
         matches!(&error, Error::List { error: ListError::Refused(words), .. } if words.starts_with("Invalid"))
@@ -112,7 +68,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
     assert_eq!(ask(silent).await.kind(), ErrorKind::Offline);
     let denied = listen(|mut stream| async move {
         let (_, greeting) = ListServer::new(Vec::new());
-        send(&mut stream, &[&greeting[..], b"\x08\0\0\0\x07DENIED\0"].concat()).await;
+        send(&mut stream, &[&greeting[..], b"\x08\0\0\0\x07DENIED\0"].concat(), 29).await;
         assert_ne!(stream.read(&mut [0; 512]).await.unwrap(), 0, "the login");
     })
     .await;
@@ -125,7 +81,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
 #[tokio::test]
 async fn a_list_that_is_cut_by_time_is_incomplete() {
     let cut = plain().len() - 5;
-    let master = gamespy4_master(b"tG3j8c", plain()[..cut].to_vec()).await;
+    let master = tcp::gamespy4(b"tG3j8c", plain()[..cut].to_vec()).await;
     let request = gamespy4::list::ListRequest::new("swat4", "tG3j8c");
     let timing = Timing::default().with_timeout(Duration::from_millis(300)).with_retries(0);
     let list = client().with_timing(timing).gamespy4_servers(&master.to_string(), &request).await.unwrap();

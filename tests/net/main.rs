@@ -17,6 +17,7 @@ mod common;
 
 mod client;
 mod gamespy1;
+mod lan;
 mod lists;
 mod quake3;
 mod scan;

@@ -14,6 +14,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cod4x;
 mod connect;
 mod conversation;
 mod exchange;

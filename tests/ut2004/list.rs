@@ -103,18 +103,30 @@ fn the_session_speaks_as_pyut2serverlist_does() {
     assert_eq!((list.servers.ended_by, list.announced), (ListEnd::Mark, Some(2)));
     assert!(list.servers.completeness.is_complete());
     let [first, second] = &list.entries().collect::<Vec<_>>()[..] else { panic!("two entries") };
-    assert_eq!((first.address, first.port, first.query_port), (Ipv4Addr::new(192, 0, 2, 10), 7777, 7778));
-    assert_eq!(first.server_name.text(), "Alpha DM");
-    assert_eq!((first.map_name.raw(), first.game_type.raw()), (&b"DM-Rankin"[..], &b"xDeathMatch"[..]));
-    assert_eq!((first.current_players, first.max_players, first.flags), (3, 16, Some(0x24)));
-    assert_eq!((first.skill_level, first.trailing), (Some(FString::narrow(b"2")), &b""[..]));
-    assert_eq!((second.server_name.raw(), second.port), (&b"\x1b\xff\x01\x01Red"[..], 7797));
-    assert_eq!((second.map_name, second.skill_level), (FString::default(), Some(FString::default())));
+    assert_eq!(
+        (first.address, first.info.port, first.info.query_port),
+        (Ipv4Addr::new(192, 0, 2, 10), 7777, 7778)
+    );
+    assert_eq!(first.info.server_name.text(), "Alpha DM");
+    assert_eq!(
+        (first.info.map_name.raw(), first.info.game_type.raw()),
+        (&b"DM-Rankin"[..], &b"xDeathMatch"[..])
+    );
+    assert_eq!((first.info.current_players, first.info.max_players, first.info.flags), (3, 16, Some(0x24)));
+    assert_eq!((first.info.skill_level, first.info.trailing), (Some(FString::narrow(b"2")), &b""[..]));
+    assert_eq!((second.info.server_name.raw(), second.info.port), (&b"\x1b\xff\x01\x01Red"[..], 7797));
+    assert_eq!(
+        (second.info.map_name, second.info.skill_level),
+        (FString::default(), Some(FString::default()))
+    );
 
     let list = play(ut2003_request(), &UT2003, 4096).unwrap();
     let entry = list.entries().next().unwrap();
     assert_eq!(list.servers.servers, servers(&["192.0.2.10:7778"]));
-    assert_eq!((entry.server_name.raw(), entry.flags, entry.skill_level), (&b"Beta"[..], Some(0x50), None));
+    assert_eq!(
+        (entry.info.server_name.raw(), entry.info.flags, entry.info.skill_level),
+        (&b"Beta"[..], Some(0x50), None)
+    );
 }
 
 #[test]
@@ -207,7 +219,7 @@ fn entries_without_flags_and_with_more_than_is_known_are_read() {
     bare.pop();
     let stream = [frames(2, &[]), frame(&bare), frame(&[&bare[..], b"\x08more"].concat())].concat();
     let list = listed(&stream, 4096, Limits::default()).unwrap();
-    let entries: Vec<_> = list.entries().map(|entry| (entry.flags, entry.trailing)).collect();
+    let entries: Vec<_> = list.entries().map(|entry| (entry.info.flags, entry.info.trailing)).collect();
     assert_eq!(entries, [(None, &b""[..]), (Some(8), b"more")]);
 }
 
@@ -298,7 +310,7 @@ fn every_comparison_means_to_a_server_what_it_says() {
     ] {
         let list =
             converse(request(vec![Condition::new("currentplayers", comparison, "2")]), entries.clone(), 9);
-        let players: Vec<u8> = list.entries().map(|entry| entry.current_players).collect();
+        let players: Vec<i32> = list.entries().map(|entry| entry.info.current_players).collect();
         assert_eq!(players, expected, "{comparison:?}");
     }
 }
@@ -326,15 +338,15 @@ proptest! {
         prop_assert_eq!(list.entries().count(), listed.len());
         for (entry, listed) in list.entries().zip(&listed) {
             prop_assert_eq!(entry.address.octets(), listed.address);
-            prop_assert_eq!((entry.port, entry.query_port), (listed.port, listed.query_port));
-            prop_assert_eq!(entry.server_name.raw(), &listed.name[..]);
-            prop_assert_eq!(entry.map_name.raw(), &listed.map[..]);
-            prop_assert_eq!(entry.game_type.raw(), &listed.game_type[..]);
-            prop_assert_eq!((entry.current_players, entry.max_players), (listed.players, listed.max_players));
+            prop_assert_eq!((entry.info.port, entry.info.query_port), (listed.port.into(), listed.query_port.into()));
+            prop_assert_eq!(entry.info.server_name.raw(), &listed.name[..]);
+            prop_assert_eq!(entry.info.map_name.raw(), &listed.map[..]);
+            prop_assert_eq!(entry.info.game_type.raw(), &listed.game_type[..]);
+            prop_assert_eq!((entry.info.current_players, entry.info.max_players), (listed.players.into(), listed.max_players.into()));
             let flags = if is_ut2004 { listed.flags } else { listed.flags & 0xFF };
-            prop_assert_eq!(entry.flags, Some(flags));
-            prop_assert_eq!(entry.skill_level.map(FString::raw), is_ut2004.then_some(&listed.skill[..]));
-            prop_assert_eq!(entry.trailing, &b""[..]);
+            prop_assert_eq!(entry.info.flags, Some(flags.cast_signed()));
+            prop_assert_eq!(entry.info.skill_level.map(FString::raw), is_ut2004.then_some(&listed.skill[..]));
+            prop_assert_eq!(entry.info.trailing, &b""[..]);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  client                                                     list server (TCP 28900)
-//!    │ ◄──  \basic\\secure\XXXXXX                                       │  on connect
+//!    │ ◄──  \basic\\secure\WFXNEA                                       │  on connect
 //!    │ ──►  \gamename\G\gamever\V\location\0\validate\Y\final\\queryid\1.1\
 //!    │      \list\[cmp]\gamename\G[\where\filter]\final\                │
 //!    │ ◄──  \ip\a.b.c.d:port \ip\… \final\                              │  plain

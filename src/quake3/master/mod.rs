@@ -37,8 +37,9 @@
 //!   address and per client: dpmaster, doc/techinfo.txt and testsuite. [`Master`] differs where it says so: it keeps
 //!   nothing of a server before it has proved its address, and it paces its lists.
 //!
-//! A client's side is [`ListQuery`], a game server's [`Announcer`](crate::serve::Announcer), a master's [`Master`].
+//! A client's side is [`ListQuery`], over TCP [`cod4x_session`], a game server's [`Announcer`](crate::serve::Announcer), a master's [`Master`].
 
+mod cod4x;
 mod description;
 mod games;
 mod list_part;
@@ -55,6 +56,7 @@ mod tests;
 mod throttle;
 
 pub use super::wire::get_servers::ListRequest;
+pub use cod4x::cod4x_session;
 pub(crate) use description::{check_status, check_tag, encode_heartbeat};
 pub use games::Policy;
 pub use list_part::ListPart;

@@ -4,11 +4,12 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use nom::error::Error;
-use nom::number::complete::{le_u16, le_u32, u8 as byte};
+use nom::number::complete::{be_u32, le_i32, le_u16, u8 as byte};
 use nom::{IResult, Parser};
 
 use crate::model::ServerList;
-use crate::ut2004::wire::strings::{FString, string};
+use crate::ut2004::wire::info::Info;
+use crate::ut2004::wire::strings::string;
 
 /// A list of servers, with what the list server knows of each.
 ///
@@ -17,8 +18,8 @@ use crate::ut2004::wire::strings::{FString, string};
 ///
 /// /// The servers that the list server believes not to be empty.
 /// fn print(list: &List) {
-///     for entry in list.entries().filter(|entry| entry.current_players > 0) {
-///         println!("{:>3} {} {}", entry.current_players, entry.query_address(), entry.server_name.text());
+///     for entry in list.entries().filter(|entry| entry.info.current_players > 0) {
+///         println!("{:>3} {} {}", entry.info.current_players, entry.query_address(), entry.info.server_name.text());
 ///     }
 /// }
 /// ```
@@ -35,33 +36,15 @@ pub struct List {
     pub(super) is_ut2004: bool,
 }
 
-/// What a list server knows of a server. Strings borrow from the list. Names of fields are those of
-/// [`Info`](crate::ut2004::Info).
+/// What a list server knows of a server. Strings borrow from the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry<'a> {
     /// The server's address.
     pub address: Ipv4Addr,
-    /// The port that players connect to.
-    pub port: u16,
-    /// The port that answers queries. OpenSpy always writes `port` plus one.
-    pub query_port: u16,
-    /// The server's name, which may hold colour codes and may be cut.
-    pub server_name: FString<'a>,
-    /// The map's file name without extension.
-    pub map_name: FString<'a>,
-    /// The class of the game, such as `xDeathMatch`.
-    pub game_type: FString<'a>,
-    /// Players.
-    pub current_players: u8,
-    /// Most players.
-    pub max_players: u8,
-    /// Bits, which differ between UT2004 and UT2003: see the [module](super). Unreal II XMP's lists may have none.
-    pub flags: Option<u32>,
-    /// UT2004: the bots' skill, a number as text.
-    pub skill_level: Option<FString<'a>>,
-    /// What follows the known fields; empty from all known list servers.
-    pub trailing: &'a [u8],
+    /// Ports, name, map, players and, if the list has them, flags (see the [module](super)) and skill level. Fields that
+    /// lists do not have are empty or 0.
+    pub info: Info<'a>,
 }
 
 impl List {
@@ -85,44 +68,42 @@ impl fmt::Debug for List {
 }
 
 impl<'a> Entry<'a> {
-    /// The address that answers queries.
+    /// The address that answers queries. OpenSpy always gives the port after the game port.
     #[must_use]
     pub fn query_address(&self) -> SocketAddr {
-        (self.address, self.query_port).into()
+        // A port has 16 bits on the wire.
+        (self.address, u16::try_from(self.info.query_port).unwrap_or_default()).into()
     }
 
     pub(super) fn parse(body: &'a [u8], is_ut2004: bool) -> Option<Self> {
         let (rest, mut entry) = Self::common(body).ok()?;
-        let (rest, flags) =
-            if is_ut2004 { optional(rest, le_u32) } else { optional(rest, byte.map(u32::from)) };
-        entry.flags = flags;
-        (entry.trailing, entry.skill_level) = match flags {
-            Some(_) if is_ut2004 => optional(rest, string),
-            _ => (rest, None),
+        let info = &mut entry.info;
+        (info.trailing, info.flags) = match is_ut2004 {
+            true => optional(rest, le_i32),
+            false => optional(rest, byte.map(i32::from)),
         };
+        if is_ut2004 && info.flags.is_some() {
+            (info.trailing, info.skill_level) = optional(info.trailing, string);
+        }
         Some(entry)
     }
 
     /// The fields that every game has.
     fn common(body: &'a [u8]) -> IResult<&'a [u8], Self> {
-        let (rest, ((a, b, c, d), port, query_port)) =
-            ((byte, byte, byte, byte), le_u16, le_u16).parse(body)?;
+        let (rest, (address, port, query_port)) = (be_u32, le_u16, le_u16).parse(body)?;
         let (rest, (server_name, map_name, game_type)) = (string, string, string).parse(rest)?;
-        let (trailing, (current_players, max_players)) = (byte, byte).parse(rest)?;
-        let entry = Self {
-            address: Ipv4Addr::new(a, b, c, d),
-            port,
-            query_port,
+        let (rest, (current_players, max_players)) = (byte, byte).parse(rest)?;
+        let info = Info {
+            port: port.into(),
+            query_port: query_port.into(),
             server_name,
             map_name,
             game_type,
-            current_players,
-            max_players,
-            flags: None,
-            skill_level: None,
-            trailing,
+            current_players: current_players.into(),
+            max_players: max_players.into(),
+            ..Info::default()
         };
-        Ok((trailing, entry))
+        Ok((rest, Self { address: Ipv4Addr::from_bits(address), info }))
     }
 }
 

@@ -37,7 +37,7 @@ const MAX_FRAME: u32 = 65_535;
 /// session.handle_bytes(now, b"\x05Beta\0\x06DM-Ax\0\x03DM\0\x01\x08\x50");
 /// let list = session.poll_answer().unwrap().unwrap();
 /// assert_eq!(list.servers.servers, ["192.0.2.10:7778".parse().unwrap()]);
-/// assert_eq!(list.entries().next().unwrap().server_name.text(), "Beta");
+/// assert_eq!(list.entries().next().unwrap().info.server_name.text(), "Beta");
 /// ```
 pub type ListSession = StreamSession<List>;
 

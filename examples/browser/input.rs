@@ -1,0 +1,114 @@
+//! What keys mean.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::order::{Column, Condition};
+use super::state::Mode;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Moves the selection or the details by so many rows, negative ones up.
+    Move(isize),
+    Page(isize),
+    First,
+    Last,
+    /// Shows or hides the details.
+    Details,
+    /// Moves between table and details.
+    Switch,
+    Close,
+    Search,
+    Character(char),
+    Erase,
+    EraseAll,
+    /// Ends typing and keeps the search.
+    Accept,
+    SortBy(Column),
+    NextColumn,
+    PreviousColumn,
+    Reverse,
+    Toggle(Condition),
+    Favourite,
+    Refresh,
+    Automatic,
+    Rescan,
+    Help,
+    Quit,
+}
+
+/// The keys, as the help page shows them.
+pub(crate) const HELP: [(&str, &str); 15] = [
+    ("↑ ↓ PgUp PgDn Home End", "move; j k g G too"),
+    ("Enter", "details of the server"),
+    ("Tab", "move between table and details"),
+    ("/", "search as you type; Enter keeps it, Esc clears it"),
+    ("1 … 8", "sort by this column; again: the other way"),
+    ("< >", "sort by the column to the left or right"),
+    ("i", "turn the order"),
+    ("Space", "favourite or not"),
+    ("v e u p o", "only favourites, not empty, not full, no password, answered"),
+    ("r", "refresh what is on the screen"),
+    ("a", "refresh it every few seconds"),
+    ("R", "read the list and query all again"),
+    ("Esc", "close, or clear the search"),
+    ("?", "this page"),
+    ("q Ctrl-C", "quit"),
+];
+
+/// The action of a key; `None` for a key without one.
+pub(crate) fn action(key: KeyEvent, mode: Mode) -> Option<Action> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return match key.code {
+            KeyCode::Char('c') => Some(Action::Quit),
+            KeyCode::Char('u') if mode == Mode::Search => Some(Action::EraseAll),
+            KeyCode::Char('h') if mode == Mode::Search => Some(Action::Erase),
+            _ => None,
+        };
+    }
+    if mode == Mode::Search {
+        return match key.code {
+            KeyCode::Char(c) if !c.is_control() => Some(Action::Character(c)),
+            KeyCode::Backspace => Some(Action::Erase),
+            KeyCode::Enter => Some(Action::Accept),
+            KeyCode::Esc => Some(Action::Close),
+            KeyCode::Up => Some(Action::Move(-1)),
+            KeyCode::Down => Some(Action::Move(1)),
+            _ => None,
+        };
+    }
+    if mode == Mode::Help && key.code != KeyCode::Char('q') {
+        return Some(Action::Close);
+    }
+    Some(match key.code {
+        KeyCode::Up | KeyCode::Char('k') => Action::Move(-1),
+        KeyCode::Down | KeyCode::Char('j') => Action::Move(1),
+        KeyCode::PageUp => Action::Page(-1),
+        KeyCode::PageDown => Action::Page(1),
+        KeyCode::Home | KeyCode::Char('g') => Action::First,
+        KeyCode::End | KeyCode::Char('G') => Action::Last,
+        KeyCode::Enter => Action::Details,
+        KeyCode::Tab | KeyCode::BackTab => Action::Switch,
+        KeyCode::Esc => Action::Close,
+        KeyCode::F(5) | KeyCode::Char('r') => Action::Refresh,
+        KeyCode::F(1) | KeyCode::Char('?') => Action::Help,
+        KeyCode::Char('/') => Action::Search,
+        KeyCode::Char(' ' | 'f') => Action::Favourite,
+        KeyCode::Char('<') => Action::PreviousColumn,
+        KeyCode::Char('>') => Action::NextColumn,
+        KeyCode::Char('i') => Action::Reverse,
+        KeyCode::Char('a') => Action::Automatic,
+        KeyCode::Char('R') => Action::Rescan,
+        KeyCode::Char('q') => Action::Quit,
+        KeyCode::Char(c) => {
+            let column = c.to_digit(10).and_then(|digit| Column::ALL.get((digit as usize).checked_sub(1)?));
+            let condition = || Condition::ALL.iter().find(|(key, ..)| *key == c);
+            return column
+                .map(|column| Action::SortBy(*column))
+                .or_else(|| condition().map(|(_, condition, _)| Action::Toggle(*condition)));
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,65 @@
+//! The browser without a terminal: a line for each server that answers, as the answers come.
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use super::command_line;
+use super::safe_text::{fit, safe};
+use super::server::Server;
+use super::source::Source;
+use super::state::Event;
+
+/// Prints until the list has ended, or Ctrl-C. Servers without one of the words of the search are left out.
+pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let mut out = io::BufWriter::new(io::stdout());
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    let search = search.to_lowercase();
+    let (mut asked, mut answered) = (0_u64, 0_u64);
+    source.scan();
+    let mut events = Vec::new();
+    'scan: loop {
+        tokio::select! {
+            _ = &mut interrupted => break,
+            _ = source.events.recv_many(&mut events, 256) => {}
+        }
+        for event in events.drain(..) {
+            match event {
+                Event::Result(target, result) => {
+                    asked += 1;
+                    answered += u64::from(result.is_ok());
+                    let mut server = Server::new(target);
+                    server.update(*result);
+                    if server.answer.is_some() && server.has(&search) {
+                        writeln!(out, "{}", line(&server))?;
+                    }
+                }
+                Event::Note(note) => command_line::complain(&safe(&note)),
+                Event::Ended => break 'scan,
+                Event::Started | Event::Listed(_) | Event::ListEnded | Event::Refreshed => {}
+            }
+        }
+        out.flush()?;
+    }
+    out.flush()?;
+    command_line::complain(&format!("{answered} of {asked} servers answered"));
+    Ok(if answered > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn line(server: &Server) -> String {
+    let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let text =
+        |text: Option<&queryport::Text>| text.map(|text| text.plain().into_owned()).unwrap_or_default();
+    let ping = server.ping().map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1}"));
+    let map = text(server.text(|status| &status.map));
+    let name = text(server.text(|status| &status.name));
+    format!(
+        "{:<22} {ping:>7} ms  {:>3}/{:<3} {:<20} {:<20} {}",
+        server.target.1,
+        number(server.players()),
+        number(server.slots()),
+        fit(&server.game, 20),
+        fit(&map, 20),
+        fit(&name, 200),
+    )
+}

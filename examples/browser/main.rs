@@ -1,0 +1,160 @@
+//! A server browser for the terminal: the servers of a game, of a file or of your favourites in a live table, with details of
+//! players, teams and rules.
+//!
+//! ```text
+//! cargo run --release --example browser                          invented servers of all four protocols on loopback
+//! cargo run --release --example browser -- openarena             the servers of a game, from its list servers
+//! cargo run --release --example browser -- servers.txt           one HOST:PORT or PROTOCOL HOST:PORT a line
+//! cargo run --release --example browser -- --favourites
+//! cargo run --release --example browser -- openarena --search ctf | sort -k3       lines, without a terminal
+//! ```
+//!
+//! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of settings (XDG_CONFIG_HOME), one
+//! `PROTOCOL HOST:PORT` a line. NO_COLOR and COLORTERM are heeded.
+//!
+//! Exit status: 0 after the terminal was left or when a server answered, 1 when none did or something failed, 2 for a wrong
+//! command line.
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "an example is a program"
+)]
+
+#[path = "../command_line/mod.rs"]
+mod command_line;
+mod farm;
+mod favourites;
+mod input;
+mod lines;
+mod order;
+mod progress;
+mod safe_text;
+mod server;
+mod source;
+mod state;
+mod terminal;
+#[cfg(all(test, target_os = "linux"))]
+mod terminal_tests;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::error::Error;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
+use queryport::Protocol;
+use queryport::games::Game;
+
+use farm::Farm;
+use favourites::Favourites;
+use source::{List, Source};
+use state::Browser;
+use terminal::Program;
+use view::colour::Depth;
+
+/// Browse game servers on the terminal.
+#[derive(Debug, Parser)]
+#[command(name = "browser")]
+struct Arguments {
+    /// A file with one server a line, `HOST:PORT` or `PROTOCOL HOST:PORT`, `-` for standard input; or a game, whose list
+    /// servers are asked. Without it, invented servers on loopback.
+    list: Option<String>,
+    /// Browse the favourites.
+    #[arg(long, conflicts_with = "list")]
+    favourites: bool,
+    /// The protocol of lines that name none.
+    #[arg(long, default_value = "quake3")]
+    protocol: Protocol,
+    /// Show servers with these words in the name, map, game, address or a player's name.
+    #[arg(long, default_value = "")]
+    search: String,
+    /// Query what is on the screen again every so many seconds; the key `a` does so every 10.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    refresh: Option<f64>,
+    /// The timeout of a query in seconds, retries included.
+    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    timeout: f64,
+    /// Most retries; those that do not fit into the timeout are not sent.
+    #[arg(long, default_value_t = 2)]
+    retries: u8,
+    /// Print lines on a terminal too.
+    #[arg(long)]
+    plain: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.5..=600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds between 0.5 and 600".to_owned()),
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    command_line::exit(run(Arguments::parse()).await)
+}
+
+async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let kept = Favourites::of_user();
+    let (favourites, problem) = match kept.read() {
+        Ok(favourites) => (favourites, None),
+        Err(error) => {
+            let path = kept.path().unwrap_or_else(|| Path::new("favourites")).display();
+            (Default::default(), Some(format!("{path}: {}", command_line::message(&error))))
+        }
+    };
+    // The embedded servers run until they are dropped.
+    let mut farm = None;
+    let (title, list) = match (&arguments.list, arguments.favourites) {
+        (_, true) => ("favourites".to_owned(), List::Servers(favourites.iter().cloned().collect())),
+        (Some(list), _) => named(list, arguments.protocol),
+        (None, _) => {
+            let farm = farm.insert(Farm::start().await?);
+            ("invented servers on loopback".to_owned(), List::Servers(farm.targets.clone()))
+        }
+    };
+    let client = source::client(&list, Duration::from_secs_f64(arguments.timeout), arguments.retries)?;
+    let source = Source::new(list, client)?;
+    if !has_terminal(&arguments) {
+        if let Some(problem) = problem {
+            command_line::complain(&problem);
+        }
+        return lines::run(source, &arguments.search).await;
+    }
+    #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+    let mut browser = Browser::new(title, favourites, Instant::now());
+    browser.filter.search.clone_from(&arguments.search);
+    browser.is_automatic = arguments.refresh.is_some();
+    browser.note = problem;
+    let favourites = farm.is_none().then_some(kept);
+    let interval = Duration::from_secs_f64(arguments.refresh.unwrap_or(10.0));
+    let depth = Depth::of_terminal();
+    terminal::run(Program { browser, source, favourites, depth, interval }).await
+}
+
+/// The list of this name: a file comes before a game.
+fn named(list: &str, protocol: Protocol) -> (String, List) {
+    if list == "-" || Path::new(list).exists() {
+        return (list.to_owned(), List::File(list.to_owned(), protocol));
+    }
+    match Game::find(list) {
+        Ok(game) => (game.name.to_owned(), List::Game(game)),
+        Err(error) => {
+            let message = format!("no file {list:?}; as a game: {error}");
+            Arguments::command().error(UsageError::InvalidValue, message).exit()
+        }
+    }
+}
+
+/// Whether there is a terminal to draw on. Keys are read from it even where standard input is the list.
+fn has_terminal(arguments: &Arguments) -> bool {
+    let has_keys = std::io::stdin().is_terminal() || arguments.list.as_deref() == Some("-");
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
+    !arguments.plain && has_keys && std::io::stdout().is_terminal() && (!is_dumb || cfg!(windows))
+}

@@ -1,0 +1,113 @@
+//! One server of the table.
+
+use queryport::games::Game;
+use queryport::{Outcome, Protocol, ServerStatus, Text};
+
+use super::safe_text::safe;
+
+/// The protocol, and the host and query port as they were given.
+pub(crate) type Target = (Protocol, String);
+
+/// What is known of a server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) target: Target,
+    /// The last answer; it stays when a later query fails.
+    pub(crate) answer: Option<Outcome<ServerStatus>>,
+    /// Why the last query has no answer.
+    pub(crate) failure: Option<String>,
+    /// Whether a query is under way.
+    pub(crate) is_awaited: bool,
+    pub(crate) is_favourite: bool,
+    /// The name of the game, or of the protocol.
+    pub(crate) game: String,
+    /// Name and map in lower case, to sort by.
+    pub(crate) keys: [String; 2],
+    /// What a search looks at, in lower case.
+    text: String,
+}
+
+impl Server {
+    pub(crate) fn new(target: Target) -> Self {
+        let mut server = Self {
+            game: target.0.to_string(),
+            target,
+            answer: None,
+            failure: None,
+            is_awaited: true,
+            is_favourite: false,
+            keys: Default::default(),
+            text: String::new(),
+        };
+        server.text = server.words();
+        server
+    }
+
+    /// Takes the answer or the failure of a query.
+    pub(crate) fn update(&mut self, result: Result<Outcome<ServerStatus>, String>) {
+        self.is_awaited = false;
+        match result {
+            Ok(outcome) => {
+                if let Some(game) = Game::of(&outcome.answer, self.target.0) {
+                    game.name.clone_into(&mut self.game);
+                }
+                self.answer = Some(outcome);
+                self.failure = None;
+                self.keys = [self.text(|status| &status.name), self.text(|status| &status.map)]
+                    .map(|text| text.map(|text| safe(&text.plain()).to_lowercase()).unwrap_or_default());
+                self.text = self.words();
+            }
+            Err(failure) => self.failure = Some(failure),
+        }
+    }
+
+    pub(crate) fn status(&self) -> Option<&ServerStatus> {
+        self.answer.as_ref().map(|outcome| &outcome.answer)
+    }
+
+    pub(crate) fn text(&self, field: impl Fn(&ServerStatus) -> &Option<Text>) -> Option<&Text> {
+        self.status().and_then(|status| field(status).as_ref())
+    }
+
+    /// Players, bots included.
+    pub(crate) fn players(&self) -> Option<u32> {
+        self.status()?.player_count
+    }
+
+    pub(crate) fn slots(&self) -> Option<u32> {
+        self.status()?.max_players
+    }
+
+    /// Bots as the server counts them, or those of its list that are marked.
+    pub(crate) fn bots(&self) -> Option<u32> {
+        let status = self.status()?;
+        let marked = || status.listed_players().iter().filter_map(|player| player.bot).collect::<Vec<_>>();
+        let listed = Some(marked()).filter(|marks| !marks.is_empty());
+        let count = |marks: Vec<bool>| u32::try_from(marks.iter().filter(|is_bot| **is_bot).count()).ok();
+        status.bot_count.or_else(|| listed.and_then(count))
+    }
+
+    /// The round-trip time in milliseconds.
+    pub(crate) fn ping(&self) -> Option<f64> {
+        Some(self.answer.as_ref()?.rtt?.as_secs_f64() * 1000.0)
+    }
+
+    /// Whether each word is in the name, map, game, type, address or a player's name. The words are in lower case.
+    pub(crate) fn has(&self, words: &str) -> bool {
+        words.split_whitespace().all(|word| self.text.contains(word))
+    }
+
+    fn words(&self) -> String {
+        let (protocol, address) = &self.target;
+        let mut words = format!("{address} {protocol} {}", self.game);
+        if let Some(status) = self.status() {
+            let texts =
+                [&status.name, &status.map, &status.game_type, &status.mod_name].into_iter().flatten();
+            for text in texts.chain(status.listed_players().iter().map(|player| &player.name)) {
+                words.push(' ');
+                words.push_str(&safe(&text.plain()));
+            }
+        }
+        words.to_lowercase()
+    }
+}

@@ -1,0 +1,302 @@
+//! Where servers and answers come from: list servers, files and queries, in tasks of the runtime.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_core::Stream;
+use queryport::games::Game;
+use queryport::net::ScanTarget;
+use queryport::{Client, Protocol, QueryOptions, ScanOptions, Timing, ToStatus};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::task::{JoinHandle, LocalSet, spawn_local};
+
+use super::command_line::message;
+use super::server::Target;
+use super::state::Event;
+
+/// Events that wait to be taken. A slow screen slows the scan down.
+const QUEUE: usize = 1024;
+/// The longest line that can hold a target.
+const LONGEST_LINE: u64 = 4096;
+
+/// What is browsed.
+#[derive(Debug, Clone)]
+pub(crate) enum List {
+    Game(&'static Game),
+    /// A file with one server a line, and the protocol of lines that name none.
+    File(String, Protocol),
+    Servers(Vec<Target>),
+}
+
+/// What is to be queried.
+#[derive(Debug)]
+enum Work {
+    /// The list is read, and each server queried; an earlier scan ends.
+    Scan,
+    Refresh(Vec<Target>),
+}
+
+/// The thread that queries, and the events that it reports. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Source {
+    work: mpsc::UnboundedSender<Work>,
+    pub(crate) events: Receiver<Event>,
+}
+
+impl Source {
+    /// A thread of its own, because a `Scan` stays on the thread that made it: drawing does not lengthen round trips.
+    pub(crate) fn new(list: List, client: Client) -> io::Result<Self> {
+        let (work, received) = mpsc::unbounded_channel();
+        let (sender, events) = mpsc::channel(QUEUE);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let working = move || LocalSet::new().block_on(&runtime, query_all(list, client, received, sender));
+        std::thread::Builder::new().name("queries".to_owned()).spawn(working)?;
+        Ok(Self { work, events })
+    }
+
+    /// Reads the list and queries each server; an earlier scan ends.
+    pub(crate) fn scan(&self) {
+        let _ = self.work.send(Work::Scan);
+    }
+
+    /// Queries these again.
+    pub(crate) fn refresh(&self, targets: Vec<Target>) {
+        let _ = self.work.send(Work::Refresh(targets));
+    }
+}
+
+async fn query_all(
+    list: List,
+    client: Client,
+    mut received: mpsc::UnboundedReceiver<Work>,
+    events: Sender<Event>,
+) {
+    let mut scan: Option<JoinHandle<()>> = None;
+    while let Some(work) = received.recv().await {
+        let (client, events) = (client.clone(), events.clone());
+        match work {
+            Work::Scan => {
+                if let Some(earlier) = scan.take() {
+                    earlier.abort();
+                    // No event of the earlier scan comes after this.
+                    let _ = earlier.await;
+                }
+                let _ = events.send(Event::Started).await;
+                let (sender, receiver) = mpsc::channel(QUEUE);
+                let listing = Listing { events: events.clone(), targets: sender, seen: BTreeSet::new() };
+                let reading = listing.read(list.clone(), client.clone());
+                scan = Some(spawn_local(async move {
+                    let (queried, ()) = tokio::join!(query(&client, receiver, &events), reading);
+                    report(queried, Event::Ended, &events).await;
+                }));
+            }
+            Work::Refresh(targets) => {
+                let (sender, receiver) = mpsc::channel(targets.len().max(1));
+                for target in targets {
+                    let _ = sender.try_send(target);
+                }
+                spawn_local(async move {
+                    let queried = query(&client, receiver, &events).await;
+                    report(queried, Event::Refreshed, &events).await;
+                });
+            }
+        }
+    }
+}
+
+async fn report(queried: Result<(), queryport::Error>, end: Event, events: &Sender<Event>) {
+    if let Err(error) = queried {
+        let _ = events.send(Event::Note(message(&error))).await;
+    }
+    let _ = events.send(end).await;
+}
+
+/// Queries targets as they come.
+async fn query(
+    client: &Client,
+    targets: Receiver<Target>,
+    events: &Sender<Event>,
+) -> Result<(), queryport::Error> {
+    let (sender, mut order) = mpsc::unbounded_channel();
+    let mut handed = Vec::new();
+    let mut scan = client.scan_stream(Targets { targets, order: sender }, ScanOptions::default())?;
+    while let Some(scanned) = scan.next().await {
+        while let Ok(target) = order.try_recv() {
+            handed.push(target);
+        }
+        let number = usize::try_from(scanned.index).unwrap_or(usize::MAX);
+        let Some(target) = handed.get(number) else { continue };
+        let result = scanned.result.map(|outcome| outcome.map(|answer| answer.to_status()));
+        let result = result.map_err(|error| message(&error));
+        if events.send(Event::Result(target.clone(), Box::new(result))).await.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The targets of a scan, which are told apart by the order in which it takes them.
+struct Targets {
+    targets: Receiver<Target>,
+    order: mpsc::UnboundedSender<Target>,
+}
+
+impl Stream for Targets {
+    type Item = ScanTarget;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ScanTarget>> {
+        let next = ready!(self.targets.poll_recv(cx));
+        Poll::Ready(next.map(|target| {
+            let _ = self.order.send(target.clone());
+            target.into()
+        }))
+    }
+}
+
+/// A list on its way to the scan, each server once.
+struct Listing {
+    events: Sender<Event>,
+    targets: Sender<Target>,
+    seen: BTreeSet<Target>,
+}
+
+impl Listing {
+    async fn read(mut self, list: List, client: Client) {
+        match list {
+            List::Servers(servers) => {
+                for target in servers {
+                    if !self.add(target).await {
+                        return;
+                    }
+                }
+            }
+            List::Game(game) => match client.servers(game) {
+                Ok(mut servers) => {
+                    while let Some(listed) = servers.next().await {
+                        if !self.add((listed.protocol, listed.server.to_string())).await {
+                            return;
+                        }
+                    }
+                    for report in servers.masters() {
+                        if let Some(Err(error)) = &report.list {
+                            self.note(message(error)).await;
+                        }
+                    }
+                }
+                Err(error) => self.note(message(&error)).await,
+            },
+            List::File(path, protocol) => {
+                let mut lines = lines(path);
+                while let Some(line) = lines.recv().await {
+                    match line.and_then(|line| target(&line, Some(protocol))) {
+                        Ok(Some(target)) => {
+                            if !self.add(target).await {
+                                return;
+                            }
+                        }
+                        Ok(None) => {}
+                        Err(why) => self.note(why).await,
+                    }
+                }
+            }
+        }
+        let _ = self.events.send(Event::ListEnded).await;
+    }
+
+    /// Hands a server on; `false` when nobody takes it.
+    async fn add(&mut self, target: Target) -> bool {
+        if !self.seen.insert(target.clone()) {
+            return true;
+        }
+        self.events.send(Event::Listed(target.clone())).await.is_ok()
+            && self.targets.send(target).await.is_ok()
+    }
+
+    async fn note(&self, note: String) {
+        let _ = self.events.send(Event::Note(note)).await;
+    }
+}
+
+/// The lines of a file, or of standard input for `-`, read in a thread of its own: reading blocks, and may never end.
+fn lines(path: String) -> Receiver<Result<String, String>> {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    std::thread::spawn(move || {
+        let named = |error: io::Error| format!("{path}: {}", message(&error));
+        let reader: Box<dyn Read> = match path.as_str() {
+            "-" => Box::new(io::stdin()),
+            _ => match File::open(&path) {
+                Ok(file) => Box::new(file),
+                Err(error) => {
+                    let _ = sender.blocking_send(Err(named(error)));
+                    return;
+                }
+            },
+        };
+        let mut reader = BufReader::new(reader);
+        loop {
+            let mut line = Vec::new();
+            let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).and_then(|length| {
+                let is_long = line.last() != Some(&b'\n') && length as u64 == LONGEST_LINE;
+                if is_long { reader.skip_until(b'\n') } else { Ok(length) }
+            });
+            let line = match read {
+                Ok(0) => break,
+                Ok(_) => Ok(String::from_utf8_lossy(&line).into_owned()),
+                Err(error) => Err(named(error)),
+            };
+            let is_failed = line.is_err();
+            if sender.blocking_send(line).is_err() || is_failed {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// The target of a line; `None` for an empty line or a comment. `protocol`: that of a line that names none.
+pub(crate) fn target(line: &str, protocol: Option<Protocol>) -> Result<Option<Target>, String> {
+    let text = line.trim_start_matches('\u{feff}').split('#').next().unwrap_or_default().trim();
+    let wrong = || format!("\"{}\" is no HOST:PORT or PROTOCOL HOST:PORT", text.escape_debug());
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let (protocol, server) = match text.split_once(char::is_whitespace) {
+        Some((name, server)) => (name.parse().map_err(|_| wrong())?, server.trim()),
+        None => (protocol.ok_or_else(wrong)?, text),
+    };
+    if server.contains(|c: char| c.is_whitespace() || c.is_control()) || server.len() > 300 {
+        return Err(wrong());
+    }
+    Ok(Some((protocol, server.to_owned())))
+}
+
+/// A client for the list, with the dialect of its game.
+pub(crate) fn client(list: &List, timeout: Duration, retries: u8) -> Result<Client, queryport::Error> {
+    let dialect = if let List::Game(game) = list { game.dialect } else { None };
+    let options = dialect.into_iter().fold(QueryOptions::default(), QueryOptions::with_dialect);
+    let timing = Timing::default().with_timeout(timeout).with_retries(retries);
+    Ok(Client::new()?.with_timing(timing).with_options(options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_name_targets() {
+        let quake3 = |server: &str| Ok(Some((Protocol::Quake3, server.to_owned())));
+        let read = |line| target(line, Some(Protocol::Quake3));
+        assert_eq!(read(" 192.0.2.1:27960 # a remark"), quake3("192.0.2.1:27960"));
+        assert_eq!(read("\u{feff}quake3 example.org"), quake3("example.org"));
+        assert_eq!(read("ut2004\t[::1]:7778"), Ok(Some((Protocol::Ut2004, "[::1]:7778".to_owned()))));
+        assert_eq!((read(""), read("# only a remark")), (Ok(None), Ok(None)));
+        for wrong in ["quake4 example.org", "a b c", "quake3 a\u{1b}[2J", &"x".repeat(400)] {
+            assert!(read(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(target("example.org", None).is_err());
+    }
+}

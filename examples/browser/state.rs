@@ -1,0 +1,323 @@
+//! The state of the browser: servers, selection, order, filter. It knows no terminal, socket or file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use queryport::{Outcome, ServerStatus};
+
+use super::input::Action;
+use super::order::{Column, Filter, Order};
+use super::progress::Progress;
+use super::server::{Server, Target};
+
+/// Most characters of a search.
+const LONGEST_SEARCH: usize = 100;
+
+/// What the source of data reports.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A scan of the whole list begins.
+    Started,
+    /// A server of the list.
+    Listed(Target),
+    /// The list has ended.
+    ListEnded,
+    /// The result of a query.
+    Result(Target, Box<Result<Outcome<ServerStatus>, String>>),
+    /// The end of a scan of the whole list.
+    Ended,
+    /// The end of a refresh.
+    Refreshed,
+    /// A line for the user.
+    Note(String),
+}
+
+/// What the state wants done outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Query these again.
+    Refresh(Vec<Target>),
+    /// Read the list again, and query all.
+    Rescan,
+    /// Write or remove a favourite.
+    Favourite(Target, bool),
+    Quit,
+}
+
+/// What keys act on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Table,
+    Details,
+    Search,
+    Help,
+}
+
+/// What the last drawing found out about the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Screen {
+    /// Rows of the table.
+    pub(crate) rows: usize,
+    /// Whether table and details are side by side.
+    pub(crate) is_wide: bool,
+    /// Lines of the details that do not fit.
+    pub(crate) hidden_lines: usize,
+    /// Lines of the details on the screen.
+    pub(crate) detail_lines: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Browser {
+    pub(crate) title: String,
+    pub(crate) servers: Vec<Server>,
+    numbers: BTreeMap<Target, usize>,
+    favourites: BTreeSet<Target>,
+    /// The numbers of the servers that the table shows, in order.
+    pub(crate) shown: Vec<usize>,
+    is_stale: bool,
+    /// The row of the selection among those shown, and the first row on the screen.
+    pub(crate) cursor: usize,
+    pub(crate) top: usize,
+    /// The server that the selection follows; none while the first row is selected, whichever that is.
+    followed: Option<usize>,
+    pub(crate) order: Order,
+    pub(crate) filter: Filter,
+    pub(crate) mode: Mode,
+    /// Whether the details are shown, and the first of their lines on the screen.
+    pub(crate) has_details: bool,
+    pub(crate) scroll: usize,
+    pub(crate) is_automatic: bool,
+    pub(crate) is_refreshing: bool,
+    pub(crate) progress: Progress,
+    pub(crate) note: Option<String>,
+    pub(crate) screen: Screen,
+}
+
+impl Browser {
+    pub(crate) fn new(title: String, favourites: BTreeSet<Target>, now: Instant) -> Self {
+        Self {
+            title,
+            servers: Vec::new(),
+            numbers: BTreeMap::new(),
+            favourites,
+            shown: Vec::new(),
+            is_stale: false,
+            cursor: 0,
+            top: 0,
+            followed: None,
+            order: Order::by(Column::Players),
+            filter: Filter::default(),
+            mode: Mode::Table,
+            has_details: false,
+            scroll: 0,
+            is_automatic: false,
+            is_refreshing: false,
+            progress: Progress::new(now),
+            note: None,
+            screen: Screen::default(),
+        }
+    }
+
+    pub(crate) fn handle(&mut self, event: Event, now: Instant) {
+        match event {
+            Event::Started => self.progress = Progress::new(now),
+            Event::Listed(target) => {
+                self.progress.listed += 1;
+                let number = self.number(target);
+                if let Some(server) = self.servers.get_mut(number) {
+                    server.is_awaited = true;
+                }
+            }
+            Event::ListEnded => self.progress.is_listed = true,
+            Event::Result(target, result) => {
+                if !self.progress.is_finished() {
+                    self.progress.add(result.is_ok(), now);
+                }
+                let number = self.number(target);
+                if let Some(server) = self.servers.get_mut(number) {
+                    server.update(*result);
+                }
+            }
+            Event::Ended => self.progress.finish(now),
+            Event::Refreshed => self.is_refreshing = false,
+            Event::Note(note) => self.note = Some(note),
+        }
+        self.is_stale = true;
+    }
+
+    /// The number of a server, which is added where it is new.
+    fn number(&mut self, target: Target) -> usize {
+        if let Some(number) = self.numbers.get(&target) {
+            return *number;
+        }
+        let number = self.servers.len();
+        self.numbers.insert(target.clone(), number);
+        let is_favourite = self.favourites.contains(&target);
+        let mut server = Server::new(target);
+        server.is_favourite = is_favourite;
+        self.servers.push(server);
+        number
+    }
+
+    /// Carries out what a key means.
+    pub(crate) fn act(&mut self, action: Action) -> Option<Command> {
+        self.note = None;
+        let page = self.screen.rows.max(1);
+        match action {
+            Action::Move(rows) if self.mode == Mode::Details => self.scroll_by(rows),
+            Action::Move(rows) => self.move_to(self.cursor.saturating_add_signed(rows)),
+            Action::Page(pages) if self.mode == Mode::Details => {
+                let lines = isize::try_from(self.screen.detail_lines.max(1)).unwrap_or(isize::MAX);
+                self.scroll_by(pages.saturating_mul(lines));
+            }
+            Action::Page(pages) => {
+                let rows = pages.saturating_mul(isize::try_from(page).unwrap_or(isize::MAX));
+                self.move_to(self.cursor.saturating_add_signed(rows));
+            }
+            Action::First if self.mode == Mode::Details => self.scroll = 0,
+            Action::Last if self.mode == Mode::Details => self.scroll = self.screen.hidden_lines,
+            Action::First => {
+                self.move_to(0);
+                self.followed = None;
+            }
+            Action::Last => self.move_to(usize::MAX),
+            Action::Details => {
+                self.has_details = !self.has_details;
+                let is_alone = self.has_details && !self.screen.is_wide;
+                self.mode = if is_alone { Mode::Details } else { Mode::Table };
+                self.scroll = 0;
+            }
+            Action::Switch if self.has_details && self.screen.is_wide => {
+                self.mode = if self.mode == Mode::Details { Mode::Table } else { Mode::Details };
+            }
+            Action::Switch => {}
+            Action::Close => match self.mode {
+                Mode::Search => {
+                    self.search(String::new());
+                    self.mode = Mode::Table;
+                }
+                Mode::Help => self.mode = Mode::Table,
+                Mode::Details | Mode::Table if self.has_details => {
+                    (self.has_details, self.mode) = (false, Mode::Table);
+                }
+                _ => self.search(String::new()),
+            },
+            Action::Search => self.mode = Mode::Search,
+            Action::Character(c) => {
+                if self.filter.search.chars().count() < LONGEST_SEARCH {
+                    self.search(format!("{}{c}", self.filter.search));
+                }
+            }
+            Action::Erase => {
+                let mut text = self.filter.search.clone();
+                text.pop();
+                self.search(text);
+            }
+            Action::EraseAll => self.search(String::new()),
+            Action::Accept => self.mode = Mode::Table,
+            Action::SortBy(column) => self.sort(self.order.chosen(column)),
+            Action::NextColumn => self.sort(self.order.moved(1)),
+            Action::PreviousColumn => self.sort(self.order.moved(Column::ALL.len() - 1)),
+            Action::Reverse => self.sort(self.order.reversed()),
+            Action::Toggle(condition) => {
+                self.filter.toggle(condition);
+                self.is_stale = true;
+            }
+            Action::Automatic => {
+                self.is_automatic = !self.is_automatic;
+                let state = if self.is_automatic { "on" } else { "off" };
+                self.note = Some(format!("automatic refresh of what is on the screen: {state}"));
+            }
+            Action::Help => self.mode = if self.mode == Mode::Help { Mode::Table } else { Mode::Help },
+            Action::Favourite => return self.favour(),
+            Action::Refresh => return self.refresh(),
+            Action::Rescan => return Some(Command::Rescan),
+            Action::Quit => return Some(Command::Quit),
+        }
+        None
+    }
+
+    /// Queries what is on the screen again, unless such queries are under way.
+    pub(crate) fn refresh(&mut self) -> Option<Command> {
+        let rows = self.screen.rows.max(1);
+        let mut on_screen: Vec<usize> = self.shown.iter().skip(self.top).take(rows).copied().collect();
+        if self.has_details && !self.screen.is_wide {
+            on_screen = self.shown.get(self.cursor).copied().into_iter().collect();
+        }
+        let is_free = |number: &usize| self.servers.get(*number).is_some_and(|server| !server.is_awaited);
+        let numbers: Vec<usize> = on_screen.into_iter().filter(is_free).collect();
+        if numbers.is_empty() || self.is_refreshing {
+            return None;
+        }
+        self.is_refreshing = true;
+        let mut targets = Vec::new();
+        for number in numbers {
+            if let Some(server) = self.servers.get_mut(number) {
+                server.is_awaited = true;
+                targets.push(server.target.clone());
+            }
+        }
+        Some(Command::Refresh(targets))
+    }
+
+    /// The selected server.
+    pub(crate) fn selected(&self) -> Option<&Server> {
+        self.shown.get(self.cursor).and_then(|number| self.servers.get(*number))
+    }
+
+    /// Sorts and filters where something changed, and scrolls so that the selection is among so many rows.
+    pub(crate) fn settle(&mut self, rows: usize) {
+        if self.is_stale {
+            self.shown = self.filter.apply(&self.servers, self.order);
+            self.is_stale = false;
+            self.cursor = match self.followed {
+                None => 0,
+                Some(server) => {
+                    let place = self.shown.iter().position(|number| *number == server);
+                    place.unwrap_or_else(|| self.cursor.min(self.shown.len().saturating_sub(1)))
+                }
+            };
+        }
+        let rows = rows.max(1);
+        let last_top = self.shown.len().saturating_sub(rows);
+        self.top = self.top.clamp((self.cursor + 1).saturating_sub(rows), self.cursor).min(last_top);
+    }
+
+    fn move_to(&mut self, row: usize) {
+        self.settle(self.screen.rows);
+        self.cursor = row.min(self.shown.len().saturating_sub(1));
+        self.followed = self.shown.get(self.cursor).copied();
+        self.scroll = 0;
+    }
+
+    fn scroll_by(&mut self, lines: isize) {
+        self.scroll = self.scroll.saturating_add_signed(lines).min(self.screen.hidden_lines);
+    }
+
+    fn search(&mut self, text: String) {
+        if text != self.filter.search {
+            self.filter.search = text;
+            (self.is_stale, self.followed) = (true, None);
+        }
+    }
+
+    fn sort(&mut self, order: Order) {
+        self.order = order;
+        self.is_stale = true;
+    }
+
+    fn favour(&mut self) -> Option<Command> {
+        self.settle(self.screen.rows);
+        let number = *self.shown.get(self.cursor)?;
+        let server = self.servers.get_mut(number)?;
+        server.is_favourite = !server.is_favourite;
+        let (target, is_favourite) = (server.target.clone(), server.is_favourite);
+        if is_favourite {
+            self.favourites.insert(target.clone());
+        } else {
+            self.favourites.remove(&target);
+        }
+        self.is_stale = true;
+        Some(Command::Favourite(target, is_favourite))
+    }
+}

@@ -1,0 +1,195 @@
+//! The browser on a terminal: drawing, keys, signals, and leaving the terminal as it was.
+
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossterm::event::Event as Input;
+use ratatui::DefaultTerminal;
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+
+use super::command_line::message;
+use super::favourites::Favourites;
+use super::input::action;
+use super::source::Source;
+use super::state::{Browser, Command};
+use super::view;
+use super::view::colour::Depth;
+
+/// What changes is drawn this often; a key is answered at once.
+const FRAME: Duration = Duration::from_millis(50);
+/// While nothing changes but the time, the progress is drawn this often.
+const CLOCK: Duration = Duration::from_millis(250);
+/// Most events that are taken between two looks at the keys.
+const BATCH: usize = 512;
+
+/// Whether any thread has panicked.
+static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// What runs on the terminal.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) browser: Browser,
+    pub(crate) source: Source,
+    /// None where favourites are not kept.
+    pub(crate) favourites: Option<Favourites>,
+    pub(crate) depth: Depth,
+    /// The time between automatic refreshes.
+    pub(crate) interval: Duration,
+}
+
+/// Runs until the user or a signal ends it.
+pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>> {
+    let mut ended = std::pin::pin!(ended()?);
+    let (mut terminal, _restored) = enter()?;
+    let mut keys = keys();
+    program.source.scan();
+    let mut events = Vec::new();
+    let mut frames = tokio::time::interval(FRAME);
+    frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut is_stale, mut drawn, mut refreshed) = (true, now(), now());
+    loop {
+        let mut is_urgent = false;
+        let command = tokio::select! {
+            () = &mut ended => break,
+            input = keys.recv() => {
+                is_urgent = true;
+                match input {
+                    Some(input) => program.input(&input?),
+                    None => break,
+                }
+            }
+            _ = program.source.events.recv_many(&mut events, BATCH) => {
+                for event in events.drain(..) {
+                    program.browser.handle(event, now());
+                }
+                is_stale = true;
+                None
+            }
+            _ = frames.tick() => {
+                let is_due = program.browser.is_automatic && refreshed.elapsed() >= program.interval;
+                program.browser.progress.note(now());
+                if is_due {
+                    refreshed = now();
+                    program.browser.refresh()
+                } else {
+                    None
+                }
+            }
+        };
+        if HAS_PANICKED.load(Ordering::Relaxed) {
+            return Err("a task of this program panicked".into());
+        }
+        if let Some(command) = command {
+            if command == Command::Quit {
+                break;
+            }
+            program.carry_out(command);
+            is_stale = true;
+        }
+        let is_running = !program.browser.progress.is_finished();
+        let is_due = (is_stale && drawn.elapsed() >= FRAME) || (is_running && drawn.elapsed() >= CLOCK);
+        if is_urgent || is_due {
+            terminal.draw(|frame| view::draw(frame, &mut program.browser, program.depth, now()))?;
+            (is_stale, drawn) = (false, now());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Program {
+    fn input(&mut self, input: &Input) -> Option<Command> {
+        let Input::Key(key) = input else { return None };
+        let action = action(*key, self.browser.mode)?;
+        self.browser.act(action)
+    }
+
+    fn carry_out(&mut self, command: Command) {
+        match command {
+            Command::Refresh(targets) => self.source.refresh(targets),
+            Command::Rescan => self.source.scan(),
+            Command::Favourite(target, is_favourite) => {
+                let note = match &self.favourites {
+                    None => Some("favourites among the embedded servers are not kept".to_owned()),
+                    Some(favourites) => favourites
+                        .write(&target, is_favourite)
+                        .err()
+                        .map(|error| format!("the favourite is not kept: {}", message(&error))),
+                };
+                self.browser.note = note;
+            }
+            Command::Quit => {}
+        }
+    }
+}
+
+/// Restores the terminal when it is dropped, unless a panic has done it: the message would be overwritten.
+#[derive(Debug)]
+pub(crate) struct Restore;
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        if !HAS_PANICKED.load(Ordering::Relaxed) {
+            ratatui::restore();
+        }
+    }
+}
+
+/// Switches to raw mode and the alternate screen. A panic in any thread restores the terminal before its message is written.
+pub(crate) fn enter() -> io::Result<(DefaultTerminal, Restore)> {
+    let restore = Restore;
+    let terminal = ratatui::try_init()?;
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        HAS_PANICKED.store(true, Ordering::Relaxed);
+        before(info);
+    }));
+    Ok((terminal, restore))
+}
+
+/// Keys and changes of the size, read in a thread of its own: reading blocks.
+fn keys() -> mpsc::Receiver<io::Result<Input>> {
+    let (sender, receiver) = mpsc::channel(64);
+    std::thread::spawn(move || {
+        loop {
+            let input = crossterm::event::read();
+            let is_failed = input.is_err();
+            if sender.blocking_send(input).is_err() || is_failed {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// Waits for a signal that ends the program.
+#[cfg(unix)]
+fn ended() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn ended() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+#[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+fn now() -> Instant {
+    Instant::now()
+}

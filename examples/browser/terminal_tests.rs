@@ -1,0 +1,180 @@
+//! The browser on a pseudo-terminal: however it ends, the terminal is as it was.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test"
+)]
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use clap::Parser;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+
+use super::{Arguments, run, terminal};
+
+/// Opening a terminal does not make it the one that controls this process.
+const O_NOCTTY: i32 = 0o400;
+const ENTER: &str = "\u{1b}[?1049h";
+const LEAVE: &str = "\u{1b}[?1049l";
+const SHOW_CURSOR: &str = "\u{1b}[?25h";
+
+/// A pseudo-terminal on which one of the ignored tests below runs in a process of its own.
+struct Pty {
+    child: Child,
+    /// This process's end of the terminal: what is typed.
+    keys: File,
+    /// The program's end.
+    line: File,
+    before: Termios,
+    output: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Pty {
+    fn start(program: &str, columns: u16, rows: u16) -> Self {
+        let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keys).unwrap();
+        unlockpt(&keys).unwrap();
+        let name = ptsname(&keys, Vec::new()).unwrap().into_string().unwrap();
+        let line = OpenOptions::new().read(true).write(true).custom_flags(O_NOCTTY).open(name).unwrap();
+        tcsetwinsize(&line, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let before = tcgetattr(&line).unwrap();
+        let end = || line.try_clone().unwrap();
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "--nocapture", &format!("terminal_tests::{program}")])
+            .env("TERM", "xterm-256color")
+            .env_remove("NO_COLOR")
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .unwrap();
+        let keys = File::from(keys);
+        let output = Arc::new(Mutex::new(Vec::new()));
+        let (mut source, kept) = (keys.try_clone().unwrap(), Arc::clone(&output));
+        let reader = std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // An error when the program and this test have closed the terminal.
+            while let Ok(length @ 1..) = source.read(&mut buffer) {
+                kept.lock().unwrap().extend_from_slice(&buffer[..length]);
+            }
+        });
+        Self { child, keys, line, before, output, reader }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.output.lock().unwrap()).into_owned()
+    }
+
+    fn wait_for(&self, text: &str) {
+        for _ in 0..600 {
+            if self.text().contains(text) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("{text:?} is not in {:?}", self.text());
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for the end of the program, and checks the terminal. Returns the exit code and what was written after the
+    /// alternate screen.
+    fn end(mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().unwrap().code();
+        let after = tcgetattr(&self.line).unwrap();
+        assert_eq!(after.local_modes, self.before.local_modes, "echo and lines");
+        assert_eq!(
+            (after.input_modes, after.output_modes),
+            (self.before.input_modes, self.before.output_modes)
+        );
+        drop((self.line, self.keys));
+        self.reader.join().unwrap();
+        let text = String::from_utf8_lossy(&self.output.lock().unwrap()).into_owned();
+        assert_eq!(text.matches(ENTER).count(), 1, "{text:?}");
+        assert_eq!(text.matches(LEAVE).count(), 1, "{text:?}");
+        let (_, left) = text.split_once(LEAVE).unwrap();
+        assert!(text.rfind(SHOW_CURSOR) > text.rfind("\u{1b}[?25l"), "the cursor is shown: {text:?}");
+        (code, left.to_owned())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a program for the tests below"]
+async fn browses() {
+    let arguments = Arguments::parse_from(["browser", "--timeout", "1"]);
+    run(arguments).await.unwrap();
+}
+
+#[test]
+#[ignore = "a program for the tests below"]
+fn panics() {
+    let (mut terminal, _restore) = terminal::enter().unwrap();
+    terminal.draw(|frame| frame.render_widget("queryport", frame.area())).unwrap();
+    panic!("a test of panics");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a program for the tests below"]
+async fn panics_in_a_task() {
+    tokio::spawn(async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        panic!("a test of panics");
+    });
+    let error = run(Arguments::parse_from(["browser"])).await.unwrap_err();
+    assert_eq!(error.to_string(), "a task of this program panicked");
+}
+
+#[test]
+fn keys_and_signals_end_it_cleanly() {
+    let ends: [(&str, Option<Signal>); 4] =
+        [("q", None), ("\u{3}", None), ("", Some(Signal::TERM)), ("?", Some(Signal::INT))];
+    for (keys, signal) in ends {
+        let mut pty = Pty::start("browses", 80, 24);
+        pty.wait_for("queryport");
+        pty.press(keys);
+        if let Some(signal) = signal {
+            pty.signal(signal);
+        }
+        let (code, left) = pty.end();
+        assert_eq!(code, Some(0), "{keys:?} {signal:?}: {left:?}");
+    }
+}
+
+#[test]
+fn keys_typed_ahead_and_a_tiny_terminal_that_grows_do_no_harm() {
+    let mut pty = Pty::start("browses", 1, 1);
+    pty.wait_for(ENTER);
+    pty.press("\r\u{1b}[B\u{1b}[6~/x\u{7f}\r5R");
+    tcsetwinsize(&pty.line, Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    pty.signal(Signal::WINCH);
+    pty.wait_for("invented servers on loopback");
+    pty.press("q");
+    assert_eq!(pty.end().0, Some(0));
+}
+
+#[test]
+fn a_panic_leaves_the_terminal_before_its_message() {
+    for program in ["panics", "panics_in_a_task"] {
+        let pty = Pty::start(program, 80, 24);
+        let (code, left) = pty.end();
+        assert!(left.contains("a test of panics"), "{left:?}");
+        assert_eq!(code, Some(if program == "panics" { 101 } else { 0 }), "{left:?}");
+    }
+}

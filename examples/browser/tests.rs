@@ -1,0 +1,484 @@
+//! The whole browser without a terminal: events and keys in, a screen in memory out.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use proptest::prelude::*;
+use queryport::games::{Game, Master, MasterForm};
+use queryport::model::{Charset, Colours, Style};
+use queryport::{Outcome, Player, Protocol, ServerStatus, Team, Text};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+
+use tokio::net::UdpSocket;
+
+use super::farm::Farm;
+use super::input::action;
+use super::safe_text::width;
+use super::server::Target;
+use super::source::{List, Source, client};
+use super::state::{Browser, Command, Event, Mode};
+use super::view::{self, colour::Depth};
+
+#[allow(clippy::disallowed_methods, reason = "a start for virtual time")]
+fn start() -> Instant {
+    Instant::now()
+}
+
+fn target(number: u16) -> Target {
+    (Protocol::Quake3, format!("192.0.2.1:{}", 27960 + number))
+}
+
+fn caret(text: &str) -> Text {
+    Text::new(text.as_bytes().to_vec(), Style::new(Charset::default(), Colours::Caret))
+}
+
+fn answer(name: Text, map: &str, players: u32, ping: u64) -> Outcome<ServerStatus> {
+    let mut status = ServerStatus::default();
+    status.name = Some(name);
+    status.map = Some(map.into());
+    (status.player_count, status.max_players, status.bot_count) = (Some(players), Some(16), Some(1));
+    let mut ann = Player::new(caret("^1Ann"));
+    (ann.score, ann.ping, ann.team) = (Some(12), Some(48), Some(0));
+    status.players = Some(vec![ann]);
+    let mut red = Team::default();
+    (red.id, red.name, red.score) = (Some(0), Some("Red".into()), Some(3));
+    status.teams = vec![red];
+    status.rules = [("fraglimit", "20"), ("sv_floodProtect", "1")].into_iter().collect();
+    Outcome::new(status, ([192, 0, 2, 1], 27960).into(), Some(Duration::from_millis(ping)))
+}
+
+/// A browser after a scan of these servers, and of one that does not answer.
+fn browser(servers: Vec<Outcome<ServerStatus>>) -> Browser {
+    let (start, favourite) = (start(), target(1));
+    let mut browser = Browser::new("a test".to_owned(), BTreeSet::from([favourite]), start);
+    let answers = servers.into_iter().map(Ok);
+    let silent = Err("192.0.2.1: no answer within 4.0 s (3 requests sent)".to_owned());
+    for (number, result) in (0..).zip(answers.chain([silent])) {
+        browser.handle(Event::Listed(target(number)), start);
+        browser.handle(Event::Result(target(number), Box::new(result)), start + Duration::from_secs(1));
+    }
+    browser.handle(Event::ListEnded, start);
+    browser.handle(Event::Ended, start + Duration::from_secs(2));
+    browser
+}
+
+fn some() -> Browser {
+    browser(vec![
+        answer(caret("^1Red ^7Planet"), "q3dm17", 3, 80),
+        answer(caret("Green ^2Leaf"), "ctf_compromise", 9, 20),
+        answer(caret("Empty"), "aggressor", 0, 140),
+    ])
+}
+
+fn drawn(browser: &mut Browser, columns: u16, rows: u16) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    let now = start();
+    terminal.draw(|frame| view::draw(frame, browser, Depth::True, now)).unwrap();
+    terminal.backend().buffer().clone()
+}
+
+/// The lines of a screen without the blanks at their ends.
+fn lines(buffer: &Buffer) -> Vec<String> {
+    let row = |y: u16| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+    (0..buffer.area.height).map(|y| row(y).trim_end().to_owned()).collect()
+}
+
+fn screen(browser: &mut Browser, columns: u16, rows: u16) -> Vec<String> {
+    lines(&drawn(browser, columns, rows))
+}
+
+fn press(browser: &mut Browser, keys: &str) -> Vec<Command> {
+    let code = |c: char| match c {
+        '\n' => KeyCode::Enter,
+        '\t' => KeyCode::Tab,
+        '\u{1b}' => KeyCode::Esc,
+        '\u{8}' => KeyCode::Backspace,
+        '↓' => KeyCode::Down,
+        '↑' => KeyCode::Up,
+        '⇟' => KeyCode::PageDown,
+        '⇞' => KeyCode::PageUp,
+        c => KeyCode::Char(c),
+    };
+    let mut commands = Vec::new();
+    for c in keys.chars() {
+        let key = KeyEvent::new(code(c), KeyModifiers::NONE);
+        commands.extend(action(key, browser.mode).and_then(|action| browser.act(action)));
+    }
+    commands
+}
+
+/// The names of the table, from the top.
+fn names(browser: &mut Browser) -> Vec<String> {
+    browser.settle(100);
+    let name = |number: &usize| browser.servers[*number].keys[0].clone();
+    browser.shown.iter().map(name).collect()
+}
+
+#[test]
+fn a_usual_terminal_shows_servers_in_columns() {
+    let shown = screen(&mut some(), 80, 24);
+    let expected = [
+        "queryport  a test                                          3 servers, 12 players",
+        "3 of 4 answered in 2.0 s, 2 a second, 1 did not",
+        "★ Name                     Game             Map           Players▼  Bots  Ping",
+        "★ Green Leaf               quake3           ctf_comprom…      9/16     1    20",
+        "  Red Planet               quake3           q3dm17            3/16     1    80",
+        "  Empty                    quake3           aggressor         0/16     1   140",
+        "  192.0.2.1: no answer withi…  quake3                                         lost",
+    ];
+    let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (shown, expected) in shown.iter().zip(expected).skip(1) {
+        assert_eq!(squeezed(shown), squeezed(expected), "{shown}");
+    }
+    assert_eq!(width(&shown[0]), 80, "the counts end at the right edge: {:?}", shown[0]);
+    assert!(shown[23].starts_with("? help  q quit  Enter details"), "{:?}", shown[23]);
+}
+
+#[test]
+fn a_tiny_terminal_shows_names_and_players() {
+    let shown = screen(&mut some(), 20, 5);
+    assert_eq!(shown[0], "queryport  a test");
+    assert_eq!(shown[1], "Name        Players▼");
+    assert_eq!(shown[2], "Green Leaf      9/16");
+    assert_eq!(shown[3], "Red Planet      3/16");
+    assert_eq!(shown[4], "? help  q quit");
+}
+
+#[test]
+fn a_large_terminal_shows_the_details_beside_the_table() {
+    let mut browser = some();
+    let _ = drawn(&mut browser, 200, 50);
+    press(&mut browser, "\n↓");
+    let shown = screen(&mut browser, 200, 50);
+    let table: Vec<&str> = shown.iter().map(|line| line.split('│').next().unwrap().trim()).collect();
+    let details: Vec<&str> = shown.iter().filter_map(|line| Some(line.split_once('│')?.1.trim())).collect();
+    assert!(table[3].contains("192.0.2.1:27961") && table[4].contains("192.0.2.1:27960"), "{table:?}");
+    assert_eq!(details[0], "Red Planet", "the details follow the selection");
+    for line in [
+        "map         q3dm17",
+        "players     3 of 16, 1 of them bots",
+        "3     0  Red",
+        "12    48    0  Ann",
+        "2 rules",
+        "fraglimit 20",
+    ] {
+        assert!(details.contains(&line), "{line:?} in {details:#?}");
+    }
+}
+
+#[test]
+fn a_narrow_terminal_shows_the_details_alone_and_scrolls_them() {
+    let mut browser = some();
+    let _ = drawn(&mut browser, 40, 10);
+    press(&mut browser, "\n");
+    let first = screen(&mut browser, 40, 10);
+    assert_eq!((browser.mode, first[2].as_str()), (Mode::Details, "Green Leaf"));
+    press(&mut browser, "G");
+    let last = screen(&mut browser, 40, 10);
+    assert_eq!(last[8], "sv_floodProtect 1");
+    press(&mut browser, "g\u{1b}");
+    assert!(screen(&mut browser, 40, 10)[2].contains("Players"), "back at the table");
+}
+
+#[test]
+fn every_size_is_drawn_in_every_mode() {
+    for keys in ["", "\n", "?", "/abc", "\n\t", "ve"] {
+        for (columns, rows) in
+            [(1, 1), (2, 2), (5, 3), (20, 5), (23, 8), (80, 24), (99, 9), (100, 9), (200, 50), (400, 100)]
+        {
+            let mut browser = some();
+            let _ = drawn(&mut browser, columns, rows);
+            press(&mut browser, keys);
+            let _ = drawn(&mut browser, columns, rows);
+        }
+    }
+}
+
+#[test]
+fn names_keep_their_colours_except_in_the_selected_row() {
+    let mut browser = some();
+    let buffer = drawn(&mut browser, 80, 24);
+    let at = |y: u16, symbol: &str| {
+        (0..80).map(|x| &buffer[(x, y)]).find(|cell| cell.symbol() == symbol).unwrap().clone()
+    };
+    assert_eq!(at(4, "R").fg, ratatui::style::Color::LightRed);
+    assert_eq!(at(4, "P").fg, ratatui::style::Color::Reset);
+    assert!(at(3, "L").modifier.contains(ratatui::style::Modifier::REVERSED));
+    assert_eq!(at(3, "L").fg, ratatui::style::Color::Reset);
+}
+
+#[test]
+fn hostile_names_stay_in_their_column() {
+    let long = "long ".repeat(400);
+    let hostile = [
+        "\u{1b}[2J\u{1b}]0;title\u{7}clear",
+        "\u{202e}gnp.exe\u{2066}\u{200f}right to left",
+        "日本語のサーバー名は二倍の幅を取る長い名前です",
+        "العربية עברית mixed",
+        &long,
+        "Z\u{335}\u{336}\u{337}\u{338}\u{339}\u{33a}algo",
+        "👩‍👩‍👧‍👦 family 🏴‍☠️ flag",
+        "\t\r\n\u{0}\u{85}\u{9b}31m",
+        "",
+    ];
+    let servers = hostile.iter().map(|name| answer(caret(name), name, 5, 50)).collect();
+    let mut browser = browser(servers);
+    for (columns, rows) in [(20, 5), (80, 24), (200, 50)] {
+        let plain = |browser: &mut Browser| {
+            let buffer = drawn(browser, columns, rows);
+            for cell in &buffer.content {
+                let is_bad = |c: char| {
+                    c.is_control()
+                        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+                };
+                assert!(!cell.symbol().contains(is_bad), "{:?}", cell.symbol());
+            }
+            buffer
+        };
+        let buffer = plain(&mut browser);
+        // The counts of players are one below the other.
+        let ends: BTreeSet<u16> = (2..rows - 1)
+            .filter_map(|y| {
+                (3..columns).find(|x| {
+                    buffer[(*x, y)].symbol() == "6"
+                        && buffer[(*x - 1, y)].symbol() == "1"
+                        && buffer[(*x - 2, y)].symbol() == "/"
+                })
+            })
+            .collect();
+        assert_eq!(ends.len(), 1, "at {columns} columns: {:#?}", lines(&buffer));
+        press(&mut browser, "\n");
+        for _ in 0..hostile.len() {
+            let _ = plain(&mut browser);
+            press(&mut browser, "↓");
+        }
+        press(&mut browser, "\u{1b}");
+    }
+}
+
+#[test]
+fn each_column_sorts_in_both_directions_and_missing_values_come_last() {
+    let mut browser = some();
+    let silent = String::new();
+    let order = |browser: &mut Browser, key: &str| {
+        press(browser, key);
+        names(browser)
+    };
+    let (red, green, empty) = ("red planet".to_owned(), "green leaf".to_owned(), "empty".to_owned());
+    let by = |names: [&String; 3]| names.into_iter().chain([&silent]).cloned().collect::<Vec<_>>();
+    assert_eq!(names(&mut browser), by([&green, &red, &empty]), "most players first");
+    assert_eq!(order(&mut browser, "5"), by([&empty, &red, &green]));
+    assert_eq!(order(&mut browser, "2"), by([&empty, &green, &red]));
+    assert_eq!(order(&mut browser, "2"), by([&red, &green, &empty]));
+    assert_eq!(order(&mut browser, "4"), by([&empty, &green, &red]), "by map");
+    assert_eq!(order(&mut browser, "7"), by([&green, &red, &empty]), "by ping");
+    assert_eq!(order(&mut browser, "i"), by([&empty, &red, &green]));
+    assert_eq!(order(&mut browser, "1"), by([&green, &empty, &red]), "favourites first");
+    assert_eq!(order(&mut browser, "8"), by([&red, &green, &empty]), "by address");
+    assert_eq!(order(&mut browser, "<"), by([&green, &red, &empty]), "the column to the left");
+}
+
+#[test]
+fn a_search_narrows_the_table_with_each_key() {
+    let mut browser = some();
+    press(&mut browser, "/pl");
+    assert_eq!(names(&mut browser), ["red planet"]);
+    press(&mut browser, "x");
+    assert!(names(&mut browser).is_empty());
+    press(&mut browser, "\u{8}\u{8}\u{8}ANN ctf\n");
+    assert_eq!(names(&mut browser), ["green leaf"], "a player and a map");
+    assert!(screen(&mut browser, 80, 24)[23].starts_with("/ANN ctf  ? help"));
+    press(&mut browser, "/\u{1b}");
+    assert_eq!(names(&mut browser).len(), 4);
+    press(&mut browser, &format!("/{}", "q".repeat(1000)));
+    assert_eq!(browser.filter.search.len(), 100);
+    assert!(screen(&mut browser, 20, 5)[4].ends_with('q'));
+}
+
+#[test]
+fn conditions_hide_servers() {
+    for (key, left) in [("e", 2), ("u", 4), ("p", 4), ("o", 3), ("v", 1), ("ev", 1), ("ee", 4)] {
+        let mut browser = some();
+        press(&mut browser, key);
+        assert_eq!(names(&mut browser).len(), left, "{key}");
+    }
+}
+
+#[test]
+fn the_selection_follows_its_server() {
+    let mut browser = some();
+    let _ = drawn(&mut browser, 80, 24);
+    assert_eq!(browser.selected().unwrap().keys[0], "green leaf");
+    // Nobody has moved: the first row is selected, whichever that is.
+    let crowd = |number, players| {
+        Event::Result(target(number), Box::new(Ok(answer(caret("Red Planet"), "q3dm6", players, 80))))
+    };
+    browser.handle(crowd(0, 16), start());
+    let _ = drawn(&mut browser, 80, 24);
+    assert_eq!(browser.selected().unwrap().keys[0], "red planet");
+    press(&mut browser, "↓");
+    browser.handle(crowd(0, 1), start());
+    let _ = drawn(&mut browser, 80, 24);
+    assert_eq!((browser.selected().unwrap().keys[0].as_str(), browser.cursor), ("green leaf", 0));
+}
+
+#[test]
+fn a_favourite_is_kept_and_removed() {
+    let mut browser = some();
+    let _ = drawn(&mut browser, 80, 24);
+    assert_eq!(press(&mut browser, " "), [Command::Favourite(target(1), false)]);
+    assert_eq!(press(&mut browser, " "), [Command::Favourite(target(1), true)]);
+}
+
+#[test]
+fn a_refresh_queries_what_is_on_the_screen_once() {
+    let many = (0..40).map(|number| answer(caret("x"), "m", number, 50)).collect();
+    let mut browser = browser(many);
+    let _ = drawn(&mut browser, 80, 12);
+    assert_eq!(browser.screen.rows, 8);
+    press(&mut browser, "⇟⇟");
+    let _ = drawn(&mut browser, 80, 12);
+    let [Command::Refresh(targets)] = &press(&mut browser, "r")[..] else { panic!() };
+    // The selection is on row 16, the last on the screen.
+    let expected: Vec<Target> = (23..=30).rev().map(target).collect();
+    assert_eq!(*targets, expected);
+    assert!(press(&mut browser, "r").is_empty(), "one at a time");
+    browser.handle(Event::Result(targets[0].clone(), Box::new(Err("gone".to_owned()))), start());
+    browser.handle(Event::Refreshed, start());
+    let server = browser.servers.iter().find(|server| server.target == targets[0]).unwrap();
+    assert!(server.answer.is_some() && server.failure.as_deref() == Some("gone"), "the last answer stays");
+    assert_eq!(press(&mut browser, "r").len(), 1);
+    assert_eq!(browser.progress.done, 41, "a refresh does not count as a part of the scan");
+}
+
+#[test]
+fn the_progress_has_rate_and_estimate() {
+    let begin = start();
+    let at = |millis: u64| begin + Duration::from_millis(millis);
+    let mut browser = Browser::new("a test".to_owned(), BTreeSet::new(), begin);
+    browser.handle(Event::Started, begin);
+    for number in 0..50 {
+        browser.handle(Event::Listed(target(number)), begin);
+    }
+    let line = |browser: &mut Browser, now| {
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        terminal.draw(|frame| view::draw(frame, browser, Depth::None, now)).unwrap();
+        lines(terminal.backend().buffer())[1].clone()
+    };
+    assert!(line(&mut browser, begin).starts_with("0 of 50+ "));
+    for number in 0..20 {
+        let result = Ok(answer(caret("x"), "m", 1, 1));
+        browser.handle(Event::Result(target(number), Box::new(result)), at(u64::from(number + 1) * 100));
+    }
+    browser.handle(Event::ListEnded, at(2000));
+    assert!(line(&mut browser, at(2000)).starts_with("20 of 50, 10 a second, 3.0 s left "));
+}
+
+#[test]
+fn control_c_quits_in_every_mode() {
+    for mode in [Mode::Table, Mode::Details, Mode::Search, Mode::Help] {
+        let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(some().act(action(key, mode).unwrap()), Some(Command::Quit));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn any_keys_on_any_screen_leave_a_selection_on_the_screen(
+        keys in "[ -~\n\t\u{1b}\u{8}↓↑⇟⇞]{0,25}", columns in 1_u16..120, rows in 1_u16..40
+    ) {
+        let mut browser = some();
+        for key in keys.chars() {
+            press(&mut browser, &key.to_string());
+            let _ = drawn(&mut browser, columns, rows);
+            prop_assert!(browser.cursor < browser.shown.len().max(1));
+            let rows = browser.screen.rows;
+            prop_assert!(rows == 0 || (browser.top..browser.top + rows).contains(&browser.cursor));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_embedded_servers_answer_and_tell_their_games() {
+    let farm = Farm::start().await.unwrap();
+    let list = List::Servers(farm.targets.clone());
+    let client = client(&list, Duration::from_secs(5), 3).unwrap();
+    let mut source = Source::new(list, client).unwrap();
+    source.scan();
+    let mut browser = Browser::new("farm".to_owned(), BTreeSet::new(), start());
+    while !browser.progress.is_finished() {
+        browser.handle(source.events.recv().await.unwrap(), start());
+    }
+    assert_eq!((browser.progress.listed, browser.progress.done, browser.progress.answered), (38, 38, 36));
+    let mut protocols = BTreeSet::new();
+    for server in browser.servers.iter().filter(|server| server.answer.is_some()) {
+        let protocol = server.target.0;
+        assert_ne!(server.game, protocol.to_string(), "{:?}", server.keys);
+        assert!(server.status().unwrap().completeness.is_complete(), "{:?}", server.keys);
+        assert!(server.players().is_some() && !server.keys[1].is_empty());
+        protocols.insert(protocol);
+    }
+    assert_eq!(protocols.len(), 4);
+    // What is on the screen again.
+    let _ = drawn(&mut browser, 80, 24);
+    let Some(Command::Refresh(targets)) = browser.refresh() else { panic!() };
+    assert_eq!(targets.len(), 20);
+    source.refresh(targets);
+    while browser.is_refreshing {
+        browser.handle(source.events.recv().await.unwrap(), start());
+    }
+}
+
+/// OpenArena, listed by a master that names three servers, and by one that is not there.
+async fn listed_game() -> &'static Game {
+    let bind = || UdpSocket::bind("127.0.0.1:0");
+    let (master, closed) = (bind().await.unwrap(), bind().await.unwrap().local_addr().unwrap());
+    let address = master.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut reply = b"\xff\xff\xff\xffgetserversResponse".to_vec();
+        for host in 1..=3 {
+            reply.extend([b'\\', 192, 0, 2, host, 0x6D, 0x38]);
+        }
+        reply.extend(b"\\EOT\0\0\0");
+        while let Ok((_, from)) = master.recv_from(&mut [0; 256]).await {
+            let _ = master.send_to(&reply, from).await;
+        }
+    });
+    let entry = |address: std::net::SocketAddr| Master::new(MasterForm::Short, address.to_string().leak());
+    let mut game = *Game::find("openarena").unwrap();
+    game.masters = vec![entry(address), entry(closed)].leak();
+    Box::leak(Box::new(game))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_is_read_from_its_list_servers() {
+    let list = List::Game(listed_game().await);
+    let client = client(&list, Duration::from_millis(500), 0).unwrap();
+    let mut source = Source::new(list, client).unwrap();
+    source.scan();
+    let mut browser = Browser::new("a game".to_owned(), BTreeSet::new(), start());
+    let mut notes = Vec::new();
+    while !browser.progress.is_finished() {
+        let event = source.events.recv().await.unwrap();
+        if let Event::Note(note) = &event {
+            notes.push(note.clone());
+        }
+        browser.handle(event, start());
+    }
+    let targets: BTreeSet<&str> = browser.servers.iter().map(|server| server.target.1.as_str()).collect();
+    assert_eq!(targets, BTreeSet::from(["192.0.2.1:27960", "192.0.2.2:27960", "192.0.2.3:27960"]));
+    assert_eq!((browser.progress.listed, browser.progress.done), (3, 3));
+    assert_eq!(notes.len(), 1, "the dead list server is named once: {notes:?}");
+    // Again: the counts begin anew, and no server is there twice.
+    source.scan();
+    browser.handle(source.events.recv().await.unwrap(), start());
+    assert_eq!(browser.progress.done, 0);
+    while !browser.progress.is_finished() {
+        browser.handle(source.events.recv().await.unwrap(), start());
+    }
+    assert_eq!((browser.progress.done, browser.servers.len()), (3, 3));
+}

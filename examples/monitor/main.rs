@@ -1,0 +1,276 @@
+//! Watches game servers and serves what it sees to Prometheus, or makes one check for Nagios, Icinga and their kin.
+//!
+//! ```text
+//! cargo run --example monitor                                             embedded servers; metrics on http://127.0.0.1:9861/metrics
+//! cargo run --example monitor -- quake3 HOST[:PORT] ut2004 HOST[:PORT]    pairs of protocol or game and server
+//! cargo run --example monitor -- --file servers.txt                       one such pair a line, # comments
+//! cargo run --example monitor -- --game openarena                         sums over the servers of a game
+//! cargo run --example monitor -- --once --warning 0.2 --critical 1 openarena HOST
+//! ```
+//!
+//! Beside this file: `prometheus.yml` scrapes it, `dashboard.json` is a dashboard for Grafana.
+//!
+//! With `--once`, standard output is one line with performance data, and the exit status is that of monitoring plug-ins: 0 ok, 1
+//! warning (an incomplete answer, a round trip over `--warning`), 2 critical (no answer, a round trip over `--critical`), 3 unknown
+//! (a host without an address, a wrong command line, output that cannot be written). Without it: 0 after Ctrl-C, 1 for a failure, 2
+//! for a wrong command line.
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    clippy::arithmetic_side_effects,
+    reason = "an example is a program"
+)]
+
+mod check;
+#[path = "../command_line/mod.rs"]
+mod command_line;
+#[path = "../query/embedded/mod.rs"]
+#[allow(dead_code, reason = "`query` uses all of it")]
+mod embedded;
+mod http;
+mod metrics;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::Duration;
+
+use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
+use queryport::games::Game;
+use queryport::{Client, Timing};
+use tokio::net::TcpListener;
+use tokio::task::{LocalSet, spawn_local};
+
+use check::{State, Thresholds};
+use watch::{Server, Watched, WatchedGame, What};
+
+/// Most servers that are watched one by one: each has a dozen series.
+const MOST_SERVERS: usize = 500;
+
+/// Watch game servers: metrics for Prometheus, or one check.
+#[derive(Debug, Parser)]
+#[command(name = "monitor")]
+struct Arguments {
+    /// Pairs of a protocol or game and a server: HOST, HOST:PORT, an IP address or [IPv6]:PORT. Without any, embedded servers.
+    #[arg(value_name = "PROTOCOL|GAME SERVER")]
+    servers: Vec<String>,
+    /// A file with one such pair a line.
+    #[arg(long)]
+    file: Option<PathBuf>,
+    /// Watch all servers of this game, in sums; may be given more than once.
+    #[arg(long, value_parser = game, conflicts_with = "once")]
+    game: Vec<&'static Game>,
+    /// The address of the metrics page.
+    #[arg(long, default_value = "127.0.0.1:9861")]
+    listen: SocketAddr,
+    /// Query each server every so many seconds.
+    #[arg(long, default_value_t = 30.0, value_parser = seconds)]
+    interval: f64,
+    /// Query the servers of a game every so many seconds.
+    #[arg(long, default_value_t = 300.0, value_parser = seconds)]
+    game_interval: f64,
+    /// Query each server once, print one line, and end with the status of a monitoring plug-in.
+    #[arg(long)]
+    once: bool,
+    /// With --once: a round trip of more seconds is a warning.
+    #[arg(long, value_parser = seconds, requires = "once")]
+    warning: Option<f64>,
+    /// With --once: a round trip of more seconds is critical.
+    #[arg(long, value_parser = seconds, requires = "once")]
+    critical: Option<f64>,
+    /// The timeout of a query in seconds, retries included.
+    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    timeout: f64,
+    /// Most retries; those that do not fit into the timeout are not sent.
+    #[arg(long, default_value_t = 2)]
+    retries: u8,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds between 0.001 and 86400".to_owned()),
+    }
+}
+
+fn game(text: &str) -> Result<&'static Game, String> {
+    Game::find(text).map_err(|error| error.to_string())
+}
+
+fn main() -> ExitCode {
+    let is_check = std::env::args_os().any(|argument| argument == "--once");
+    let arguments = Arguments::try_parse().and_then(|arguments| {
+        let watched =
+            watched(&arguments).map_err(|why| Arguments::command().error(UsageError::InvalidValue, why))?;
+        Ok((arguments, watched))
+    });
+    let (arguments, watched) = match arguments {
+        Ok(parsed) => parsed,
+        // To a plug-in, exit status 2 would mean that the server is down.
+        Err(error) if is_check && error.use_stderr() => {
+            let _ = error.print();
+            return unknown("wrong command line");
+        }
+        Err(error) => error.exit(),
+    };
+    let result = run(&arguments, watched);
+    match result {
+        Err(error) if is_check => unknown(&command_line::message(&*error)),
+        result => command_line::exit(result),
+    }
+}
+
+/// The line of a check that could not be made.
+fn unknown(why: &str) -> ExitCode {
+    let line = format!("QUERYPORT UNKNOWN: {}", check::plain(why));
+    if writeln!(io::stdout(), "{line}").is_err() {
+        command_line::complain(&line);
+    }
+    State::Unknown.exit_code()
+}
+
+/// What the arguments name.
+fn watched(arguments: &Arguments) -> Result<Watched, String> {
+    let mut servers = Vec::new();
+    for pair in arguments.servers.chunks(2) {
+        let [what, server] = pair else {
+            return Err(format!(
+                "no server follows {:?}: expected pairs of protocol or game and server",
+                pair.concat()
+            ));
+        };
+        servers.push(Server::new(What::parse(what)?, server.clone()));
+    }
+    if let Some(file) = &arguments.file {
+        let named = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| named(&command_line::message(&error)))?;
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let at = |why: String| named(&format!("line {number}: {why}"));
+            // The name of a game may have blanks in it.
+            let pair = line.rsplit_once(char::is_whitespace);
+            let (what, server) =
+                pair.ok_or_else(|| at(format!("{line:?} is no pair of protocol or game and server")))?;
+            servers.push(Server::new(What::parse(what.trim()).map_err(at)?, server.to_owned()));
+        }
+    }
+    // The same server twice would be the same series twice.
+    let mut seen = std::collections::BTreeSet::new();
+    servers.retain(|server| seen.insert((server.what.protocol(), metrics::label(&server.address))));
+    if servers.len() > MOST_SERVERS {
+        return Err(format!("{} servers: at most {MOST_SERVERS} are watched one by one", servers.len()));
+    }
+    let game = |game: &&'static Game| WatchedGame { game, sums: None, lists: Default::default() };
+    let mut games: Vec<WatchedGame> = arguments.game.iter().map(game).collect();
+    games.dedup_by_key(|watched| watched.game.id);
+    Ok(Watched { servers, games })
+}
+
+fn run(arguments: &Arguments, watched: Watched) -> Result<ExitCode, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    LocalSet::new().block_on(&runtime, watch(arguments, watched))
+}
+
+async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, Box<dyn Error>> {
+    // The embedded servers run until they are dropped.
+    let mut embedded = Vec::new();
+    if watched.servers.is_empty() && watched.games.is_empty() {
+        for world in embedded::worlds() {
+            let server = world.start(0).await?;
+            watched.servers.push(Server::new(What::Protocol(server.protocol), server.address.to_string()));
+            embedded.push(server);
+        }
+    }
+    let timing = Timing::default()
+        .with_timeout(Duration::from_secs_f64(arguments.timeout))
+        .with_retries(arguments.retries);
+    let client = Client::new()?.with_timing(timing);
+    if arguments.once {
+        return once(arguments, &client, watched).await;
+    }
+    let cannot_listen =
+        |error| format!("cannot listen on {}: {}", arguments.listen, command_line::message(&error));
+    let listener =
+        TcpListener::bind(arguments.listen).await.map_err(|error: io::Error| cannot_listen(error))?;
+    let address = listener.local_addr()?;
+    let (servers, games) = (watched.servers.len(), watched.games.len());
+    let said = writeln!(
+        io::stdout(),
+        "watching {servers} servers and {games} games; metrics on http://{address}/metrics"
+    );
+    // A service goes on when nobody reads its output.
+    if let Err(error) = said
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        return Err(error.into());
+    }
+    let watched = Rc::new(RefCell::new(watched));
+    for number in 0..servers {
+        let interval = Duration::from_secs_f64(arguments.interval);
+        spawn_local(watch::watch_server(client.clone(), Rc::clone(&watched), number, interval));
+    }
+    for number in 0..games {
+        let interval = Duration::from_secs_f64(arguments.game_interval);
+        spawn_local(watch::watch_game(client.clone(), Rc::clone(&watched), number, interval));
+    }
+    tokio::select! {
+        () = http::serve(listener, watched) => {}
+        ended = ended() => ended?,
+    }
+    drop(embedded);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Queries each server once, 32 at a time.
+async fn once(
+    arguments: &Arguments,
+    client: &Client,
+    mut watched: Watched,
+) -> Result<ExitCode, Box<dyn Error>> {
+    for servers in watched.servers.chunks_mut(32) {
+        let queries: Vec<_> = servers
+            .iter()
+            .map(|server| {
+                let (client, what, address) = (client.clone(), server.what, server.address.clone());
+                spawn_local(async move { watch::query(&client, what, &address).await })
+            })
+            .collect();
+        for (server, query) in servers.iter_mut().zip(queries) {
+            server.add(query.await?);
+        }
+    }
+    let threshold = |seconds: Option<f64>| seconds.map(Duration::from_secs_f64);
+    let thresholds =
+        Thresholds { warning: threshold(arguments.warning), critical: threshold(arguments.critical) };
+    let (state, line) = check::report(&watched, thresholds);
+    let mut out = io::stdout();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        // The exit status is there for who does not read the line.
+        _ => Ok(state.exit_code()),
+    }
+}
+
+/// Waits for Ctrl-C or a signal to end.
+async fn ended() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}

@@ -1,0 +1,442 @@
+//! The metrics page, the check and the HTTP server; Prometheus itself where it is installed.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+use std::time::Duration;
+
+use queryport::games::{Game, Master, MasterForm};
+use queryport::{
+    Client, Completeness, Error, Outcome, Part, Protocol, QueryError, ServerStatus, Text, Timing,
+};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::task::{LocalSet, spawn_local};
+
+use super::check::{State, Thresholds, report};
+use super::metrics::page;
+use super::watch::{Server, Shared, Sums, Watched, WatchedGame, What};
+use super::{embedded, http, watch};
+
+fn outcome(name: &str, map: &str) -> Outcome<ServerStatus> {
+    let mut status = ServerStatus::default();
+    (status.name, status.map) = (Some(name.into()), Some(map.into()));
+    (status.player_count, status.max_players, status.bot_count) = (Some(12), Some(16), Some(3));
+    let mut outcome = Outcome::new(status, ([192, 0, 2, 1], 27960).into(), Some(Duration::from_millis(34)));
+    outcome.stats.rejected = 2;
+    outcome
+}
+
+fn silent() -> Error {
+    let error = QueryError::NoAnswer { requests: 3, waited: Duration::from_secs(4) };
+    Error::Query { peer: ([192, 0, 2, 1], 27960).into(), error }
+}
+
+fn server(address: &str, results: Vec<Result<Outcome<ServerStatus>, Error>>) -> Server {
+    let mut server = Server::new(What::Protocol(Protocol::Quake3), address.to_owned());
+    results.into_iter().for_each(|result| server.add(result));
+    server
+}
+
+fn one(results: Vec<Result<Outcome<ServerStatus>, Error>>) -> Watched {
+    Watched { servers: vec![server("192.0.2.1", results)], games: Vec::new() }
+}
+
+/// The standard output of a program that reads this; none where it is not installed.
+fn piped(program: &str, arguments: &[&str], input: &str) -> Option<(bool, String)> {
+    let spawned = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = spawned else {
+        eprintln!("{program} is not installed: passed over");
+        return None;
+    };
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    Some((output.status.success(), text))
+}
+
+fn check_metrics(page: &str) {
+    if let Some((is_valid, problems)) = piped("promtool", &["check", "metrics"], page) {
+        assert!(is_valid && problems.is_empty(), "{problems}\n{page}");
+    }
+}
+
+/// A folder that is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("queryport-monitor-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_page_has_what_is_known_of_each_server() {
+    let page = page(&one(vec![Err(silent()), Ok(outcome("Srv", "q3dm17"))])).unwrap();
+    let labels = r#"{protocol="quake3",server="192.0.2.1"}"#;
+    for line in [
+        format!("queryport_up{labels} 1"),
+        format!("queryport_players{labels} 12"),
+        format!("queryport_bots{labels} 3"),
+        format!("queryport_slots{labels} 16"),
+        format!("queryport_round_trip_seconds{labels} 0.034"),
+        format!("queryport_answer_complete{labels} 1"),
+        format!("queryport_queries_total{labels} 2"),
+        format!("queryport_rejected_datagrams_total{labels} 2"),
+        r#"queryport_query_failures_total{kind="offline",protocol="quake3",server="192.0.2.1"} 1"#.to_owned(),
+        r#"queryport_server_info{game="",map="q3dm17",name="Srv",protocol="quake3",server="192.0.2.1",version=""} 1"#
+            .to_owned(),
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line}\nin\n{page}");
+    }
+    check_metrics(&page);
+}
+
+#[test]
+fn a_server_that_is_down_has_no_stale_values() {
+    let page = page(&one(vec![Ok(outcome("Srv", "q3dm17")), Err(silent())])).unwrap();
+    assert!(page.contains("queryport_up{protocol=\"quake3\",server=\"192.0.2.1\"} 0"));
+    for absent in ["queryport_players", "queryport_server_info", "queryport_round_trip_seconds"] {
+        assert!(!page.contains(absent), "{absent}\n{page}");
+    }
+    let unasked = super::metrics::page(&one(Vec::new())).unwrap();
+    assert_eq!(unasked, "", "nothing is known before the first query");
+}
+
+#[test]
+fn games_are_sums() {
+    let game = Game::find("openarena").unwrap();
+    let sums = Some(Sums { listed: 300, up: 250, players: 900, bots: 120 });
+    let lists = [("dpmaster.deathmask.net:27950", true), ("master.ioquake3.org:27950", false)].into();
+    let page =
+        page(&Watched { servers: Vec::new(), games: vec![WatchedGame { game, sums, lists }] }).unwrap();
+    assert!(page.contains("queryport_game_servers_up{game=\"openarena\"} 250\n"), "{page}");
+    assert!(
+        page.contains("queryport_game_list_up{game=\"openarena\",list=\"master.ioquake3.org:27950\"} 0\n")
+    );
+    check_metrics(&page);
+}
+
+#[test]
+fn hostile_names_are_escaped_and_bounded() {
+    let long = "x".repeat(2000);
+    let names =
+        ["a\"} 1\nfake_metric 2\n", "back\\slash\\", "\u{1b}[2J\u{202e}gnp", "日本 العربية", &long, "{}=,|'"];
+    let servers = names
+        .iter()
+        .enumerate()
+        .map(|(number, name)| server(&format!("192.0.2.{number}"), vec![Ok(outcome(name, name))]));
+    let watched = Watched { servers: servers.collect(), games: Vec::new() };
+    let page = page(&watched).unwrap();
+    for line in page.lines() {
+        assert!(line.starts_with("# ") || line.starts_with("queryport_"), "{line:?}");
+        assert!(line.chars().count() < 500 && !line.contains(|c: char| c.is_control() || c == '\u{202e}'));
+    }
+    assert_eq!(page.matches("queryport_server_info{").count(), names.len());
+    assert!(
+        page.contains(r#"name="a\"} 1fake_metric 2""#) && page.contains(r#"name="back\\slash\\""#),
+        "{page}"
+    );
+    check_metrics(&page);
+    let (_, line) = report(&watched, Thresholds::default());
+    assert_eq!((line.lines().count(), line.matches('|').count()), (1, 1), "{line}");
+}
+
+#[test]
+fn a_server_has_one_series_of_texts_whatever_it_says_in_turn() {
+    let maps: Vec<_> =
+        (0..100).map(|map| Ok(outcome(&format!("name {map}"), &format!("map {map}")))).collect();
+    let page = page(&one(maps)).unwrap();
+    assert_eq!(page.matches("queryport_server_info{").count(), 1);
+    assert_eq!(page.lines().filter(|line| !line.starts_with('#')).count(), 9);
+}
+
+#[test]
+fn a_check_has_the_state_of_the_worst_server() {
+    let slow = |warning, critical| Thresholds {
+        warning: Some(Duration::from_millis(warning)),
+        critical: Some(Duration::from_millis(critical)),
+    };
+    let up = || one(vec![Ok(outcome("Srv", "q3dm17"))]);
+    assert_eq!(
+        report(&up(), slow(100, 200)),
+        (
+            State::Ok,
+            "QUERYPORT OK: \"Srv\" plays q3dm17, 12/16 players, 34 ms | 'up'=1;;;0;1 'rejected'=2c \
+             'players'=12;;;0;16 'bots'=3;;;0 'rtt'=0.034000s;0.1;0.2;0 'complete'=1;;;0;1"
+                .to_owned()
+        )
+    );
+    assert_eq!(report(&up(), slow(30, 200)).0, State::Warning);
+    assert_eq!(report(&up(), slow(10, 20)).0, State::Critical);
+    let mut partial = outcome("Srv", "q3dm17");
+    partial.answer.completeness = Completeness::Complete.without(Part::Players);
+    let (state, line) = report(&one(vec![Ok(partial)]), Thresholds::default());
+    assert!(state == State::Warning && line.contains("incomplete: players are missing"), "{line}");
+    let (state, line) = report(&one(vec![Err(silent())]), Thresholds::default());
+    assert!(
+        state == State::Critical && line.starts_with("QUERYPORT CRITICAL: 192.0.2.1:27960: no answer"),
+        "{line}"
+    );
+    let unknown = Error::BadAddress { text: "x:y".to_owned(), why: "no port" };
+    assert_eq!(report(&one(vec![Err(unknown)]), Thresholds::default()).0, State::Unknown);
+    let mut both = up();
+    both.servers.push(server("it's=down", vec![Err(silent())]));
+    let (state, line) = report(&both, Thresholds::default());
+    assert!(state == State::Critical && line.contains("1 of 2 servers up; it's=down 192.0.2.1"), "{line}");
+    assert!(line.contains(" 'it''s_down up'=0;;;0;1 "), "{line}");
+}
+
+/// Runs this beside the monitor of the embedded servers, whose address it gets.
+fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Shared) -> F) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let (mut running, mut watched) = (Vec::new(), Watched::default());
+        for world in embedded::worlds() {
+            let server = world.start(0).await.unwrap();
+            watched.servers.push(Server::new(What::Protocol(server.protocol), server.address.to_string()));
+            running.push(server);
+        }
+        let count = watched.servers.len();
+        let shared = Rc::new(RefCell::new(watched));
+        for number in 0..count {
+            let (client, shared) = (Client::new().unwrap(), Rc::clone(&shared));
+            spawn_local(watch::watch_server(client, shared, number, Duration::from_secs(1)));
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        spawn_local(http::serve(listener, Rc::clone(&shared)));
+        while shared.borrow().servers.iter().any(|server| server.last.is_none()) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        test(address, shared).await;
+    });
+}
+
+/// The whole reply to this request.
+async fn exchange(address: std::net::SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut reply = Vec::new();
+    let _ = stream.read_to_end(&mut reply).await;
+    String::from_utf8_lossy(&reply).into_owned()
+}
+
+async fn get(address: std::net::SocketAddr, path: &str) -> String {
+    exchange(address, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await
+}
+
+#[test]
+fn the_page_is_served_over_http() {
+    monitored(|address, shared| async move {
+        let reply = get(address, "/metrics").await;
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK") && head.contains("text/plain; version=0.0.4"), "{head}");
+        let up =
+            body.lines().filter(|line| line.starts_with("queryport_up{") && line.ends_with(" 1")).count();
+        assert_eq!(up, shared.borrow().servers.len());
+        check_metrics(body);
+        assert!(get(address, "/").await.contains("/metrics"));
+        assert!(get(address, "/etc/passwd").await.starts_with("HTTP/1.1 404"));
+        let head = exchange(address, "HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        assert!(head.starts_with("HTTP/1.1 200") && head.ends_with("\r\n\r\n"), "{head:?}");
+        let post = exchange(address, "POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n").await;
+        assert!(post.starts_with("HTTP/1.1 405"), "{post:?}");
+        for garbage in ["\r\n\r\n\0\u{ff}", "GET", &format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(1 << 20))]
+        {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let _ = stream.write_all(garbage.as_bytes()).await;
+        }
+        assert!(get(address, "/metrics").await.starts_with("HTTP/1.1 200"), "it goes on");
+    });
+}
+
+/// The queries of the dashboard, with its variables filled in.
+fn dashboard() -> Vec<String> {
+    let text = std::fs::read_to_string(here("dashboard.json")).unwrap();
+    let dashboard: Value = serde_json::from_str(&text).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let ids: BTreeSet<i64> = panels.iter().map(|panel| panel["id"].as_i64().unwrap()).collect();
+    assert_eq!(ids.len(), panels.len(), "each panel has an id of its own");
+    let expressions = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let filled = |target: &Value| {
+        target["expr"].as_str().unwrap().replace("$server", ".*").replace("$__rate_interval", "1m")
+    };
+    expressions.map(filled).collect()
+}
+
+fn here(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/monitor").join(name)
+}
+
+#[test]
+fn the_dashboard_uses_metrics_of_the_page_in_valid_queries() {
+    let queries = dashboard();
+    assert!(queries.len() >= 12, "{queries:#?}");
+    let mut watched = one(vec![Err(silent()), Ok(outcome("Srv", "q3dm17"))]);
+    let (game, lists) = (Game::find("openarena").unwrap(), [("list", true)].into());
+    watched.games.push(WatchedGame { game, sums: Some(Sums::default()), lists });
+    let page = page(&watched).unwrap();
+    let mut shown = BTreeSet::new();
+    for query in &queries {
+        for name in query
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .filter(|word| word.starts_with("queryport_"))
+        {
+            assert!(page.contains(&format!("# TYPE {name} ")), "{name} of {query}");
+            shown.insert(name.to_owned());
+        }
+    }
+    let all: BTreeSet<String> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .map(str::to_owned)
+        .collect();
+    let left: Vec<_> = all.difference(&shown).collect();
+    assert_eq!(left, ["queryport_queries_total", "queryport_slots"], "metrics that no panel shows");
+    // promtool parses the queries as rules.
+    let rule = |(number, query): (usize, &String)| {
+        format!("  - record: q{number}\n    expr: {}\n", Value::from(query.as_str()))
+    };
+    let rules: String = queries.iter().enumerate().map(rule).collect();
+    let folder = Folder::new("rules");
+    let file = folder.0.join("rules.yml");
+    std::fs::write(&file, format!("groups:\n- name: dashboard\n  rules:\n{rules}")).unwrap();
+    if let Some((is_valid, said)) = piped("promtool", &["check", "rules", file.to_str().unwrap()], "") {
+        assert!(is_valid && said.contains(&format!("{} rules found", queries.len())), "{said}");
+    }
+}
+
+#[test]
+fn the_sample_configuration_is_valid() {
+    let file = here("prometheus.yml");
+    if let Some((is_valid, said)) = piped("promtool", &["check", "config", file.to_str().unwrap()], "") {
+        assert!(is_valid, "{said}");
+    }
+}
+
+/// A program that ends with its test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The result of a query to a Prometheus server; none while it starts.
+async fn ask(prometheus: std::net::SocketAddr, query: &str) -> Option<Value> {
+    let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let mut stream = TcpStream::connect(prometheus).await.ok()?;
+    let request = format!("GET /api/v1/query?query={encoded} HTTP/1.0\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.ok()?;
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).await.ok()?;
+    serde_json::from_str(reply.split_once("\r\n\r\n")?.1).ok()
+}
+
+#[test]
+fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
+    if piped("prometheus", &["--version"], "").is_none() {
+        return;
+    }
+    monitored(|address, shared| async move {
+        let folder = Folder::new("prometheus");
+        let sample = std::fs::read_to_string(here("prometheus.yml")).unwrap();
+        assert!(sample.contains("127.0.0.1:9861") && sample.contains("15s"));
+        let config = sample.replace("127.0.0.1:9861", &address.to_string()).replace("15s", "1s");
+        std::fs::write(folder.0.join("prometheus.yml"), config).unwrap();
+        let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let prometheus = free.local_addr().unwrap();
+        drop(free);
+        let child = Command::new("prometheus")
+            .arg(format!("--config.file={}", folder.0.join("prometheus.yml").display()))
+            .arg(format!("--storage.tsdb.path={}", folder.0.join("data").display()))
+            .arg(format!("--web.listen-address={prometheus}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let _running = Running(child);
+        let count = shared.borrow().servers.len();
+        // Two samples of each counter: the rates have values too.
+        let ready = "min_over_time(queryport_up[1m]) == 1 and count_over_time(queryport_up[1m]) >= 3";
+        for attempt in 0.. {
+            let up = ask(prometheus, ready)
+                .await
+                .and_then(|reply| Some(reply["data"]["result"].as_array()?.len()));
+            if up == Some(count) {
+                break;
+            }
+            assert!(attempt < 300, "Prometheus has not seen {count} servers: {up:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        for query in dashboard() {
+            let reply = ask(prometheus, &query).await.unwrap();
+            assert_eq!(reply["status"], "success", "{query}: {reply}");
+            // No game is watched here, and no query failed.
+            let is_empty = query.contains("queryport_game_") || query.contains("failures");
+            assert_eq!(reply["data"]["result"].as_array().unwrap().is_empty(), is_empty, "{query}: {reply}");
+        }
+        let names = ask(prometheus, "queryport_server_info{map=\"q3dm17\"}").await.unwrap();
+        assert_eq!(names["data"]["result"][0]["metric"]["name"], "queryport embedded deathmatch");
+    });
+}
+
+#[test]
+fn a_name_has_no_colour_codes() {
+    let style = queryport::model::Style::new(Default::default(), queryport::model::Colours::Caret);
+    let mut coloured = outcome("x", "y");
+    coloured.answer.name = Some(Text::new(&b"^1Red\x01"[..], style));
+    let page = page(&one(vec![Ok(coloured)])).unwrap();
+    assert!(page.contains("name=\"Red\""), "{page}");
+}
+
+#[test]
+fn a_game_is_watched_through_its_list_servers() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let master = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address: &'static str = master.local_addr().unwrap().to_string().leak();
+        spawn_local(async move {
+            // 192.0.2.1:27960.
+            let reply = b"\xff\xff\xff\xffgetserversResponse\\\xc0\x00\x02\x01\x6d\x38\\EOT\0\0\0";
+            while let Ok((_, from)) = master.recv_from(&mut [0; 256]).await {
+                let _ = master.send_to(reply, from).await;
+            }
+        });
+        let mut game = *Game::find("openarena").unwrap();
+        game.masters = vec![Master::new(MasterForm::Short, address)].leak();
+        let game: &'static Game = Box::leak(Box::new(game));
+        let games = vec![WatchedGame { game, sums: None, lists: Default::default() }];
+        let shared = Rc::new(RefCell::new(Watched { servers: Vec::new(), games }));
+        let timing = Timing::default().with_timeout(Duration::from_millis(300)).with_retries(0);
+        let client = Client::new().unwrap().with_timing(timing);
+        spawn_local(watch::watch_game(client, Rc::clone(&shared), 0, Duration::from_secs(60)));
+        while shared.borrow().games[0].sums.is_none() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let watched = shared.borrow();
+        assert_eq!(watched.games[0].sums, Some(Sums { listed: 1, ..Sums::default() }));
+        assert_eq!(watched.games[0].lists, [(address, true)].into());
+    });
+}

@@ -1,0 +1,217 @@
+//! What is watched: servers one by one, and games through their list servers.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use queryport::games::Game;
+use queryport::{
+    Client, Error, ErrorKind, Outcome, Protocol, QueryError, ScanOptions, ServerStatus, ToStatus,
+};
+
+/// How a server is queried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum What {
+    Protocol(Protocol),
+    Game(&'static Game),
+}
+
+impl What {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        // `ut2004` is a protocol and a former id of its game, which has other names too.
+        if let Ok(protocol) = text.parse() {
+            return Ok(Self::Protocol(protocol));
+        }
+        let protocols = Protocol::ALL.map(Protocol::name).join(", ");
+        Game::find(text).map(Self::Game).map_err(|error| format!("{error} (protocols: {protocols})"))
+    }
+
+    pub(crate) const fn protocol(self) -> Protocol {
+        match self {
+            Self::Protocol(protocol) => protocol,
+            Self::Game(game) => game.protocol,
+        }
+    }
+}
+
+/// A server and the results of its queries.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) what: What,
+    /// Host and port as they were given.
+    pub(crate) address: String,
+    /// The latest result; none before the first.
+    pub(crate) last: Option<Result<Outcome<ServerStatus>, Failure>>,
+    pub(crate) queries: u64,
+    /// Failed queries by kind.
+    pub(crate) failures: BTreeMap<&'static str, u64>,
+    pub(crate) rejected: u64,
+}
+
+/// A failed query: its kind and its message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) kind: &'static str,
+    /// Whether the server was asked: what was given is an address.
+    pub(crate) is_asked: bool,
+    pub(crate) message: String,
+}
+
+impl Server {
+    pub(crate) const fn new(what: What, address: String) -> Self {
+        Self { what, address, last: None, queries: 0, failures: BTreeMap::new(), rejected: 0 }
+    }
+
+    /// Counts and keeps a result.
+    pub(crate) fn add(&mut self, result: Result<Outcome<ServerStatus>, Error>) {
+        self.queries += 1;
+        self.last = Some(match result {
+            Ok(outcome) => {
+                self.rejected += u64::from(outcome.stats.rejected);
+                Ok(outcome)
+            }
+            Err(error) => {
+                if let Error::Query { error: QueryError::NoUsableAnswer { rejected, .. }, .. } = &error {
+                    self.rejected += u64::from(*rejected);
+                }
+                let kind = kind(error.kind());
+                *self.failures.entry(kind).or_default() += 1;
+                let is_asked = !matches!(
+                    error.kind(),
+                    ErrorKind::BadAddress | ErrorKind::NameResolution | ErrorKind::Request | ErrorKind::Io
+                );
+                Err(Failure { kind, is_asked, message: super::command_line::message(&error) })
+            }
+        });
+    }
+
+    pub(crate) fn outcome(&self) -> Option<&Outcome<ServerStatus>> {
+        self.last.as_ref()?.as_ref().ok()
+    }
+}
+
+/// A word for a kind of failure: there are eleven of them, so they can be a label.
+const fn kind(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Offline => "offline",
+        ErrorKind::Unreachable => "unreachable",
+        ErrorKind::NotThisProtocol => "other_protocol",
+        ErrorKind::WrongReply => "wrong_reply",
+        ErrorKind::Malformed => "malformed",
+        ErrorKind::Limit { .. } => "limit",
+        ErrorKind::Refused => "refused",
+        ErrorKind::Request => "request",
+        ErrorKind::BadAddress => "address",
+        ErrorKind::NameResolution => "resolution",
+        _ => "io",
+    }
+}
+
+/// A game and the sums over its servers; none before the end of the first scan.
+#[derive(Debug)]
+pub(crate) struct WatchedGame {
+    pub(crate) game: &'static Game,
+    pub(crate) sums: Option<Sums>,
+    /// Whether each list server gave a list the last time.
+    pub(crate) lists: BTreeMap<&'static str, bool>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) listed: u64,
+    pub(crate) up: u64,
+    pub(crate) players: u64,
+    pub(crate) bots: u64,
+}
+
+/// Everything that is watched.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    pub(crate) servers: Vec<Server>,
+    pub(crate) games: Vec<WatchedGame>,
+}
+
+pub(crate) type Shared = Rc<RefCell<Watched>>;
+
+/// Queries a server once.
+pub(crate) async fn query(
+    client: &Client,
+    what: What,
+    address: &str,
+) -> Result<Outcome<ServerStatus>, Error> {
+    match what {
+        What::Protocol(protocol) => client.query(protocol, address).await,
+        What::Game(game) => Ok(client.query_game(game, address).await?.outcome),
+    }
+}
+
+/// Queries one server again and again. Servers start one after the other over one interval.
+pub(crate) async fn watch_server(client: Client, watched: Shared, number: usize, interval: Duration) {
+    let (what, address, count) = {
+        let watched = watched.borrow();
+        let Some(server) = watched.servers.get(number) else { return };
+        (server.what, server.address.clone(), watched.servers.len())
+    };
+    // The first ten are queried at once: one who watches a few wants to see them.
+    if number >= 10 {
+        tokio::time::sleep(interval.mul_f64(number as f64 / count as f64)).await;
+    }
+    let mut turns = tokio::time::interval(interval);
+    turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        let result = query(&client, what, &address).await;
+        if let Some(server) = watched.borrow_mut().servers.get_mut(number) {
+            server.add(result);
+        }
+    }
+}
+
+/// Queries all servers of a game again and again.
+pub(crate) async fn watch_game(client: Client, watched: Shared, number: usize, interval: Duration) {
+    let Some(game) = watched.borrow().games.get(number).map(|game| game.game) else { return };
+    loop {
+        let scanned = scan(&client, game).await;
+        if let Some(entry) = watched.borrow_mut().games.get_mut(number) {
+            match scanned {
+                Ok((sums, lists)) => (entry.sums, entry.lists) = (Some(sums), lists),
+                Err(error) => super::command_line::complain(&super::command_line::message(&error)),
+            }
+        }
+        tokio::time::sleep(interval).await;
+    }
+}
+
+async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<&'static str, bool>), Error> {
+    let dialect = game.dialect.into_iter();
+    let options = dialect.fold(queryport::QueryOptions::default(), queryport::QueryOptions::with_dialect);
+    let client = client.clone().with_options(options);
+    let mut servers = client.servers(game)?;
+    let mut targets = Vec::new();
+    while let Some(listed) = servers.next().await {
+        targets.push((listed.protocol, listed.server));
+    }
+    let lists =
+        servers.masters().iter().map(|report| (report.master.address, matches!(report.list, Some(Ok(_)))));
+    let mut sums = Sums { listed: targets.len() as u64, ..Sums::default() };
+    let mut scan = client.scan(targets, ScanOptions::default())?;
+    while let Some(scanned) = scan.next().await {
+        let Ok(outcome) = scanned.result else { continue };
+        let status = outcome.answer.to_status();
+        sums.up += 1;
+        sums.players += u64::from(status.player_count.unwrap_or_default());
+        sums.bots += u64::from(status.bot_count.unwrap_or_default());
+    }
+    Ok((sums, lists.collect()))
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Protocol(protocol) => protocol.name(),
+            Self::Game(game) => game.id,
+        })
+    }
+}

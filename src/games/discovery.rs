@@ -1,0 +1,483 @@
+//! Finding the servers of a local network by broadcast, without sockets and clock.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::net::SocketAddr;
+use std::slice;
+use std::time::{Duration, Instant};
+
+use super::game::{Game, Lan};
+use super::query_port::QueryPort;
+use super::table::TABLE;
+use crate::address::{canonical, is_unicast};
+use crate::gamespy1::Response;
+use crate::limits::{LAN_SERVERS, LAN_SERVERS_PER_HOST};
+use crate::model::{Detail, ToStatus};
+use crate::options::QueryOptions;
+use crate::protocol::{Protocol, StatusQuery};
+use crate::session::{Conversation, Timing, Verdict};
+
+/// Ports from a default query port on: id's client asks so many (ioquake/ioq3, `NUM_SERVER_PORTS`).
+const PORTS: u16 = 4;
+/// Ports of Unreal's beacon, the first one included (Unreal Tournament, `UBrowserLocalLink`).
+const BEACON_PORTS: u16 = 10;
+/// What Unreal's client asks the beacon, and servers answer with a name and their query port.
+const BEACON_REQUEST: &[u8] = b"REPORTQUERY";
+/// Rounds of requests, as id's client sends: one can be lost.
+const ROUNDS: usize = 2;
+/// Between the starts of two rounds, at least.
+const BETWEEN_ROUNDS: Duration = Duration::from_millis(100);
+/// Requests to one network that leave together, and the pause after them.
+const BURST: usize = 8;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Which requests to broadcast, and which addresses have answered them. An address counts once, whatever it sends, and their
+/// number is bounded: anybody can answer a broadcast.
+#[derive(Debug)]
+pub(crate) struct Discovery {
+    probes: Vec<Probe>,
+    /// What a round sends: the number of a probe, and a port.
+    round: Vec<(usize, u16)>,
+    /// Datagrams to send, and those sent.
+    total: usize,
+    sent: usize,
+    timing: Timing,
+    round_started: Instant,
+    next_send: Instant,
+    /// When nobody new has answered for long enough.
+    quiet_at: Instant,
+    deadline: Instant,
+    found: BTreeSet<SocketAddr>,
+    ready: VecDeque<Found>,
+}
+
+/// A server that has answered: where to query it, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) protocol: Protocol,
+    pub(crate) server: SocketAddr,
+    pub(crate) options: QueryOptions,
+}
+
+/// One request and what answers it.
+#[derive(Debug)]
+struct Probe {
+    protocol: Protocol,
+    options: QueryOptions,
+    kind: Kind,
+    request: Vec<u8>,
+    ports: BTreeSet<u16>,
+    /// Ports that the servers of a host share, and the way from the game port in the answer to the query port.
+    shared: Vec<(u16, QueryPort)>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The first step of a query, after its request.
+    Query(StatusQuery),
+    /// Unreal's beacon.
+    Beacon,
+}
+
+impl Discovery {
+    /// The search for servers of one game, or of all. The nonces are numbers that nobody else can guess.
+    pub(crate) fn new(
+        game: Option<&Game>,
+        options: QueryOptions,
+        timing: Timing,
+        mut nonce: impl FnMut() -> u64,
+        now: Instant,
+    ) -> Self {
+        let mut probes: Vec<Probe> = Vec::new();
+        for game in game.map_or(TABLE, slice::from_ref) {
+            let options = game.dialect.into_iter().fold(options, QueryOptions::with_dialect);
+            let has_beacon = game.lan.iter().any(|lan| matches!(lan, Lan::Beacon(_)));
+            for is_beacon in [false, true].into_iter().take(if has_beacon { 2 } else { 1 }) {
+                let is_same = |probe: &&mut Probe| {
+                    probe.protocol == game.protocol
+                        && probe.is_beacon() == is_beacon
+                        && probe.options == options
+                };
+                match probes.iter_mut().find(is_same) {
+                    Some(probe) => probe.add(game),
+                    None => {
+                        let mut probe = Probe::new(game.protocol, is_beacon, options, nonce());
+                        probe.add(game);
+                        probes.push(probe);
+                    }
+                }
+            }
+        }
+        let ports = |(number, probe): (usize, &Probe)| {
+            probe.ports.iter().map(|port| (number, *port)).collect::<Vec<_>>()
+        };
+        let round: Vec<(usize, u16)> = probes.iter().enumerate().flat_map(ports).collect();
+        let rounds = if timing.retries() == 0 { 1 } else { ROUNDS };
+        Self {
+            total: round.len().saturating_mul(rounds),
+            probes,
+            round,
+            sent: 0,
+            timing,
+            round_started: now,
+            next_send: now,
+            quiet_at: now,
+            deadline: now,
+            found: BTreeSet::new(),
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Appends the next request to `out`, and returns its protocol and the port to send it to on every network; `None` when
+    /// nothing may be sent now.
+    pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<(Protocol, u16)> {
+        if self.sent >= self.total || now < self.next_send {
+            return None;
+        }
+        let in_round = self.sent.checked_rem(self.round.len())?;
+        let (probe, port) = *self.round.get(in_round)?;
+        let probe = self.probes.get(probe)?;
+        out.extend_from_slice(&probe.request);
+        if in_round == 0 {
+            self.round_started = now;
+        }
+        self.sent = self.sent.saturating_add(1);
+        if self.sent.is_multiple_of(BURST) {
+            self.next_send = after(now, PAUSE);
+        }
+        if self.sent.is_multiple_of(self.round.len()) {
+            self.next_send = self.next_send.max(after(self.round_started, BETWEEN_ROUNDS));
+        }
+        self.quiet_at = after(now, self.timing.retry_after());
+        self.deadline = after(now, self.timing.timeout());
+        Some((probe.protocol, port))
+    }
+
+    /// Takes a datagram from anywhere.
+    pub(crate) fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+        let from = canonical(from);
+        if !is_unicast(from) || self.found.contains(&from) || self.is_quiet(now) {
+            return;
+        }
+        let answered = |probe: &Probe| {
+            probe.query_port(from.port(), datagram).map(|port| (port, probe.protocol, probe.options))
+        };
+        let Some((port, protocol, options)) = self.probes.iter().find_map(answered) else { return };
+        let mut server = from;
+        server.set_port(port);
+        let host = SocketAddr::new(server.ip(), 0)..=SocketAddr::new(server.ip(), u16::MAX);
+        let has_space = self.found.len() < LAN_SERVERS
+            && self.found.range(host).take(LAN_SERVERS_PER_HOST).count() < LAN_SERVERS_PER_HOST;
+        if is_unicast(server) && has_space && self.found.insert(server) {
+            self.ready.push_back(Found { protocol, server, options });
+            self.quiet_at = self.quiet_at.max(after(now, self.timing.retry_after()));
+        }
+    }
+
+    /// The next server that has answered.
+    pub(crate) fn poll_found(&mut self) -> Option<Found> {
+        self.ready.pop_front()
+    }
+
+    /// When to call [`Self::poll_transmit`] or [`Self::is_finished`] again, if no datagram arrives.
+    pub(crate) fn poll_timeout(&self) -> Instant {
+        if self.sent < self.total { self.next_send } else { self.quiet_at.min(self.deadline) }
+    }
+
+    /// Whether everything was sent, and nobody new has answered for [`Timing::retry_after`]; at the latest
+    /// [`Timing::timeout`] after the last request.
+    pub(crate) fn is_finished(&self, now: Instant) -> bool {
+        self.ready.is_empty() && self.is_quiet(now)
+    }
+
+    fn is_quiet(&self, now: Instant) -> bool {
+        self.sent >= self.total && now >= self.quiet_at.min(self.deadline)
+    }
+}
+
+impl Probe {
+    fn new(protocol: Protocol, is_beacon: bool, options: QueryOptions, nonce: u64) -> Self {
+        let mut request = Vec::new();
+        let kind = if is_beacon {
+            request.extend_from_slice(BEACON_REQUEST);
+            Kind::Beacon
+        } else {
+            // Not all GameSpy v1 servers answer the commands of the short query.
+            let detail = if protocol == Protocol::GameSpy1 { Detail::Full } else { Detail::Short };
+            let mut query = StatusQuery::new(protocol, nonce, &options.with_detail(detail));
+            query.request(&mut request);
+            Kind::Query(query)
+        };
+        Self { protocol, options, kind, request, ports: BTreeSet::new(), shared: Vec::new() }
+    }
+
+    const fn is_beacon(&self) -> bool {
+        matches!(self.kind, Kind::Beacon)
+    }
+
+    /// Adds the ports of a game.
+    fn add(&mut self, game: &Game) {
+        if let (Kind::Query(_), Some(port)) = (&self.kind, game.default_query_port()) {
+            self.ports.extend(port..=port.saturating_add(PORTS.saturating_sub(1)));
+        }
+        for lan in game.lan {
+            match (lan, &self.kind) {
+                (Lan::Ports(first, last), Kind::Query(_)) => self.ports.extend(*first..=*last),
+                (Lan::Shared(port), Kind::Query(_)) => {
+                    self.ports.insert(*port);
+                    if !self.shared.iter().any(|(known, _)| known == port) {
+                        self.shared.push((*port, game.query_port));
+                    }
+                }
+                (Lan::Beacon(first), Kind::Beacon) => {
+                    self.ports.extend(*first..=first.saturating_add(BEACON_PORTS.saturating_sub(1)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The query port of the server that sent this datagram from this port; `None` if it does not answer the request.
+    fn query_port(&self, from: u16, datagram: &[u8]) -> Option<u16> {
+        let Kind::Query(query) = &self.kind else { return beacon(datagram) };
+        // GameSpy v1's parser accepts whatever begins with a backslash.
+        let is_value = |(key, value): (&[u8], &[u8])| !key.is_empty() && !value.is_empty();
+        if self.protocol == Protocol::GameSpy1
+            && !Response::parse(datagram, &self.options.limits).ok()?.pairs().any(is_value)
+        {
+            return None;
+        }
+        let rule = self.shared.iter().find(|(port, _)| *port == from).map(|(_, rule)| *rule);
+        match (query.clone().receive(datagram), rule) {
+            (Verdict::Rejected(_), _) => None,
+            (Verdict::Done(answer), Some(rule)) => rule.of(answer.to_status().game_port?),
+            // Nothing else comes from a port that servers share.
+            (_, Some(_)) => None,
+            (_, None) => Some(from),
+        }
+    }
+}
+
+/// The query port in the answer of Unreal's beacon, as in `ut 7778` (Unreal Tournament, `UdpBeacon`).
+fn beacon(datagram: &[u8]) -> Option<u16> {
+    let text = std::str::from_utf8(datagram).ok()?;
+    let (product, port) = text.trim_end_matches('\0').split_once(' ')?;
+    let is_product = !product.is_empty() && product.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    port.parse().ok().filter(|_| is_product)
+}
+
+fn after(now: Instant, wait: Duration) -> Instant {
+    now.checked_add(wait).unwrap_or(now)
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    reason = "virtual time in tests"
+)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::secret::Secret;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(address: &str) -> SocketAddr {
+        address.parse().unwrap()
+    }
+
+    fn search(game: Option<&str>, now: Instant) -> Discovery {
+        let game = game.map(|game| Game::find(game).unwrap());
+        let (secret, mut count) = (Secret::new([7; 16]), 0);
+        let nonce = || {
+            count += 1;
+            secret.number("test", at("192.0.2.1:1"), count)
+        };
+        Discovery::new(game, QueryOptions::default(), Timing::default(), nonce, now)
+    }
+
+    /// Sends everything in virtual time; the requests by port, and when the last one left.
+    fn send(search: &mut Discovery, mut now: Instant) -> (BTreeMap<u16, Vec<Vec<u8>>>, Instant) {
+        let mut sent: BTreeMap<u16, Vec<Vec<u8>>> = BTreeMap::new();
+        loop {
+            let mut out = Vec::new();
+            match search.poll_transmit(now, &mut out) {
+                Some((_, port)) => sent.entry(port).or_default().push(out),
+                None if search.sent == search.total => return (sent, now),
+                None => now = search.poll_timeout(),
+            }
+        }
+    }
+
+    fn reply(request: &[u8], name: &str) -> Vec<u8> {
+        let challenge = String::from_utf8_lossy(request.strip_prefix(b"\xff\xff\xff\xffgetinfo ").unwrap());
+        let text = format!("infoResponse\n\\hostname\\{name}\\challenge\\{challenge}");
+        [b"\xff\xff\xff\xff", text.as_bytes()].concat()
+    }
+
+    fn found(search: &mut Discovery) -> Vec<(Protocol, String)> {
+        std::iter::from_fn(|| search.poll_found())
+            .map(|found| (found.protocol, found.server.to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn two_rounds_to_the_ports_of_the_game_then_quiet_ends_the_search() {
+        let now = Instant::now();
+        let mut search = search(Some("openarena"), now);
+        let (sent, last) = send(&mut search, now);
+        assert_eq!(sent.keys().copied().collect::<Vec<_>>(), [27960, 27961, 27962, 27963]);
+        assert!(sent.values().all(|requests| requests.len() == 2 && requests[0] == requests[1]));
+        assert_eq!(last - now, BETWEEN_ROUNDS);
+        let request = sent[&27960][0].clone();
+        // An answer from somebody new keeps the search open, a copy does not.
+        let quiet = Timing::default().retry_after();
+        let answered = last + quiet - MS;
+        for wait in [Duration::ZERO, 500 * MS] {
+            search.handle_datagram(answered + wait, at("192.0.2.1:27960"), &reply(&request, "Srv"));
+        }
+        assert_eq!(found(&mut search), [(Protocol::Quake3, "192.0.2.1:27960".to_owned())]);
+        assert!(!search.is_finished(answered + quiet - MS) && search.is_finished(answered + quiet));
+        // What comes after the end is no server.
+        search.handle_datagram(answered + quiet, at("192.0.2.2:27960"), &reply(&request, "late"));
+        assert!(found(&mut search).is_empty());
+    }
+
+    #[test]
+    fn somebody_new_every_second_does_not_keep_the_search_open() {
+        let start = Instant::now();
+        let mut search = search(Some("openarena"), start);
+        let (sent, last) = send(&mut search, start);
+        let mut now = last;
+        for host in 1..=100 {
+            now += 1000 * MS;
+            let from = at(&format!("192.0.2.{host}:27960"));
+            search.handle_datagram(now, from, &reply(&sent[&27960][0], "Srv"));
+        }
+        assert_eq!(found(&mut search).len(), 3, "within the timeout of 4 s");
+        assert!(search.is_finished(last + Timing::default().timeout()));
+    }
+
+    #[test]
+    fn every_game_is_asked_at_its_default_port_in_its_protocol() {
+        let now = Instant::now();
+        let mut all = search(None, now);
+        let (everywhere, last) = send(&mut all, now);
+        println!("{} requests to {} ports in {:?}", all.total, everywhere.len(), last - now);
+        assert!(last - now < Duration::from_secs(3) && all.total < 1500);
+        for game in TABLE {
+            let mut one = search(Some(game.id), now);
+            let (sent, _) = send(&mut one, now);
+            let port = game.default_query_port().unwrap();
+            assert!(sent.contains_key(&port) && sent.contains_key(&(port + 3)), "{}", game.id);
+            assert!(sent.keys().all(|port| everywhere.contains_key(port)), "{}", game.id);
+            assert!(one.probes.iter().any(|probe| probe.protocol == game.protocol), "{}", game.id);
+        }
+    }
+
+    #[test]
+    fn the_answer_tells_protocol_and_dialect() {
+        let now = Instant::now();
+        let mut search = search(None, now);
+        let (sent, _) = send(&mut search, now);
+        let minecraft = sent[&25565].iter().find(|request| request.starts_with(b"\xfe\xfd\x09")).unwrap();
+        let challenge = [b"\x09", &minecraft[3..7], b"5\0"].concat();
+        search.handle_datagram(now, at("192.0.2.1:4000"), &challenge);
+        let found_server = search.poll_found().unwrap();
+        assert_eq!(found_server.protocol, Protocol::GameSpy4);
+        assert_eq!(found_server.options.gamespy4, crate::gamespy4::Dialect::Minecraft);
+        // A wrong id, and a wrong challenge.
+        search.handle_datagram(now, at("192.0.2.2:4000"), b"\x09abcd5\0");
+        search.handle_datagram(now, at("192.0.2.2:4000"), &reply(b"\xff\xff\xff\xffgetinfo x", "Srv"));
+        search.handle_datagram(now, at("192.0.2.3:7778"), br"\hostname\Srv\final\\queryid\1.1");
+        assert_eq!(found(&mut search), [(Protocol::GameSpy1, "192.0.2.3:7778".to_owned())]);
+    }
+
+    /// The info record of UT2004 with the game port 7797, as in the tests of the protocol.
+    fn ut2004_info() -> Vec<u8> {
+        let mut info = b"\x80\0\0\0\0\0\0\0\0\0".to_vec();
+        info.extend_from_slice(&7797_u32.to_le_bytes());
+        info.extend_from_slice(
+            b"\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\x01\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0",
+        );
+        info
+    }
+
+    #[test]
+    fn shared_ports_and_the_beacon_lead_to_the_query_port() {
+        let now = Instant::now();
+        let mut ut2004 = search(Some("ut2004"), now);
+        let (sent, _) = send(&mut ut2004, now);
+        assert_eq!(sent[&10777], [[0x79, 0, 0, 0, 0]; 2]);
+        // From the shared port; then the same server from its query port, and another that answers there only.
+        for from in ["192.0.2.1:10777", "192.0.2.1:7798", "192.0.2.2:7778"] {
+            ut2004.handle_datagram(now, at(from), &ut2004_info());
+        }
+        let expected = ["192.0.2.1:7798", "192.0.2.2:7778"].map(|at| (Protocol::Ut2004, at.to_owned()));
+        assert_eq!(found(&mut ut2004), expected);
+
+        let mut ut = search(Some("ut99"), now);
+        let (sent, _) = send(&mut ut, now);
+        assert_eq!(sent[&8777], [b"REPORTQUERY"; 2]);
+        assert!(sent.contains_key(&8786) && sent.contains_key(&7778));
+        for answer in
+            [&b"ut 7788"[..], b"unreal 7798\0", b"ut 0", b"ut x", b"ut", b" 5", b"REPORTQUERY", b"u-t 5"]
+        {
+            ut.handle_datagram(now, at("192.0.2.1:8777"), answer);
+        }
+        let expected = ["192.0.2.1:7788", "192.0.2.1:7798"].map(|at| (Protocol::GameSpy1, at.to_owned()));
+        assert_eq!(found(&mut ut), expected);
+    }
+
+    #[test]
+    fn our_own_requests_and_nonsense_are_no_answers() {
+        let now = Instant::now();
+        let mut search = search(None, now);
+        let (sent, _) = send(&mut search, now);
+        let from = at("192.0.2.1:5000");
+        for request in sent.values().flatten() {
+            for length in 0..=request.len() {
+                search.handle_datagram(now, from, &request[..length]);
+                assert!(found(&mut search).is_empty(), "{}", request[..length].escape_ascii());
+            }
+        }
+        for nonsense in
+            [&b""[..], b"\0", b"GET / HTTP/1.1", &[0xFF; 1500], &[0; 100], b"\\", &[0x80, 0, 0, 0]]
+        {
+            search.handle_datagram(now, from, nonsense);
+            assert!(found(&mut search).is_empty(), "{}", nonsense.escape_ascii());
+        }
+        let answer = br"\hostname\Srv\final\\queryid\1.1";
+        for nobody in ["192.0.2.1:0", "255.255.255.255:7778", "224.0.0.1:7778", "0.0.0.0:7778"] {
+            search.handle_datagram(now, at(nobody), answer);
+        }
+        assert!(found(&mut search).is_empty());
+    }
+
+    #[test]
+    fn the_number_of_addresses_is_bounded_in_all_and_for_each_host() {
+        let now = Instant::now();
+        let answer = br"\hostname\Srv\final\\queryid\1.1";
+        let mut one = search(None, now);
+        for port in 1024..60_000 {
+            one.handle_datagram(now, at(&format!("192.0.2.1:{port}")), answer);
+        }
+        assert_eq!(one.found.len(), LAN_SERVERS_PER_HOST);
+        // The beacon of one host names many ports.
+        let mut beacon = search(Some("ut"), now);
+        for port in 1024..60_000 {
+            beacon.handle_datagram(now, at("192.0.2.1:8777"), format!("ut {port}").as_bytes());
+        }
+        assert_eq!(found(&mut beacon).len(), LAN_SERVERS_PER_HOST);
+        let mut many = search(None, now);
+        for host in 0..10_000_u32 {
+            let from = SocketAddr::from((0x0A00_0001_u32.wrapping_add(host).to_be_bytes(), 7778));
+            for _ in 0..3 {
+                many.handle_datagram(now, from, answer);
+            }
+        }
+        assert_eq!((many.found.len(), found(&mut many).len()), (LAN_SERVERS, LAN_SERVERS));
+    }
+}

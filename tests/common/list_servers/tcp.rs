@@ -1,0 +1,95 @@
+//! The list servers on TCP sockets of the loopback network, each for one connection.
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use queryport::gamespy1::secure::GameKey;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::gamespy4::Request;
+use super::ut2004::{ListServer, Listed};
+
+/// Listens, and runs this on the first connection.
+pub async fn listen<F: Future<Output = ()> + Send>(
+    run: impl FnOnce(TcpStream) -> F + Send + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { run(listener.accept().await.unwrap().0).await });
+    address
+}
+
+/// Sends these bytes in pieces of this length. A client that has left is no error.
+pub async fn send(stream: &mut TcpStream, bytes: &[u8], piece: usize) {
+    for piece in bytes.chunks(piece) {
+        let _ = stream.write_all(piece).await;
+        let _ = stream.flush().await;
+    }
+}
+
+/// A GameSpy v1 list server for clients that log in with this name and key, and ask for this game.
+#[derive(Debug, Clone, Copy)]
+pub struct GameSpy1 {
+    pub login: &'static str,
+    pub key: &'static str,
+    pub game: &'static str,
+    /// The format in the request: empty or `cmp`.
+    pub format: &'static str,
+    /// The length of a piece, and the milliseconds between pieces.
+    pub pieces: (usize, u64),
+    pub closes: bool,
+}
+
+impl GameSpy1 {
+    /// Starts it with a list. A wrong login gets OpenSpy's refusal.
+    pub async fn start(self, list: Vec<u8>) -> SocketAddr {
+        listen(move |mut stream| async move {
+            send(&mut stream, br"\basic\\secure\WFXNEA", 99).await;
+            let mut request = Vec::new();
+            while request.windows(7).filter(|window| window == br"\final\").count() < 2 {
+                assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
+            }
+            let (Self { login, game, format, .. }, key) = (self, GameKey::new(self.key).unwrap());
+            let proof = key.validate(b"WFXNEA").unwrap();
+            let expected = format!(
+                "\\gamename\\{login}\\gamever\\1\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\\\list\\{format}\\gamename\\{game}\\final\\"
+            );
+            let list = if request == expected.as_bytes() { list } else { br"\fatal\1\error\Validation error".to_vec() };
+            for piece in list.chunks(self.pieces.0) {
+                send(&mut stream, piece, piece.len()).await;
+                tokio::time::sleep(Duration::from_millis(self.pieces.1)).await;
+            }
+            if !self.closes {
+                tokio::time::sleep(Duration::from_secs(10)).await;
+            }
+        })
+        .await
+    }
+}
+
+/// A list server of UT2004 and UT2003 that lists these.
+pub async fn ut2004(servers: Vec<Listed>) -> SocketAddr {
+    listen(|mut stream| async move {
+        let (mut server, greeting) = ListServer::new(servers);
+        send(&mut stream, &greeting, 29).await;
+        let mut buffer = [0; 512];
+        while !server.closed {
+            let length = stream.read(&mut buffer).await.unwrap();
+            assert_ne!(length, 0, "the client leaves last");
+            send(&mut stream, &server.handle(&buffer[..length]), 29).await;
+        }
+    })
+    .await
+}
+
+/// A GameSpy v2 list server that sends this for the request and keeps the connection open.
+pub async fn gamespy4(key: &'static [u8], plain: Vec<u8>) -> SocketAddr {
+    listen(move |mut stream| async move {
+        let mut buffer = [0; 1024];
+        let length = stream.read(&mut buffer).await.unwrap();
+        let reply = Request::parse(&buffer[..length]).reply(key, &[0; 10], &[77; 25], &plain);
+        send(&mut stream, &reply, 29).await;
+        assert_eq!(stream.read(&mut buffer).await.unwrap_or(0), 0, "the client closes after the list");
+    })
+    .await
+}

@@ -1,0 +1,191 @@
+//! The example programs as a shell or a service manager runs them: wrong arguments, closed pipes, a full disk, Ctrl-C.
+#![cfg(all(target_os = "linux", feature = "games", feature = "tokio"))]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test"
+)]
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Programs and arguments with which they run on their own, and end where they are no service.
+const RUNS: [&[&str]; 4] = [
+    &["browser", "--timeout", "1", "--retries", "0"],
+    &["browser", "--plain", "--search", "ctf", "--timeout", "1", "--retries", "0"],
+    &["monitor", "--once"],
+    &["monitor", "--listen", "127.0.0.1:0"],
+];
+
+/// The folder of the examples, which are built first.
+fn examples() -> &'static PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        // target/debug/deps/programs-…
+        let this = std::env::current_exe().unwrap();
+        let profile = this.ancestors().nth(2).unwrap();
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--example", "browser", "--example", "monitor", "--target-dir"]);
+        build.arg(profile.parent().unwrap());
+        // The features of this test, so that the library is not built again.
+        if cfg!(feature = "tracing") {
+            build.arg("--all-features");
+        }
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success(), "the examples are built");
+        profile.join("examples")
+    })
+}
+
+fn command(run: &[&str]) -> Command {
+    let mut command = Command::new(examples().join(run[0]));
+    command.args(&run[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// What a program printed and its exit code; it must not panic, nor show an error in the form of Rust's `Debug`.
+fn judge(run: &[&str], output: &Output) -> (Option<i32>, String, String) {
+    let [out, err] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    for word in ["panicked", "Os {", "(os error"] {
+        assert!(!err.contains(word) && !out.contains(word), "{run:?}: {out}{err}");
+    }
+    (output.status.code(), out, err)
+}
+
+fn output(run: &[&str]) -> (Option<i32>, String, String) {
+    judge(run, &command(run).output().unwrap())
+}
+
+#[test]
+fn wrong_arguments_are_named_and_have_an_exit_code() {
+    let wrong: [(&[&str], i32, &str); 13] = [
+        (&["browser", "--nonsense"], 2, "--nonsense"),
+        (&["browser", "opnarena"], 2, "did you mean openarena"),
+        (&["browser", "openarena", "--favourites"], 2, "--favourites"),
+        (&["browser", "--timeout", "0"], 2, "seconds between"),
+        (&["browser", "--protocol", "quake9"], 2, "quake9"),
+        (&["monitor", "--nonsense"], 2, "--nonsense"),
+        (&["monitor", "quake3"], 2, "no server follows \"quake3\""),
+        (&["monitor", "quake9", "192.0.2.1"], 2, "unknown game \"quake9\""),
+        (&["monitor", "--file", "/nonexistent"], 2, "/nonexistent"),
+        (&["monitor", "--listen", "nowhere"], 2, "nowhere"),
+        (&["monitor", "--warning", "1"], 2, "--once"),
+        (&["monitor", "--once", "quake3"], 3, "no server follows \"quake3\""),
+        (&["monitor", "--once", "quake3", "example.org:0"], 3, ""),
+    ];
+    for (run, expected, words) in wrong {
+        let (code, out, err) = output(run);
+        assert_eq!(code, Some(expected), "{run:?}: {out}{err}");
+        assert!(err.contains(words), "{words:?} in {err}");
+        let is_check = run.contains(&"--once");
+        assert_eq!(out.starts_with("QUERYPORT UNKNOWN: "), is_check, "{out:?}");
+    }
+}
+
+#[test]
+fn help_and_runs_without_a_terminal_succeed() {
+    for program in ["browser", "monitor"] {
+        let (code, out, _) = output(&[program, "--help"]);
+        assert!(code == Some(0) && out.contains("Usage: "), "{out}");
+    }
+    let (code, out, err) = output(&["browser"]);
+    assert!(
+        code == Some(0) && out.lines().count() == 36 && err.contains("36 of 38 servers answered"),
+        "{out}{err}"
+    );
+    assert!(!out.contains('\u{1b}'), "plain lines");
+    let (code, out, _) = output(&["monitor", "--once"]);
+    assert!(code == Some(0) && out.lines().count() == 1 && out.starts_with("QUERYPORT OK: 7 of 7"), "{out}");
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_is_no_error() {
+    for run in RUNS {
+        let mut child = command(run).spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        if run.contains(&"--listen") {
+            // It goes on without a reader until it is told to end.
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(child.try_wait().unwrap().is_none(), "{run:?}");
+            kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{run:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_with_a_message() {
+    for run in RUNS {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let (code, _, err) = judge(run, &command(run).stdout(full).output().unwrap());
+        // To a plug-in, 1 would be a warning about the server.
+        let expected = if run.contains(&"--once") { 3 } else { 1 };
+        assert_eq!(code, Some(expected), "{run:?}: {err}");
+        assert!(err.contains("no space left on device"), "{err}");
+        // Nor is there a place for the message.
+        let full = || File::options().write(true).open("/dev/full").unwrap();
+        let status = command(run).stdout(full()).stderr(full()).status().unwrap();
+        assert_eq!(status.code(), Some(expected), "{run:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_a_program_at_any_time() {
+    use std::os::unix::process::ExitStatusExt;
+
+    for run in RUNS {
+        for millis in [0, 3, 10, 30, 100, 300] {
+            for signal in [Signal::INT, Signal::TERM] {
+                let mut child = command(run).spawn().unwrap();
+                std::thread::sleep(Duration::from_millis(millis));
+                let _ = kill_process(Pid::from_child(&child), signal);
+                let status = child.wait().unwrap();
+                let mut err = String::new();
+                child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+                assert!(!err.contains("panicked"), "{run:?}: {err}");
+                // Before it listens for signals, or where it does not, the signal itself ends it.
+                let is_ended =
+                    matches!(status.code(), Some(0 | 1)) || status.signal() == Some(signal.as_raw());
+                assert!(is_ended, "{run:?}: {status}: {err}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_browser_reads_lists_with_anything_in_them() {
+    let mut child = command(&["browser", "-", "--timeout", "0.5"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut list =
+        b"\xef\xbb\xbf# a remark\nquake3 127.0.0.1:9\r\nnonsense\x1b[2J here too\n\xff\xfe\n".to_vec();
+    list.extend([b'x'; 10_000]);
+    list.extend(b"\n127.0.0.1:9\n127.0.0.1:0\n");
+    child.stdin.take().unwrap().write_all(&list).unwrap();
+    let (code, out, err) = judge(&["browser", "-"], &child.wait_with_output().unwrap());
+    assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
+    assert!(err.contains("is no HOST:PORT") && err.contains("0 of ") && !err.contains('\u{1b}'), "{err}");
+    let (code, _, err) = output(&["browser", "/"]);
+    assert!(code == Some(1) && err.to_lowercase().contains("is a directory"), "{err}");
+}
+
+#[test]
+fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
+    let run = ["browser", "--search", "ctf", "--timeout", "1"];
+    let without = command(&run).env_remove("HOME").env_remove("XDG_CONFIG_HOME").output().unwrap();
+    let broken = command(&run).env("XDG_CONFIG_HOME", "/dev/null").output().unwrap();
+    for (output, words) in [(without, "servers answered"), (broken, "/dev/null/queryport/favourites: ")] {
+        let (code, _, err) = judge(&run, &output);
+        assert!(code == Some(0) && err.contains(words), "{err}");
+    }
+}
