@@ -9,6 +9,7 @@
 //! cargo run --example query -- HOST                           a server of unknown game: the usual ports of many games
 //! cargo run --example query -- --lan                          the servers of the local network
 //! cargo run --example query -- --lan openarena --json         those of a game
+//! cargo run --example query -- quake3 HOST --record FILE       writes the datagrams down, for a bug report
 //! ```
 //!
 //! Exit status: 0 complete, 1 no usable answer, 2 wrong command line, 3 incomplete answer.
@@ -20,17 +21,24 @@ mod embedded;
 mod gamespy1;
 mod lan;
 mod print;
+#[path = "../command_line/transcript.rs"]
+mod transcript;
 
 use std::io::{self, Write};
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::games::Game;
 use queryport::{
-    Client, Detail, Error, ErrorKind, Outcome, Protocol, Query, QueryOptions, ServerStatus, Timing,
+    Client, Detail, Error, ErrorKind, Outcome, Protocol, Query, QueryOptions, ServerStatus, StatusQuery,
+    Timing, ToStatus,
 };
+
+use transcript::Recorded;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -69,6 +77,10 @@ struct Arguments {
     /// Request the short answer: name, map and counts. In GameSpy v4, only Minecraft servers have one.
     #[arg(long, requires = "server")]
     short: bool,
+    /// Write the datagrams of the query into this file, as a transcript that the example `decode` reads. It holds what the
+    /// server said, and neither its address nor yours.
+    #[arg(long, requires = "server", conflicts_with = "commands")]
+    record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds)]
     timeout: f64,
@@ -134,6 +146,9 @@ fn check(arguments: &Arguments) -> Result<(), String> {
     if arguments.key.is_some() && !arguments.commands.iter().any(is_secure) {
         return Err("--key applies to the command secure=CHALLENGE only".to_owned());
     }
+    if arguments.record.is_some() && !matches!(arguments.what, Some(What::Protocol(_))) {
+        return Err("--record applies to a server by its protocol".to_owned());
+    }
     Ok(())
 }
 
@@ -163,6 +178,13 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if let (Some(What::Game(game)), Some(server)) = (&arguments.what, &arguments.server) {
         return by_game(&client, game, server, arguments.json).await;
     }
+    if let (Some(What::Protocol(protocol)), Some(server), Some(file)) =
+        (&arguments.what, &arguments.server, &arguments.record)
+    {
+        let how = (&options, timing, arguments.short);
+        let result = record(&client, (*protocol, server), how, file).await?;
+        return Ok(ExitCode::from(show(arguments.json, (*protocol, server, ""), &result)?));
+    }
     // The embedded servers run until they are dropped.
     let mut embedded = Vec::new();
     let mut out = io::stdout();
@@ -183,32 +205,76 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             embedded.iter().map(target).collect()
         }
     };
-    let mut code = ExitCode::SUCCESS;
+    let mut code = 0;
     for (about, target) in &targets {
-        match target.query().await {
-            Ok(outcome) => {
-                if !outcome.answer.completeness.is_complete() {
-                    code = ExitCode::from(3);
-                }
-                if arguments.json {
-                    writeln!(out, "{}", print::json(target.protocol(), target.name(), &outcome))?;
-                } else {
-                    write!(out, "{}", print::readable(target.protocol(), about, &outcome))?;
-                }
-            }
-            Err(error) => {
-                code = ExitCode::FAILURE;
-                if arguments.json {
-                    writeln!(out, "{}", print::json_error(target.protocol(), target.name(), &error))?;
-                } else {
-                    let advice = advice(&error, target.protocol());
-                    command_line::complain(&format!("{}{advice}", command_line::message(&error)));
-                }
-            }
-        }
+        let asked = (target.protocol(), target.name(), about.as_str());
+        code = code.max(show(arguments.json, asked, &target.query().await)?);
     }
     drop(embedded);
-    Ok(code)
+    Ok(ExitCode::from(code))
+}
+
+/// Prints the result of one query, and returns its exit status.
+fn show(
+    is_json: bool,
+    (protocol, server, about): (Protocol, &str, &str),
+    result: &Result<Answered, Error>,
+) -> io::Result<u8> {
+    let mut out = io::stdout();
+    match result {
+        Ok(outcome) => {
+            if is_json {
+                writeln!(out, "{}", print::json(protocol, server, outcome))?;
+            } else {
+                write!(out, "{}", print::readable(protocol, about, outcome))?;
+            }
+            Ok(if outcome.answer.completeness.is_complete() { 0 } else { 3 })
+        }
+        Err(error) => {
+            if is_json {
+                writeln!(out, "{}", print::json_error(protocol, server, error))?;
+            } else {
+                let advice = advice(error, protocol);
+                command_line::complain(&format!("{}{advice}", command_line::message(error)));
+            }
+            Ok(1)
+        }
+    }
+}
+
+/// Queries a server and writes a transcript into a file.
+async fn record(
+    client: &Client,
+    (protocol, server): (Protocol, &str),
+    (options, timing, is_short): (&QueryOptions, Timing, bool),
+    file: &Path,
+) -> Result<Result<Answered, Error>, Box<dyn std::error::Error>> {
+    let transcript = Arc::default();
+    let conversation = |nonce| {
+        let comments = vec![
+            format!("protocol {protocol}"),
+            format!("nonce {nonce}"),
+            format!("detail {}", if is_short { "short" } else { "full" }),
+            format!("timeout {}", timing.timeout().as_secs_f64()),
+            format!("retries {}", timing.retries()),
+        ];
+        Recorded::new(StatusQuery::new(protocol, nonce, options), comments, &transcript)
+    };
+    let result = client.ask_host(server, protocol.default_query_port(), conversation).await;
+    let result = result.map(|outcome| outcome.map(|answer| answer.to_status()));
+    let outcome = match &result {
+        Ok(outcome) => outcome.answer.completeness.to_string(),
+        Err(error) => format!("{:?}", error.kind()),
+    };
+    let text = match transcript.lock() {
+        Ok(mut transcript) => {
+            transcript.outcome = Some(outcome);
+            transcript.to_string()
+        }
+        Err(_) => String::new(),
+    };
+    std::fs::write(file, text)?;
+    Ok(result)
 }
 
 /// Tries the usual ports of many games, or the given one.

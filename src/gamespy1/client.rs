@@ -152,7 +152,8 @@ impl StatusQuery {
     fn best(&self) -> Option<Answer> {
         let asked = match (&self.commands, self.detail) {
             (Some((_, asked)), _) => *asked,
-            (None, Detail::Short) => Asked::default(),
+            // QR1 answers a request that it cannot read with an end mark alone.
+            (None, Detail::Short) => Asked { status: true, ..Asked::default() },
             (None, Detail::Full) => Asked::new(&[Command::Status]),
         };
         Answer::best(&self.replies, asked)

@@ -258,7 +258,10 @@ impl Conversation for StatusQuery {
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let response = match Response::parse(datagram, &self.limits) {
             Ok(response) => response,
-            Err(error) => return Verdict::Rejected(error),
+            Err(error) => {
+                self.lists.refuse(datagram, error.kind);
+                return Verdict::Rejected(error);
+            }
         };
         let unexpected = |what| Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(what), 4));
         match (response.body, self.step) {

@@ -19,6 +19,10 @@ pub mod driven;
 pub mod link;
 pub mod list_servers;
 pub mod pair;
+pub mod replay;
+/// Transcripts, as `examples/query` writes them.
+#[path = "../../examples/command_line/transcript.rs"]
+pub mod transcript;
 pub mod twist;
 /// The wire view as JSON, as `examples/decode` prints it.
 #[path = "../../examples/decode/wire/mod.rs"]

@@ -2,8 +2,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use bytes::Bytes;
 use queryport::games::Game;
 use queryport::{Answer, Limits, Protocol, ServerStatus, ToStatus};
+use serde_json::Value;
 
 use crate::common::captures;
 
@@ -68,6 +70,41 @@ fn captures_are_named_right_or_not_at_all() {
             "tests/README.md is stale; it should say\n{table}"
         );
     }
+}
+
+/// Recordings of servers that ran on one machine, reply by reply: what their files say of them (`source`) tells the game.
+#[test]
+fn recordings_are_named_right_or_not_at_all() {
+    let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else { return };
+    let (mut right, mut untold) = (0, 0);
+    for entry in std::fs::read_dir(Path::new(&folder).join("recorded")).into_iter().flatten() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let file: Value = serde_json::from_str(&text).unwrap();
+        let source = file["source"].as_str().unwrap().to_lowercase();
+        let games =
+            [("openarena", "openarena"), ("nexuiz", "nexuiz"), ("minecraft", "minecraft"), ("ut99", "ut99")];
+        let (_, game) = games.into_iter().find(|(word, _)| source.contains(word)).expect(&source);
+        let game = Game::find(game).unwrap();
+        let protocol: Protocol =
+            file["protocol"].as_str().unwrap().split('-').next().unwrap().parse().unwrap();
+        for reply in file["responses_by_request"].as_array().unwrap() {
+            let datagrams = reply.as_array().unwrap().iter().map(|datagram| datagram.as_str().unwrap());
+            let datagrams = datagrams.map(|datagram| Bytes::from(hex::decode(datagram).unwrap()));
+            // Challenges and printed texts are no answers.
+            let Ok(answer) = Answer::from_datagrams(protocol, datagrams, &Limits::default()) else {
+                continue;
+            };
+            match Game::of(&answer.to_status(), protocol) {
+                Some(found) => {
+                    assert_eq!(found.id, game.id, "{source}");
+                    right += 1;
+                }
+                None => untold += 1,
+            }
+        }
+    }
+    println!("{right} replies named right, {untold} do not tell");
+    assert!(right >= 15 || right + untold == 0, "{right} replies named right");
 }
 
 /// The project's own vectors, by the beginning of the file's name.

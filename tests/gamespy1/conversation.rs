@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use queryport::gamespy1::server::Options;
 use queryport::gamespy1::{Answer, Command, Dialect, StatusQuery};
-use queryport::session::Session;
+use queryport::session::{Conversation, Session, Verdict};
 use queryport::{Completeness, Detail, Limits, Outcome, ParseErrorKind, Part, QueryError, Timing, ToStatus};
 
 use crate::common::captures::cases;
@@ -390,4 +390,24 @@ fn detail_and_dialect_choose_the_request() {
         request(&mut teams.with_detail(Detail::Short).with_dialect(Dialect::XServerQuery)),
         br"\teams\"
     );
+}
+
+/// QR1 answers a request that it cannot read, such as one that was cut on its way, with its end mark alone (GameSpy's QR1
+/// SDK: eight names are looked for, and `final` follows whatever was found).
+#[test]
+fn a_short_answer_without_name_and_map_is_incomplete() {
+    let asked = || {
+        let mut query = query().with_detail(Detail::Short);
+        request(&mut query);
+        query
+    };
+    for reply in [&br"\final\\queryid\2.1"[..], br"\gamename\ut\gamever\451\final\\queryid\2.1"] {
+        let Verdict::Done(answer) = asked().receive(reply) else { panic!() };
+        let Completeness::Incomplete(missing) = answer.completeness() else { panic!("complete") };
+        assert!(missing.contains(Part::Info), "{missing}");
+    }
+    let Verdict::Done(answer) = asked().receive(br"\hostname\Srv\numplayers\0\final\\queryid\2.1") else {
+        panic!()
+    };
+    assert!(answer.completeness().is_complete());
 }

@@ -18,5 +18,4 @@ mod conversation;
 mod list;
 mod properties;
 mod serving;
-mod sessions;
 mod vectors;

@@ -1,20 +1,15 @@
-//! A server whose status changes all the time, over a link that delivers requests and replies twice: no answer may be
-//! complete and of two moments.
+//! Replies of two moments are not mixed: what the server does about it, and what the client does about servers that do not.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use bytes::Bytes;
-use queryport::gamespy4::server::{self, Dialect, Options};
-use queryport::gamespy4::{Answer, Request, StatusQuery};
+use queryport::gamespy4::StatusQuery;
+use queryport::gamespy4::server::{Dialect, Options};
 use queryport::serve::Responder;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, Player, Secret, ServerStatus, Timing, ToStatus};
+use queryport::{Limits, Player, Secret, ServerStatus};
 
-use crate::common::link::{Conditions, Random};
-use crate::common::pair::{CLIENT, play};
-use crate::common::requester;
+use crate::common::pair::CLIENT;
 
 /// A status in which everything names its moment: three datagrams.
 fn status(moment: u64, players: u64) -> ServerStatus {
@@ -25,91 +20,6 @@ fn status(moment: u64, players: u64) -> ServerStatus {
     status.player_count = Some(players as u32);
     status.rules = (0..20).map(|number| (format!("rule {number}"), format!("moment {moment}"))).collect();
     status
-}
-
-/// How many moments an answer is of.
-fn moments(answer: &Answer) -> usize {
-    let status = answer.to_status();
-    let word = |text: String| text.split(' ').nth(1).map(str::to_owned);
-    let rules = status.rules.iter().filter(|(key, _)| key.raw().starts_with(b"rule"));
-    let rules = rules.filter_map(|(_, value)| word(value.to_string()));
-    let players = status.listed_players().iter().filter_map(|player| word(player.name.to_string()));
-    let name = status.name.as_ref().and_then(|name| word(name.to_string()));
-    let all: std::collections::BTreeSet<String> = rules.chain(players).chain(name).collect();
-    all.len()
-}
-
-fn rough() -> Conditions {
-    Conditions { loss: 0.1, duplication: 0.4, jitter: Duration::from_millis(120), ..Conditions::bad() }
-}
-
-/// Counts complete answers, and those of them that are of several moments.
-fn count(sessions: u64, mut server: impl FnMut(Instant, SocketAddr, &[u8], u64) -> Vec<Bytes>) -> (u32, u32) {
-    let (mut complete, mut mixed) = (0, 0);
-    for seed in 0..sessions {
-        let query = StatusQuery::new(seed, Limits::default());
-        let mut moment = seed << 8;
-        let played = play(query, Timing::default(), (rough(), seed), |now, from, datagram| {
-            moment += 1;
-            server(now, from, datagram, moment)
-        });
-        let Ok(outcome) = played.result else { continue };
-        if outcome.answer.completeness().is_complete() {
-            complete += 1;
-            mixed += u32::from(moments(&outcome.answer) != 1);
-        }
-    }
-    (complete, mixed)
-}
-
-/// `QUERYPORT_SESSIONS` asks for more than the gate's.
-fn sessions() -> u64 {
-    std::env::var("QUERYPORT_SESSIONS").ok().and_then(|number| number.parse().ok()).unwrap_or(1500)
-}
-
-#[test]
-fn no_complete_answer_is_of_two_moments() {
-    let start = Instant::now();
-    for dialect in [Dialect::UnrealTournament3, Dialect::Battlefield2] {
-        let server = |now| Responder::new(Options::new(dialect), status(0, 0), Secret::new([5; 16]), now);
-        let mut responder = server(start);
-        let mut random = Random(1);
-        let sessions = sessions();
-        let (complete, mixed) = count(sessions, |now, from, datagram, moment| {
-            if moment & 0xFF == 1 {
-                responder = server(now);
-            }
-            responder.set_status(Arc::new(status(moment, 40 + random.below(30))));
-            responder.handle_datagram(now, from, datagram);
-            let mut out = Vec::new();
-            let mut replies = Vec::new();
-            while responder.poll_transmit(now, &mut out).is_some() {
-                replies.push(Bytes::from(std::mem::take(&mut out)));
-            }
-            replies
-        });
-        println!("{dialect:?}: {sessions} sessions, {complete} complete, {mixed} of several moments");
-        assert_eq!(mixed, 0);
-        assert!(u64::from(complete) > sessions / 2);
-    }
-}
-
-/// The same link and a server that answers every request from its latest status: the client sees most of the mixtures and
-/// cannot see all. This is what the link of the test above does.
-#[test]
-fn a_server_that_answers_a_token_from_two_statuses_is_mostly_seen_through() {
-    let mut random = Random(1);
-    let mut requester = requester(CLIENT);
-    let options = Options::new(Dialect::Battlefield2);
-    let (complete, mixed) = count(1000, |now, from, datagram, moment| {
-        (requester.now, requester.address) = (now, from);
-        let status = status(moment, 40 + random.below(30));
-        let Ok(request) = Request::parse(datagram) else { return Vec::new() };
-        server::answer(&request, &status, &options, &requester).into_iter().collect()
-    });
-    println!("1000 sessions, {complete} complete, {mixed} of several moments");
-    assert!(mixed > 0, "the link delivers requests twice");
-    assert!(mixed * 10 < complete);
 }
 
 /// A client that asks again with the same token is answered, and with the same reply.

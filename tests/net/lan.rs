@@ -198,6 +198,19 @@ async fn answers_from_ten_thousand_addresses_are_bounded() {
     assert_eq!(answered, [good]);
 }
 
+/// The requests leave by the interface with the client's address, wherever the default route goes.
+#[tokio::test]
+async fn the_local_address_chooses_the_network() {
+    let port = start(20100..=20103, Protocol::Quake3, named("own")).await;
+    let client = client().with_local_address("127.0.0.1:0".parse().unwrap());
+    let mut scan = client.lan(Some(Game::find("sof2").unwrap()), &[]).unwrap();
+    let mut peers = Vec::new();
+    while let Some(scanned) = scan.next().await {
+        peers.extend(scanned.peer.filter(|peer| peer.port() == port));
+    }
+    assert_eq!(peers, [([127, 0, 0, 1], port).into()]);
+}
+
 #[tokio::test]
 async fn a_network_that_cannot_be_reached_is_an_error() {
     let none = client().with_local_address("192.0.2.77:0".parse().unwrap()).lan(None, &[]).unwrap_err();

@@ -17,7 +17,7 @@ use crate::text::number;
 /// What was asked, as far as it decides how a reply is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Asked {
-    /// A status: without a server's description something is missing from it.
+    /// A status, or its short form: without a server's description something is missing from it.
     pub(crate) status: bool,
     /// The players.
     pub(crate) players: bool,

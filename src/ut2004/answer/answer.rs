@@ -106,7 +106,10 @@ impl Answer {
             });
             match taken {
                 Ok(()) => is_empty = false,
-                Err(because) => error = because,
+                Err(because) => {
+                    lists.refuse(&datagram, because.kind);
+                    error = because;
+                }
             }
         }
         if is_empty {

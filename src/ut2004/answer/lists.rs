@@ -1,7 +1,7 @@
 //! Whether the lists of a query are complete, over all requests for them.
 
 use super::sections::Sections;
-use crate::error::ParseError;
+use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Missing;
 use crate::ut2004::wire::response::{Body, Response};
@@ -43,6 +43,19 @@ impl Lists {
         Ok(())
     }
 
+    /// Notes a datagram that could not be read. One that alone exceeds the limits is missing from its list.
+    pub(crate) fn refuse(&mut self, response: &[u8], because: ParseErrorKind) {
+        let list = match (because, response.get(4)) {
+            (ParseErrorKind::Limit { .. }, Some(1)) => &mut self.rules,
+            (ParseErrorKind::Limit { .. }, Some(2)) => &mut self.players,
+            _ => return,
+        };
+        if list.is_requested() {
+            list.sections.exceed_limits();
+            list.give_up_settled();
+        }
+    }
+
     /// Ends the readings of the latest request where their lists are still open. `wanted`: how many must agree where
     /// nothing proves a list complete.
     pub(crate) fn end_reading(&mut self, wanted: u8) {
@@ -53,6 +66,7 @@ impl Lists {
     pub(crate) fn end_only_reading(&mut self) {
         // Of players, only later readings prove anything.
         self.rules.sections.compare();
+        self.players.is_mixed = self.players.sections.repeats_players();
         for list in [&mut self.rules, &mut self.players] {
             list.state = if list.is_proven() { State::Proven } else { State::GivenUp };
         }
@@ -86,6 +100,8 @@ pub(crate) struct List {
     pub(crate) is_awaited: bool,
     /// What any reading brought.
     sections: Sections,
+    /// Whether what came is of two replies, see [`Sections::repeats_players`].
+    is_mixed: bool,
     readings: u8,
     state: State,
 }
@@ -121,6 +137,7 @@ impl List {
         if self.sections.needs_comparison() {
             self.sections.compare();
         }
+        self.is_mixed = self.sections.repeats_players();
         let is_agreed = self.sections.agreeing() >= u32::from(wanted) && !self.sections.is_damaged();
         self.state = match () {
             () if self.is_proven() => State::Proven,
@@ -143,6 +160,13 @@ impl List {
         }
     }
 
+    /// What was settled is not complete.
+    fn give_up_settled(&mut self) {
+        if self.is_settled() {
+            self.state = State::GivenUp;
+        }
+    }
+
     /// The newer count that should explain it does not come.
     pub(crate) const fn give_up_count(&mut self) {
         self.state = State::GivenUp;
@@ -152,7 +176,7 @@ impl List {
     /// counts.
     pub(crate) fn looks_complete(&self) -> bool {
         if self.sections.is_empty() {
-            self.is_counted_empty()
+            self.is_certainly_empty()
         } else {
             self.sections.has_all() && self.is_whole()
         }
@@ -160,7 +184,7 @@ impl List {
 
     /// Whether all that came has an end, and as many players as the server counts.
     fn is_whole(&self) -> bool {
-        self.sections.has_end() && !self.sections.is_damaged() && self.has_count()
+        self.sections.has_end() && !self.sections.is_damaged() && !self.is_mixed && self.has_count()
     }
 
     /// Whether at least as many are listed as the server counts.
@@ -178,7 +202,7 @@ impl List {
     /// Whether a single reading proves all that came complete.
     pub(crate) fn is_proven(&self) -> bool {
         if self.sections.is_empty() {
-            return self.is_counted_empty();
+            return self.is_certainly_empty();
         }
         let is_count = self.count == Some(self.sections.entries()) && self.is_whole();
         (is_count && self.sections.agreeing() > 0) || self.sections.begins_and_ends()
@@ -203,6 +227,11 @@ impl List {
     /// Whether the server counts no player, so that no datagram is expected.
     pub(crate) fn is_counted_empty(&self) -> bool {
         self.count == Some(0)
+    }
+
+    /// Whether that is all: nothing came and was refused.
+    fn is_certainly_empty(&self) -> bool {
+        self.is_counted_empty() && !self.sections.is_damaged()
     }
 
     /// Whether nothing came for the latest request.

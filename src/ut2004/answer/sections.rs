@@ -146,6 +146,11 @@ impl Sections {
         Ok(true)
     }
 
+    /// Notes that a datagram was refused for a limit.
+    pub(super) const fn exceed_limits(&mut self) {
+        self.over_limits = true;
+    }
+
     /// Adds a section to the counts.
     fn count(&mut self, section: Section) {
         let add = |count: &mut usize, more| *count = count.saturating_add(more);
@@ -324,6 +329,22 @@ impl Sections {
         let readings = self.sections.iter().map(|section| section.readings & !self.outdated);
         let with_all = readings.clone().fold(u16::MAX, |all, readings| all & readings);
         if with_all == 0 { 0 } else { readings.map(u16::count_ones).min().unwrap_or(0) }
+    }
+
+    /// Whether a player stands in two datagrams, which are then of two replies: real players have numbers of their own.
+    pub(super) fn repeats_players(&self) -> bool {
+        if self.sections.len() < 2 {
+            return false;
+        }
+        let mut places: Vec<(u64, usize)> = Vec::with_capacity(self.entries);
+        for (number, section) in self.sections.iter().enumerate() {
+            let body = self.body(section.range);
+            if matches!(body, Body::Players(_)) {
+                for_each_entry(body, |_, player| places.push((player, number)));
+            }
+        }
+        places.sort_unstable();
+        places.windows(2).any(|pair| matches!(pair, [(a, first), (b, second)] if a == b && first != second))
     }
 
     /// Whether these are all rules for certain: one datagram that begins and ends the list.

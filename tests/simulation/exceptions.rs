@@ -1,0 +1,183 @@
+//! What the wire cannot tell, with the bytes: each test shows datagrams that make a complete answer although the server holds
+//! something else, and why no reader of them could know.
+
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::{
+    Answer, Detail, Limits, Protocol, QueryOptions, StatusQuery, ToStatus, Verification, ut2004,
+};
+
+/// What a client makes of these datagrams, given to it one after the other.
+fn answer(query: &mut impl Conversation<Answer = Answer>, datagrams: &[&[u8]]) -> Option<Answer> {
+    query.request(&mut Vec::new());
+    for datagram in datagrams {
+        match query.receive(datagram) {
+            Verdict::Done(answer) => return Some(answer),
+            Verdict::Next => query.request(&mut Vec::new()),
+            Verdict::Partial(_) | Verdict::Rejected(_) => {}
+        }
+    }
+    match query.timeout(Remaining::Step) {
+        OnTimeout::Done(answer) => Some(answer),
+        OnTimeout::Retry | OnTimeout::Next => None,
+    }
+}
+
+fn query(protocol: Protocol) -> StatusQuery {
+    StatusQuery::new(protocol, 0x0102_0304, &QueryOptions::default().with_readings(1))
+}
+
+fn complete(protocol: Protocol, datagrams: &[&[u8]]) -> Answer {
+    let answer = answer(&mut query(protocol), datagrams).expect("an answer");
+    assert!(answer.completeness().is_complete(), "{}", answer.completeness());
+    answer
+}
+
+const QUAKE3: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n5 50 \"Bob\"\n";
+
+/// [`Exception::Changed`](crate::judge::Exception): no protocol has a checksum of its own, and none gives the length of a
+/// datagram. UDP's checksum is 16 bits.
+#[test]
+fn a_bit_that_changed_inside_a_value_reads_as_another_value() {
+    let mut changed = QUAKE3.to_vec();
+    changed[33] ^= 1;
+    let name = |answer: &Answer| answer.to_status().map.unwrap().to_string();
+    assert_eq!(name(&complete(Protocol::Quake3, &[QUAKE3])), "q3dm17");
+    assert_eq!(name(&complete(Protocol::Quake3, &[&changed])), "q3dm16");
+    let gamespy1 =
+        |map: &str| format!("\\hostname\\Srv\\mapname\\{map}\\numplayers\\0\\final\\\\queryid\\1.1");
+    assert_eq!(name(&complete(Protocol::GameSpy1, &[gamespy1("DM1").as_bytes()])), "DM1");
+    assert_eq!(name(&complete(Protocol::GameSpy1, &[gamespy1("DM3").as_bytes()])), "DM3");
+    let gamespy4 = |map: &str| {
+        [b"\0\x04\x03\x02\x01splitnum\0\x80\0mapname\0", map.as_bytes(), b"\0\0\x01\0\x02\0"].concat()
+    };
+    let challenge = b"\x09\x04\x03\x02\x017\0";
+    assert_eq!(name(&complete(Protocol::GameSpy4, &[challenge, &gamespy4("DM1")])), "DM1");
+    assert_eq!(name(&complete(Protocol::GameSpy4, &[challenge, &gamespy4("DM3")])), "DM3");
+}
+
+/// The same: a status of Quake 3 that is cut behind a player line is one with fewer players.
+#[test]
+fn a_quake3_status_that_is_cut_between_two_players_is_one_with_fewer() {
+    let cut = QUAKE3.len() - b"5 50 \"Bob\"\n".len();
+    assert_eq!(complete(Protocol::Quake3, &[QUAKE3]).to_status().listed_players().len(), 2);
+    assert_eq!(complete(Protocol::Quake3, &[&QUAKE3[..cut]]).to_status().listed_players().len(), 1);
+}
+
+/// [`Exception::ChangedRequest`](crate::judge::Exception): QR1 looks for `\basic\` and `\info\` anywhere in a request. The
+/// reply to one of them is also that of a server with nothing to say to the other.
+#[test]
+fn a_gamespy1_reply_does_not_say_which_commands_it_answers() {
+    let options = QueryOptions::default().with_detail(Detail::Short);
+    let mut query = StatusQuery::new(Protocol::GameSpy1, 1, &options);
+    let reply = br"\hostname\Srv\mapname\DM1\numplayers\0\maxplayers\8\final\\queryid\2.1";
+    let answer = answer(&mut query, &[reply]).unwrap();
+    assert!(answer.completeness().is_complete());
+    assert!(answer.to_status().game.is_none(), "`gamename` is in the reply to `basic`");
+}
+
+/// [`Exception::NotAsked`](crate::judge::Exception): the requests `\status\` and `79 00 00 00 00` hold nothing that a reply
+/// could quote. Whoever can write the server's address on a datagram is believed.
+#[test]
+fn a_reply_that_nobody_sees_the_request_of_is_taken() {
+    let forged = br"\hostname\forged\mapname\none\numplayers\0\final\\queryid\1.1";
+    let forged = complete(Protocol::GameSpy1, &[forged]);
+    assert_eq!(forged.to_status().verification, Verification::Unavailable);
+    // Quake 3: old servers leave the challenge out. The answer says so.
+    assert_eq!(complete(Protocol::Quake3, &[QUAKE3]).to_status().verification, Verification::Unverified);
+    let wrong = b"\xff\xff\xff\xffstatusResponse\n\\challenge\\another\n";
+    assert!(answer(&mut query(Protocol::Quake3), &[wrong]).is_none());
+    // GameSpy v4: the id is in every datagram.
+    let other_id = b"\0\x04\x03\x02\x02splitnum\0\x80\0mapname\0DM1\0\0\x01\0\x02\0";
+    assert!(answer(&mut query(Protocol::GameSpy4), &[b"\x09\x04\x03\x02\x017\0", other_id]).is_none());
+}
+
+/// [`Exception::Restart`](crate::judge::Exception): `queryid` counts the replies of one run of the server.
+#[test]
+fn the_first_replies_of_two_runs_have_the_same_number() {
+    let (before, after) = (br"\hostname\Srv\mapname\DM1\queryid\1.1", br"\player_0\Ann\final\\queryid\1.2");
+    let status = complete(Protocol::GameSpy1, &[before, after]).to_status();
+    assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("DM1".into(), 1));
+}
+
+/// [`Exception::TwoReplies`](crate::judge::Exception): `queryid` without the number of the reply, as SWAT 4's GS1 mod writes
+/// it. The network has delivered the request twice, and the map has changed in between.
+#[test]
+fn parts_of_two_replies_without_a_reply_number_go_together() {
+    let (first, second) =
+        (br"\hostname\Srv\mapname\A-Bomb\queryid\1", br"\player_0\of the next map\queryid\2\final\");
+    let status = complete(Protocol::GameSpy1, &[first, second]).to_status();
+    assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("A-Bomb".into(), 1));
+}
+
+/// [`Exception::LostBehindEndMark`](crate::judge::Exception): the pair `frags_1` did not fit into the first datagram, which the
+/// server then forgets; `ping_1` is in the second. Without the second, the first has as many rows as are counted and an end.
+#[test]
+fn a_last_datagram_of_descent_3_is_not_missed() {
+    let first = b"\\hostname\\Srv\\mapname\\Polaris\\numplayers\\2\\player_0\\Ann\\frags_0\\3\\ping_0\\40\\player_1\\Bob\
+        \\final\\queryid\\271.1\0";
+    let second = b"\\ping_1\\40\\final\\queryid\\271.2\0";
+    let ping =
+        |datagrams: &[&[u8]]| complete(Protocol::GameSpy1, datagrams).to_status().players.unwrap()[1].ping;
+    assert_eq!(ping(&[first, second]), Some(40));
+    assert_eq!(ping(&[first]), None);
+}
+
+/// [`Exception::LostInsideSection`](crate::judge::Exception): 333networks numbers the sections of its text and cuts it every
+/// 512 bytes. A datagram that holds no number leaves no gap.
+#[test]
+fn a_datagram_from_the_middle_of_a_section_leaves_no_gap() {
+    let rules: String = (10..99).map(|rule| format!("\\rule{rule}\\some value")).collect();
+    let text = format!("\\hostname\\Srv\\queryid\\5.1{rules}\\queryid\\5.2\\final\\");
+    let chunks: Vec<&[u8]> = text.as_bytes().chunks(512).collect();
+    let rules = |datagrams: &[&[u8]]| complete(Protocol::GameSpy1, datagrams).to_status().rules.len();
+    let all = rules(&chunks);
+    let without: Vec<&[u8]> = [&chunks[..1], &chunks[2..]].concat();
+    assert!(rules(&without) < all, "{} of {all}", rules(&without));
+}
+
+fn list(kind: u8, entries: &[(&str, &str)]) -> Vec<u8> {
+    let mut out = vec![0x80, 0, 0, 0, kind];
+    for text in entries.iter().flat_map(|(key, value)| [key, value]) {
+        ut2004::FString::narrow(text.as_bytes()).encode(&mut out).unwrap();
+    }
+    out
+}
+
+const INFO: &[u8] = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
+    \0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0";
+
+/// [`Exception::LostFromEveryReading`](crate::judge::Exception): the datagrams of a list have no numbers. All that three
+/// readings prove is that the same datagram would have been lost three times.
+#[test]
+fn a_datagram_that_is_lost_from_every_reading_was_never_there() {
+    let value = "v".repeat(460);
+    let (first, middle) = (list(1, &[("ServerMode", "dedicated"), ("x", &value)]), list(1, &[("y", &value)]));
+    let last = list(1, &[("Mutator", "A")]);
+    let rules = |datagrams: &[&[u8]], readings| {
+        let mut query = ut2004::StatusQuery::new(0, Limits::default()).with_readings(readings);
+        query.request(&mut Vec::new());
+        query.receive(INFO);
+        for _ in 0..readings {
+            query.request(&mut Vec::new());
+            datagrams.iter().for_each(|datagram| drop(query.receive(datagram)));
+            if let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) {
+                return (answer.completeness().is_complete(), answer.rules().count());
+            }
+        }
+        panic!("{readings} readings are enough");
+    };
+    for readings in 1..=4 {
+        assert_eq!(rules(&[&first, &middle, &last], readings), (true, 4));
+        assert_eq!(rules(&[&first, &last], readings), (true, 3), "{readings} readings");
+    }
+}
+
+/// [`Exception::PartsOfSeveralMoments`](crate::judge::Exception): info and lists are two requests, and a reply to the second
+/// says nothing of the first.
+#[test]
+fn an_info_and_the_lists_of_the_next_map_go_together() {
+    let rules = list(1, &[("ServerMode", "dedicated"), ("GameStats", "of the next map")]);
+    let status = complete(Protocol::Ut2004, &[INFO, &rules]).to_status();
+    assert_eq!(status.map.unwrap(), "DM");
+    assert_eq!(status.rules.get("GameStats").unwrap(), "of the next map");
+}

@@ -1,0 +1,34 @@
+//! Sessions in a hostile network: for every protocol a client against servers whose datagrams are lost, doubled, delayed,
+//! cut, changed and forged. An answer is what the server held at one moment, or is marked incomplete, or there is none.
+//! What the wire of a protocol cannot tell is counted: [`judge::Exception`].
+//!
+//! `QUERYPORT_SESSIONS=10000000 cargo test --release --test simulation -- --nocapture` plays ten million sessions;
+//! `QUERYPORT_SEED=quake3:123` plays one of them and prints its transcript.
+#![allow(
+    unreachable_pub,
+    clippy::arithmetic_side_effects,
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod client;
+mod exceptions;
+mod forms;
+mod held;
+mod judge;
+mod network;
+mod play;
+mod report;
+mod servers;
+mod sessions;
+mod states;

@@ -1,0 +1,334 @@
+//! One session: a client, a server, a network, and everything that goes wrong, all from one seed.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::session::Session;
+use queryport::{Detail, Protocol, ServerStatus, Timing};
+
+use crate::client::{AnyResult, CLIENT, Client, SERVER, timing};
+use crate::common::link::Random;
+use crate::common::replay::{Event, replay};
+use crate::common::transcript::{Line, Transcript};
+use crate::judge;
+use crate::network::{Datagram, Fault, Network, Rates};
+use crate::servers::{Live, Server, with_challenge};
+
+/// Another server's address: the same host, another port.
+const OTHER: SocketAddr = SocketAddr::new(SERVER.ip(), 27961);
+
+/// A server, a client of it, and what it says at each moment.
+pub struct Family {
+    pub server: Server,
+    pub client: Client,
+    pub moments: Vec<Moment>,
+    /// Whether this client gets a complete answer of every moment without any fault.
+    pub is_complete: bool,
+}
+
+/// What a server says at one moment to those who ask without any fault.
+pub struct Moment {
+    /// What the clients of each dialect get, where it is complete.
+    pub truths: Vec<ServerStatus>,
+    /// The names of all players, those of incomplete answers too.
+    pub names: BTreeSet<Vec<u8>>,
+    /// What the server sent.
+    pub datagrams: Vec<Bytes>,
+}
+
+impl Moment {
+    pub fn new(server: &Server, client: &Client, moment: usize) -> Self {
+        let (mut truths, mut names, mut datagrams) = (Vec::new(), BTreeSet::new(), Vec::new());
+        for client in client.of_each_dialect() {
+            let result = exchange(server, &client, moment, &mut datagrams);
+            let Some(status) = judge::status(&result) else { continue };
+            names.extend(status.listed_players().iter().map(|player| player.name.raw().to_vec()));
+            if status.completeness.is_complete() && !truths.contains(&status) {
+                truths.push(status);
+            }
+        }
+        Self { truths, names, datagrams }
+    }
+}
+
+/// A query without any fault. What the server sends goes into `datagrams`.
+pub fn exchange(server: &Server, client: &Client, moment: usize, datagrams: &mut Vec<Bytes>) -> AnyResult {
+    let start = Instant::now();
+    let mut live = Live::new(server, moment, 7, 0, start);
+    let mut session = Session::new(client.query(7), SERVER, Timing::default(), start);
+    let (mut now, mut out) = (start, Vec::new());
+    loop {
+        while session.poll_transmit(now, &mut out).is_some() {
+            for reply in live.handle(now, CLIENT, &std::mem::take(&mut out)) {
+                session.handle_datagram(now, SERVER, &reply);
+                datagrams.push(reply);
+            }
+        }
+        if let Some(result) = session.poll_answer() {
+            return result;
+        }
+        now = now.max(session.poll_timeout().unwrap());
+        session.handle_timeout(now);
+    }
+}
+
+/// What happened in a session.
+pub struct Played {
+    pub result: AnyResult,
+    pub timing: Timing,
+    pub nonce: u64,
+    /// What arrived at the client, in order.
+    pub log: Vec<Datagram>,
+    /// ICMP errors.
+    pub unreachable: Option<Duration>,
+    /// The requests and when they were sent.
+    pub requests: Vec<(Duration, Vec<u8>)>,
+    /// The last moment of the server.
+    pub moment: usize,
+    pub elapsed: Duration,
+    /// How often the session was called.
+    pub calls: u32,
+    pub faults: [u32; Fault::ALL.len()],
+    /// Whether nothing but a fixed delay happened.
+    pub is_faultless: bool,
+}
+
+impl Played {
+    /// The most bytes that the session held at once.
+    pub fn memory(&self, client: &Client) -> u64 {
+        let events = self.events(|_| false);
+        allocation_counter::measure(|| {
+            drop(replay(client.query(self.nonce), SERVER, self.timing, events, |_, _| {}));
+        })
+        .bytes_max
+    }
+
+    /// The same session with a part of what arrived.
+    pub fn without(&self, client: &Client, is_dropped: impl Fn(&Datagram) -> bool) -> AnyResult {
+        replay(client.query(self.nonce), SERVER, self.timing, self.events(is_dropped), |_, _| {})
+    }
+
+    fn events(&self, is_dropped: impl Fn(&Datagram) -> bool) -> Vec<(Duration, Event<'_>)> {
+        let mut events: Vec<(Duration, Event<'_>)> = self
+            .log
+            .iter()
+            .filter(|datagram| !is_dropped(datagram))
+            .map(|datagram| (datagram.at, Event::Datagram(datagram.from, &datagram.bytes)))
+            .collect();
+        if let Some(at) = self.unreachable {
+            let index = events.partition_point(|(other, _)| *other <= at);
+            events.insert(index, (at, Event::Unreachable));
+        }
+        events
+    }
+
+    /// What was sent and received.
+    pub fn transcript(&self, client: &Client) -> Transcript {
+        let line = |at: &Duration, is_request, bytes: &[u8]| Line {
+            at: *at,
+            is_request,
+            datagram: Bytes::copy_from_slice(bytes),
+        };
+        let requests = self.requests.iter().map(|(at, bytes)| line(at, true, bytes));
+        let from_server = self.log.iter().filter(|datagram| datagram.from == SERVER);
+        let replies = from_server.map(|datagram| line(&datagram.at, false, &datagram.bytes));
+        let mut lines: Vec<Line> = requests.chain(replies).collect();
+        lines.sort_by_key(|line| line.at);
+        let comments = vec![
+            format!("protocol {}", client.protocol),
+            format!("nonce {}", self.nonce),
+            format!("detail {}", if client.detail == Detail::Short { "short" } else { "full" }),
+            format!("timeout {}", self.timing.timeout().as_secs_f64()),
+            format!("retries {}", self.timing.retries()),
+        ];
+        let outcome = match &self.result {
+            Ok(outcome) => outcome.answer.completeness().to_string(),
+            Err(error) => format!("{:?}", error.kind()),
+        };
+        Transcript { comments, lines, outcome: Some(outcome) }
+    }
+}
+
+/// Plays a session of this family. `others`: a family whose replies other servers and liars send.
+pub fn play(family: &Family, others: &Family, random: &mut Random) -> Played {
+    let (rates, timing, nonce) = (Rates::random(random), timing(random), random.next());
+    let start = Instant::now();
+    let mut network = Network::default();
+    let mut live = Live::new(&family.server, 0, random.next(), random.below(400), start);
+    if rates.earlier {
+        // The earlier query was this server's first.
+        live.handle(start, CLIENT, &first_request(&family.client));
+    }
+    injected(family, others, &rates, random, &mut network);
+    let unreachable = rates.unreachable.then(|| Duration::from_millis(random.below(3000)));
+    let (mut run, mut replies, mut calls) = (0, 0, 0);
+    let mut restart = rates.restart;
+    let (mut log, mut requests) = (Vec::new(), Vec::new());
+    let mut session = Session::new(family.client.query(nonce), SERVER, timing, start);
+    let mut now = Duration::ZERO;
+    let mut is_told = false;
+    loop {
+        let mut out = Vec::new();
+        while session.poll_transmit(start + now, &mut out).is_some() {
+            let bytes = std::mem::take(&mut out);
+            requests.push((now, bytes.clone()));
+            let request = Datagram {
+                at: now,
+                from: CLIENT,
+                to: SERVER,
+                bytes,
+                reply: None,
+                is_misasked: false,
+                suspect: None,
+            };
+            network.send(now, &request, &rates, random);
+        }
+        if let Some(result) = session.poll_answer() {
+            return Played {
+                result,
+                timing,
+                nonce,
+                log,
+                unreachable: unreachable.filter(|_| is_told),
+                requests,
+                moment: live.moment,
+                elapsed: now,
+                calls,
+                faults: network.counts,
+                is_faultless: network.counts.iter().all(|count| *count == 0) && rates.jitter.is_zero(),
+            };
+        }
+        let alarm = session.poll_timeout().unwrap().saturating_duration_since(start);
+        let told = unreachable.filter(|_| !is_told).unwrap_or(Duration::MAX);
+        now = network.next_arrival().unwrap_or(Duration::MAX).min(alarm).min(told).max(now);
+        calls += 1;
+        let Some(datagram) = network.arrive(now) else {
+            if told <= now {
+                is_told = true;
+                network.count(Fault::Unreachable);
+                session.handle_unreachable(start + now);
+            } else {
+                session.handle_timeout(start + now);
+            }
+            continue;
+        };
+        if datagram.to == CLIENT {
+            session.handle_datagram(start + now, datagram.from, &datagram.bytes);
+            log.push(datagram);
+            continue;
+        }
+        if restart.take_if(|at| *at <= now).is_some() {
+            network.count(Fault::Restart);
+            let moment = live.moment;
+            run += 1;
+            live = Live::new(&family.server, moment, random.next(), 0, start + now);
+            live.change();
+        }
+        replies += 1;
+        let is_misasked = datagram.suspect.is_some();
+        if is_misasked {
+            network.count(Fault::ChangedRequest);
+        }
+        for bytes in live.handle(start + now, CLIENT, &datagram.bytes) {
+            let mut bytes = bytes.to_vec();
+            let mut suspect = None;
+            if random.chance(rates.wrong_id) {
+                bytes = with_wrong_id(family.client.protocol, bytes, random);
+                suspect = Some(Fault::WrongId);
+                network.count(Fault::WrongId);
+            }
+            let reply = Some((run, replies));
+            let datagram = Datagram { at: now, from: SERVER, to: CLIENT, bytes, reply, is_misasked, suspect };
+            network.send(now, &datagram, &rates, random);
+        }
+        if random.chance(rates.change) {
+            network.count(Fault::Change);
+            live.change();
+        }
+    }
+}
+
+fn first_request(client: &Client) -> Vec<u8> {
+    let mut out = Vec::new();
+    client.query(1).request(&mut out);
+    out
+}
+
+/// Datagrams that nobody asked for in this session.
+fn injected(family: &Family, others: &Family, rates: &Rates, random: &mut Random, network: &mut Network) {
+    let put = |network: &mut Network, random: &mut Random, from, fault, bytes: Vec<u8>| {
+        let at = if random.chance(0.7) { random.below(300) } else { random.below(4000) };
+        network.count(fault);
+        let datagram = Datagram {
+            at: Duration::ZERO,
+            from,
+            to: CLIENT,
+            bytes,
+            reply: None,
+            is_misasked: false,
+            suspect: Some(fault),
+        };
+        network.put(Duration::from_millis(at), datagram);
+    };
+    let some = |random: &mut Random, all: &[Bytes]| -> Vec<Bytes> {
+        all.iter().filter(|_| random.chance(0.6)).cloned().collect()
+    };
+    let theirs = &others.moments[0].datagrams;
+    if rates.earlier {
+        for bytes in some(random, &family.moments[0].datagrams) {
+            put(network, random, SERVER, Fault::EarlierReply, bytes.to_vec());
+        }
+    }
+    if rates.other_server {
+        for bytes in some(random, theirs) {
+            put(network, random, OTHER, Fault::OtherServer, bytes.to_vec());
+        }
+    }
+    if rates.liar {
+        for bytes in some(random, theirs) {
+            let mut bytes = bytes.to_vec();
+            match (family.client.protocol, random.below(3)) {
+                (Protocol::Quake3, 0) => bytes = with_challenge(&bytes, None).to_vec(),
+                (Protocol::Quake3, 1) => bytes = with_challenge(&bytes, Some(b"")).to_vec(),
+                (Protocol::GameSpy4, _) if bytes.len() > 5 => {
+                    bytes[1..5].copy_from_slice(&(random.next() as u32 & 0x7F7F_7F7F).to_le_bytes());
+                }
+                _ => {}
+            }
+            put(network, random, SERVER, Fault::Liar, bytes);
+        }
+    }
+    if rates.noise {
+        for _ in 0..1 + random.below(4) {
+            let length = random.below(40) as usize;
+            let mut bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+            match random.below(4) {
+                0 => bytes = first_request(&family.client),
+                1 => bytes = Vec::new(),
+                _ => {}
+            }
+            put(network, random, SERVER, Fault::Noise, bytes);
+        }
+    }
+}
+
+/// The datagram with another id, challenge, reply number or type.
+fn with_wrong_id(protocol: Protocol, mut bytes: Vec<u8>, random: &mut Random) -> Vec<u8> {
+    match protocol {
+        Protocol::GameSpy4 if bytes.len() > 5 => bytes[1 + random.below(4) as usize] ^= 1 << random.below(7),
+        Protocol::Quake3 => bytes = with_challenge(&bytes, Some(b"another")).to_vec(),
+        Protocol::Ut2004 if bytes.len() > 4 => bytes[4] = random.below(5) as u8,
+        Protocol::GameSpy1 => {
+            let key = br"\queryid\";
+            let number = bytes.windows(key.len()).rposition(|window| window == key).map(|at| at + key.len());
+            let digit = number.and_then(|at| bytes.get_mut(at)).filter(|digit| digit.is_ascii_digit());
+            if let Some(digit) = digit {
+                *digit = b'0' + random.below(10) as u8;
+            }
+        }
+        _ => {}
+    }
+    bytes
+}

@@ -1,0 +1,228 @@
+//! The servers of the simulation: our responder, other servers' forms, and captures that are sent as they were captured.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use bytes::Bytes;
+use queryport::serve::{Responder, Service};
+use queryport::{Protocol, Requester, Secret, ServerStatus, gamespy1, gamespy4, quake3, ut2004};
+
+use crate::common::captures;
+use crate::common::link::Random;
+use crate::forms::{Form, Held};
+use crate::states;
+
+/// What a server is, and what it holds at each moment.
+#[derive(Debug, Clone)]
+pub enum Server {
+    /// Our responder.
+    Responder(Service, Vec<Arc<ServerStatus>>),
+    /// A server of GameSpy v4 that answers every request from its latest status, whatever the token was issued for.
+    LatestStatus(gamespy4::server::Options, Vec<Arc<ServerStatus>>),
+    /// Other servers of GameSpy v1.
+    Form(Form, Vec<Held>),
+    /// Captures of this protocol, one for each moment.
+    Capture(Protocol, Vec<Vec<Bytes>>),
+}
+
+/// How many moments a server has.
+pub const MOMENTS: usize = 3;
+
+/// The captures of all protocols: the project's own, and those of `QUERYPORT_CAPTURES`.
+fn captured(protocol: Protocol) -> &'static [Vec<Bytes>] {
+    static ALL: OnceLock<Vec<(Protocol, Vec<Vec<Bytes>>)>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let packets = |protocol: Protocol| {
+            let all = captures::cases(protocol.name()).into_iter().map(|case| case.packets);
+            // A server of UT2004 whose info was not captured answers nothing.
+            let has_info = |packets: &Vec<Bytes>| packets.iter().any(|packet| packet.get(4) == Some(&0));
+            all.filter(|packets| protocol != Protocol::Ut2004 || has_info(packets)).collect()
+        };
+        Protocol::ALL.into_iter().map(|protocol| (protocol, packets(protocol))).collect()
+    });
+    &all.iter().find(|(of, _)| *of == protocol).unwrap().1
+}
+
+impl Server {
+    /// Any server of this protocol.
+    pub fn random(protocol: Protocol, random: &mut Random) -> Self {
+        if random.chance(0.2) {
+            let all = captured(protocol);
+            let any = |random: &mut Random| all[random.below(all.len() as u64) as usize].clone();
+            return Self::Capture(protocol, (0..MOMENTS).map(|_| any(random)).collect());
+        }
+        if protocol == Protocol::GameSpy1 && random.chance(0.5) {
+            let form = Form::ALL[random.below(5) as usize];
+            let mut held = vec![Held::random(form, random)];
+            for _ in 1..MOMENTS {
+                held.push(held[held.len() - 1].next(random));
+            }
+            return Self::Form(form, held);
+        }
+        let moments = states::moments(random, MOMENTS);
+        let any = random.below(16) as usize;
+        let service = match protocol {
+            Protocol::GameSpy1 => {
+                use gamespy1::server::{Dialect, Options};
+                Options::new([Dialect::Unreal, Dialect::Qr1][any % 2]).into()
+            }
+            Protocol::GameSpy4 => {
+                use gamespy4::server::{Dialect, Options};
+                let dialects = [Dialect::UnrealTournament3, Dialect::Battlefield2, Dialect::Minecraft];
+                let mut options = Options::new(dialects[any % 3]);
+                if any < 3 {
+                    options.max_reply = 3000;
+                }
+                if any >= 14 {
+                    return Self::LatestStatus(options, moments);
+                }
+                options.into()
+            }
+            Protocol::Quake3 => {
+                use quake3::server::{Dialect, Options};
+                let dialects = [
+                    Dialect::Standard,
+                    Dialect::DarkPlaces,
+                    Dialect::Warsow,
+                    Dialect::SoldierOfFortune2,
+                    Dialect::MedalOfHonor,
+                ];
+                let mut options = Options::new(dialects[any % 5]);
+                if any > 5 {
+                    options.max_reply = 16_000;
+                }
+                options.into()
+            }
+            Protocol::Ut2004 => {
+                use ut2004::server::{Dialect, Options};
+                let dialects = [Dialect::Ut2004, Dialect::Ut2003, Dialect::KillingFloor];
+                let mut options = Options::new(dialects[any % 3]);
+                if any == 15 {
+                    options.max_datagrams = 3;
+                }
+                options.into()
+            }
+            other => panic!("{other} is not simulated"),
+        };
+        Self::Responder(service, moments)
+    }
+
+    /// Its name in the report.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Responder(Service::GameSpy1(options), _) => format!("responder {:?}", options.dialect),
+            Self::Responder(Service::GameSpy4(options), _) => format!("responder {:?}", options.dialect),
+            Self::Responder(Service::Quake3(options), _) => format!("responder {:?}", options.dialect),
+            Self::Responder(Service::Ut2004(options), _) => format!("responder {:?}", options.dialect),
+            Self::Responder(..) => "responder".to_owned(),
+            Self::LatestStatus(..) => "latest status".to_owned(),
+            Self::Form(form, _) => format!("{form:?}"),
+            Self::Capture(..) => "capture".to_owned(),
+        }
+    }
+}
+
+/// A server that runs: its tokens, its counter of replies and its moment.
+pub struct Live<'a> {
+    server: &'a Server,
+    responder: Option<Responder>,
+    requester: Requester,
+    /// The number of the latest reply.
+    number: u64,
+    pub moment: usize,
+}
+
+impl<'a> Live<'a> {
+    pub fn new(server: &'a Server, moment: usize, secret: u64, number: u64, now: Instant) -> Self {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&secret.to_le_bytes());
+        let secret = Secret::new(bytes);
+        let responder = match server {
+            Server::Responder(service, moments) => {
+                let status = Arc::clone(&moments[moment]);
+                Some(Responder::new(service.clone(), status, secret, now).with_guard(None))
+            }
+            _ => None,
+        };
+        let requester = Requester::new(SocketAddr::from(([0, 0, 0, 0], 0)), now, secret);
+        Self { server, responder, requester, number, moment }
+    }
+
+    /// The next moment, if there is one.
+    pub fn change(&mut self) {
+        self.moment = (self.moment + 1).min(MOMENTS - 1);
+        if let (Some(responder), Server::Responder(_, moments)) = (&mut self.responder, self.server) {
+            responder.set_status(Arc::clone(&moments[self.moment]));
+        }
+    }
+
+    /// The datagrams that it sends for this one.
+    pub fn handle(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
+        self.number += 1;
+        match self.server {
+            Server::Responder(..) => {
+                let responder = self.responder.as_mut().unwrap();
+                responder.handle_datagram(now, from, datagram);
+                let mut out = Vec::new();
+                let mut replies = Vec::new();
+                while responder.poll_transmit(now, &mut out).is_some() {
+                    replies.push(Bytes::from(std::mem::take(&mut out)));
+                }
+                replies
+            }
+            Server::LatestStatus(options, moments) => {
+                (self.requester.now, self.requester.address) = (now, from);
+                let Ok(request) = gamespy4::Request::parse(datagram) else { return Vec::new() };
+                let replies =
+                    gamespy4::server::answer(&request, &moments[self.moment], options, &self.requester);
+                replies.into_iter().collect()
+            }
+            Server::Form(form, held) => match datagram {
+                [b'\\', ..] => held[self.moment].reply(*form, self.number),
+                _ => Vec::new(),
+            },
+            Server::Capture(protocol, moments) => scripted(*protocol, &moments[self.moment], datagram),
+        }
+    }
+}
+
+/// The captured datagrams that answer this request, with its id or challenge in place of the captured one.
+fn scripted(protocol: Protocol, packets: &[Bytes], request: &[u8]) -> Vec<Bytes> {
+    match (protocol, request) {
+        (Protocol::GameSpy1, [b'\\', ..]) => packets.to_vec(),
+        (Protocol::GameSpy4, [0xFE, 0xFD, 0x09, id @ ..]) if id.len() == 4 => {
+            vec![[b"\x09", id, b"12345\0"].concat().into()]
+        }
+        (Protocol::GameSpy4, [0xFE, 0xFD, 0, a, b, c, d, ..]) => {
+            let with_id =
+                |packet: &Bytes| [&[0, *a, *b, *c, *d], packet.get(5..).unwrap_or_default()].concat().into();
+            packets.iter().map(with_id).collect()
+        }
+        (Protocol::Quake3, [0xFF, 0xFF, 0xFF, 0xFF, command @ ..]) => {
+            let sent = command.splitn(2, |&byte| byte == b' ').nth(1).unwrap_or_default();
+            packets.iter().map(|packet| with_challenge(packet, Some(sent))).collect()
+        }
+        (Protocol::Ut2004, [_, 0, 0, 0, code]) => {
+            let is_asked = |packet: &&Bytes| match (*code, packet.get(4)) {
+                (3, Some(1 | 2)) => true,
+                (code, Some(of)) => code == *of,
+                (_, None) => false,
+            };
+            packets.iter().filter(is_asked).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The datagram with another challenge, or without any; one that quotes none is left as it is.
+pub fn with_challenge(datagram: &[u8], challenge: Option<&[u8]>) -> Bytes {
+    const KEY: &[u8] = br"\challenge\";
+    let Some(at) = datagram.windows(KEY.len()).position(|window| window == KEY) else {
+        return Bytes::copy_from_slice(datagram);
+    };
+    let after = &datagram[at + KEY.len()..];
+    let end = after.iter().position(|byte| matches!(byte, b'\\' | b'\n')).unwrap_or(after.len());
+    let pair = challenge.map(|challenge| [KEY, challenge].concat()).unwrap_or_default();
+    [&datagram[..at], &pair, &after[end..]].concat().into()
+}
