@@ -2,11 +2,11 @@
 //! players, teams and rules.
 //!
 //! ```text
-//! cargo run --release --example browser                          invented servers of all four protocols on loopback
-//! cargo run --release --example browser -- openarena             the servers of a game, from its list servers
-//! cargo run --release --example browser -- servers.txt           one HOST:PORT or PROTOCOL HOST:PORT a line
-//! cargo run --release --example browser -- --favourites
-//! cargo run --release --example browser -- openarena --search ctf | sort -k3       lines, without a terminal
+//! cargo run --example browser                                    invented servers of all four protocols on loopback
+//! cargo run --example browser -- openarena                       the servers of a game, from its list servers
+//! cargo run --example browser -- servers.txt                     one HOST:PORT or PROTOCOL HOST:PORT a line
+//! cargo run --example browser -- --favourites
+//! cargo run --example browser -- openarena --search ctf | sort -k3       lines, without a terminal
 //! ```
 //!
 //! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of settings (XDG_CONFIG_HOME), one
