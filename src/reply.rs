@@ -36,6 +36,8 @@ pub struct Requester {
     pub tokens: TokenIssuer,
     /// The number of the status that the reply is made from, where tokens stand for one (GameSpy v4).
     pub(crate) snapshot: u16,
+    /// Whether the quoted token is valid, where that was verified already.
+    pub(crate) verified: Option<bool>,
 }
 
 impl Requester {
@@ -49,6 +51,7 @@ impl Requester {
             number: 1,
             tokens: TokenIssuer::new(secret, crate::token::WINDOW, now),
             snapshot: 0,
+            verified: None,
         }
     }
 }

@@ -75,11 +75,6 @@ impl TokenIssuer {
         windows.into_iter().flatten().any(|window| matches(self.number(window, address, purpose)))
     }
 
-    /// A number that hides what a token says beside its random bits: bound to the address and port, the same in every window.
-    pub(crate) fn mask(&self, address: SocketAddr) -> u64 {
-        self.secret.number("token mask", address, 0)
-    }
-
     fn number(&self, window: u64, address: SocketAddr, purpose: u16) -> u64 {
         self.secret.number("token", address, window.wrapping_shl(16) | u64::from(purpose))
     }

@@ -58,6 +58,14 @@ use state::Browser;
 use terminal::Program;
 use view::colour::Depth;
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "browser                                   invented servers of all four protocols on loopback",
+    "browser openarena                         the servers of a game, from its list servers",
+    "browser servers.txt                       one HOST:PORT or PROTOCOL HOST:PORT a line",
+    "browser openarena --search ctf | sort     lines, without a terminal",
+];
+
 /// Browse game servers on the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "browser")]
@@ -97,7 +105,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run(Arguments::parse()).await)
+    command_line::exit(run(command_line::parse(EXAMPLES)).await)
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {

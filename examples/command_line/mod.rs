@@ -15,6 +15,11 @@ const EXIT_STATUS: &str =
 
 /// Reads the command line. Beside its own options, every program has `--completions`. `examples`: command lines for `--help`.
 pub(crate) fn parse<A: clap::Parser>(examples: &[&str]) -> A {
+    try_parse(examples).unwrap_or_else(|error| error.exit())
+}
+
+/// The same with the error of a wrong command line.
+pub(crate) fn try_parse<A: clap::Parser>(examples: &[&str]) -> Result<A, clap::Error> {
     let completions = Arg::new("completions")
         .long("completions")
         .value_name("SHELL")
@@ -24,14 +29,14 @@ pub(crate) fn parse<A: clap::Parser>(examples: &[&str]) -> A {
     // clap demands a subcommand even beside an exclusive option; a missing one is an error below.
     let after = format!("Examples:\n  {}\n\n{EXIT_STATUS}", examples.join("\n  "));
     let mut command = A::command().subcommand_required(false).arg(completions).after_help(after);
-    let matches = command.clone().get_matches();
+    let matches = command.clone().try_get_matches()?;
     if let Some(shell) = matches.get_one::<Shell>("completions") {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut command, program(), &mut script);
         let written = io::stdout().write_all(&script).map_err(|error| error.into());
         std::process::exit(i32::from(exit(written.map(|()| ExitCode::SUCCESS)) != ExitCode::SUCCESS));
     }
-    A::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+    A::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// The name that the program was started by.

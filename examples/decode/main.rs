@@ -33,8 +33,11 @@ use serde_json::{Map, Value, json};
 use transcript::Transcript;
 
 /// Command lines for `--help`.
-const EXAMPLES: &[&str] =
-    &["decode capture.json", "decode --normalised -                     from standard input"];
+const EXAMPLES: &[&str] = &[
+    "decode capture.pcap",
+    "decode transcript.txt                     what `query --record` wrote",
+    "decode --normalised -                     from standard input",
+];
 
 /// Decode captured datagrams of game servers.
 #[derive(Debug, Parser)]

@@ -54,6 +54,14 @@ use watch::{Server, Watched, WatchedGame, What};
 /// Most servers that are watched one by one: each has a dozen series.
 const MOST_SERVERS: usize = 500;
 
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "monitor                                   embedded servers; metrics on http://127.0.0.1:9861/metrics",
+    "monitor quake3 example.org                pairs of protocol or game and server",
+    "monitor --file servers.txt                one such pair a line",
+    "monitor --once openarena example.org      a check; its exit status is that of monitoring plug-ins",
+];
+
 /// Watch game servers: metrics for Prometheus, or one check.
 #[derive(Debug, Parser)]
 #[command(name = "monitor")]
@@ -106,7 +114,7 @@ fn game(text: &str) -> Result<&'static Game, String> {
 
 fn main() -> ExitCode {
     let is_check = std::env::args_os().any(|argument| argument == "--once");
-    let arguments = Arguments::try_parse().and_then(|arguments| {
+    let arguments = command_line::try_parse(EXAMPLES).and_then(|arguments: Arguments| {
         let watched =
             watched(&arguments).map_err(|why| Arguments::command().error(UsageError::InvalidValue, why))?;
         Ok((arguments, watched))

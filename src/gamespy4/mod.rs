@@ -122,6 +122,7 @@ pub mod minecraft;
 pub mod server;
 pub(crate) mod snapshots;
 mod to_status;
+mod token;
 pub mod ut3;
 mod wire;
 

@@ -11,13 +11,11 @@
 //! A token has 31 bits. For each status kept, two tokens of an address are valid at a time: one that is guessed blindly is
 //! valid with a probability of 2⁻³⁰ for each, and brings one reply to the address that the sender was forged to be.
 
-use std::net::SocketAddr;
-
 use bytes::BufMut;
 
 pub use super::from_status::Dialect;
 use super::from_status::{basic, content};
-use super::snapshots::LOW_BITS;
+use super::token;
 use super::wire::request::{CHALLENGE, Command, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::wire::sections::{Layout, Portion};
@@ -26,7 +24,6 @@ use crate::model::ServerStatus;
 use crate::reply::{Replies, Requester};
 use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
-use crate::token::TokenIssuer;
 
 /// How a server answers.
 ///
@@ -65,9 +62,6 @@ impl Options {
 const FULL: usize = Selection::ALL.0.len();
 /// Most bytes of a datagram over IPv4.
 const MAX_UDP_PAYLOAD: usize = 65_507;
-/// Tells this protocol's tokens from those of others that follow from the same secret; the higher bits are the number of
-/// the snapshot.
-const PURPOSE: u16 = 4;
 
 /// Answers a challenge request, and a data request that quotes a valid token and selects everything (any four bytes) or
 /// Minecraft's basic reply (no bytes). Other requests get no reply.
@@ -112,14 +106,13 @@ pub(crate) fn reply(
     requester: &Requester,
     templates: &mut Templates,
 ) -> Option<Patched> {
-    let Requester { address, now, tokens, snapshot, .. } = *requester;
-    let purpose = snapshot.wrapping_shl(4) | PURPOSE;
-    let hidden = snapshot ^ mask(&tokens, address);
-    let accept = |quoted| tokens.verify_for(now, address, purpose, |valid| token(valid, hidden) == quoted);
+    let Requester { snapshot, verified, .. } = *requester;
+    let accept =
+        |quoted| verified.unwrap_or_else(|| token::verify(requester, quoted, |name| name == snapshot));
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
         Command::Challenge => {
-            let token = token(tokens.issue_for(now, address, purpose), hidden);
+            let token = token::issue(requester, snapshot);
             let template = templates.get(0, |template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
@@ -156,20 +149,6 @@ pub(crate) fn parse(datagram: &[u8], dialect: Dialect) -> Result<Request<'_>, Pa
         }
         _ => Ok(request),
     }
-}
-
-/// A token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
-/// Its lowest bits are those of the snapshot's number, hidden by the [`mask`] of the client.
-fn token(number: u64, hidden: u16) -> i32 {
-    let random = u32::try_from(number & u64::from(i32::MAX.unsigned_abs())).unwrap_or_default();
-    let token = random & !u32::from(LOW_BITS) | u32::from(hidden & LOW_BITS);
-    i32::try_from(token).ok().filter(|&token| token > 0).unwrap_or(1 << 30)
-}
-
-/// What hides the number of a snapshot in the tokens of a client. Without it, anybody could ask for a token of his own and
-/// read six bits of everybody's.
-pub(crate) fn mask(tokens: &TokenIssuer, address: SocketAddr) -> u16 {
-    u16::try_from(tokens.mask(address) & u64::from(LOW_BITS)).unwrap_or_default()
 }
 
 /// As many players as fit, then as many rules: a rule never displaces a player.
@@ -209,20 +188,4 @@ fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
         }
     }
     low
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gamespy4::snapshots::low_bits;
-
-    #[test]
-    fn a_token_is_a_positive_number_of_32_bits() {
-        for number in (0..10_000).chain([u64::MAX, 1 << 31, 1 << 63]) {
-            for snapshot in [0, 1, 63, 64, 0xFFF] {
-                assert!(token(number, snapshot) > 0, "{number}");
-                assert_eq!(low_bits(token(number, snapshot)), snapshot & LOW_BITS);
-            }
-        }
-    }
 }

@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::token;
 use super::wire::request::Command;
 use crate::model::ServerStatus;
-use crate::token;
+use crate::reply::Requester;
+use crate::token::LONGEST;
 
 /// Most statuses that are kept. With fewer changes in 30 s, every token serves for as long as it is valid.
 const MAX_SNAPSHOTS: usize = 64;
@@ -30,61 +32,83 @@ pub(crate) struct Snapshots {
 }
 
 impl Snapshots {
-    /// The number of the snapshot to answer this command from, and its status where that is not the current one. `mask`
-    /// hides the number in the client's tokens.
+    /// The snapshot to answer this command from. `current`: the number and the status that are being served.
     pub(crate) fn choose(
         &mut self,
         command: Command<'_>,
-        mask: u16,
-        now: Instant,
-        current: &Arc<ServerStatus>,
-    ) -> (u64, Option<Arc<ServerStatus>>) {
-        let is_valid = |issued: Instant| now.saturating_duration_since(issued) < token::LONGEST;
+        requester: &Requester,
+        (served, current): (u64, &Arc<ServerStatus>),
+    ) -> Chosen {
         match command {
             Command::Challenge => {
-                while self.held.front().is_some_and(|(_, issued)| !is_valid(*issued)) {
-                    self.held.pop_front();
-                }
-                if let Some((_, issued)) =
-                    self.held.back_mut().filter(|(latest, _)| Arc::ptr_eq(latest, current))
-                {
-                    *issued = now;
-                } else {
-                    if self.held.len() >= MAX_SNAPSHOTS {
-                        self.held.pop_front();
-                    }
-                    self.held.push_back((Arc::clone(current), now));
-                    self.latest = self.latest.wrapping_add(1);
-                }
-                (self.latest, None)
+                self.keep(requester.now, current);
+                Chosen { number: self.latest, status: None, verified: None }
             }
             Command::Data { challenge: Some(challenge), .. } => {
-                let number = u64::from(low_bits(challenge) ^ mask);
-                let age = self.latest.wrapping_sub(number) & u64::from(LOW_BITS);
-                let back = usize::try_from(age).ok().and_then(|age| age.checked_add(1));
-                let at = back.and_then(|back| self.held.len().checked_sub(back));
-                match at.and_then(|at| self.held.get(at)).filter(|(_, issued)| is_valid(*issued)) {
-                    Some((status, _)) => (self.latest.wrapping_sub(age), Some(Arc::clone(status))),
-                    // No token was issued for the next number.
-                    None => (self.latest.wrapping_add(1), None),
-                }
+                let mut found = None;
+                let verified = token::verify(requester, challenge, |name| {
+                    found = self.find(requester.now, name);
+                    found.is_some()
+                });
+                let number = found.map_or(self.latest, |(number, _)| number);
+                let status = found.map(|(_, status)| Arc::clone(status));
+                Chosen { number, status, verified: Some(verified) }
             }
-            Command::Data { challenge: None, .. } => (self.latest, None),
+            Command::Data { challenge: None, .. } => {
+                Chosen { number: served | UNNAMED, status: None, verified: None }
+            }
         }
+    }
+
+    /// Keeps the status that a challenge is sent for, and drops those whose tokens have run out.
+    fn keep(&mut self, now: Instant, current: &Arc<ServerStatus>) {
+        while self.held.front().is_some_and(|(_, issued)| !is_valid(now, *issued)) {
+            self.held.pop_front();
+        }
+        if let Some((_, issued)) = self.held.back_mut().filter(|(latest, _)| Arc::ptr_eq(latest, current)) {
+            *issued = now;
+            return;
+        }
+        if self.held.len() >= MAX_SNAPSHOTS {
+            self.held.pop_front();
+        }
+        self.held.push_back((Arc::clone(current), now));
+        self.latest = self.latest.wrapping_add(1);
+    }
+
+    /// The snapshot of this name, and its number.
+    fn find(&self, now: Instant, name: u16) -> Option<(u64, &Arc<ServerStatus>)> {
+        let age = self.latest.wrapping_sub(name.into()) & NAMES;
+        let back = usize::try_from(age).ok()?.checked_add(1)?;
+        let (status, issued) = self.held.get(self.held.len().checked_sub(back)?)?;
+        is_valid(now, *issued).then_some((self.latest.wrapping_sub(age), status))
     }
 }
 
-/// The number of a snapshot as tokens are bound to it, of 12 bits: one recurs only when its tokens are long out of date.
-pub(crate) fn bound(number: u64) -> u16 {
-    u16::try_from(number & 0xFFF).unwrap_or_default()
+/// A snapshot to answer from.
+pub(crate) struct Chosen {
+    /// No two statuses have the same number.
+    pub(crate) number: u64,
+    /// The status where it may not be the current one.
+    pub(crate) status: Option<Arc<ServerStatus>>,
+    /// Whether the quoted token is valid, where the request quotes one.
+    pub(crate) verified: Option<bool>,
 }
 
-/// A token holds the lowest bits of its snapshot's number: as many as tell those that are kept apart.
-pub(super) const LOW_BITS: u16 = 63;
+/// Whether a token can still be valid that was issued then.
+fn is_valid(now: Instant, issued: Instant) -> bool {
+    now.saturating_duration_since(issued) < LONGEST
+}
 
-/// The part of a snapshot's number that a token holds.
-pub(super) fn low_bits(token: i32) -> u16 {
-    u16::try_from(token & i32::from(LOW_BITS)).unwrap_or_default()
+/// Tells the numbers of statuses that no token stands for from those of snapshots.
+const UNNAMED: u64 = 1 << 63;
+
+/// Tokens name a snapshot by the last 12 bits of its number: one recurs only when its tokens are long out of date.
+const NAMES: u64 = 0xFFF;
+
+/// The name of a snapshot in tokens.
+pub(crate) fn name(number: u64) -> u16 {
+    u16::try_from(number & NAMES).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -94,53 +118,58 @@ mod tests {
 
     use super::*;
     use crate::gamespy4::wire::request::Selection;
+    use crate::secret::Secret;
 
-    /// What hides the number of a snapshot.
-    const MASK: u16 = 0b10_1101;
+    /// A data request that quotes a token, on its way through the snapshots.
+    fn data(
+        snapshots: &mut Snapshots,
+        requester: &Requester,
+        token: i32,
+        current: &Arc<ServerStatus>,
+    ) -> Chosen {
+        let command = Command::Data { challenge: Some(token), selection: Selection::ALL };
+        snapshots.choose(command, requester, (0, current))
+    }
 
-    fn data(snapshot: u64) -> Command<'static> {
-        let challenge = Some(1 << 20 | i32::from((bound(snapshot) & LOW_BITS) ^ MASK));
-        Command::Data { challenge, selection: Selection::ALL }
+    fn requester(now: Instant) -> Requester {
+        Requester::new("192.0.2.1:5000".parse().unwrap(), now, Secret::new([7; 16]))
     }
 
     #[test]
     fn a_token_stands_for_its_status_as_long_as_that_is_kept() {
-        let (mut snapshots, now) = (Snapshots::default(), Instant::now());
+        let (mut snapshots, requester) = (Snapshots::default(), requester(Instant::now()));
         let statuses: Vec<_> = (0..5000).map(|_| Arc::new(ServerStatus::default())).collect();
-        let mut numbers = Vec::new();
+        let mut tokens = Vec::new();
         for (index, status) in statuses.iter().enumerate() {
-            let (number, other) = snapshots.choose(Command::Challenge, MASK, now, status);
-            assert!(other.is_none());
-            assert_eq!(
-                snapshots.choose(Command::Challenge, MASK, now, status).0,
-                number,
-                "one number for one status"
-            );
-            numbers.push(number);
+            let number = snapshots.choose(Command::Challenge, &requester, (0, status)).number;
+            let again = snapshots.choose(Command::Challenge, &requester, (0, status)).number;
+            assert_eq!(again, number, "one number for one status");
+            tokens.push((number, token::issue(&requester, name(number))));
             for age in [0, 1, 62, 63, 64, 65, 200] {
                 let Some(at) = index.checked_sub(age) else { continue };
-                let (found, chosen) = snapshots.choose(data(numbers[at]), MASK, now, status);
-                let is_kept = chosen.is_some_and(|chosen| Arc::ptr_eq(&chosen, &statuses[at]));
+                let chosen = data(&mut snapshots, &requester, tokens[at].1, status);
+                let is_kept = chosen.status.is_some_and(|status| Arc::ptr_eq(&status, &statuses[at]));
                 assert_eq!(is_kept, age < MAX_SNAPSHOTS, "{index} {age}");
-                assert_eq!(found == numbers[at], age < MAX_SNAPSHOTS, "{index} {age}");
+                assert_eq!(chosen.verified, Some(is_kept), "{index} {age}");
+                assert!(!is_kept || chosen.number == tokens[at].0);
             }
             assert!(snapshots.held.len() <= MAX_SNAPSHOTS);
         }
     }
+
     #[test]
     fn a_status_is_kept_no_longer_than_tokens_for_it_are_valid() {
-        let (mut snapshots, start) = (Snapshots::default(), Instant::now());
+        let (mut snapshots, mut requester) = (Snapshots::default(), requester(Instant::now()));
         let statuses: Vec<_> = (0..50).map(|_| Arc::new(ServerStatus::default())).collect();
-        let at = |seconds| start + Duration::from_secs(seconds);
-        let mut numbers = Vec::new();
+        let start = requester.now;
         for (second, status) in (0..).zip(&statuses) {
-            numbers.push(snapshots.choose(Command::Challenge, MASK, at(second), status).0);
+            requester.now = start + Duration::from_secs(second);
+            snapshots.choose(Command::Challenge, &requester, (0, status));
             assert!(snapshots.held.len() <= 30, "{} are kept", snapshots.held.len());
         }
-        let mut is_held = |second: usize, now| {
-            let (number, chosen) = snapshots.choose(data(numbers[second]), MASK, at(now), &statuses[49]);
-            chosen.is_some() && number == numbers[second]
-        };
+        // The status of second n has number n + 1.
+        let is_held =
+            |second: u16, now| snapshots.find(start + Duration::from_secs(now), second + 1).is_some();
         assert!(is_held(20, 49) && is_held(49, 78));
         assert!(!is_held(19, 49) && !is_held(20, 50) && !is_held(49, 79));
     }

@@ -244,10 +244,11 @@ impl Responder {
         self.requester.now = now;
         self.requester.number = self.stats.answered.saturating_add(1);
         let current = (self.status_number, &self.status);
-        let (number, older) = request.snapshot(&mut self.snapshots, &self.requester, current);
-        self.requester.snapshot = snapshots::bound(number);
-        self.templates.of = (index, number);
-        let status = older.as_ref().unwrap_or(&self.status);
+        let chosen = request.snapshot(&mut self.snapshots, &self.requester, current);
+        self.requester.snapshot = snapshots::name(chosen.number);
+        self.requester.verified = chosen.verified;
+        self.templates.of = (index, chosen.number);
+        let status = chosen.status.as_ref().unwrap_or(&self.status);
         let Some(reply) = service.reply(&request, status, &self.requester, &mut self.templates) else {
             self.stats.unanswered = self.stats.unanswered.saturating_add(1);
             return handled;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::gamespy4::snapshots::Snapshots;
+use crate::gamespy4::snapshots::{Chosen, Snapshots};
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::reply::Requester;
@@ -86,20 +86,16 @@ impl Request<'_> {
         }
     }
 
-    /// The number of the status to answer from, and that status where it is not the current one. GameSpy v4 counts by
-    /// itself.
+    /// The status to answer from. GameSpy v4 counts by itself.
     pub(super) fn snapshot(
         &self,
         snapshots: &mut Snapshots,
         requester: &Requester,
-        (number, current): (u64, &Arc<ServerStatus>),
-    ) -> (u64, Option<Arc<ServerStatus>>) {
+        current: (u64, &Arc<ServerStatus>),
+    ) -> Chosen {
         match self {
-            Self::GameSpy4(request) => {
-                let mask = gamespy4::server::mask(&requester.tokens, requester.address);
-                snapshots.choose(request.command, mask, requester.now, current)
-            }
-            _ => (number, None),
+            Self::GameSpy4(request) => snapshots.choose(request.command, requester, current),
+            _ => Chosen { number: current.0, status: None, verified: None },
         }
     }
 

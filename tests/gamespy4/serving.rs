@@ -351,6 +351,20 @@ fn battlefield_2_answers_without_a_challenge_as_well() {
     assert!((8 << 10..26 << 10).contains(&rate), "{rate}");
 }
 
+/// Without a challenge there is no token that names a status: the reply is made from the current one.
+#[test]
+fn battlefield_2_answers_from_the_current_status_without_a_challenge() {
+    let now = Instant::now();
+    let mut responder = responder(Dialect::Battlefield2, now);
+    for players in [3, 1, 4, 1, 5] {
+        responder.set_status(status(players, 2));
+        let request = b"\xfe\xfd\x00\x01\x02\x03\x04\xff\xff\xff\x01";
+        let replies = exchange(&mut responder, now, "192.0.2.1:5000", request);
+        let answer = decode(replies.into_iter().map(Bytes::from)).unwrap();
+        assert_eq!(answer.players().len(), players);
+    }
+}
+
 #[test]
 fn replies_are_no_requests() {
     for datagram in ask(Selection::ALL, &status(64, 10), Dialect::Battlefield2) {
