@@ -34,7 +34,8 @@ impl Snapshots {
         current: &Arc<ServerStatus>,
     ) -> (u64, Option<Arc<ServerStatus>>) {
         match command {
-            Command::Challenge => {
+            // A reply without a token is made from the current status, which needs a number too.
+            Command::Challenge | Command::Data { challenge: None, .. } => {
                 if !self.held.back().is_some_and(|latest| Arc::ptr_eq(latest, current)) {
                     if self.held.len() >= MAX_SNAPSHOTS {
                         self.held.pop_front();
@@ -54,7 +55,6 @@ impl Snapshots {
                     None => (self.latest.wrapping_add(1), None),
                 }
             }
-            Command::Data { challenge: None, .. } => (self.latest, None),
         }
     }
 }
