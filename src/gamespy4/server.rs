@@ -5,8 +5,8 @@
 //!
 //! A [`Responder`](crate::serve::Responder) makes every reply to one token from the status that was current when the token
 //! was issued, so that the two replies to a request that was delivered twice cannot be mixed. For that it keeps at most the
-//! last 64 statuses that a challenge was sent for, and nothing for a client. Who calls [`answer`] directly and changes the
-//! status between two calls does without.
+//! last 64 statuses that a challenge, or a reply without one, was sent for, and nothing for a client. Who calls [`answer`]
+//! directly and changes the status between two calls does without.
 
 use std::sync::Arc;
 

@@ -16,8 +16,8 @@ const MAX_SNAPSHOTS: usize = 64;
 /// refuses a client that asks again because the reply was lost. Here the token names the status that was current when it
 /// was issued: asking again with it brings the same reply.
 ///
-/// Nothing is kept for a client. The memory is that of the last 64 statuses that a challenge was sent for; a token for an
-/// older one is not accepted.
+/// Nothing is kept for a client. The memory is that of the last 64 statuses that a challenge, or a reply without one, was sent
+/// for; a token for an older one is not accepted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshots {
     /// The latest stands last. Their numbers rise by one.
