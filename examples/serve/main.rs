@@ -51,8 +51,8 @@ use tokio::net::{TcpListener, UdpSocket};
 #[derive(Debug, Parser)]
 struct Arguments {
     /// The protocol, or several with commas: the first one has the game.
-    #[arg(value_delimiter = ',', num_args = 1, required = true)]
-    protocols: Vec<Protocol>,
+    #[arg(value_parser = protocols)]
+    protocol: (Protocol, Vec<Protocol>),
     /// The UDP port; 0 is any free one.
     port: u16,
     /// The address to listen on; may be given more than once.
@@ -99,6 +99,13 @@ fn field(text: &str) -> Result<(String, String), String> {
     Ok((field.to_owned(), value.to_owned()))
 }
 
+fn protocols(text: &str) -> Result<(Protocol, Vec<Protocol>), String> {
+    let read = |name: &str| name.parse().map_err(|error| format!("{error}"));
+    let (first, others) = text.split_once(',').unwrap_or((text, ""));
+    let others = others.split(',').filter(|name| !name.is_empty()).map(read);
+    Ok((read(first)?, others.collect::<Result<_, String>>()?))
+}
+
 fn key(text: &str) -> Result<GameKey, String> {
     GameKey::new(text).map_err(|error| error.to_string())
 }
@@ -110,9 +117,7 @@ async fn main() -> ExitCode {
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let Some((&protocol, others)) = arguments.protocols.split_first() else {
-        return Err("no protocol".into());
-    };
+    let (protocol, others) = arguments.protocol;
     let mut world = world(protocol, &arguments.game)?;
     if let Some(players) = arguments.players {
         world.status = with_players(&world.status, (1..=players).map(|number| (number, 0)), players);
@@ -130,7 +135,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     for (field, value) in &arguments.fields {
         world.status = with_field(&world.status, field, value)?;
     }
-    let mut services: Vec<Service> = others.iter().copied().map(Service::from).collect();
+    let mut services: Vec<Service> = others.into_iter().map(Service::from).collect();
     if let Some(key) = arguments.key {
         let all = services.iter_mut().chain([&mut world.service]);
         let options = all.filter_map(|service| match service {
