@@ -242,6 +242,31 @@ fn the_selection_of_a_request_chooses_the_reply() {
     assert!(ask(Selection(QSTAT), &served, Dialect::Minecraft).is_empty());
 }
 
+/// Built by hand from github.com/PaperMC/Velocity, GS4QueryHandler, which writes what Minecraft's own server does; the keys in
+/// the order of captures (GameQ, Providers/Minecraft).
+#[test]
+fn minecraft_is_answered_as_by_its_own_server() {
+    let mut served = ServerStatus::default();
+    served.name = Some("A Minecraft Server".into());
+    served.map = Some("world".into());
+    served.version = Some("1.20.4".into());
+    (served.player_count, served.max_players, served.game_port) = (Some(2), Some(20), Some(25565));
+    served.players = Some(["Ann", "Bob_"].map(Player::new).into());
+    served.rules.push("hostip", "127.0.0.1");
+    let basic = ask(Selection(&[]), &served, Dialect::Minecraft);
+    assert_eq!(
+        basic,
+        [&b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"[..]]
+    );
+    let full = b"\0\x01\x02\x03\x04splitnum\0\x80\0\
+        hostname\0A Minecraft Server\0gametype\0SMP\0game_id\0MINECRAFT\0version\x001.20.4\0plugins\0\0map\0world\0\
+        numplayers\x002\0maxplayers\x0020\0hostport\x0025565\0hostip\x00127.0.0.1\0\0\
+        \x01player_\0\0Ann\0Bob_\0\0";
+    for four in [&[0; 4], &[0xFF, 0xFF, 0xFF, 1]] {
+        assert_eq!(ask(Selection(four), &served, Dialect::Minecraft), [&full[..]]);
+    }
+}
+
 /// The selection of qstat's short query (qstat.h).
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
 
