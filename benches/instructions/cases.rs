@@ -214,6 +214,23 @@ fn forged(name: &str, service: Service, request: &[u8]) {
     case(&format!("{name}: a forged request, limited by the total"), next);
 }
 
+/// A reply that is encoded for one request: lists of keys that nobody else asks for.
+fn keys_by_id() {
+    let now = Instant::now();
+    let mut status = ServerStatus::default();
+    status.players = Some((0..24).map(|n| Player::new(format!("Player number {n}"))).collect());
+    status.rules = (0..40).map(|n| (format!("sv_rule{n}"), "value of a rule")).collect();
+    let options = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let responder = Responder::new(options, status, Secret::new([5; 16]), now).with_guard(None);
+    let responder = RefCell::new(responder);
+    case("battlefield 2: a reply with one key by its id", || {
+        let mut responder = responder.borrow_mut();
+        let from = SocketAddr::from(([203, 0, 113, 9], 9));
+        responder.handle_datagram(now, from, b"\xfe\xfd\0\x01\x02\x03\x04\x01\x0c\0\0");
+        responder.poll_transmit(now, &mut Vec::with_capacity(64))
+    });
+}
+
 /// Runs everything and prints the names in the order of the counts.
 pub fn run() {
     let limits = Limits::default();
@@ -231,6 +248,7 @@ pub fn run() {
     let reply = &datagrams::quake3(0, 10)[0];
     case("scan of 1,000 quake3 servers, typed", || shapes::scan(1_000, 512, reply, false));
     case("scan of 1,000 quake3 servers, model", || shapes::scan(1_000, 512, reply, true));
+    keys_by_id();
     forged("gamespy1", Protocol::GameSpy1.into(), br"\status\");
     forged("gamespy4", Protocol::GameSpy4.into(), b"\xfe\xfd\x09\x01\x02\x03\x04");
     let battlefield_2 = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);

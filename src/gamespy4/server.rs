@@ -174,11 +174,7 @@ fn data(
     let kind = match (by_name(keys.server), by_name(keys.players), by_name(keys.teams)) {
         (Some(server), Some(players), Some(teams)) => 4 | server | players << 3 | teams << 4,
         _ if selection.0 == QSTAT => 3,
-        _ => {
-            let mut template = Template::default();
-            encode(&mut template);
-            return Some(Arc::new(template));
-        }
+        _ => return Some(templates.encode(encode)),
     };
     Some(templates.get(kind, encode))
 }

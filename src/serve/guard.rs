@@ -27,7 +27,8 @@ const CALM: Duration = Duration::from_secs(60);
 ///
 /// A UDP request does not prove who sent it: with a forged sender address, replies flood a victim. Every bound is a leaky
 /// bucket in bytes; a request that finds a bucket full gets no reply and costs no encoding. A reply may overdraw its bucket
-/// once, so the first query of a client always fits.
+/// once, so the first query of a client always fits. A reply that has to be encoded, because the status or the request is a
+/// new one, counts as at least 1 KiB.
 ///
 /// - A source is an IPv4 address or an IPv6 /64. It receives a burst and then a rate. Its network (/24 or /48) receives four
 ///   times as much.

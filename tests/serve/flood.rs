@@ -146,3 +146,23 @@ fn many_forged_addresses_stay_below_the_total_and_regular_clients_are_answered()
         assert!(flood.new.1 > 0, "{name}: new clients have a share");
     }
 }
+
+/// Lists of keys that are never twice the same have short replies, each of which is encoded: they must be few.
+#[test]
+fn replies_to_ever_other_requests_are_few() {
+    let start = Instant::now();
+    let battlefield_2 = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let mut responder = Responder::new(battlefield_2, status(), Secret::new([5; 16]), start);
+    let seconds = 20;
+    for n in 0..seconds * RATE {
+        let now = start + Duration::from_secs(1) * n / RATE;
+        let [_, _, a, b] = n.wrapping_mul(40_503).to_be_bytes();
+        let ids = [1 + a % 100, 1 + b % 100, 1 + (n % 100) as u8];
+        let request = [&b"\xfe\xfd\0\x01\x02\x03\x04\x03"[..], &ids, b"\0\0"].concat();
+        responder.handle_datagram(now, SocketAddr::from(([10, 7, a, b], 27960)), &request);
+        while responder.poll_transmit(now, &mut Vec::new()).is_some() {}
+    }
+    let answered = responder.stats().answered;
+    println!("{} replies a second", answered / u64::from(seconds));
+    assert!((1_000..800 * u64::from(seconds)).contains(&answered), "{answered}");
+}
