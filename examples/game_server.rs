@@ -1,60 +1,145 @@
-//! A game that answers queries on its own socket: a loop of twenty ticks per second, no runtime. Datagrams that are not
-//! requests belong to the game. Each tick replaces the status without copying it.
+//! A game that answers queries on its own sockets: a loop of twenty ticks per second, no runtime. Datagrams that are not
+//! requests belong to the game.
+//!
+//! It answers on the port of the game and, as UT2004's servers do, on the next one; over IPv4 and IPv6; in three protocols, which
+//! the first bytes of a request tell apart. One responder has the status and the bounds for all of it. Each tick replaces the
+//! status without copying it.
 //!
 //! ```text
 //! cargo run --no-default-features --features os-entropy --example game_server            runs for two seconds
+//! cargo run --no-default-features --features os-entropy --example game_server -- 0       until standard input ends
 //! cargo run --example query -- quake3 127.0.0.1:27960                                    in another terminal
+//! cargo run --example query -- ut2004 [::1]:27961
 //! ```
 #![allow(clippy::disallowed_methods, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 #[path = "command_line/mod.rs"]
 mod command_line;
 
-use std::io::Write;
-use std::net::UdpSocket;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use queryport::serve::{Handled, Responder};
+use queryport::quake3::server::Options;
+use queryport::serve::{Announcer, Handled, Responder};
 use queryport::{Player, Protocol, Secret, ServerStatus};
+
+/// The port of the game, and the one that UT2004's clients query.
+const PORTS: [u16; 2] = [27960, 27961];
+/// Ticks of two seconds.
+const TICKS: u32 = 40;
 
 fn main() -> ExitCode {
     command_line::exit(run())
 }
 
 fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    command_line::arguments("game_server; answers on 127.0.0.1:27960 for two seconds");
-    let address = "127.0.0.1:27960";
-    let socket = UdpSocket::bind(address).map_err(|error| command_line::cannot_listen(address, &error))?;
-    socket.set_nonblocking(true)?;
-    let (mut tick, mut moves) = (0, 0);
-    let mut responder = Responder::new(Protocol::Quake3, status(0), Secret::from_os()?, Instant::now())
+    let arguments = command_line::arguments(
+        "game_server [0]; answers on ports 27960 and 27961 of loopback, for two seconds or, with 0, until standard input ends",
+    );
+    let mut sockets = Vec::new();
+    for port in PORTS {
+        sockets.push(listen((Ipv4Addr::LOCALHOST, port).into())?);
+        match listen((Ipv6Addr::LOCALHOST, port).into()) {
+            Ok(socket) => sockets.push(socket),
+            Err(problem) => command_line::complain(&format!("IPv4 only: {problem}")),
+        }
+    }
+    let stopped = Arc::new(AtomicBool::new(false));
+    let ends_by_itself = arguments.is_empty();
+    if !ends_by_itself {
+        let stopped = Arc::clone(&stopped);
+        std::thread::spawn(move || {
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            stopped.store(true, Ordering::Relaxed);
+        });
+    }
+    let first = status(0);
+    // Its masters: none here.
+    let mut announcer = Announcer::quake3("DarkPlaces", [], &first, Options::default(), Instant::now())?;
+    let mut responder = Responder::new(Protocol::Quake3, first, Secret::from_os()?, Instant::now())
+        .with_service(Protocol::Ut2004)
         .with_service(Protocol::GameSpy1);
-    let (mut buffer, mut out) = ([0; 2048], Vec::new());
-    while tick < 40 {
-        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
-            if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::NotARequest {
-                moves += 1;
-            }
+    let (mut tick, mut moves) = (0, 0);
+    while !stopped.load(Ordering::Relaxed) && (tick < TICKS || !ends_by_itself) {
+        for socket in &sockets {
+            moves += answer(socket, &mut responder, &mut announcer);
         }
-        while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
-            let _ = socket.send_to(&std::mem::take(&mut out), transmit.to);
-        }
+        send_heartbeats(&sockets, &mut announcer);
         tick += 1;
-        responder.set_status(status(tick));
+        let next = status(tick);
+        announcer.set_status(Instant::now(), &next)?;
+        responder.set_status(next);
         std::thread::sleep(Duration::from_millis(50));
     }
-    let answered = responder.stats().answered;
-    writeln!(std::io::stdout(), "{answered} requests answered, {moves} datagrams of the game")?;
+    announcer.close();
+    send_heartbeats(&sockets, &mut announcer);
+    let stats = responder.stats();
+    let (answered, limited) = (stats.answered, stats.limited_by_source + stats.limited_by_total);
+    writeln!(
+        std::io::stdout(),
+        "{answered} requests answered, {limited} limited, {moves} datagrams of the game"
+    )?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn listen(address: SocketAddr) -> Result<UdpSocket, String> {
+    let cannot_listen = |error| command_line::cannot_listen(address, &error);
+    let socket = UdpSocket::bind(address).map_err(cannot_listen)?;
+    socket.set_nonblocking(true).map_err(cannot_listen)?;
+    Ok(socket)
+}
+
+/// Takes what has arrived at a socket, and answers requests on the same one. Returns how much belongs to the game.
+fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announcer) -> u32 {
+    let (mut buffer, mut out) = ([0; 2048], Vec::new());
+    let mut moves = 0;
+    loop {
+        let (length, from) = match socket.recv_from(&mut buffer) {
+            Ok(received) => received,
+            // A client that an earlier reply went to is gone, says Windows.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => continue,
+            Err(_) => return moves,
+        };
+        announcer.handle_datagram(Instant::now(), from, &buffer[..length]);
+        if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::NotARequest {
+            moves += 1;
+        }
+        while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
+            // What a full socket does not take is lost, as on the way: the game does not wait.
+            let _ = socket.send_to(&out, transmit.to);
+            out.clear();
+        }
+    }
+}
+
+/// Sends what is due on the first socket of each master's family: a master asks where a heartbeat came from.
+fn send_heartbeats(sockets: &[UdpSocket], announcer: &mut Announcer) {
+    let mut out = Vec::new();
+    while let Some(transmit) = announcer.poll_transmit(Instant::now(), &mut out) {
+        let is_same = |socket: &&UdpSocket| {
+            socket
+                .local_addr()
+                .is_ok_and(|local| matches!(local.ip(), IpAddr::V4(_)) == transmit.to.is_ipv4())
+        };
+        if let Some(socket) = sockets.iter().find(is_same) {
+            let _ = socket.send_to(&out, transmit.to);
+        }
+        out.clear();
+    }
 }
 
 fn status(tick: u32) -> Arc<ServerStatus> {
     let mut status = ServerStatus::default();
     status.name = Some("A game of our own".into());
+    status.game = Some("OurGame".into());
     status.map = Some(format!("level{}", tick / 20 + 1).into());
     status.max_players = Some(8);
+    status.player_count = Some(1);
+    status.game_port = PORTS.first().copied();
     status.players = Some(vec![Player::new("Ann")]);
     Arc::new(status)
 }

@@ -1,9 +1,10 @@
-//! A Quake 3 master server, and a client for lists of servers.
+//! A Quake 3 master server, and a client for the lists of Quake 3 and GameSpy v1 masters.
 //!
 //! ```text
 //! cargo run --example master -- serve 127.0.0.1:27950 --loopback      lists the servers that send heartbeats
 //! cargo run --example master -- list HOST[:PORT] Quake3Arena 71       prints a master's list as it arrives
 //! cargo run --example master -- list HOST[:PORT] --plain 68           without the name of the game
+//! cargo run --example master -- list HOST[:PORT] ut --key Z5Nfb0      the list of a GameSpy v1 master
 //! ```
 //!
 //! Exit status of `list`: 0 complete, 1 no answer, 2 wrong command line, 3 incomplete list.
@@ -18,9 +19,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
+use queryport::gamespy1::secure::GameKey;
 use queryport::net::serve as serve_master;
 use queryport::quake3::master::{ListQuery, ListRequest, Master, MasterEvent, Options, Policy, Scope};
-use queryport::{Client, Limits, Secret};
+use queryport::{Client, Limits, Secret, ServerList, gamespy1};
 use tokio::net::UdpSocket;
 
 /// Command lines for `--help`.
@@ -78,12 +80,13 @@ struct Serve {
 
 #[derive(Debug, Args)]
 struct List {
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27950.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27950, with --key 28900.
     master: String,
-    /// The name of the game, as dpmaster spells it.
-    #[arg(required_unless_present = "plain", requires = "protocol")]
+    /// The name of the game, as the master spells it.
+    #[arg(required_unless_present = "plain")]
     game: Option<String>,
     /// The protocol number of the game.
+    #[arg(required_unless_present_any = ["plain", "key"])]
     protocol: Option<i32>,
     /// Request with `getservers PROTOCOL`, without the name of a game; the default is `getserversExt GAME PROTOCOL`.
     #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["game", "protocol"], allow_hyphen_values = true)]
@@ -94,6 +97,16 @@ struct List {
     /// Most requests; the last is the one that brings no new server.
     #[arg(long, default_value_t = 2)]
     passes: u8,
+    /// Ask a GameSpy v1 master, over TCP, with this key.
+    #[arg(long, value_parser = key, conflicts_with_all = ["protocol", "plain", "playable", "passes"])]
+    key: Option<GameKey>,
+    /// What the key belongs to; default: the game.
+    #[arg(long, requires = "key")]
+    login: Option<String>,
+}
+
+fn key(text: &str) -> Result<GameKey, String> {
+    GameKey::new(text).map_err(|error| error.to_string())
 }
 
 fn tag(text: &str) -> Result<(String, String), String> {
@@ -163,10 +176,23 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
 }
 
 async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    if let (Some(key), Some(game)) = (&arguments.key, &arguments.game) {
+        let mut request = gamespy1::list::ListRequest::new(game, key.clone());
+        request.login.clone_from(arguments.login.as_ref().unwrap_or(game));
+        let list = Client::new()?.gamespy1_servers(&arguments.master, &request).await?;
+        for server in &list.servers {
+            writeln!(io::stdout(), "{server}")?;
+        }
+        return Ok(summary(&list, 1));
+    }
     let request = match (arguments.plain, &arguments.game, arguments.protocol) {
         (Some(protocol), ..) => ListRequest::new(protocol),
         (None, Some(game), Some(protocol)) => ListRequest::extended(game.as_bytes(), protocol),
-        _ => return Err("give a game and its protocol number, or --plain PROTOCOL".into()),
+        _ => {
+            return Err(
+                "give a game and its protocol number, --plain PROTOCOL, or a game and --key KEY".into()
+            );
+        }
     };
     let request = ListRequest { empty: !arguments.playable, full: !arguments.playable, ..request };
     let query = ListQuery::new(&request, &Limits::default())?.with_scope(Scope::Any);
@@ -176,7 +202,11 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
         writeln!(io::stdout(), "{server}")?;
     }
     let outcome = servers.finish().await?;
-    let (list, requests) = (outcome.answer, outcome.stats.requests);
+    Ok(summary(&outcome.answer, outcome.stats.requests))
+}
+
+/// Says how complete a list is.
+fn summary(list: &ServerList, requests: u32) -> ExitCode {
     command_line::complain(&format!(
         "{} servers, {} out of scope, {} over the limit, {requests} requests: {}, ended {}",
         list.servers.len(),
@@ -185,5 +215,5 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
         list.completeness,
         list.ended_by
     ));
-    Ok(if list.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+    if list.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(3) }
 }

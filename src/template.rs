@@ -130,6 +130,8 @@ pub(crate) struct Templates {
     bytes: usize,
     /// What the next template is of: a service and a status, each by its number.
     pub(crate) of: (usize, u64),
+    /// How many were encoded.
+    pub(crate) encoded: u64,
 }
 
 /// A service, a status, and the kind of the request.
@@ -147,9 +149,7 @@ impl Templates {
                 return Arc::clone(template);
             }
         }
-        let mut template = Template::default();
-        encode(&mut template);
-        let template = Arc::new(template);
+        let template = self.encode(encode);
         let length = template.bytes.len();
         if length <= MAX_BYTES {
             self.bytes = self.bytes.saturating_add(length);
@@ -161,6 +161,14 @@ impl Templates {
             }
         }
         template
+    }
+
+    /// A template that is not kept.
+    pub(crate) fn encode(&mut self, encode: impl FnOnce(&mut Template)) -> Arc<Template> {
+        self.encoded = self.encoded.wrapping_add(1);
+        let mut template = Template::default();
+        encode(&mut template);
+        Arc::new(template)
     }
 }
 

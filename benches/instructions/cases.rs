@@ -1,10 +1,16 @@
 //! What is counted.
 
+use std::cell::RefCell;
 use std::hint::black_box;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Instant;
 
 use bytes::Bytes;
+use queryport::serve::{Responder, Service};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, ToStatus, gamespy1, gamespy4, quake3, ut2004};
+use queryport::{
+    Limits, Player, Protocol, Secret, ServerStatus, ToStatus, gamespy1, gamespy4, quake3, ut2004,
+};
 
 use crate::{datagrams, shapes};
 
@@ -184,6 +190,47 @@ fn many(limits: &Limits) {
     }
 }
 
+/// A forged request that gets no reply: its source has received its share, or all sources have received the total, and each
+/// request comes from another address.
+fn forged(name: &str, service: Service, request: &[u8]) {
+    let now = Instant::now();
+    let mut status = ServerStatus::default();
+    status.players = Some((0..24).map(|n| Player::new(format!("Player number {n}"))).collect());
+    let mut responder = Responder::new(service, status, Secret::new([5; 16]), now);
+    let mut ask = |from: IpAddr| {
+        responder.handle_datagram(now, SocketAddr::new(from, 9), request);
+        while responder.poll_transmit(now, &mut Vec::new()).is_some() {}
+        responder.stats()
+    };
+    let victim = IpAddr::from([203, 0, 113, 9]);
+    while ask(victim).limited_by_source == 0 {}
+    let ask = RefCell::new(ask);
+    case(&format!("{name}: a forged request, limited by its source"), || ask.borrow_mut()(victim));
+    let others = RefCell::new(
+        (0..).map(|n: u32| IpAddr::from((0x0a00_0000 | n.wrapping_mul(40_503) & 0xff_ffff).to_be_bytes())),
+    );
+    let next = || ask.borrow_mut()(others.borrow_mut().next().unwrap());
+    while next().limited_by_total < 10_000 {}
+    case(&format!("{name}: a forged request, limited by the total"), next);
+}
+
+/// A reply that is encoded for one request: lists of keys that nobody else asks for.
+fn keys_by_id() {
+    let now = Instant::now();
+    let mut status = ServerStatus::default();
+    status.players = Some((0..24).map(|n| Player::new(format!("Player number {n}"))).collect());
+    status.rules = (0..40).map(|n| (format!("sv_rule{n}"), "value of a rule")).collect();
+    let options = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let responder = Responder::new(options, status, Secret::new([5; 16]), now).with_guard(None);
+    let responder = RefCell::new(responder);
+    case("battlefield 2: a reply with one key by its id", || {
+        let mut responder = responder.borrow_mut();
+        let from = SocketAddr::from(([203, 0, 113, 9], 9));
+        responder.handle_datagram(now, from, b"\xfe\xfd\0\x01\x02\x03\x04\x01\x0c\0\0");
+        responder.poll_transmit(now, &mut Vec::with_capacity(64))
+    });
+}
+
 /// Runs everything and prints the names in the order of the counts.
 pub fn run() {
     let limits = Limits::default();
@@ -201,4 +248,11 @@ pub fn run() {
     let reply = &datagrams::quake3(0, 10)[0];
     case("scan of 1,000 quake3 servers, typed", || shapes::scan(1_000, 512, reply, false));
     case("scan of 1,000 quake3 servers, model", || shapes::scan(1_000, 512, reply, true));
+    keys_by_id();
+    forged("gamespy1", Protocol::GameSpy1.into(), br"\status\");
+    forged("gamespy4", Protocol::GameSpy4.into(), b"\xfe\xfd\x09\x01\x02\x03\x04");
+    let battlefield_2 = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    forged("battlefield 2", battlefield_2.into(), b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01");
+    forged("quake3", Protocol::Quake3.into(), b"\xff\xff\xff\xffgetstatus");
+    forged("ut2004", Protocol::Ut2004.into(), b"\x79\0\0\0\x03");
 }

@@ -98,9 +98,10 @@ mod tests {
 
     #[test]
     fn proofs_are_those_of_the_original() {
-        // The first is from a trace of Bridge Commander.
+        // The first is from a trace of Bridge Commander, the second what 333networks' master (version 0.28) asked and expected.
         for (challenge, key, proof) in [
             ("LRPOPQ", "Nm3aZ9", "hMwdTNWS"),
+            ("QHTAQZ", "Z5Nfb0", "0Ag3WVDH"),
             ("fT9YlX", "HpWx9z", "2oaeSnzh"),
             ("ABCDEF", "kbeafe", "iJbjNilG"),
             ("AAAAAA", "abcdef", "v+2/hegZ"),

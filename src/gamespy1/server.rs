@@ -1,7 +1,5 @@
 //! The server's side, pure: a request and a status in, the datagrams of a reply out.
 
-use std::sync::Arc;
-
 use super::from_status::{Sections, encoded};
 use super::secure::GameKey;
 use super::wire::packer::Packer;
@@ -148,13 +146,7 @@ pub(crate) fn reply(
         each_answered(request, options, |_, command| reply.add(command));
         reply.packer.finish(is_qr1, template);
     };
-    let template = if has_value {
-        let mut template = Template::default();
-        encode(&mut template);
-        Arc::new(template)
-    } else {
-        templates.get(kind, encode)
-    };
+    let template = if has_value { templates.encode(encode) } else { templates.get(kind, encode) };
     let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
     let number = before.saturating_add(1).min(u64::from(u32::MAX));
     let number = i64::try_from(number).unwrap_or(i64::MAX);

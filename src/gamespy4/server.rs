@@ -11,12 +11,14 @@
 //! A token has 31 bits. For each status kept, two tokens of an address are valid at a time: one that is guessed blindly is
 //! valid with a probability of 2⁻³⁰ for each, and brings one reply to the address that the sender was forged to be.
 
+use std::sync::Arc;
+
 use bytes::BufMut;
 
 pub use super::from_status::Dialect;
 use super::from_status::{basic, content};
 use super::token;
-use super::wire::request::{CHALLENGE, Command, Request, Selection};
+use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::wire::sections::{Layout, Portion};
 use crate::error::ParseError;
@@ -58,17 +60,27 @@ impl Options {
     }
 }
 
-/// Length of a selection of everything. Minecraft's servers look at nothing else, and other clients send no flag.
+/// Length of a selection of everything. Minecraft's servers look at nothing else.
 const FULL: usize = Selection::ALL.0.len();
+/// What qstat asks for (qstat.h): host name, game type, map, players, most players, port.
+const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
 /// Most bytes of a datagram over IPv4.
 const MAX_UDP_PAYLOAD: usize = 65_507;
 
-/// Answers a challenge request, and a data request that quotes a valid token and selects everything (any four bytes) or
-/// Minecraft's basic reply (no bytes). Other requests get no reply.
+/// Answers a challenge request, and a data request that quotes a valid token:
 ///
-/// [`Dialect::Battlefield2`] also answers a request for everything without a challenge, as Battlefield 2's servers do: GameQ
-/// (Bf2.php) sends no other. Such a request is read with [`Request::parse_without_challenge`]. Its reply goes to an address
-/// that proved nothing.
+/// | selection | reply |
+/// |---|---|
+/// | no bytes | Minecraft's basic reply |
+/// | four bytes, to [`Dialect::Minecraft`] | everything, in one datagram |
+/// | three lists with flag 01 | everything, in as many datagrams as it needs |
+/// | three lists without it | the keys of the lists, by name or by id, in one datagram of at most 1,400 bytes |
+///
+/// Other requests get no reply.
+///
+/// [`Dialect::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers do: GameQ (Bf2.php) and
+/// qstat (`-gs3`) send no other. Such a request is read with [`Request::parse_without_challenge`]. Its reply goes to an
+/// address that proved nothing.
 ///
 /// ```
 /// use std::time::Instant;
@@ -124,31 +136,62 @@ pub(crate) fn reply(
             Patched::new(template, id_and_token)
         }
         Command::Data { challenge: Some(challenge), selection } if accept(challenge) => {
-            let template = match selection.0.len() {
-                0 => templates.get(1, |template| basic(status, template)),
-                FULL => templates.get(2, |template| full(status, options, template)),
-                _ => return None,
-            };
-            Patched::new(template, id)
+            Patched::new(data(selection, status, options, templates)?, id)
         }
         Command::Data { challenge: None, selection }
-            if options.dialect == Dialect::Battlefield2 && selection.0.len() == FULL =>
+            if options.dialect == Dialect::Battlefield2 && !selection.0.is_empty() =>
         {
-            Patched::new(templates.get(2, |template| full(status, options, template)), id)
+            Patched::new(data(selection, status, options, templates)?, id)
         }
         Command::Data { .. } => None,
     }
 }
 
-/// Reads a request as a server of this dialect does: Battlefield 2's takes four bytes for a selection without a challenge.
-pub(crate) fn parse(datagram: &[u8], dialect: Dialect) -> Result<Request<'_>, ParseError> {
-    let request = Request::parse(datagram)?;
-    match request.command {
-        Command::Data { selection: Selection([]), .. } if dialect == Dialect::Battlefield2 => {
-            Request::parse_without_challenge(datagram)
-        }
-        _ => Ok(request),
+/// The reply to a data request.
+fn data(
+    selection: Selection<'_>,
+    status: &ServerStatus,
+    options: &Options,
+    templates: &mut Templates,
+) -> Option<Arc<Template>> {
+    let is_minecraft = options.dialect == Dialect::Minecraft;
+    let keys = selection.keys().filter(|_| !is_minecraft);
+    if selection.0.is_empty() {
+        return Some(templates.get(1, |template| basic(status, template)));
     }
+    if (is_minecraft && selection.0.len() == FULL) || keys.is_some_and(|keys| keys.split) {
+        return Some(templates.get(2, |template| full(status, options, template)));
+    }
+    let keys = keys?;
+    let encode = |template: &mut Template| {
+        content(status, options.dialect).encode_legacy(&keys, options.max_reply, template);
+    };
+    let by_name = |list| match list {
+        KeyList::None => Some(0),
+        KeyList::All => Some(1),
+        KeyList::Ids(_) => None,
+    };
+    let kind = match (by_name(keys.server), by_name(keys.players), by_name(keys.teams)) {
+        (Some(server), Some(players), Some(teams)) => 4 | server | players << 3 | teams << 4,
+        _ if selection.0 == QSTAT => 3,
+        _ => return Some(templates.encode(encode)),
+    };
+    Some(templates.get(kind, encode))
+}
+
+/// Reads a request as a server of this dialect does: Battlefield 2's takes a selection without a challenge too. Nothing on
+/// the wire tells the two forms apart: where lists of keys follow the four bytes, these are a challenge.
+pub(crate) fn parse(datagram: &[u8], dialect: Dialect) -> Result<Request<'_>, ParseError> {
+    if dialect == Dialect::Battlefield2 {
+        let request = Request::parse_without_challenge(datagram)?;
+        if let Command::Data { selection, .. } = request.command
+            && selection.keys().is_some()
+            && selection.0.get(4..).is_none_or(|rest| Selection(rest).keys().is_none())
+        {
+            return Ok(request);
+        }
+    }
+    Request::parse(datagram)
 }
 
 /// As many players as fit, then as many rules: a rule never displaces a player.

@@ -189,8 +189,9 @@ impl Announcer {
         Ok(())
     }
 
-    /// The server ends. A GameSpy v1 master removes it from its list. Quake 3 masters get two last heartbeats, as the engines
-    /// send them, and no answer to their query: the protocol has no message to leave a list.
+    /// The server ends. A GameSpy v1 master gets a heartbeat that says so: OpenSpy removes the server from its list, 333networks
+    /// (version 0.28) keeps it until it has not been heard of for half an hour. Quake 3 masters get two last heartbeats, as the
+    /// engines send them, and no answer to their query: the protocol has no message to leave a list.
     pub fn close(&mut self) {
         let masters = std::mem::take(&mut self.masters);
         self.state = State::Ended;

@@ -20,6 +20,9 @@ use crate::template::{Patched, Templates};
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;
+/// A reply that had to be encoded counts as at least so many bytes: short replies to ever other requests would take much of
+/// the processor's time.
+const ENCODING: u64 = 1024;
 
 /// What a [`Responder`] made of a datagram.
 ///
@@ -66,6 +69,9 @@ pub struct ResponderStats {
 }
 
 /// Answers queries about one server. Pure: the caller owns the socket and the clock.
+///
+/// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of encoded replies, 1,024
+/// replies that wait to be sent, and for GameSpy v4 the last 64 statuses that a reply was made from.
 ///
 /// ```
 /// use std::time::Instant;
@@ -249,6 +255,7 @@ impl Responder {
         self.requester.verified = chosen.verified;
         self.templates.of = (index, chosen.number);
         let status = chosen.status.as_ref().unwrap_or(&self.status);
+        let encoded = self.templates.encoded;
         let Some(reply) = service.reply(&request, status, &self.requester, &mut self.templates) else {
             self.stats.unanswered = self.stats.unanswered.saturating_add(1);
             return handled;
@@ -265,7 +272,8 @@ impl Responder {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(bytes);
         if let Some(guard) = &mut self.guard {
-            guard.charge(now, from.ip(), proved, bytes);
+            let is_new = self.templates.encoded != encoded;
+            guard.charge(now, from.ip(), proved, if is_new { bytes.max(ENCODING) } else { bytes });
         }
         handled
     }

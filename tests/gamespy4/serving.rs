@@ -6,7 +6,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::gamespy4::minecraft::Basic;
 use queryport::gamespy4::server::{self, Dialect, Options};
-use queryport::gamespy4::{Command, Request, RequestId, Response, Selection};
+use queryport::gamespy4::{Command, Form, Request, RequestId, Response, Selection};
 use queryport::serve::Responder;
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
 
@@ -209,9 +209,9 @@ fn hostile_texts_shift_nothing() {
     }
 }
 
-/// Basic and full by the length of the request.
+/// Minecraft's own server looks at nothing but the length, GameSpy's code reads the lists of keys.
 #[test]
-fn the_length_of_a_request_chooses_the_reply() {
+fn the_selection_of_a_request_chooses_the_reply() {
     let served = status(2, 0);
     for dialect in DIALECTS {
         let reply = ask(Selection::MINECRAFT_BASIC, &served, dialect);
@@ -221,11 +221,114 @@ fn the_length_of_a_request_chooses_the_reply() {
             (basic.player_count, basic.max_players, basic.host_port),
             (Some(2), Some(256), Some(7777))
         );
-        for full in [&[0xFF, 0xFF, 0xFF, 1][..], &[0; 4], &[0xFF, 0xFF, 0xFF, 0], b"abcd"] {
-            assert_eq!(decode(ask(Selection(full), &served, dialect)).unwrap().players().len(), 2);
+        for full in [&[0xFF, 0xFF, 0xFF, 1][..], &[0, 0, 0, 1], &[0; 4], &[0xFF, 0xFF, 0xFF, 0], b"abcd"] {
+            let replies = ask(Selection(full), &served, dialect);
+            if dialect == Dialect::Minecraft || full[3] == 1 {
+                let answer = decode(replies).unwrap();
+                let form = if dialect == Dialect::Minecraft { Form::MinecraftFull } else { Form::Sections };
+                assert_eq!((answer.form(), answer.players().len()), (form, 2));
+            } else if full[0] == 0xFF {
+                assert_eq!(decode(replies).unwrap().form(), Form::Legacy);
+            } else if full[0] == 0 {
+                assert_eq!(replies, [&b"\0\x01\x02\x03\x04"[..]], "three empty lists");
+            } else {
+                assert!(replies.is_empty(), "a list that is cut");
+            }
         }
-        for other in [&[0xFF][..], &[0xFF; 3], &[0; 5], &[6, 1, 6, 5, 8, 10, 4, 0, 0]] {
+        for other in [&[0xFF][..], &[0; 5], &[6, 1, 6, 5, 8, 10, 4, 0, 0, 0, 0]] {
             assert!(ask(Selection(other), &served, dialect).is_empty());
+        }
+    }
+    assert!(ask(Selection(QSTAT), &served, Dialect::Minecraft).is_empty());
+}
+
+/// Built by hand from github.com/PaperMC/Velocity, GS4QueryHandler, which writes what Minecraft's own server does; the keys in
+/// the order of captures (GameQ, Providers/Minecraft).
+#[test]
+fn minecraft_is_answered_as_by_its_own_server() {
+    let mut served = ServerStatus::default();
+    served.name = Some("A Minecraft Server".into());
+    served.map = Some("world".into());
+    served.version = Some("1.20.4".into());
+    (served.player_count, served.max_players, served.game_port) = (Some(2), Some(20), Some(25565));
+    served.players = Some(["Ann", "Bob_"].map(Player::new).into());
+    served.rules.push("hostip", "127.0.0.1");
+    let basic = ask(Selection(&[]), &served, Dialect::Minecraft);
+    assert_eq!(
+        basic,
+        [&b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"[..]]
+    );
+    let full = b"\0\x01\x02\x03\x04splitnum\0\x80\0\
+        hostname\0A Minecraft Server\0gametype\0SMP\0game_id\0MINECRAFT\0version\x001.20.4\0plugins\0\0map\0world\0\
+        numplayers\x002\0maxplayers\x0020\0hostport\x0025565\0hostip\x00127.0.0.1\0\0\
+        \x01player_\0\0Ann\0Bob_\0\0";
+    for four in [&[0; 4], &[0xFF, 0xFF, 0xFF, 1]] {
+        assert_eq!(ask(Selection(four), &served, Dialect::Minecraft), [&full[..]]);
+    }
+}
+
+/// The selection of qstat's short query (qstat.h).
+const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
+
+/// Built by hand from QR2 SDK, qr2.c, `qr_build_partial_query_reply`: values without names in the order of the ids, and rows.
+#[test]
+fn keys_by_id_bring_values_without_names() {
+    let mut served = status(2, 0);
+    served.rules.push("region", "4");
+    for (selection, body) in [
+        (QSTAT, &b"Srv\0gpm_cq\0DM-Deck\x002\x00256\x007777\0"[..]),
+        // `region`, an id that no game has, and one of the game's own.
+        (b"\x03\x20\x00\x37\0\0", b"4\0\0\0"),
+        (
+            b"\0\x03\x15\x17\x16\0",
+            b"\0\x02player with number 000\x000\0-5\0player with number 001\x000\0-4\0",
+        ),
+        (b"\0\0\x02\x1d\x1c\x02", b"\0\x015\0Red\0"),
+        (b"\x01\x08\x01\x1a\xff", b"2\0\0\x020\x001\0\0\x01team_t\0score_t\0\0Red\x005\0"),
+    ] {
+        served.game_type = Some("gpm_cq".into());
+        let replies = ask(Selection(selection), &served, Dialect::Battlefield2);
+        let expected = [b"\0\x01\x02\x03\x04", body].concat();
+        assert_eq!(replies, [expected], "{}", replies[0].escape_ascii());
+    }
+}
+
+/// Built by hand from the same function: names, then rows.
+#[test]
+fn without_the_flag_the_reply_is_one_datagram_with_names() {
+    let mut served = ServerStatus::default();
+    served.name = Some("Srv".into());
+    (served.player_count, served.max_players) = (Some(1), Some(8));
+    let mut player = Player::new("Ann");
+    (player.score, player.ping, player.team) = (Some(-5), Some(40), Some(1));
+    served.players = Some(vec![player]);
+    served.rules.push("bf2_d_idx", "http://");
+    let full = b"\0\x01\x02\x03\x04\
+        hostname\0Srv\0numplayers\x001\0maxplayers\x008\0gamemode\0openplaying\0bf2_d_idx\0http://\0\0\
+        \0\x01player_\0score_\0ping_\0team_\0deaths_\0pid_\0skill_\0\0Ann\0-5\x0040\x001\x000\x000\x000\0\
+        \0\0team_t\0score_t\0\0";
+    let replies = ask(Selection(&[0xFF, 0xFF, 0xFF]), &served, Dialect::Battlefield2);
+    assert_eq!(replies, [&full[..]], "{}", replies[0].escape_ascii());
+    let only_players = ask(Selection(&[0, 0xFF, 0, 0]), &served, Dialect::Battlefield2);
+    let start = full.windows(9).position(|part| part == b"\0\x01player_").unwrap();
+    assert_eq!(only_players[0][5..], full[start..full.len() - 18]);
+}
+
+#[test]
+fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
+    for (players, rules, max_reply) in
+        [(0, 0, 11_200), (10, 5, 11_200), (10, 200, 11_200), (64, 5, 11_200), (10, 5, 300)]
+    {
+        let mut options = Options::new(Dialect::Battlefield2);
+        options.max_reply = max_reply;
+        let served = status(players, rules);
+        let replies = ask_with(Selection(&[0xFF; 3]), &served, &options);
+        assert!(replies.len() == 1 && replies[0].len() <= MAX_DATAGRAM.min(max_reply));
+        let answer = decode(replies).unwrap();
+        let is_whole = (players, rules) == (0, 0) || (players, rules, max_reply) == (10, 5, 11_200);
+        assert_eq!(answer.completeness().is_complete(), is_whole, "{players} {rules} {max_reply}");
+        if max_reply > 300 && players <= 10 {
+            assert_eq!(answer.players().len(), players, "rules do not displace players");
         }
     }
 }
@@ -341,6 +444,19 @@ fn battlefield_2_answers_without_a_challenge_as_well() {
     let body = |replies: Vec<Vec<u8>>| replies.iter().map(|reply| reply[5..].to_vec()).collect::<Vec<_>>();
     let proved = body(exchange(&mut responder, now, "192.0.2.1:5000", &quoted));
     assert_eq!(body(exchange(&mut responder, now, "192.0.2.1:5000", request)), proved);
+    // What qstat sends (`-gs3`), and clients of GameSpy's version 2: no challenge, no flag.
+    for (selection, begin) in
+        [(QSTAT, &b"Srv\0"[..]), (&[0xFF; 3], b"hostname\0Srv\0"), (&[0xFF, 0, 0], b"hostname\0")]
+    {
+        let request = [b"\xfe\xfd\x00\x10\x20\x30\x40", selection].concat();
+        let replies = exchange(&mut responder, now, "192.0.2.3:5000", &request);
+        assert!(replies[0][5..].starts_with(begin), "{}", replies[0].escape_ascii());
+        assert_eq!(
+            body(exchange(&mut responder, now, "192.0.2.1:5000", &data(token, selection))),
+            body(replies)
+        );
+        assert!(exchange(&mut responder, now, "192.0.2.1:5000", &data(token ^ 64, selection)).is_empty());
+    }
     // A victim of forged requests: the burst of 64 KiB and the last reply, and then 8 KiB a second.
     let mut flood = |now| {
         let replies = (0..1000).flat_map(|_| exchange(&mut responder, now, "192.0.2.2:5000", request));
@@ -384,6 +500,22 @@ fn a_token_is_never_zero() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever lists of keys are asked for: one datagram of the usual length, and no panic.
+    #[test]
+    fn any_lists_of_keys_bring_at_most_a_datagram(
+        lists in prop::collection::vec(prop_oneof![
+            Just(vec![0]),
+            Just(vec![0xFF]),
+            prop::collection::vec(0..60_u8, 1..250).prop_map(|ids| [&[ids.len() as u8], &ids[..]].concat()),
+        ], 3),
+        players in 0..300_usize,
+        rules in 0..300_usize,
+    ) {
+        let replies = ask(Selection(&lists.concat()), &status(players, rules), Dialect::Battlefield2);
+        prop_assert_eq!(replies.len(), 1);
+        prop_assert!(replies[0].len() <= MAX_DATAGRAM);
+    }
 
     /// Whatever a status holds, what is written is complete and has as many rows.
     #[test]

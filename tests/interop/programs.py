@@ -53,6 +53,10 @@ def clients():
             "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 battlefield": "gs3", "gamespy4 ut3": "ut3s",
             "gamespy4 minecraft": "gs4", "ut2004": "ut2004s:1", "ut2004 long names": "ut2004s:1", "ut2004 killing floor": "ut2004s:1",
         }),
+        # Asks for six keys by their ids.
+        "qstat, short": Client([qstat()], [sys.executable, HERE / "qstat.py", "--short"], "Debian package qstat", {
+            "gamespy4 battlefield": "gs3", "gamespy4 ut3": "gs4",
+        }),
         "node gamedig": node("gamedig", "gamedig.mjs", {
             "quake3": "q3a", "gamespy1 unreal": "unrealtournament", "gamespy4 battlefield": "battlefield2",
             "gamespy4 ut3": "unrealtournament3", "gamespy4 minecraft": "minecraft", "ut2004": "unrealtournament2004",

@@ -238,6 +238,73 @@ def behind_our_master(examples):
     return games_behind(examples, command, port)
 
 
+# What the 333networks master reads: nothing but loopback, and two of its games.
+MASTER_SETTINGS = """[PublicDetails]
+AdminName=nobody
+Contact=nobody@example.org
+Hostname=loopback
+[Logging]
+SuppressDisplay=udp tcp debug
+[BeaconServer]
+BeaconPort={udp}
+DoUplink=false
+[ListenServer]
+ListenPort={tcp}
+[Syncer]
+DoSync=false
+SyncGames=all
+SyncInterval_s=1800
+[Checker]
+DoCheck=false
+"""
+MASTER_GAMES = [{"gamename": "ut", "cipher": "Z5Nfb0", "label": "Unreal Tournament", "port": 7778},
+                {"gamename": "gspylite", "cipher": "mgNUaC", "label": "GameSpy Lite", "port": 0}]
+
+
+def listed_by_333networks(examples):
+    """Our server sends heartbeats to 333networks' master and answers its `secure`; our client reads the list back over TCP, with
+    the key of the game and with that of GameSpy's own tool."""
+    udp, tcp = free_port(), free_port()
+    processes = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        for name in ["bin", "data", "log"]:
+            (folder / name).mkdir()
+        # It looks for its files beside the folder that it is in.
+        master = shutil.copy(os.environ["MASTER_333NETWORKS"], folder / "bin")
+        (folder / "data/MasterServer-Settings.ini").write_text(MASTER_SETTINGS.format(udp=udp, tcp=tcp))
+        (folder / "data/SupportedGames.json").write_text(json.dumps(MASTER_GAMES))
+        output = folder / "output"
+        with output.open("w") as file:
+            processes.append(subprocess.Popen([master], stdin=subprocess.PIPE, stdout=file, stderr=file, text=True))
+        try:
+            # It asks whether to make its tables.
+            processes[0].stdin.write("y\n")
+            processes[0].stdin.flush()
+            wait(lambda: "TCP beacons" in output.read_text())
+            server = [examples / "serve", "gamespy1", "0", "--game", "UT99", "--set", "game=ut", "--announce", f"127.0.0.1:{udp}",
+                      "--key", "Z5Nfb0"]
+            processes.append(subprocess.Popen(server, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
+            address = processes[1].stdout.readline().split(" on ")[1].split(",")[0]
+            wait(lambda: f"validate from {address}" in output.read_text())
+            found = ["" if f"successful validate from {address} for ut" in output.read_text() else "validate"]
+            command = [examples / "master", "list", f"127.0.0.1:{tcp}", "ut", "--key"]
+            for arguments in [["Z5Nfb0"], ["mgNUaC", "--login", "gspylite"]]:
+                done = subprocess.run(command + arguments, capture_output=True, timeout=20, text=True)
+                found.append("" if done.returncode == 0 and done.stdout.split() == [address] else f"list with {arguments[0]}")
+            return ", ".join(filter(None, found)) or "all", output.read_text()
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+
+
+def wait(condition):
+    end = time.monotonic() + START
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.1)
+
+
 def rows(examples, only):
     """Rows of our programs against other people's servers; those that are not here are named."""
     jobs = {}
@@ -252,6 +319,10 @@ def rows(examples, only):
     else:
         print("dpmaster is not here: passed over (DPMASTER is its path)")
     jobs["games behind our master"] = lambda: behind_our_master(examples)
+    if is_file(os.environ.get("MASTER_333NETWORKS")):
+        jobs["333networks"] = lambda: listed_by_333networks(examples)
+    else:
+        print("333networks' master is not here: passed over (MASTER_333NETWORKS is the path of MasterServer-Qt5)")
     jobs = {server: job for server, job in jobs.items() if only in f"queryport | {server}"}
     with ThreadPoolExecutor(5) as pool:
         return list(zip([("queryport", server) for server in jobs], pool.map(lambda job: job(), jobs.values())))

@@ -1,11 +1,11 @@
 //! Allocations of a responder.
 
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
-use queryport::serve::Responder;
-use queryport::{Player, Protocol, Secret, ServerStatus};
+use queryport::serve::{GuardOptions, Responder};
+use queryport::{Player, Protocol, Secret, ServerStatus, gamespy4};
 
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -62,4 +62,76 @@ fn replies_of_an_unchanged_status_allocate_nothing() {
         let counted = measure(|| (0..100).for_each(|_| round()));
         assert_eq!(counted.count_total, 0, "{}", request.escape_ascii());
     }
+}
+
+/// Floods with forged addresses and the usual bounds: from one victim, and from 65,536 addresses.
+#[test]
+fn floods_of_forged_requests_allocate_nothing() {
+    let start = Instant::now();
+    let battlefield_2 = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let mut responder = Responder::new(battlefield_2, status(), Secret::new([7; 16]), start)
+        .with_service(Protocol::Quake3)
+        .with_service(Protocol::GameSpy1)
+        .with_service(Protocol::Ut2004);
+    let requests: [&[u8]; 7] = [
+        b"\xfe\xfd\x09\x01\x02\x03\x04",
+        b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01",
+        b"\xfe\xfd\0\x01\x02\x03\x04\x06\x01\x06\x05\x08\x0a\x04\0\0",
+        b"\xfe\xfd\0\x01\x02\x03\x04\x11\x11\x11\x11\xff\xff\xff\x01",
+        b"\xff\xff\xff\xffgetstatus",
+        br"\status\",
+        b"\x79\0\0\0\x03",
+    ];
+    let mut out = Vec::with_capacity(64 << 10);
+    let mut flood = |responder: &mut Responder, start: Instant, addresses: u32| {
+        for n in 0..200_000_u32 {
+            let now = start + Duration::from_micros(100) * n;
+            let [.., a, b] = n.wrapping_mul(40_503).to_be_bytes();
+            let from =
+                SocketAddr::from(if addresses == 1 { ([203, 0, 113, 9], 9) } else { ([10, 7, a, b], 9) });
+            responder.handle_datagram(now, from, requests[n as usize % requests.len()]);
+            while responder.poll_transmit(now, &mut out).is_some() {
+                out.clear();
+            }
+        }
+    };
+    // The tables of the bounds and the templates of each request come to be with the first ones.
+    flood(&mut responder, start, 1);
+    for (addresses, later) in [(1, 60), (65_536, 120)] {
+        let counted = measure(|| flood(&mut responder, start + Duration::from_secs(later), addresses));
+        assert_eq!(counted.count_total, 0, "{addresses} addresses: {} bytes", counted.bytes_total);
+    }
+    let stats = responder.stats();
+    assert!(stats.limited_by_source > 100_000 && stats.limited_by_total > 100_000, "{stats:?}");
+    assert!(stats.answered > 5_000, "{stats:?}");
+}
+
+/// A new status for each request, and forged requests that keep as many of them as can be kept.
+#[test]
+fn statuses_that_change_during_a_flood_keep_bounded_memory() {
+    let start = Instant::now();
+    let battlefield_2 = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let mut responder = Responder::new(battlefield_2, status(), Secret::new([7; 16]), start);
+    let of_one_status = measure(|| drop(status())).bytes_max;
+    let mut out = Vec::with_capacity(64 << 10);
+    let counted = measure(|| {
+        for n in 0..5_000_u32 {
+            let now = start + Duration::from_millis(10) * n;
+            responder.set_status(status());
+            for request in
+                [&b"\xfe\xfd\x09\x01\x02\x03\x04"[..], b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01"]
+            {
+                let [.., a, b] = n.wrapping_mul(40_503).to_be_bytes();
+                responder.handle_datagram(now, SocketAddr::from(([10, 7, a, b], 9)), request);
+                while responder.poll_transmit(now, &mut out).is_some() {
+                    out.clear();
+                }
+            }
+        }
+    });
+    assert!(responder.stats().answered > 5_000, "{:?}", responder.stats());
+    // 64 statuses and the current one, the templates, the tables of the bounds, and what one reply needs for a moment.
+    let bound = 66 * of_one_status + (256 << 10) + GuardOptions::MEMORY as u64 + (64 << 10);
+    println!("{} bytes at most, bound {bound}", counted.bytes_max);
+    assert!(counted.bytes_max < bound, "{} of {bound}", counted.bytes_max);
 }

@@ -87,3 +87,44 @@ async fn several_sockets_are_served_at_once_and_survive_icmp_errors() {
         }
     }
 }
+
+/// A socket of each family, and one of both: each client is answered from where it asked. Serving goes on after it was stopped
+/// for a new status.
+#[tokio::test]
+async fn both_families_are_answered_and_serving_goes_on_after_a_stop() {
+    let dual = socket2::Socket::new(socket2::Domain::IPV6, socket2::Type::DGRAM, None).unwrap();
+    dual.set_only_v6(false).unwrap();
+    dual.set_nonblocking(true).unwrap();
+    dual.bind(&"[::]:0".parse::<SocketAddr>().unwrap().into()).unwrap();
+    let sockets = [
+        UdpSocket::bind("127.0.0.1:0").await.unwrap(),
+        UdpSocket::bind("[::1]:0").await.unwrap(),
+        UdpSocket::from_std(dual.into()).unwrap(),
+    ];
+    let [ipv4, ipv6, dual] = [0, 1, 2].map(|index: usize| sockets[index].local_addr().unwrap());
+    let secret = Secret::new([9; 16]);
+    let protocol = queryport::Protocol::Quake3;
+    let mut responder = Responder::new(protocol, ServerStatus::default(), secret, Instant::now());
+    for map in ["dm1", "dm2"] {
+        let mut status = ServerStatus::default();
+        status.map = Some(map.into());
+        responder.set_status(status);
+        let asking = async {
+            let of_dual = |ip: &str| SocketAddr::new(ip.parse().unwrap(), dual.port());
+            for server in [ipv4, ipv6, of_dual("127.0.0.1"), of_dual("::1")] {
+                let bind = if server.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" };
+                let client = UdpSocket::bind(bind).await.unwrap();
+                client.send_to(b"\xff\xff\xff\xffgetinfo", server).await.unwrap();
+                let mut reply = [0; 2048];
+                let (length, from) = client.recv_from(&mut reply).await.unwrap();
+                assert_eq!(from, server);
+                assert!(String::from_utf8_lossy(&reply[..length]).contains(map), "{server}");
+            }
+        };
+        tokio::select! {
+            failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
+            () = asking => {}
+        }
+    }
+    assert_eq!(responder.stats().answered, 8);
+}

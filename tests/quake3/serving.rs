@@ -102,6 +102,33 @@ fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
     }
 }
 
+/// The three forms: id's 1.32 and Enemy Territory write a number; ioquake3 the client's number and the protocol as well
+/// (code/server/sv_client.c); DarkPlaces eleven characters and NUL (netconn.c), Warsow a number, under another word.
+#[test]
+fn a_challenge_has_the_form_of_its_engine() {
+    let ask = |dialect, request: &[u8]| {
+        let datagram = [b"\xff\xff\xff\xffgetchallenge", request].concat();
+        let mut responder =
+            Responder::new(Options::new(dialect), status(), Secret::new([7; 16]), Instant::now());
+        responder.handle_datagram(Instant::now(), at("192.0.2.1:5000"), &datagram);
+        let mut out = Vec::new();
+        responder.poll_transmit(Instant::now(), &mut out).unwrap();
+        String::from_utf8(out.strip_prefix(b"\xff\xff\xff\xff").unwrap().to_vec()).unwrap()
+    };
+    let words = |reply: &str| reply.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let is_number = |word: &str| word.parse::<i32>().is_ok();
+    let plain = words(&ask(Dialect::Standard, b""));
+    assert!(plain.len() == 2 && plain[0] == "challengeResponse" && is_number(&plain[1]), "{plain:?}");
+    let quoting = words(&ask(Dialect::Standard, b" -12345 Quake3Arena"));
+    assert_eq!(quoting[2..], ["-12345", "68"], "{quoting:?}");
+    assert!(quoting[0] == "challengeResponse" && is_number(&quoting[1]), "{quoting:?}");
+    let reply = ask(Dialect::DarkPlaces, b"");
+    let challenge = reply.strip_prefix("challenge ").unwrap().strip_suffix('\0').unwrap();
+    assert!(challenge.len() == 11 && challenge.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{reply}");
+    let warsow = words(&ask(Dialect::Warsow, b""));
+    assert!(warsow.len() == 2 && warsow[0] == "challenge" && is_number(&warsow[1]), "{warsow:?}");
+}
+
 #[test]
 fn replies_are_no_longer_than_asked_for() {
     let mut full = status();

@@ -101,3 +101,17 @@ fn a_status_that_loses_something_can_be_refused() {
     assert!(responder.try_set_status(status(300, 0)).is_err());
     assert_eq!(responder.status().player_count, Some(2), "the old status stays");
 }
+
+#[test]
+fn a_rule_that_is_too_long_and_one_that_reads_as_a_row_are_reported() {
+    let mut long = status(2, 2);
+    long.rules.push("motd", &"x".repeat(2000));
+    for protocol in Protocol::ALL {
+        let losses = losses(protocol, &long);
+        let fields: Vec<&str> = losses.iter().map(|loss| loss.field.as_str()).collect();
+        assert_eq!(fields, ["rules[\"motd\"]"], "{protocol}");
+    }
+    let mut row = status(2, 2);
+    row.rules.push("player_8", "nobody");
+    assert_eq!(lost(&losses(Protocol::GameSpy1, &row)), [("rules[\"player_8\"]", LossReason::Unsupported)]);
+}

@@ -1,4 +1,5 @@
-//! The responder of all protocols: bounds on what it sends under floods of forged requests, in virtual time.
+//! The responder of all protocols: bounds on what it sends under floods of forged requests, in virtual time; losses, templates; the
+//! example `serve`.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -11,6 +12,8 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
+#[cfg(all(feature = "tokio", unix))]
+mod example;
 mod flood;
 mod losses;
 mod templates;

@@ -101,24 +101,43 @@ fn request(service: &Service, number: usize, text: &str, token: i32) -> Vec<u8> 
         }
         Service::GameSpy4(_) => {
             let id = (text.len() as u32).to_be_bytes();
-            let selections: [&[u8]; 3] = [b"\xff\xff\xff\x01", b"", b"123"];
-            [b"\xfe\xfd\0", &id[..], &token.to_be_bytes(), selections[number % selections.len()]].concat()
+            let selections: [&[u8]; 6] = [
+                b"\xff\xff\xff\x01",
+                b"",
+                b"123",
+                b"\xff\xff\xff",
+                b"\x06\x01\x06\x05\x08\x0a\x04\0\0",
+                b"\0\x02\x15\x16\x01\x1c",
+            ];
+            let token = token.to_be_bytes();
+            let token = if is_unchallenged(number) { &[][..] } else { &token };
+            [b"\xfe\xfd\0", &id[..], token, selections[number % selections.len()]].concat()
         }
         _ => vec![[0x79, 0x80, 0][number % 3], 0, 0, 0, (number / 3 % 5) as u8],
     }
 }
 
+/// Whether the request of this number has no challenge in GameSpy v4.
+const fn is_unchallenged(number: usize) -> bool {
+    number % 4 == 3
+}
+
 /// The reply of the stateless form.
-fn answer(service: &Service, datagram: &[u8], status: &ServerStatus, requester: &Requester) -> Replies {
+fn answer(
+    service: &Service,
+    datagram: &[u8],
+    is_unchallenged: bool,
+    status: &ServerStatus,
+    requester: &Requester,
+) -> Replies {
     match service {
         Service::Quake3(options) => quake3::Request::parse(datagram)
             .map(|request| quake3::server::answer(&request, status, options, requester)),
         Service::GameSpy1(options) => gamespy1::Request::parse(datagram)
             .map(|request| gamespy1::server::answer(&request, status, options, requester)),
         Service::GameSpy4(options) => {
-            // Battlefield 2's servers take the last four bytes for a selection without a challenge.
             let is_battlefield_2 = options.dialect == gamespy4::server::Dialect::Battlefield2;
-            let request = if is_battlefield_2 && datagram.len() == 11 && datagram[2] == 0 {
+            let request = if is_battlefield_2 && is_unchallenged {
                 gamespy4::Request::parse_without_challenge(datagram)
             } else {
                 gamespy4::Request::parse(datagram)
@@ -155,15 +174,17 @@ proptest! {
                 let status = index.get(&statuses);
                 responder.set_status(Arc::clone(status));
                 let mut tokens = [0; 2];
-                if matches!(service, Service::GameSpy4(_)) {
+                let is_unchallenged = is_unchallenged(*number);
+                if matches!(service, Service::GameSpy4(_)) && !is_unchallenged {
                     let challenge = b"\xfe\xfd\x09\x01\x02\x03\x04";
                     responder.handle_datagram(now, client(), challenge);
                     out.clear();
                     responder.poll_transmit(now, &mut out);
-                    tokens = [token(&out), token(answer(&service, challenge, status, &stateless).iter().next().unwrap())];
+                    tokens = [token(&out), token(answer(&service, challenge, false, status, &stateless).iter().next().unwrap())];
                 }
                 stateless.number = responder.stats().answered + 1;
-                let expected = answer(&service, &request(&service, *number, text, tokens[1]), status, &stateless);
+                let datagram = request(&service, *number, text, tokens[1]);
+                let expected = answer(&service, &datagram, is_unchallenged, status, &stateless);
                 responder.handle_datagram(now, client(), &request(&service, *number, text, tokens[0]));
                 for expected in &expected {
                     out.clear();

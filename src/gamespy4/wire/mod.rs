@@ -1,5 +1,6 @@
 //! One datagram: views, parsers and encoders.
 
+pub(crate) mod legacy;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod sections;

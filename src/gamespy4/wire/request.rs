@@ -86,7 +86,8 @@ pub struct RequestId(pub [u8; 4]);
 
 /// The bytes that say which data is wanted: three lists of keys (server, players, teams) and extension flags. `FF` is
 /// all keys of a list by name, `00` none, and a count is followed by as many key ids. Flag 01 allows a reply of several
-/// datagrams, which then holds everything. Minecraft's servers look at nothing but the number of bytes.
+/// datagrams, which then holds everything; without it the reply is one datagram ([`Form::Legacy`](crate::gamespy4::Form)),
+/// which has no names for keys that were asked for by id. Minecraft's servers look at nothing but the number of bytes.
 ///
 /// ```
 /// use queryport::gamespy4::Selection;
@@ -109,6 +110,51 @@ impl Selection<'static> {
     pub const MINECRAFT_BASIC: Self = Self(&[]);
     /// Four bytes of any value: Minecraft's full reply.
     pub const MINECRAFT_FULL: Self = Self(&[0; 4]);
+}
+
+impl<'a> Selection<'a> {
+    /// The lists and the flag. `None` where a list is cut, as for GameSpy's own code (QR2 SDK, qr2.c, `qr_process_query`),
+    /// and where more than the flags follow.
+    pub(crate) fn keys(self) -> Option<Keys<'a>> {
+        let (server, rest) = KeyList::read(self.0)?;
+        let (players, rest) = KeyList::read(rest)?;
+        let (teams, rest) = KeyList::read(rest)?;
+        let split = match rest {
+            [] => false,
+            [flags] => flags & 1 != 0,
+            _ => return None,
+        };
+        Some(Keys { server, players, teams, split })
+    }
+}
+
+/// What a [`Selection`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Keys<'a> {
+    pub(crate) server: KeyList<'a>,
+    pub(crate) players: KeyList<'a>,
+    pub(crate) teams: KeyList<'a>,
+    /// Whether a reply of several datagrams is allowed.
+    pub(crate) split: bool,
+}
+
+/// A list of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyList<'a> {
+    None,
+    All,
+    Ids(&'a [u8]),
+}
+
+impl<'a> KeyList<'a> {
+    fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (&count, rest) = bytes.split_first()?;
+        Some(match count {
+            0 => (Self::None, rest),
+            0xFF => (Self::All, rest),
+            _ => rest.split_at_checked(count.into()).map(|(ids, rest)| (Self::Ids(ids), rest))?,
+        })
+    }
 }
 
 impl<'a> Request<'a> {
@@ -230,6 +276,23 @@ mod tests {
             };
             assert_eq!(parsed, Ok(Request::new(ID, command)));
         }
+    }
+
+    #[test]
+    fn the_lists_of_a_selection_are_read() {
+        use KeyList::{All, Ids, None as Nothing};
+        let keys = |bytes: &'static [u8]| {
+            Selection(bytes).keys().map(|keys| (keys.server, keys.players, keys.teams, keys.split))
+        };
+        assert_eq!(keys(&[0xFF, 0xFF, 0xFF, 1]), Some((All, All, All, true)));
+        assert_eq!(keys(&[0xFF, 0xFF, 0xFF, 2]), Some((All, All, All, false)));
+        assert_eq!(keys(&[0, 0xFF, 0]), Some((Nothing, All, Nothing, false)));
+        let by_id = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
+        assert_eq!(keys(by_id), Some((Ids(&[1, 6, 5, 8, 10, 4]), Nothing, Nothing, false)));
+        for cut in 0..by_id.len() {
+            assert_eq!(Selection(&by_id[..cut]).keys(), None, "{cut}");
+        }
+        assert_eq!(keys(&[0, 0, 0, 0, 0]), None, "more than the flags");
     }
 
     #[test]

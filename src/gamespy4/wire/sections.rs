@@ -87,6 +87,17 @@ impl Field {
         field
     }
 
+    /// The number of values.
+    pub(crate) const fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A value with its NUL.
+    pub(crate) fn value(&self, row: usize) -> Option<&[u8]> {
+        let start = row.checked_sub(1).map_or(Some(&0), |last| self.ends.get(last))?;
+        self.bytes.get(*start..*self.ends.get(row)?)
+    }
+
     /// The bytes of the first so many values.
     fn all(&self, rows: usize) -> &[u8] {
         let end =
@@ -105,7 +116,7 @@ impl Field {
 impl Content<'_> {
     /// All of it.
     pub(crate) fn whole(&self) -> Portion {
-        let players = self.players.first().map_or(0, |field| field.ends.len());
+        let players = self.players.first().map_or(0, Field::len);
         Portion { players, rule_bytes: self.rules.iter().map(pair_length).fold(0, usize::saturating_add) }
     }
 
@@ -151,7 +162,7 @@ impl Content<'_> {
         }
     }
 
-    fn pairs(&self, portion: Portion) -> impl Iterator<Item = &Pair<'_>> {
+    pub(super) fn pairs(&self, portion: Portion) -> impl Iterator<Item = &Pair<'_>> {
         let mut left = portion.rule_bytes;
         let fitting = self.rules.iter().filter(move |pair| {
             let rest = left.checked_sub(pair_length(pair));

@@ -1,12 +1,13 @@
-"""qstat (quakestat in Debian): TYPE HOST PORT -> one JSON object."""
+"""qstat (quakestat in Debian): [--short] TYPE HOST PORT -> one JSON object."""
 
 import json
 import os
 import subprocess
 import sys
 
-kind, host, port = sys.argv[1:]
-command = [os.environ["QSTAT"], "-nh", "-json", "-utf8", "-P", "-R", "-retry", "2", "-interval", "1", f"-{kind}", f"{host}:{port}"]
+*short, kind, host, port = sys.argv[1:]
+lists = [] if short else ["-P", "-R"]
+command = [os.environ["QSTAT"], "-nh", "-json", "-utf8", *lists, "-retry", "2", "-interval", "1", f"-{kind}", f"{host}:{port}"]
 out = subprocess.run(command, stdout=subprocess.PIPE, timeout=15, check=True).stdout
 try:
     out = out.decode()

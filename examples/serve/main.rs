@@ -1,0 +1,320 @@
+//! Runs one of the servers that `query` embeds, for other programs to query. Values that the protocol cannot carry are listed on
+//! standard error.
+//!
+//! ```text
+//! cargo run --example serve -- quake3 27960
+//! cargo run --example serve -- quake3 27960 --players 64
+//! cargo run --example serve -- quake3 27960 --set map=q3dm6 --set time_limit=1200 --set dedicated=true
+//! cargo run --example serve -- quake3 27960 --status status.json
+//! cargo run --example serve -- gamespy4 25565 --game minecraft
+//! cargo run --example serve -- quake3,gamespy1 27960                        both on one port
+//! cargo run --example serve -- quake3 27960 --address 0.0.0.0 --address ::
+//! cargo run --example serve -- quake3 27960 --crowd 64 --who                players come and go; says who asks
+//! cargo run --example serve -- quake3 27960 --metrics 127.0.0.1:9100        counters for Prometheus
+//! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     sends heartbeats too
+//! cargo run --example serve -- gamespy1 7778 --announce 127.0.0.1:27900 --key Z5Nfb0
+//! ```
+#![allow(
+    missing_docs,
+    clippy::arithmetic_side_effects,
+    clippy::exhaustive_structs,
+    reason = "an example is a program"
+)]
+
+#[path = "../command_line/mod.rs"]
+mod command_line;
+#[path = "../query/embedded/mod.rs"]
+#[allow(dead_code, reason = "`query` uses all of it")]
+mod embedded;
+mod metrics;
+mod reporting;
+
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use queryport::gamespy1::secure::GameKey;
+use queryport::model::Detailed;
+use queryport::net::serve;
+use queryport::quake3::server::Options;
+use queryport::serve::{Announcer, Responder, Service};
+use queryport::{Player, Protocol, Secret, ServerStatus};
+use reporting::Reporting;
+use serde_json::Value;
+use tokio::net::{TcpListener, UdpSocket};
+
+/// Command lines for `--help`.
+const EXAMPLES: &[&str] = &[
+    "serve quake3 27960",
+    "serve quake3,gamespy1 27960 --crowd 64 --who",
+    "serve quake3 27960 --players 64 --set map=q3dm6",
+    "serve gamespy4 25565 --game minecraft",
+];
+
+/// Answer queries.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// The protocol, or several with commas: the first one has the game.
+    #[arg(value_parser = protocols)]
+    protocol: (Protocol, Vec<Protocol>),
+    /// The UDP port; 0 is any free one.
+    port: u16,
+    /// The address to listen on; may be given more than once.
+    #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)])]
+    address: Vec<IpAddr>,
+    /// The game, for a protocol with several: killing, unreal, battlefield, minecraft.
+    #[arg(long, default_value = "")]
+    game: String,
+    /// This many invented players in place of the embedded ones.
+    #[arg(long)]
+    players: Option<u16>,
+    /// Up to this many invented players who come and go.
+    #[arg(long, conflicts_with = "players")]
+    crowd: Option<u16>,
+    /// A field of the status and its value, as in `name=Srv`, `bot_count=2`, `anti_cheat=false`, `time_limit=1200` or
+    /// `mutators=["Instagib"]`; may be given more than once.
+    #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field)]
+    fields: Vec<(String, String)>,
+    /// A file with fields of the status as JSON, as in the `status` of `query --json`.
+    #[arg(long, value_name = "FILE")]
+    status: Option<PathBuf>,
+    /// Send as much as anybody requests, without the usual bounds: for tests with many clients on one address.
+    #[arg(long)]
+    no_guard: bool,
+    /// Send heartbeats to this master server; may be given more than once. For quake3 and gamespy1.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    announce: Vec<SocketAddr>,
+    /// The game's key, for gamespy1: masters verify heartbeats with it.
+    #[arg(long, value_parser = key)]
+    key: Option<GameKey>,
+    /// Say who asks, in at most ten lines a second.
+    #[arg(long)]
+    who: bool,
+    /// Serve the counters at this address, for Prometheus.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
+    /// Stop after this many seconds.
+    #[arg(long, default_value_t = 3600)]
+    seconds: u64,
+}
+
+fn field(text: &str) -> Result<(String, String), String> {
+    let (field, value) = text.split_once('=').ok_or("expected FIELD=VALUE")?;
+    Ok((field.to_owned(), value.to_owned()))
+}
+
+fn protocols(text: &str) -> Result<(Protocol, Vec<Protocol>), String> {
+    let read = |name: &str| name.parse().map_err(|error| format!("{error}"));
+    let (first, others) = text.split_once(',').unwrap_or((text, ""));
+    let others = others.split(',').filter(|name| !name.is_empty()).map(read);
+    Ok((read(first)?, others.collect::<Result<_, String>>()?))
+}
+
+fn key(text: &str) -> Result<GameKey, String> {
+    GameKey::new(text).map_err(|error| error.to_string())
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    command_line::exit(run(command_line::parse(EXAMPLES)).await)
+}
+
+#[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let (protocol, others) = arguments.protocol;
+    let mut world = world(protocol, &arguments.game)?;
+    if let Some(players) = arguments.players {
+        world.status = with_players(&world.status, (1..=players).map(|number| (number, 0)), players);
+    }
+    if let Some(file) = &arguments.status {
+        let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| problem(&command_line::message(&error)))?;
+        let fields: serde_json::Map<String, Value> =
+            serde_json::from_str(&text).map_err(|error| problem(&error))?;
+        for (field, value) in &fields {
+            world.status =
+                with_field(&world.status, field, &value.to_string()).map_err(|error| problem(&error))?;
+        }
+    }
+    for (field, value) in &arguments.fields {
+        world.status = with_field(&world.status, field, value)?;
+    }
+    let mut services: Vec<Service> = others.into_iter().map(Service::from).collect();
+    if let Some(key) = arguments.key {
+        let all = services.iter_mut().chain([&mut world.service]);
+        let options = all.filter_map(|service| match service {
+            Service::GameSpy1(options) => Some(options),
+            _ => None,
+        });
+        options.last().ok_or("--key applies to gamespy1")?.key = Some(key);
+    }
+    let now = Instant::now();
+    let mut sockets = Vec::new();
+    let mut port = arguments.port;
+    for address in &arguments.address {
+        let address = SocketAddr::new(*address, port);
+        sockets.push(listen(address).map_err(|error| command_line::cannot_listen(address, &error))?);
+        port = sockets.last().map_or(Ok(port), |socket| socket.local_addr().map(|local| local.port()))?;
+    }
+    let listener = match arguments.metrics {
+        Some(address) => Some(TcpListener::bind(address).await.map_err(|error| {
+            format!("cannot serve metrics on TCP {address}: {}", command_line::message(&error))
+        })?),
+        None => None,
+    };
+    let mut announcer = None;
+    if !arguments.announce.is_empty() {
+        let (status, masters) = (&world.status, arguments.announce.iter().copied());
+        announcer = Some(match protocol {
+            Protocol::Quake3 => Announcer::quake3("DarkPlaces", masters, status, Options::default(), now)?,
+            Protocol::GameSpy1 => Announcer::gamespy1(port, masters, status, now)?,
+            other => return Err(format!("--announce applies to quake3 and gamespy1, not to {other}").into()),
+        });
+    }
+    let mut line = world.about.to_owned();
+    for (index, socket) in sockets.iter().enumerate() {
+        line += if index == 0 { " on " } else { " and " };
+        line += &socket.local_addr()?.to_string();
+    }
+    for (index, master) in arguments.announce.iter().enumerate() {
+        line += if index == 0 { ", heartbeats to " } else { ", " };
+        line += &master.to_string();
+    }
+    if let Some(listener) = &listener {
+        line += &format!(", metrics at http://{}/metrics", listener.local_addr()?);
+    }
+    writeln!(std::io::stdout(), "{line}")?;
+    let embedded = world.status.clone();
+    let mut responder = Responder::new(world.service, world.status, Secret::from_os()?, now);
+    for service in services {
+        responder = responder.with_service(service);
+    }
+    if arguments.no_guard {
+        responder = responder.with_guard(None);
+    }
+    for loss in responder.losses() {
+        command_line::complain(&format!("{loss}"));
+    }
+    let mut server = Reporting::new(responder, arguments.who);
+    let end = now + Duration::from_secs(arguments.seconds);
+    let mut tick = now;
+    loop {
+        let serving = async {
+            match &mut announcer {
+                Some(announcer) => serve(&sockets, (&mut server, announcer)).await,
+                None => serve(&sockets, &mut server).await,
+            }
+        };
+        let metrics = async {
+            match &listener {
+                Some(listener) => listener.accept().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep_until(end.into()) => break,
+            failed = serving => failed?,
+            interrupted = tokio::signal::ctrl_c() => { interrupted?; break }
+            client = metrics => {
+                if let Ok((client, _)) = client {
+                    tokio::spawn(metrics::answer(client, metrics::text(&server.responder)));
+                }
+            }
+            () = tokio::time::sleep_until(tick.into()) => {
+                server.write_left_out();
+                if let Some(crowd) = arguments.crowd {
+                    let status = with_crowd(&embedded, crowd, (tick - now).as_secs());
+                    if let Some(announcer) = &mut announcer {
+                        announcer.set_status(Instant::now(), &status)?;
+                    }
+                    server.responder.set_status(Arc::new(status));
+                }
+                tick += Duration::from_secs(1);
+            }
+        }
+        if let Some(error) = server.failed.take() {
+            return Err(error.into());
+        }
+    }
+    server.write_left_out();
+    if let (Some(announcer), [socket, ..]) = (&mut announcer, &sockets[..]) {
+        announcer.close();
+        let mut heartbeat = Vec::new();
+        while let Some(transmit) = announcer.poll_transmit(Instant::now(), &mut heartbeat) {
+            let _ = socket.send_to(&std::mem::take(&mut heartbeat), transmit.to).await;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A socket of one address family: one for `::` does not take the port of `0.0.0.0` as well.
+fn listen(address: SocketAddr) -> std::io::Result<UdpSocket> {
+    let socket = socket2::Socket::new(socket2::Domain::for_address(address), socket2::Type::DGRAM, None)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    UdpSocket::from_std(socket.into())
+}
+
+/// The status with invented players, each with a number and a score.
+fn with_players(status: &ServerStatus, players: impl Iterator<Item = (u16, i64)>, most: u16) -> ServerStatus {
+    let player = |(number, score): (u16, i64)| {
+        let mut player = Player::new(format!("player {number:02}"));
+        (player.score, player.ping) = (Some(score + i64::from(number)), Some(40));
+        player
+    };
+    let players: Vec<Player> = players.map(player).collect();
+    let mut status = status.clone();
+    status.player_count = u32::try_from(players.len()).ok();
+    status.players = Some(players);
+    status.max_players = Some(most.max(16).into());
+    status
+}
+
+/// The status after so many seconds with a crowd: each player stays and is away for times of their own.
+fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> ServerStatus {
+    let players = (1..=most).filter_map(|number| {
+        let period = 20 + u64::from(number) * 7 % 40;
+        let phase = (second + u64::from(number) * 13) % period;
+        (phase < period * 2 / 3).then(|| (number, i64::try_from(phase / 5).unwrap_or_default()))
+    });
+    with_players(status, players, most)
+}
+
+/// The embedded server of a protocol whose description has this text.
+fn world(protocol: Protocol, game: &str) -> Result<embedded::World, String> {
+    let worlds = embedded::worlds().into_iter().filter(|world| world.protocol == protocol);
+    let (mut fitting, others): (Vec<_>, Vec<_>) =
+        worlds.partition(|world| world.about.to_lowercase().contains(&game.to_lowercase()));
+    let games = || others.iter().map(|world| world.about).collect::<Vec<_>>().join("; ");
+    if fitting.is_empty() {
+        Err(format!("no {game:?} in {protocol}; there are: {}", games()))
+    } else {
+        Ok(fitting.remove(0))
+    }
+}
+
+/// The status with another value of this field: JSON, or text without quotes.
+fn with_field(status: &ServerStatus, field: &str, value: &str) -> Result<ServerStatus, String> {
+    let json = serde_json::to_value(Detailed(status)).map_err(|error| error.to_string())?;
+    if json.get(field).is_none() {
+        let fields = json.as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
+        let fields: Vec<&str> = fields.collect();
+        return Err(format!("a status has no field {field:?}; it has {}", fields.join(", ")));
+    }
+    let with = |value: Value| {
+        let mut json = json.clone();
+        if let Some(stored) = json.get_mut(field) {
+            *stored = value;
+        }
+        serde_json::from_value(json)
+    };
+    let given = serde_json::from_str(value).ok().and_then(|value| with(value).ok());
+    given.map_or_else(|| with(value.into()), Ok).map_err(|error| format!("{field}={value}: {error}"))
+}

@@ -1,0 +1,97 @@
+//! Says who asks.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use queryport::serve::{Handled, Responder};
+use queryport::session::{Machine, Transmit};
+
+/// Most lines in a second.
+const LINES: u32 = 10;
+
+/// A responder that writes a line for each datagram, and for no more than ten in a second.
+#[derive(Debug)]
+pub(crate) struct Reporting {
+    pub(crate) responder: Responder,
+    enabled: bool,
+    /// When the current second began, its lines, and what has no line.
+    second: Option<Instant>,
+    lines: u32,
+    left_out: u64,
+    /// Nobody reads the lines any more.
+    pub(crate) failed: Option<io::Error>,
+}
+
+impl Reporting {
+    pub(crate) const fn new(responder: Responder, enabled: bool) -> Self {
+        Self { responder, enabled, second: None, lines: 0, left_out: 0, failed: None }
+    }
+
+    fn report(&mut self, now: Instant, line: std::fmt::Arguments<'_>) {
+        if self.second.is_none_or(|second| now.saturating_duration_since(second) >= Duration::from_secs(1)) {
+            self.write_left_out();
+            (self.second, self.lines) = (Some(now), 0);
+        }
+        if self.lines < LINES {
+            self.lines += 1;
+            self.write(line);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Says how many datagrams had no line.
+    pub(crate) fn write_left_out(&mut self) {
+        if self.left_out > 0 {
+            let count = std::mem::take(&mut self.left_out);
+            self.write(format_args!("{count} more without a line"));
+        }
+    }
+
+    fn write(&mut self, line: std::fmt::Arguments<'_>) {
+        if let Err(error) = writeln!(io::stdout(), "{line}") {
+            self.failed.get_or_insert(error);
+        }
+    }
+}
+
+impl Machine for Reporting {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        self.responder.poll_transmit(now, out)
+    }
+
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+        let before = self.responder.stats();
+        let handled = self.responder.handle_datagram(now, from, datagram);
+        if !self.enabled {
+            return;
+        }
+        let after = self.responder.stats();
+        let length = datagram.len();
+        match handled {
+            Handled::Request(protocol) if after.answered > before.answered => {
+                let sent = after.bytes_sent - before.bytes_sent;
+                self.report(now, format_args!("{from}: {protocol}, {length} bytes, answered with {sent}"));
+            }
+            Handled::Request(protocol) if after.unanswered > before.unanswered => {
+                self.report(now, format_args!("{from}: {protocol}, {length} bytes, not answered: no valid token, or nothing that this server has"));
+            }
+            Handled::Request(protocol) => {
+                self.report(now, format_args!("{from}: {protocol}, {length} bytes, not answered: limited"));
+            }
+            Handled::NotARequest => {
+                self.report(now, format_args!("{from}: {length} bytes that are no request"));
+            }
+            _ => self.report(now, format_args!("{from}: an address that is never answered")),
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.responder.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.responder.handle_timeout(now);
+    }
+}

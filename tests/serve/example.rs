@@ -1,0 +1,170 @@
+//! The example `serve` from outside: its command line, its output, and what it answers.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+/// The example, which is built with the tests of the package.
+fn program() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests.parent().unwrap().parent().unwrap().join("examples/serve");
+    if !program.is_file() {
+        let built = Command::new(env!("CARGO")).args(["build", "--example", "serve"]).status().unwrap();
+        assert!(built.success());
+    }
+    program
+}
+
+/// A running server, ended with the test.
+struct Server {
+    child: Child,
+    output: Option<BufReader<ChildStdout>>,
+    /// The first line.
+    line: String,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(program())
+            .args(arguments)
+            .args(["--seconds", "60"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        Self { child, output: Some(output), line }
+    }
+
+    /// The first address behind these words in the first line.
+    fn address(&self, words: &str) -> SocketAddr {
+        let (_, rest) = self.line.split_once(words).unwrap_or_else(|| panic!("{}", self.line));
+        let address = rest.split([' ', ',', '/', '\n']).next().unwrap();
+        address.parse().unwrap_or_else(|error| panic!("{error}: {}", self.line))
+    }
+
+    fn ask(&self, request: &[u8]) -> String {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        socket.send_to(request, self.address(" on ")).unwrap();
+        let mut buffer = [0; 2048];
+        let length = socket.recv(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..length]).into_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const GETSTATUS: &[u8] = b"\xff\xff\xff\xffgetstatus";
+
+#[test]
+fn it_serves_a_status_from_a_file_in_two_protocols_and_counts() {
+    let file = std::env::temp_dir().join(format!("queryport-status-{}.json", std::process::id()));
+    std::fs::write(&file, r#"{"name": "From a file", "rules": [["sv_gravity", "700"]]}"#).unwrap();
+    let server = Server::start(&[
+        "quake3,gamespy1",
+        "0",
+        "--status",
+        file.to_str().unwrap(),
+        "--set",
+        "map=q3dm6",
+        "--metrics",
+        "127.0.0.1:0",
+    ]);
+    std::fs::remove_file(file).unwrap();
+    let reply = server.ask(GETSTATUS);
+    for part in [r"\sv_hostname\From a file\", r"\mapname\q3dm6", r"\sv_gravity\700"] {
+        assert!(reply.contains(part), "{reply}");
+    }
+    assert!(server.ask(br"\info\").starts_with(r"\hostname\From a file\"));
+    let mut client = TcpStream::connect(server.address("http://")).unwrap();
+    client.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    let mut text = String::new();
+    client.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    assert!(text.contains("# TYPE queryport_answered_total counter\nqueryport_answered_total 2\n"), "{text}");
+}
+
+#[test]
+fn players_of_a_crowd_come_and_go() {
+    let server = Server::start(&["quake3", "0", "--crowd", "40"]);
+    let mut seen = Vec::new();
+    // The crowd changes every second; a slow machine only asks less often.
+    while seen.len() < 3 {
+        let reply = server.ask(GETSTATUS);
+        let players = reply.lines().skip(2).count();
+        assert!((1..40).contains(&players), "{reply}");
+        if !seen.contains(&players) {
+            seen.push(players);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn it_says_who_asks_in_few_lines_and_ends_when_nobody_reads() {
+    let mut server = Server::start(&["quake3", "0", "--who", "--no-guard"]);
+    for _ in 0..200 {
+        server.ask(GETSTATUS);
+    }
+    let mut counted = 0;
+    let mut lines = 0;
+    let output = server.output.as_mut().unwrap();
+    while counted < 200 {
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        lines += 1;
+        match line.split_once(" more without a line") {
+            Some((count, _)) => counted += count.parse::<u32>().unwrap(),
+            None => {
+                assert!(
+                    line.starts_with("127.0.0.1:") && line.contains(": quake3, 13 bytes, answered with"),
+                    "{line}"
+                );
+                counted += 1;
+            }
+        }
+    }
+    assert!(lines < 200, "{lines} lines");
+    drop(server.output.take());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    while server.child.try_wait().unwrap().is_none() {
+        socket.send_to(GETSTATUS, server.address(" on ")).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut complaints = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
+    assert_eq!((server.child.wait().unwrap().code(), complaints.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_words() {
+    let server = Server::start(&["quake3", "0"]);
+    let port = server.address(" on ").port().to_string();
+    let used = "another program uses the port: stop it, or give another port\n";
+    for (arguments, words) in [
+        (vec!["quake3", port.as_str()], used),
+        (
+            vec!["ut2004", "0", "--announce", "127.0.0.1:1"],
+            "--announce applies to quake3 and gamespy1, not to ut2004\n",
+        ),
+        (vec!["quake3", "0", "--key", "abcdef"], "--key applies to gamespy1\n"),
+        (vec!["quake3", "0", "--status", "/no/such/file"], "/no/such/file: no such file or directory\n"),
+        (vec!["quake3", "0", "--set", "colour=1"], "a status has no field \"colour\"; it has name, "),
+    ] {
+        let output = Command::new(program()).args(&arguments).output().unwrap();
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {complaint}");
+        assert!(complaint.contains(words), "{complaint}");
+        assert!(!complaint.contains("os error") && !complaint.contains('{'), "{complaint}");
+    }
+}
