@@ -261,6 +261,10 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
     let has_nothing_to_quote = matches!(protocol, Protocol::GameSpy1 | Protocol::Ut2004);
     match fault {
         Fault::Truncation | Fault::Corruption => Judgement::Excepted(Exception::Changed),
+        // One bit changes the id of an attempt into that of the attempt before.
+        Fault::WrongId if protocol == Protocol::GameSpy4 && has_id_of_another_attempt(played) => {
+            Judgement::Excepted(Exception::Changed)
+        }
         Fault::EarlierReply | Fault::Liar | Fault::WrongId | Fault::Noise
             if has_nothing_to_quote || !is_verified =>
         {
@@ -268,6 +272,12 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
         }
         other => Judgement::Wrong(format!("{other:?} is believed")),
     }
+}
+
+fn has_id_of_another_attempt(played: &Played) -> bool {
+    let is_sent = |id: &[u8]| played.requests.iter().any(|(_, request)| request.get(3..7) == Some(id));
+    let changed = played.log.iter().filter(|datagram| datagram.suspect == Some(Fault::WrongId));
+    changed.filter_map(|datagram| datagram.bytes.get(1..5)).any(is_sent)
 }
 
 /// UT2004's lists have no numbers and no end: what can be missing is a datagram that never arrived. Info, rules and players
