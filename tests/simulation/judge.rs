@@ -32,7 +32,8 @@ pub enum Exception {
     /// No protocol has a checksum of its own or the length of its datagrams: what was changed or cut on its way within a
     /// value reads as another value.
     Changed,
-    /// GameSpy v1: of two commands in one request one was lost on its way, and the reply does not say what was asked.
+    /// A request that was changed on its way: of two commands of GameSpy v1 one is lost, and the reply does not say what was
+    /// asked; a challenge of Quake 3 that became another pair of the infostring is quoted as one.
     ChangedRequest,
     /// GameSpy v1 and UT2004 have nothing in a request that a reply quotes; a Quake 3 answer without challenge is marked
     /// unverified: a reply that was not asked for is taken.
@@ -98,7 +99,7 @@ fn sorted(mut status: ServerStatus) -> ServerStatus {
 /// answer.
 fn most_memory(played: &Played) -> u64 {
     let arrived: usize = played.log.iter().map(|datagram| datagram.bytes.len()).sum();
-    16 * 1024 + 4 * arrived as u64
+    32 * 1024 + 4 * arrived as u64
 }
 
 /// Judges an outcome. `measures`: the memory is measured too.
@@ -159,6 +160,10 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     if played.log.iter().any(|datagram| datagram.suspect.is_some_and(|fault| fault != Fault::OtherServer)) {
         return None;
     }
+    // Where a reply is cut within a pair, parts of two replies make pairs that neither has.
+    if matches!(family.server, Server::Form(Form::AdminMod | Form::Chopped, _)) {
+        return None;
+    }
     let status = status(&played.result)?;
     // The rest of a name can be in a datagram that is missing.
     let is_known = |name: &[u8]| {
@@ -184,12 +189,14 @@ fn explain(family: &Family, played: &Played) -> Judgement {
             return allowed(family, played, fault);
         }
     }
-    if !wrong_without(&|datagram| datagram.suspect.is_some()) {
-        return allowed(family, played, *suspects.first().unwrap());
-    }
-    if client.protocol == Protocol::GameSpy1
-        && !wrong_without(&|datagram| datagram.suspect.is_some() || datagram.is_misasked)
+    let is_believable =
+        |datagram: &Datagram| datagram.suspect.is_some_and(|fault| fault != Fault::OtherServer);
+    if let Some(&fault) = suspects.iter().find(|fault| **fault != Fault::OtherServer)
+        && !wrong_without(&is_believable)
     {
+        return allowed(family, played, fault);
+    }
+    if !wrong_without(&|datagram| datagram.suspect.is_some() || datagram.is_misasked) {
         return Judgement::Excepted(Exception::ChangedRequest);
     }
     // What follows looks at the server's own datagrams alone.
@@ -211,8 +218,11 @@ fn explain(family: &Family, played: &Played) -> Judgement {
             _ => Judgement::Wrong("of two runs of the server".to_owned()),
         };
     }
-    let has_no_numbers =
-        matches!(family.server, Server::LatestStatus(..) | Server::Form(..) | Server::Capture(..));
+    // Battlefield 2 answers a request without a challenge from its latest status: there is no token to bind it to.
+    let is_without_challenge = client.protocol == Protocol::GameSpy4
+        && played.requests.iter().any(|(_, request)| request.get(2) == Some(&0) && request.len() == 11);
+    let has_no_numbers = is_without_challenge
+        || matches!(family.server, Server::LatestStatus(..) | Server::Form(..) | Server::Capture(..));
     if matches!(family.server, Server::Form(Form::Chopped, _)) {
         return Judgement::Excepted(Exception::LostInsideSection);
     }
@@ -233,7 +243,13 @@ fn two_replies(family: &Family, played: &Played) -> Option<Judgement> {
         let is_dropped = |datagram: &Datagram| datagram.suspect.is_some() || datagram.reply == Some(reply);
         is_wrong(&played.without(&family.client, is_dropped), family, played.moment)
     };
-    let is_mixture = replies.len() > 1 && replies.into_iter().any(|reply| !is_wrong_without(reply));
+    let is_wrong_alone = |reply| {
+        let is_dropped = |datagram: &Datagram| datagram.suspect.is_some() || datagram.reply != Some(reply);
+        is_wrong(&played.without(&family.client, is_dropped), family, played.moment)
+    };
+    let is_mixture = replies.len() > 1
+        && (replies.iter().any(|reply| !is_wrong_without(*reply))
+            || replies.iter().all(|reply| !is_wrong_alone(*reply)));
     is_mixture.then_some(Judgement::Excepted(Exception::TwoReplies))
 }
 
@@ -245,6 +261,10 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
     let has_nothing_to_quote = matches!(protocol, Protocol::GameSpy1 | Protocol::Ut2004);
     match fault {
         Fault::Truncation | Fault::Corruption => Judgement::Excepted(Exception::Changed),
+        // One bit changes the id of an attempt into that of the attempt before.
+        Fault::WrongId if protocol == Protocol::GameSpy4 && has_id_of_another_attempt(played) => {
+            Judgement::Excepted(Exception::Changed)
+        }
         Fault::EarlierReply | Fault::Liar | Fault::WrongId | Fault::Noise
             if has_nothing_to_quote || !is_verified =>
         {
@@ -252,6 +272,12 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
         }
         other => Judgement::Wrong(format!("{other:?} is believed")),
     }
+}
+
+fn has_id_of_another_attempt(played: &Played) -> bool {
+    let is_sent = |id: &[u8]| played.requests.iter().any(|(_, request)| request.get(3..7) == Some(id));
+    let changed = played.log.iter().filter(|datagram| datagram.suspect == Some(Fault::WrongId));
+    changed.filter_map(|datagram| datagram.bytes.get(1..5)).any(is_sent)
 }
 
 /// UT2004's lists have no numbers and no end: what can be missing is a datagram that never arrived. Info, rules and players

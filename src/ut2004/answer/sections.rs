@@ -60,6 +60,8 @@ struct Section {
     readings: u16,
     /// Its last entry does not end.
     is_cut: bool,
+    /// The lowest and the highest number of its players; the lowest is higher where there is none.
+    numbers: (i32, i32),
 }
 
 /// Where a datagram lies in the buffer of a list.
@@ -118,7 +120,7 @@ impl Sections {
             Body::Info(_) | Body::SmallPing(_) => return Ok(false),
         };
         let is_cut = response.is_cut();
-        let identity = identity(response.body, is_cut);
+        let (identity, numbers) = identity(response.body, is_cut);
         let start = self.bytes.len();
         let range = DatagramRange { start, end: start.saturating_add(datagram.len()), entries };
         let place = match self.sections.binary_search_by_key(&identity, |section| section.identity) {
@@ -138,7 +140,8 @@ impl Sections {
             return Err(ParseError::limit(what, limit, 0));
         }
         self.bytes.extend_from_slice(datagram);
-        let section = Section { identity, range, arrival: self.arrivals, readings: self.reading, is_cut };
+        let section =
+            Section { identity, range, arrival: self.arrivals, readings: self.reading, is_cut, numbers };
         self.sections.insert(place, section);
         self.arrivals = self.arrivals.saturating_add(1);
         self.count(section);
@@ -333,7 +336,10 @@ impl Sections {
 
     /// Whether a player stands in two datagrams, which are then of two replies: real players have numbers of their own.
     pub(super) fn repeats_players(&self) -> bool {
-        if self.sections.len() < 2 {
+        let ranges = self.sections.iter().map(|section| section.numbers).filter(|(low, high)| low <= high);
+        let mut ranges: Vec<(i32, i32)> = ranges.collect();
+        ranges.sort_unstable();
+        if !ranges.windows(2).any(|pair| matches!(pair, [(_, high), (low, _)] if low <= high)) {
             return false;
         }
         let mut places: Vec<(u64, usize)> = Vec::with_capacity(self.entries);
@@ -434,16 +440,22 @@ impl Hasher for WordHasher {
 }
 
 /// What stays the same when a section is read again: all of its rules; the players in their order, whatever their ping
-/// and score.
-fn identity(body: Body<'_>, is_cut: bool) -> u64 {
+/// and score. And the lowest and highest number of its players.
+fn identity(body: Body<'_>, is_cut: bool) -> (u64, (i32, i32)) {
     let mut hasher = WordHasher::default();
+    let (mut low, mut high) = (i32::MAX, i32::MIN);
     is_cut.hash(&mut hasher);
     match body {
         Body::Rules(rules) => rules.0.hash(&mut hasher),
-        Body::Players(players) => players.iter().for_each(|player| hash_player(&player, &mut hasher)),
+        Body::Players(players) => players.iter().for_each(|player| {
+            hash_player(&player, &mut hasher);
+            if player.player_num != 0 {
+                (low, high) = (low.min(player.player_num), high.max(player.player_num));
+            }
+        }),
         Body::Info(_) | Body::SmallPing(_) => {}
     }
-    hasher.finish()
+    (hasher.finish(), (low, high))
 }
 
 /// A player's number; of those that share the number 0, the name.
