@@ -14,6 +14,8 @@ mod common;
 
 use std::path::Path;
 
+#[path = "../fuzz/bodies/differential.rs"]
+mod differential;
 #[path = "../fuzz/bodies/gamespy1.rs"]
 mod gamespy1;
 #[path = "../fuzz/bodies/gamespy4.rs"]
@@ -147,4 +149,24 @@ fn ut2004_list() {
 #[test]
 fn gamespy4_list() {
     replay("gamespy4_list", lists::gamespy4);
+}
+
+#[test]
+fn quake3_differential() {
+    replay("quake3_differential", differential::quake3);
+}
+
+#[test]
+fn ut2004_differential() {
+    replay("ut2004_differential", differential::ut2004);
+}
+
+#[test]
+fn gamespy1_differential() {
+    replay("gamespy1_differential", differential::gamespy1);
+}
+
+#[test]
+fn gamespy4_differential() {
+    replay("gamespy4_differential", differential::gamespy4);
 }

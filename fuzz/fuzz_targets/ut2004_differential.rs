@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../bodies/differential.rs"]
+mod differential;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| differential::ut2004(data));
