@@ -28,6 +28,10 @@ mod quake3;
 mod quake3_huffman;
 #[path = "../fuzz/bodies/quake3_master.rs"]
 mod quake3_master;
+#[path = "../fuzz/bodies/script.rs"]
+mod script;
+#[path = "../fuzz/bodies/structured.rs"]
+mod structured;
 #[path = "../fuzz/bodies/ut2004.rs"]
 mod ut2004;
 
@@ -169,4 +173,40 @@ fn gamespy1_differential() {
 #[test]
 fn gamespy4_differential() {
     replay("gamespy4_differential", differential::gamespy4);
+}
+
+#[test]
+fn status_losses() {
+    replay("status_losses", structured::losses);
+}
+
+#[test]
+fn requests() {
+    replay("requests", structured::requests);
+}
+
+#[test]
+fn inspect() {
+    replay("inspect", structured::inspected);
+}
+
+#[test]
+fn responder() {
+    replay("responder", structured::responder);
+}
+
+#[test]
+fn scanner() {
+    replay("scanner", structured::scanner);
+}
+
+#[test]
+fn announcer() {
+    replay("announcer", structured::announcer);
+}
+
+#[cfg(feature = "games")]
+#[test]
+fn games() {
+    replay("games", structured::games);
 }

@@ -13,6 +13,8 @@
 mod common;
 #[path = "../fuzz/bodies/differential.rs"]
 mod differential;
+#[path = "../fuzz/bodies/script.rs"]
+mod script;
 
 use std::path::Path;
 

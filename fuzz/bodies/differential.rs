@@ -16,8 +16,6 @@
 
 #[path = "../naive/mod.rs"]
 mod naive;
-#[path = "script.rs"]
-mod script;
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -30,8 +28,8 @@ use queryport::{
     quake3, ut2004,
 };
 
+use crate::script::{Event, Step};
 use naive::{Fields, Pairs, Reading, Text, Whole};
-use script::{Event, Step};
 
 /// What came of a query.
 struct Ended<A> {
@@ -125,12 +123,18 @@ fn play<C: Conversation>(
 }
 
 /// Both agree on a complete answer. Whether there were fields of both to compare.
-fn compare(ours: Option<Fields>, is_complete: bool, naive: &Reading, limits: &Limits) -> bool {
+fn compare(
+    received: &[Text],
+    ours: Option<Fields>,
+    is_complete: bool,
+    naive: &Reading,
+    limits: &Limits,
+) -> bool {
     if !is_complete {
         return false;
     }
     if let Whole::No(why) = naive.whole {
-        panic!("complete, although: {why}");
+        panic!("complete, although: {why}{}", shown(received));
     }
     let (Some(mut ours), Some(naive)) = (ours, &naive.fields) else { return false };
     if naive.rules.len() > limits.max_rules() || naive.players.len() > limits.max_players() {
@@ -142,16 +146,21 @@ fn compare(ours: Option<Fields>, is_complete: bool, naive: &Reading, limits: &Li
     if naive.map.is_none() {
         ours.map = None;
     }
-    assert_eq!(&ours, naive);
+    assert!(ours == *naive, "the library: {ours}\nthe naive reader: {naive}{}", shown(received));
     true
 }
 
+/// Datagrams for a report.
+fn shown(received: &[Text]) -> String {
+    received.iter().map(|datagram| format!("\n{}", datagram.escape_ascii())).collect()
+}
+
 /// What the naive reader calls whole, the library reads and calls complete.
-fn must_be_complete(naive: &Reading, is_complete: Option<bool>, limits: &Limits) {
+fn must_be_complete(received: &[Text], naive: &Reading, is_complete: Option<bool>, limits: &Limits) {
     if let (Whole::Yes, Some(fields)) = (naive.whole, &naive.fields)
         && fields.rules.len() + fields.players.len() * 16 <= limits.max_rules().min(limits.max_players())
     {
-        assert_eq!(is_complete, Some(true), "complete for the naive reader");
+        assert_eq!(is_complete, Some(true), "complete for the naive reader{}", shown(received));
     }
 }
 
@@ -177,8 +186,8 @@ fn requester(number: u64) -> Requester {
 
 /// Two states of a server; the second follows the first.
 fn states(u: &mut Unstructured<'_>) -> [ServerStatus; 2] {
-    let first = script::status(u).unwrap_or_default();
-    let second = script::status(u).unwrap_or_default();
+    let first = crate::script::status(u).unwrap_or_default();
+    let second = crate::script::status(u).unwrap_or_default();
     [first, second]
 }
 
@@ -186,7 +195,7 @@ pub fn quake3(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
-    let steps = script::steps(&mut u);
+    let steps = crate::script::steps(&mut u);
     use quake3::server::Dialect;
     let dialect = [Dialect::Standard, Dialect::DarkPlaces, Dialect::Warsow, Dialect::MedalOfHonor]
         [usize::from(kind & 3)];
@@ -222,11 +231,18 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
         .map(|datagram| naive::quake3::read(datagram, naive::quake3::Asked::Status))
         .collect();
     let reading = readings.first().expect("an answer came in a datagram");
-    compare(Some(quake3_fields(answer)), answer.completeness().is_complete(), reading, &Limits::default());
+    compare(
+        &ended.received,
+        Some(quake3_fields(answer)),
+        answer.completeness().is_complete(),
+        reading,
+        &Limits::default(),
+    );
 }
 
 /// One datagram, whoever asked for it.
 pub fn quake3_datagram(datagram: &[u8]) -> bool {
+    let received = [datagram.to_vec()];
     let limits = Limits::default();
     let answer = quake3::Answer::from_datagrams([Bytes::copy_from_slice(datagram)], &limits).ok();
     let asked = match answer.as_ref().map(quake3::Answer::kind) {
@@ -235,8 +251,8 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
     };
     let reading = naive::quake3::read(datagram, asked);
     let is_complete = answer.as_ref().map(|answer| answer.completeness().is_complete());
-    must_be_complete(&reading, is_complete, &limits);
-    compare(answer.as_ref().map(quake3_fields), is_complete == Some(true), &reading, &limits)
+    must_be_complete(&received, &reading, is_complete, &limits);
+    compare(&received, answer.as_ref().map(quake3_fields), is_complete == Some(true), &reading, &limits)
 }
 
 fn quake3_fields(answer: &quake3::Answer) -> Fields {
@@ -261,7 +277,7 @@ pub fn ut2004(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
-    let steps = script::steps(&mut u);
+    let steps = crate::script::steps(&mut u);
     use ut2004::server::Dialect;
     let dialect = [Dialect::Ut2004, Dialect::KillingFloor, Dialect::Ut2003][usize::from(kind % 3)];
     let ended = play(
@@ -285,6 +301,7 @@ pub fn ut2004(data: &[u8]) {
     let Some(answer) = &ended.answer else { return };
     let reading = naive::ut2004::read(&ended.received, ended.stats.retries > 0);
     compare(
+        &ended.received,
         Some(ut2004_fields(answer)),
         answer.completeness().is_complete(),
         &sorted(reading),
@@ -305,12 +322,12 @@ pub fn ut2004_datagrams(datagrams: &[Text]) -> bool {
     let limits = Limits::default();
     let reading = sorted(naive::ut2004::read(datagrams, false));
     let Ok(answer) = ut2004::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
-    compare(Some(ut2004_fields(&answer)), answer.completeness().is_complete(), &reading, &limits);
+    compare(datagrams, Some(ut2004_fields(&answer)), answer.completeness().is_complete(), &reading, &limits);
     // Whether lists are whole is not known here; their entries are.
     if let Some(naive) = &reading.fields {
         let mut ours = ut2004_fields(&answer);
         (ours.name, ours.map) = (naive.name.clone(), naive.map.clone());
-        assert_eq!(&ours, naive);
+        assert!(ours == *naive, "the library: {ours}\nthe naive reader: {naive}{}", shown(datagrams));
     }
     reading.fields.is_some()
 }
@@ -342,7 +359,7 @@ pub fn gamespy1(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
-    let steps = script::steps(&mut u);
+    let steps = crate::script::steps(&mut u);
     use gamespy1::server::Dialect;
     let dialect = [Dialect::Unreal, Dialect::Qr1][usize::from(kind & 1)];
     let ended = play(
@@ -364,7 +381,7 @@ pub fn gamespy1(data: &[u8]) {
 fn gamespy1_compare(answer: &gamespy1::Answer, datagrams: &[Text]) -> bool {
     let reading = naive::gamespy1::read(datagrams, answer.reply_number());
     let is_complete = answer.completeness().is_complete();
-    compare(Some(gamespy1_fields(answer)), is_complete, &reading, &Limits::default())
+    compare(datagrams, Some(gamespy1_fields(answer)), is_complete, &reading, &Limits::default())
 }
 
 pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
@@ -373,7 +390,7 @@ pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
     let number = answer.as_ref().and_then(gamespy1::Answer::reply_number);
     let reading = naive::gamespy1::read(datagrams, number);
     let compared = answer.as_ref().is_some_and(|answer| gamespy1_compare(answer, datagrams));
-    must_be_complete(&reading, answer.map(|answer| answer.completeness().is_complete()), &limits);
+    must_be_complete(datagrams, &reading, answer.map(|answer| answer.completeness().is_complete()), &limits);
     compared
 }
 
@@ -404,7 +421,7 @@ pub fn gamespy4(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
-    let steps = script::steps(&mut u);
+    let steps = crate::script::steps(&mut u);
     use gamespy4::Dialect as Client;
     use gamespy4::server::Dialect;
     let client = [Client::Standard, Client::Minecraft, Client::JustCause2][usize::from(kind % 3)];
@@ -449,14 +466,14 @@ fn gamespy4_reading(answer: &gamespy4::Answer, datagrams: &[Text]) -> Option<Rea
 fn gamespy4_compare(answer: &gamespy4::Answer, datagrams: &[Text]) -> bool {
     let Some(reading) = gamespy4_reading(answer, datagrams) else { return false };
     let is_complete = answer.completeness().is_complete();
-    compare(Some(gamespy4_fields(answer)), is_complete, &reading, &Limits::default())
+    compare(datagrams, Some(gamespy4_fields(answer)), is_complete, &reading, &Limits::default())
 }
 
 pub fn gamespy4_datagrams(datagrams: &[Text]) -> bool {
     let limits = Limits::default();
     let Ok(answer) = gamespy4::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
     if let Some(reading) = gamespy4_reading(&answer, datagrams) {
-        must_be_complete(&reading, Some(answer.completeness().is_complete()), &limits);
+        must_be_complete(datagrams, &reading, Some(answer.completeness().is_complete()), &limits);
     }
     gamespy4_compare(&answer, datagrams)
 }

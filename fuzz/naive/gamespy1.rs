@@ -27,10 +27,10 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
     if parts.iter().any(|part| part.body.windows(9).any(|window| window == br"\queryid\")) {
         return Reading::unknown("more than one number in a datagram");
     }
-    // Serious Sam ends every reply with this number, and numbers no other part.
-    if reply.is_none() && parts.iter().any(|part| part.fragment.is_none()) {
+    // Serious Sam ends every reply with one of these numbers (status and players), and numbers no other part.
+    if reply.is_none() {
         for part in &mut parts {
-            if part.reply == Some(333) && part.fragment == Some(1) && part.is_final {
+            if matches!(part.reply, Some(333 | 6)) && part.fragment == Some(1) && part.is_final {
                 (part.reply, part.fragment) = (None, None);
             }
         }
@@ -41,9 +41,6 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
     }
     if parts.iter().any(|part| part.is_odd) {
         return Reading::unknown("a number of no known form");
-    }
-    if parts.iter().any(|part| part.is_cut) {
-        return Reading::no("a part without its end");
     }
     if parts.iter().any(|part| part.one_backslash) {
         return Reading::unknown("every datagram may say that it is the last");
@@ -67,6 +64,9 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
         if numbered < parts.len() {
             return Reading::unknown("some parts have no number");
         }
+        if parts.iter().any(|part| part.is_cut) {
+            return Reading::no("a part without its end");
+        }
         let mut whole: BTreeMap<u64, Part> = BTreeMap::new();
         for part in &parts {
             let fragment = part.fragment.unwrap_or(0);
@@ -85,7 +85,8 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
         match ends[..] {
             [] => return Reading::no("no end"),
             [end] if end == highest => {}
-            [_] => return Reading::no("a datagram behind the end"),
+            // A server that was started again counts from the beginning.
+            [_] => return Reading::unknown("a datagram behind the end"),
             _ => return Reading::unknown("two ends"),
         }
         if !(base..=highest).all(|number| whole.contains_key(&number)) {
@@ -162,7 +163,8 @@ fn part(datagram: &[u8]) -> Option<Part> {
             body = after;
         }
     }
-    let is_cut = from_zero && !has_end && !matches!(value.as_deref(), Some(value) if value != b"AMv1");
+    let is_cut =
+        from_zero && !has_end && !is_final && !matches!(value.as_deref(), Some(value) if value != b"AMv1");
     Some(Part { body, reply, fragment, is_final, from_zero, one_backslash, is_odd, is_cut })
 }
 

@@ -25,27 +25,25 @@ pub fn read(datagrams: &[Text], id: [u8; 4], form: Form) -> Reading {
             bodies.push(&datagram[5..]);
         }
     }
-    match (form, bodies.first()) {
-        (_, None) => Reading::no("no data with this id"),
-        (Form::Sections, _) => sections(&bodies),
-        (Form::Legacy, Some(first)) => {
-            legacy(first).unwrap_or_else(|| Reading::no("it ends before its last value"))
+    if form == Form::Sections {
+        return if bodies.is_empty() { Reading::no("no data with this id") } else { sections(&bodies) };
+    }
+    // The other forms are one datagram. A split one beside it is of another reply.
+    if matches!(form, Form::Legacy | Form::Basic) {
+        bodies.retain(|body| !body.starts_with(b"splitnum\0"));
+    }
+    bodies.dedup();
+    match (form, &bodies[..]) {
+        (_, []) => Reading::no("no data with this id"),
+        (Form::Minecraft, [body]) => minecraft(body),
+        (Form::JustCause2, [body]) => {
+            just_cause_2(body).unwrap_or_else(|| Reading::no("it ends before its last player"))
         }
-        (Form::Minecraft, Some(first)) => {
-            if bodies.iter().any(|body| body != first) {
-                return Reading::unknown("two replies");
-            }
-            minecraft(first)
+        (Form::Legacy, [body]) => {
+            legacy(body).unwrap_or_else(|| Reading::no("it ends before its last value"))
         }
-        (Form::JustCause2, Some(first)) => {
-            if bodies.iter().any(|body| body != first) {
-                return Reading::unknown("two replies");
-            }
-            just_cause_2(first).unwrap_or_else(|| Reading::no("it ends before its last player"))
-        }
-        (Form::Basic, Some(first)) => {
-            basic(first).unwrap_or_else(|| Reading::no("it ends before its last field"))
-        }
+        (Form::Basic, [body]) => basic(body).unwrap_or_else(|| Reading::no("it ends before its last field")),
+        _ => Reading::unknown("several replies"),
     }
 }
 
@@ -89,11 +87,12 @@ fn sections(bodies: &[&[u8]]) -> Reading {
         return Reading::no("a datagram is missing");
     }
     let pieces: Vec<&[u8]> = numbered.values().map(|(piece, _)| *piece).collect();
+    let reading = Walk::default().all(&pieces);
     // Every sender ends every datagram with a NUL, also where it cuts.
-    if !pieces.iter().all(|piece| piece.last() == Some(&0)) {
+    if reading.whole == Whole::Yes && !pieces.iter().all(|piece| piece.last() == Some(&0)) {
         return Reading::no("a datagram is cut");
     }
-    Walk::default().all(&pieces)
+    reading
 }
 
 /// Columns of a table: names and cells.
@@ -155,6 +154,10 @@ impl Walk {
         let mut rest = piece;
         while let Some((&section, after)) = rest.split_first() {
             rest = after;
+            if self.ended && self.seen[2] && section != 2 {
+                self.open = Some("something follows the teams");
+                return Some(());
+            }
             if let Some(seen) = self.seen.get_mut(usize::from(section)) {
                 *seen = true;
             }
@@ -198,7 +201,13 @@ impl Walk {
                 break;
             }
             // A pair that was cut is written again in full.
-            if rest.is_empty() && is_full && goes_on.is_some() {
+            if rest.is_empty()
+                && is_full
+                && let Some(mut next) = goes_on
+            {
+                if text(&mut next) != Some(key) {
+                    return None;
+                }
                 break;
             }
             self.put(key, value);
@@ -383,17 +392,6 @@ fn minecraft(body: &[u8]) -> Reading {
     if body.len() < 11 {
         return Reading::no("no keys");
     }
-    let mut rest = &body[11..];
-    let mut rules = Pairs::new();
-    loop {
-        let Some(key) = text(&mut rest) else { return Reading::no("the keys have no end") };
-        if key.is_empty() {
-            break;
-        }
-        let Some(value) = text(&mut rest) else { return Reading::no("a key without a value") };
-        rules.push((key, value));
-    }
-    // A line feed or a character of two bytes in the title can end it early, and then everything is shifted.
     const KEYS: [&str; 12] = [
         "hostname",
         "gametype",
@@ -408,6 +406,20 @@ fn minecraft(body: &[u8]) -> Reading {
         "server_engine",
         "whitelist",
     ];
+    let mut rest = &body[11..];
+    let mut rules = Pairs::new();
+    loop {
+        let Some(key) = text(&mut rest) else { return Reading::no("the keys have no end") };
+        if key.is_empty() {
+            break;
+        }
+        // A character of two bytes in the title can end it early, and then everything is shifted.
+        if !KEYS.iter().any(|known| known.as_bytes() == &key[..]) {
+            return Reading::unknown("other keys");
+        }
+        let Some(value) = text(&mut rest) else { return Reading::no("a key without a value") };
+        rules.push((key, value));
+    }
     let Some(mut rest) = rest.strip_prefix(b"\x01player_\0\0") else {
         return Reading::unknown("no list of players where it should begin");
     };
@@ -423,9 +435,6 @@ fn minecraft(body: &[u8]) -> Reading {
         return Reading::unknown("something follows the players");
     }
     let mut keys: Vec<&Text> = rules.iter().map(|(key, _)| key).collect();
-    if !keys.iter().all(|key| KEYS.iter().any(|known| known.as_bytes() == &key[..])) {
-        return Reading::unknown("other keys");
-    }
     keys.sort();
     keys.dedup();
     if keys.len() < rules.len() {

@@ -33,6 +33,22 @@ pub struct Fields {
     pub teams: Vec<Pairs>,
 }
 
+impl std::fmt::Display for Fields {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = |text: &Option<Text>| text.as_ref().map(|text| text.escape_ascii().to_string());
+        let pairs = |pairs: &Pairs| -> String {
+            pairs
+                .iter()
+                .map(|(key, value)| format!(" {}={:?}", key.escape_ascii(), value.escape_ascii().to_string()))
+                .collect()
+        };
+        let rows =
+            |rows: &[Pairs]| -> String { rows.iter().map(|row| format!("\n  {}", pairs(row))).collect() };
+        write!(f, "{:?} on {:?}\n rules:{}", name(&self.name), name(&self.map), pairs(&self.rules))?;
+        write!(f, "\n players:{}\n teams:{}", rows(&self.players), rows(&self.teams))
+    }
+}
+
 /// What the datagrams hold. There are no fields where the format allows more than one reading, and `whole` is what says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {

@@ -103,7 +103,7 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
                         put(b"ping", ping);
                         put(b"team", team);
                     }
-                    _ => odd = Some("other numbers than score, ping and team"),
+                    _ => return Reading::unknown("other numbers than score, ping and team"),
                 }
                 players.push(player);
             }
@@ -142,5 +142,5 @@ fn before_quote(line: &[u8]) -> &[u8] {
 }
 
 fn words(text: &[u8]) -> Vec<Text> {
-    text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect()
+    text.split(|&byte| byte <= b' ').filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect()
 }
