@@ -163,6 +163,7 @@ fn part(datagram: &[u8]) -> Option<Part> {
             body = after;
         }
     }
+    is_odd |= value.as_deref() == Some(b"AMv1") && !has_end;
     let is_cut =
         from_zero && !has_end && !is_final && !matches!(value.as_deref(), Some(value) if value != b"AMv1");
     Some(Part { body, reply, fragment, is_final, from_zero, one_backslash, is_odd, is_cut })
