@@ -227,7 +227,9 @@ impl<'a> PlayerLines<'a> {
         let (_, name) = self.text.get(open..close)?.split_first()?;
         let is_quote = |at: usize| self.text.get(at) == Some(&b'"');
         let end = line_feed.unwrap_or(self.text.len());
-        if !is_quote(open) || !is_quote(close) || close.checked_add(1) != Some(end) || is_quote(end) {
+        let is_usual =
+            is_quote(open) && is_quote(close) && close.checked_add(1) == Some(end) && !is_quote(end);
+        if !is_usual || before.contains(&b'\\') {
             return None;
         }
         self.start = end.saturating_add(1);
