@@ -14,6 +14,8 @@ mod common;
 
 use std::path::Path;
 
+#[path = "../fuzz/bodies/differential.rs"]
+mod differential;
 #[path = "../fuzz/bodies/gamespy1.rs"]
 mod gamespy1;
 #[path = "../fuzz/bodies/gamespy4.rs"]
@@ -26,6 +28,10 @@ mod quake3;
 mod quake3_huffman;
 #[path = "../fuzz/bodies/quake3_master.rs"]
 mod quake3_master;
+#[path = "../fuzz/bodies/script.rs"]
+mod script;
+#[path = "../fuzz/bodies/structured.rs"]
+mod structured;
 #[path = "../fuzz/bodies/ut2004.rs"]
 mod ut2004;
 
@@ -34,18 +40,28 @@ const LARGEST: usize = 65_507;
 /// Bytes of the stack that inputs of every length are read on.
 const STACK: usize = 256 << 10;
 
+/// Replays a corpus whose inputs are one datagram each, or one script of datagrams.
 fn replay(target: &'static str, body: fn(&[u8])) {
-    let replay = move || replay_here(target, body);
+    replay_cut(target, usize::MAX, body);
+}
+
+/// Replays a corpus of inputs that `arbitrary` reads, cut at so many lengths: not every byte of them is a datagram's.
+fn replay_structured(target: &'static str, body: fn(&[u8])) {
+    replay_cut(target, 24, body);
+}
+
+fn replay_cut(target: &'static str, cuts: usize, body: fn(&[u8])) {
+    let replay = move || replay_here(target, cuts, body);
     std::thread::Builder::new().stack_size(STACK).spawn(replay).unwrap().join().unwrap();
 }
 
-fn replay_here(target: &str, body: fn(&[u8])) {
+fn replay_here(target: &str, cuts: usize, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
     let mut replayed = 0;
     for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let input = std::fs::read(entry.unwrap().path()).unwrap();
         body(&input);
-        for cut in common::twist::cuts(&input) {
+        for cut in common::twist::cuts(&input).step_by(input.len().checked_div(cuts).unwrap_or(0).max(1)) {
             body(cut);
         }
         body(&input.iter().copied().cycle().take(LARGEST).collect::<Vec<u8>>());
@@ -152,4 +168,60 @@ fn gamespy4_list() {
 #[test]
 fn cod4x_list() {
     replay("cod4x_list", lists::cod4x);
+}
+
+#[test]
+fn quake3_differential() {
+    replay_structured("quake3_differential", differential::quake3);
+}
+
+#[test]
+fn ut2004_differential() {
+    replay_structured("ut2004_differential", differential::ut2004);
+}
+
+#[test]
+fn gamespy1_differential() {
+    replay_structured("gamespy1_differential", differential::gamespy1);
+}
+
+#[test]
+fn gamespy4_differential() {
+    replay_structured("gamespy4_differential", differential::gamespy4);
+}
+
+#[test]
+fn status_losses() {
+    replay_structured("status_losses", structured::losses);
+}
+
+#[test]
+fn requests() {
+    replay_structured("requests", structured::requests);
+}
+
+#[test]
+fn inspect() {
+    replay("inspect", structured::inspected);
+}
+
+#[test]
+fn responder() {
+    replay_structured("responder", structured::responder);
+}
+
+#[test]
+fn scanner() {
+    replay_structured("scanner", structured::scanner);
+}
+
+#[test]
+fn announcer() {
+    replay_structured("announcer", structured::announcer);
+}
+
+#[cfg(feature = "games")]
+#[test]
+fn games() {
+    replay("games", structured::games);
 }

@@ -99,5 +99,6 @@ fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
     let mut rest = after.split(|&b| b == b'\n').skip(1);
     let is_pair = |line: &&[u8]| line.iter().find(|&&b| b == b'"' || b == b'\\') == Some(&b'\\');
     assert!(!rest.next().is_some_and(|line| is_pair(&line)), "a lost pair");
-    (pairs, after.split(|&b| b == b'\n').skip(1).filter_map(name).collect())
+    let lines = after.split(|&b| b == b'\n').skip(1).filter(|line| !is_pair(line));
+    (pairs, lines.filter_map(name).collect())
 }

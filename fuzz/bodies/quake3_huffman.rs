@@ -34,56 +34,59 @@ pub fn huffman(data: &[u8]) {
     }
 }
 
-/// A tree as nested boxes; its order of rank is worked out anew each time from a list of paths.
+/// A tree whose order of rank is a list of its nodes, searched from the front.
 #[derive(Clone)]
 struct Naive {
     nodes: Vec<Node>,
     order: Vec<usize>,
+    leaves: [Option<usize>; 256],
 }
 
 #[derive(Clone)]
 struct Node {
     weight: u64,
     symbol: Option<u8>,
+    parent: Option<usize>,
     children: Option<[usize; 2]>,
 }
 
 impl Naive {
     fn new() -> Self {
-        Self { nodes: vec![Node { weight: 0, symbol: None, children: None }], order: vec![0] }
+        let first = Node { weight: 0, symbol: None, parent: None, children: None };
+        Self { nodes: vec![first], order: vec![0], leaves: [None; 256] }
     }
 
     fn root(&self) -> usize {
-        (0..self.nodes.len()).find(|&node| self.parent(node).is_none()).unwrap()
+        self.order[0]
     }
 
     fn parent(&self, node: usize) -> Option<usize> {
-        self.nodes.iter().position(|other| other.children.is_some_and(|children| children.contains(&node)))
+        self.nodes[node].parent
     }
 
     fn find(&self, symbol: u8) -> Option<usize> {
-        self.nodes.iter().position(|node| node.symbol == Some(symbol))
+        self.leaves[usize::from(symbol)]
     }
 
     fn bits(&self, node: usize) -> Vec<bool> {
-        let Some(parent) = self.parent(node) else { return Vec::new() };
-        let mut bits = self.bits(parent);
-        bits.push(self.nodes[parent].children.unwrap()[1] == node);
+        let (mut bits, mut node) = (Vec::new(), node);
+        while let Some(parent) = self.parent(node) {
+            bits.push(self.nodes[parent].children.unwrap()[1] == node);
+            node = parent;
+        }
+        bits.reverse();
         bits
     }
 
     fn swap_places(&mut self, a: usize, b: usize) {
-        for node in &mut self.nodes {
-            for child in node.children.iter_mut().flatten() {
-                *child = if *child == a {
-                    b
-                } else if *child == b {
-                    a
-                } else {
-                    *child
-                };
-            }
-        }
+        let place = |tree: &Self, node: usize| {
+            let parent = tree.parent(node).expect("the root has no equal");
+            (parent, usize::from(tree.nodes[parent].children.unwrap()[1] == node))
+        };
+        let ((parent_a, side_a), (parent_b, side_b)) = (place(self, a), place(self, b));
+        self.nodes[parent_a].children.as_mut().unwrap()[side_a] = b;
+        self.nodes[parent_b].children.as_mut().unwrap()[side_b] = a;
+        (self.nodes[a].parent, self.nodes[b].parent) = (Some(parent_b), Some(parent_a));
         let (rank_a, rank_b) = (self.rank(a), self.rank(b));
         self.order.swap(rank_a, rank_b);
     }
@@ -101,8 +104,10 @@ impl Naive {
                 let children = self.nodes[parent].children.as_mut().unwrap();
                 *children.iter_mut().find(|child| **child == 0).unwrap() = inner;
             }
-            self.nodes.push(Node { weight: 1, symbol: None, children: Some([0, leaf]) });
-            self.nodes.push(Node { weight: 1, symbol: Some(symbol), children: None });
+            self.nodes.push(Node { weight: 1, symbol: None, parent: next, children: Some([0, leaf]) });
+            self.nodes.push(Node { weight: 1, symbol: Some(symbol), parent: Some(inner), children: None });
+            self.nodes[0].parent = Some(inner);
+            self.leaves[usize::from(symbol)] = Some(leaf);
             assert_eq!(self.order.pop(), Some(0));
             self.order.extend([inner, leaf, 0]);
         }

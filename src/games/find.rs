@@ -10,6 +10,8 @@ use crate::protocol::Protocol;
 
 /// Below this likeness (0 to 1, Jaro-Winkler) nobody meant the game.
 const LIKE: f64 = 0.8;
+/// Nobody means a game by a longer text, in bytes: comparing costs its length times that of every name.
+const LONGEST: usize = 128;
 /// Most games that an error suggests.
 const SUGGESTIONS: usize = 3;
 
@@ -87,6 +89,9 @@ const fn without_accent(letter: char) -> char {
 }
 
 fn similar(wanted: &str) -> Vec<&'static Game> {
+    if wanted.len() > LONGEST {
+        return Vec::new();
+    }
     let likeness = |game: &Game| {
         let like = |word: &str| {
             let word = fold(word);
@@ -126,5 +131,13 @@ mod tests {
         assert!(ids("spearhead").contains(&"mohaas"), "a part of the name");
         assert_eq!(ids("urban terorr").first(), Some(&"urbanterror"));
         assert!(ids("§§§").is_empty() && ids("").is_empty() && ids("qqqqqqqqqqq").is_empty());
+    }
+
+    /// Comparing costs the length of the text times that of every name.
+    #[test]
+    fn a_long_text_has_no_suggestions() {
+        let unknown = Game::find(&format!("{:<200}", "urban teror").replace(' ', "x")).unwrap_err();
+        assert_eq!(unknown.suggestions().len(), 0);
+        assert!(!Game::find("urban teror").unwrap_err().suggestions().is_empty());
     }
 }

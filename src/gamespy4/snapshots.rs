@@ -20,8 +20,8 @@ const MAX_SNAPSHOTS: usize = 64;
 /// refuses a client that asks again because the reply was lost. Here the token names the status that was current when it
 /// was issued: asking again with it brings the same reply.
 ///
-/// Nothing is kept for a client. The memory is that of the statuses that a challenge was sent for in the last 30 s, 64 at
-/// most; a token for an older one is not accepted. Who guesses blindly can hit the tokens of all that are kept: the fewer
+/// Nothing is kept for a client. The memory is that of the statuses that a challenge, or a reply without one, was sent for
+/// in the last 30 s, 64 at most; a token for an older one is not accepted. Who guesses blindly can hit the tokens of all that are kept: the fewer
 /// there are, the better.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshots {
@@ -32,15 +32,16 @@ pub(crate) struct Snapshots {
 }
 
 impl Snapshots {
-    /// The snapshot to answer this command from. `current`: the number and the status that are being served.
+    /// The snapshot to answer this command from. `current`: the status that is being served.
     pub(crate) fn choose(
         &mut self,
         command: Command<'_>,
         requester: &Requester,
-        (served, current): (u64, &Arc<ServerStatus>),
+        current: &Arc<ServerStatus>,
     ) -> Chosen {
         match command {
-            Command::Challenge => {
+            // A reply without a token is made from the current status, whose number is that of its templates too.
+            Command::Challenge | Command::Data { challenge: None, .. } => {
                 self.keep(requester.now, current);
                 Chosen { number: self.latest, status: None, verified: None }
             }
@@ -54,19 +55,23 @@ impl Snapshots {
                 let status = found.map(|(_, status)| Arc::clone(status));
                 Chosen { number, status, verified: Some(verified) }
             }
-            Command::Data { challenge: None, .. } => {
-                Chosen { number: served | UNNAMED, status: None, verified: None }
-            }
         }
     }
 
-    /// Keeps the status that a challenge is sent for, and drops those whose tokens have run out.
+    /// Keeps the current status, and drops those whose tokens have run out.
     fn keep(&mut self, now: Instant, current: &Arc<ServerStatus>) {
+        // The current one keeps its number, however old.
+        let is_current = match self.held.back_mut().filter(|(latest, _)| Arc::ptr_eq(latest, current)) {
+            Some((_, issued)) => {
+                *issued = now;
+                true
+            }
+            None => false,
+        };
         while self.held.front().is_some_and(|(_, issued)| !is_valid(now, *issued)) {
             self.held.pop_front();
         }
-        if let Some((_, issued)) = self.held.back_mut().filter(|(latest, _)| Arc::ptr_eq(latest, current)) {
-            *issued = now;
+        if is_current {
             return;
         }
         if self.held.len() >= MAX_SNAPSHOTS {
@@ -100,9 +105,6 @@ fn is_valid(now: Instant, issued: Instant) -> bool {
     now.saturating_duration_since(issued) < LONGEST
 }
 
-/// Tells the numbers of statuses that no token stands for from those of snapshots.
-const UNNAMED: u64 = 1 << 63;
-
 /// Tokens name a snapshot by the last 12 bits of its number: one recurs only when its tokens are long out of date.
 const NAMES: u64 = 0xFFF;
 
@@ -128,7 +130,7 @@ mod tests {
         current: &Arc<ServerStatus>,
     ) -> Chosen {
         let command = Command::Data { challenge: Some(token), selection: Selection::ALL };
-        snapshots.choose(command, requester, (0, current))
+        snapshots.choose(command, requester, current)
     }
 
     fn requester(now: Instant) -> Requester {
@@ -141,8 +143,8 @@ mod tests {
         let statuses: Vec<_> = (0..5000).map(|_| Arc::new(ServerStatus::default())).collect();
         let mut tokens = Vec::new();
         for (index, status) in statuses.iter().enumerate() {
-            let number = snapshots.choose(Command::Challenge, &requester, (0, status)).number;
-            let again = snapshots.choose(Command::Challenge, &requester, (0, status)).number;
+            let number = snapshots.choose(Command::Challenge, &requester, status).number;
+            let again = snapshots.choose(Command::Challenge, &requester, status).number;
             assert_eq!(again, number, "one number for one status");
             tokens.push((number, token::issue(&requester, name(number))));
             for age in [0, 1, 62, 63, 64, 65, 200] {
@@ -164,7 +166,7 @@ mod tests {
         let start = requester.now;
         for (second, status) in (0..).zip(&statuses) {
             requester.now = start + Duration::from_secs(second);
-            snapshots.choose(Command::Challenge, &requester, (0, status));
+            snapshots.choose(Command::Challenge, &requester, status);
             assert!(snapshots.held.len() <= 30, "{} are kept", snapshots.held.len());
         }
         // The status of second n has number n + 1.

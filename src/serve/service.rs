@@ -94,7 +94,7 @@ impl Request<'_> {
         current: (u64, &Arc<ServerStatus>),
     ) -> Chosen {
         match self {
-            Self::GameSpy4(request) => snapshots.choose(request.command, requester, current),
+            Self::GameSpy4(request) => snapshots.choose(request.command, requester, current.1),
             _ => Chosen { number: current.0, status: None, verified: None },
         }
     }

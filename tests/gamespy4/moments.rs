@@ -28,7 +28,7 @@ fn a_retry_with_the_same_token_gets_the_same_reply() {
     let now = Instant::now();
     let client: SocketAddr = CLIENT.parse().unwrap();
     let options = Options::new(Dialect::Battlefield2);
-    let mut responder = Responder::new(options, status(1, 50), Secret::new([5; 16]), now);
+    let mut responder = Responder::new(options, status(1, 50), Secret::new([5; 16]), now).with_guard(None);
     let mut exchange = |status: Option<ServerStatus>, datagram: &[u8]| {
         status.into_iter().for_each(|status| responder.set_status(status));
         responder.handle_datagram(now, client, datagram);

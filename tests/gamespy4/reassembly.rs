@@ -148,6 +148,31 @@ fn server_keys_continue_in_the_second_datagram() {
     assert_eq!(keys, [&b"hostname"[..], b"filler", b"bf2_sponsorlogo_url", b"bf2_x"]);
 }
 
+/// A server whose keys changed between two replies with one id: the second datagram of the later reply does not repeat the pair that
+/// the first datagram of the earlier one was cut in.
+#[test]
+fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
+    let datagram =
+        |number: u8, body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0", &[number, 0][..], body].concat();
+    let (long, rest) = (vec![b'x'; 1400 - 16 - 12 - 12], b"\0\x01\0\x02\0");
+    let cut = |pair: &[u8]| {
+        let mut first = datagram(0, &[b"long\0", &long[..], b"\0", pair].concat());
+        first.resize(1399, b'y');
+        first.push(0);
+        first
+    };
+    let second = |pair: &[u8]| datagram(0x81, &[pair, rest].concat());
+    for (pair, next, is_one) in [
+        (&b"fourteen\0"[..], &b"fourteen\0yyyyyyyyyyyyyyyyyyyy\0"[..], true),
+        (b"fourteen\0", b"sixty-seven\0yyyyyyyyyyyyyyyyyyyy\0", false),
+        (b"fourtee", b"fourteeyyyyyyyyyyyyyyyyyyyyy\0a\0", true),
+        (b"fourtee", b"sixty-seven\0a\0", false),
+    ] {
+        let answer = decode([cut(pair), second(next)]).unwrap();
+        assert_eq!(answer.completeness().is_complete(), is_one, "{}", next.escape_ascii());
+    }
+}
+
 #[test]
 fn a_cut_field_name_is_no_value() {
     let mut first = b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0AA\0".to_vec();

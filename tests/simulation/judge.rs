@@ -143,7 +143,7 @@ fn kind(error: &QueryError) -> &'static str {
 /// What a session used more of than it may.
 fn exceeded(played: &Played) -> Option<String> {
     let timing = played.timing;
-    let most = usize::from(timing.max_steps()) + usize::from(timing.retries());
+    let most = usize::from(timing.max_steps()) * (1 + usize::from(timing.retries()));
     if played.requests.len() > most {
         return Some(format!("{} requests of {most}", played.requests.len()));
     }

@@ -356,6 +356,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether the next datagram begins with the pair that this full one ends in, or with the key that was cut.
+    fn is_repeated(&self, body: &Body<'_>, next: Opening<'_>) -> bool {
+        let last_byte = body.base.saturating_add(body.bytes.len()).saturating_sub(1);
+        let last = self.index.pairs.last();
+        if let Some((key, _)) = last.filter(|(_, value)| value.end() == last_byte) {
+            return key.of(self.bytes) == Some(next.name);
+        }
+        let from = last.map_or(0, |(_, value)| value.end()).max(body.base.saturating_add(1));
+        let cut = self.bytes.get(from..last_byte).unwrap_or_default();
+        next.name.starts_with(cut.strip_prefix(&[0]).unwrap_or(cut))
+    }
+
     /// What is repeated begins with what was cut, or the two datagrams are of two replies.
     fn check_repeated(&mut self, section: u8, value: Cell) {
         let Some(cut) = self.cut.take().and_then(|cut| cut.of(self.bytes)) else { return };
@@ -388,7 +400,9 @@ impl<'a> Reader<'a> {
         let restarts = |section: u8| next.section == section && (section == 0 || next.start == 0);
         let fits = match end {
             End::Section(section) => follows(section) || body.full && restarts(section),
-            End::Pair => body.full && next.section <= 1,
+            End::Pair => {
+                body.full && (next.section == 1 || next.section == 0 && self.is_repeated(body, next))
+            }
             End::Rows(section, field) => next.continues(section, field),
             End::Column(section) => body.full && (restarts(section as u8) || follows(section as u8)),
             End::Header(section, name) => body.full && restarts(section as u8) && next.name.starts_with(name),

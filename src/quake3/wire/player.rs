@@ -30,11 +30,16 @@ pub struct PlayerLine<'a> {
 }
 
 impl<'a> PlayerLine<'a> {
-    /// Reads one line without its line feed; `None` when no quoted name closes on it.
+    /// Reads one line without its line feed; `None` when no quoted name closes on it, or a backslash stands before
+    /// the name.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let open = memchr::memchr(b'"', line)?;
         let (before, quoted) = line.split_at_checked(open)?;
+        // A pair of the infostring, whose value has the quote.
+        if memchr::memchr(b'\\', before).is_some() {
+            return None;
+        }
         let quoted = quoted.strip_prefix(b"\"")?;
         let last = memchr::memrchr(b'"', quoted)?;
         let (name, after) = quoted.split_at_checked(last)?;
@@ -222,7 +227,9 @@ impl<'a> PlayerLines<'a> {
         let (_, name) = self.text.get(open..close)?.split_first()?;
         let is_quote = |at: usize| self.text.get(at) == Some(&b'"');
         let end = line_feed.unwrap_or(self.text.len());
-        if !is_quote(open) || !is_quote(close) || close.checked_add(1) != Some(end) || is_quote(end) {
+        let is_usual =
+            is_quote(open) && is_quote(close) && close.checked_add(1) == Some(end) && !is_quote(end);
+        if !is_usual || before.contains(&b'\\') {
             return None;
         }
         self.start = end.saturating_add(1);
@@ -294,6 +301,13 @@ mod tests {
         assert_eq!(fields(br#"5.00 20 "x""#), (Some(5), Some(20), &b"x"[..], None));
         assert_eq!(fields(br#"free -1 """#), (None, Some(-1), &b""[..], None));
         assert_eq!(fields(br#""only a name""#), (None, None, &b"only a name"[..], None));
+    }
+
+    /// Written right behind an infostring, it would be read as its next pair.
+    #[test]
+    fn a_backslash_before_the_name_makes_it_a_pair() {
+        assert_eq!(PlayerLine::parse(br#"\motd\4 "Allied""#), None);
+        assert!(PlayerLine::parse(br#"4 "a\b""#).is_some());
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub enum Command<'a> {
     GetChallenge {
         /// A number of the client's own, to be quoted in the reply (ioquake3).
         client: Option<&'a [u8]>,
-        /// The game the client plays; a server of another game refuses (ioquake3).
+        /// The game the client plays; a server of another game refuses (ioquake3). Only with a number.
         game: Option<&'a [u8]>,
     },
     /// A player slot on the server.
@@ -184,6 +184,10 @@ impl<'a> Request<'a> {
             Command::GetInfo { challenge } | Command::GetStatus { challenge } => {
                 challenge.map_or(Ok(()), challenge::check)
             }
+            // The words have no names: the first is the client's number.
+            Command::GetChallenge { client: None, game: Some(_) } => {
+                Err(EncodeError::Empty("client challenge"))
+            }
             Command::GetChallenge { client, game } => {
                 client.map_or(Ok(()), |client| check_word("client challenge", client))?;
                 game.map_or(Ok(()), |game| check_word("game name", game))
@@ -203,6 +207,13 @@ mod tests {
     fn parse(body: &[u8]) -> Result<Request<'_>, ParseError> {
         // Leaked: a test's few bytes.
         Request::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat()))
+    }
+
+    /// The first word of `getchallenge` is always the number.
+    #[test]
+    fn a_game_without_a_number_cannot_be_written() {
+        let request = Request::new(Command::GetChallenge { client: None, game: Some(b"Quake3Arena") });
+        assert_eq!(request.encode(&mut Vec::new()), Err(EncodeError::Empty("client challenge")));
     }
 
     #[test]

@@ -1,0 +1,508 @@
+//! The library's clients against the naive readers of `naive/`: whatever arrives, both find the same fields in a complete answer,
+//! and no answer is complete where the naive reader proves that something is missing.
+#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failure is a find"
+)]
+
+#[path = "../naive/mod.rs"]
+mod naive;
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use arbitrary::Unstructured;
+use bytes::Bytes;
+use queryport::session::{Conversation, QueryStats, Session};
+use queryport::{
+    Limits, QueryError, Replies, Requester, Secret, ServerStatus, Timing, ToStatus, gamespy1, gamespy4,
+    quake3, ut2004,
+};
+
+use crate::script::{Event, Step};
+use naive::{Fields, Pairs, Reading, Text, Whole};
+
+/// What came of a query.
+struct Ended<A> {
+    answer: Option<A>,
+    /// The datagrams of the server up to the answer.
+    received: Vec<Text>,
+    stats: QueryStats,
+    /// The number of times that the last request was sent.
+    requests: usize,
+}
+
+/// Lets a script happen to a query. `reply` is a correct server: state, its last request and how many it got.
+fn play<C: Conversation>(
+    query: C,
+    steps: &[Step],
+    mut reply: impl FnMut(bool, &[u8], u64) -> Replies,
+    adapt: impl Fn(&[u8], &mut Vec<u8>),
+) -> Ended<C::Answer> {
+    let peer: SocketAddr = ([192, 0, 2, 2], 7778).into();
+    let other: SocketAddr = ([192, 0, 2, 3], 7778).into();
+    let start = Instant::now();
+    let mut now = start;
+    let mut session = Session::new(query, peer, Timing::default(), now);
+    let (mut request, mut requests) = (Vec::new(), 0);
+    let mut received: Vec<Text> = Vec::new();
+    let mut pump = |session: &mut Session<C>, now, request: &mut Vec<u8>| {
+        let mut out = Vec::new();
+        while session.poll_transmit(now, &mut out).is_some() {
+            requests += 1;
+            assert!(requests <= 64, "requests without end");
+            *request = std::mem::take(&mut out);
+        }
+    };
+    let mut result: Option<Result<_, QueryError>> = None;
+    'steps: for step in steps {
+        pump(&mut session, now, &mut request);
+        let then = now + step.wait;
+        while let Some(alarm) = session.poll_timeout().filter(|alarm| *alarm <= then) {
+            now = alarm.max(now);
+            session.handle_timeout(now);
+            pump(&mut session, now, &mut request);
+            result = session.poll_answer();
+            if result.is_some() {
+                break 'steps;
+            }
+        }
+        now = then;
+        let mut datagram = match &step.event {
+            Event::Raw(bytes) => bytes.clone(),
+            Event::Reply { state, index } => {
+                let replies = reply(*state, &request, u64::from(step.sender >> 4));
+                let Some(datagram) = replies.iter().nth(usize::from(*index) % replies.len().max(1)) else {
+                    continue;
+                };
+                datagram.to_vec()
+            }
+            Event::Again(index) => {
+                let Some(datagram) = received.get(usize::from(*index) % received.len().max(1)) else {
+                    continue;
+                };
+                datagram.clone()
+            }
+        };
+        step.damage.apply(&mut datagram);
+        if step.sender & 1 != 0 {
+            adapt(&request, &mut datagram);
+        }
+        // One in eight senders is another server.
+        if step.sender & 14 == 14 {
+            session.handle_datagram(now, other, &datagram);
+        } else {
+            session.handle_datagram(now, peer, &datagram);
+            received.push(datagram);
+        }
+        result = session.poll_answer();
+        if result.is_some() {
+            break;
+        }
+    }
+    while result.is_none() {
+        pump(&mut session, now, &mut request);
+        now = session.poll_timeout().expect("a running session has a timer").max(now);
+        session.handle_timeout(now);
+        result = session.poll_answer();
+    }
+    let (answer, stats) = match result.expect("it ended") {
+        Ok(outcome) => (Some(outcome.answer), outcome.stats),
+        Err(_) => (None, session.stats()),
+    };
+    Ended { answer, received, stats, requests }
+}
+
+/// Both agree on a complete answer. Whether there were fields of both to compare.
+fn compare(
+    received: &[Text],
+    ours: Option<Fields>,
+    is_complete: bool,
+    naive: &Reading,
+    limits: &Limits,
+) -> bool {
+    if !is_complete {
+        return false;
+    }
+    if let Whole::No(why) = naive.whole {
+        panic!("complete, although: {why}{}", shown(received));
+    }
+    let (Some(mut ours), Some(naive)) = (ours, &naive.fields) else { return false };
+    if naive.rules.len() > limits.max_rules() || naive.players.len() > limits.max_players() {
+        return false;
+    }
+    if naive.name.is_none() {
+        ours.name = None;
+    }
+    if naive.map.is_none() {
+        ours.map = None;
+    }
+    assert!(ours == *naive, "the library: {ours}\nthe naive reader: {naive}{}", shown(received));
+    true
+}
+
+/// Datagrams for a report.
+fn shown(received: &[Text]) -> String {
+    received.iter().map(|datagram| format!("\n{}", datagram.escape_ascii())).collect()
+}
+
+/// What the naive reader calls whole, the library reads and calls complete.
+fn must_be_complete(received: &[Text], naive: &Reading, is_complete: Option<bool>, limits: &Limits) {
+    if let (Whole::Yes, Some(fields)) = (naive.whole, &naive.fields)
+        && fields.rules.len() + fields.players.len() * 16 <= limits.max_rules().min(limits.max_players())
+    {
+        assert_eq!(is_complete, Some(true), "complete for the naive reader{}", shown(received));
+    }
+}
+
+fn owned<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Pairs {
+    pairs.map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+}
+
+fn with_names(mut fields: Fields, status: &ServerStatus) -> Fields {
+    fields.name = status.name.as_ref().map(|text| text.as_ref().raw().to_vec());
+    fields.map = status.map.as_ref().map(|text| text.as_ref().raw().to_vec());
+    fields
+}
+
+fn bytes(datagrams: &[Text]) -> Vec<Bytes> {
+    datagrams.iter().map(|datagram| Bytes::copy_from_slice(datagram)).collect()
+}
+
+fn requester(number: u64) -> Requester {
+    let mut requester = Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]));
+    requester.number = number;
+    requester
+}
+
+/// Two states of a server; the second follows the first.
+fn states(u: &mut Unstructured<'_>) -> [ServerStatus; 2] {
+    let first = crate::script::status(u).unwrap_or_default();
+    let second = crate::script::status(u).unwrap_or_default();
+    [first, second]
+}
+
+pub fn quake3(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let kind: u8 = u.arbitrary().unwrap_or_default();
+    let states = states(&mut u);
+    let steps = crate::script::steps(&mut u);
+    use quake3::server::Dialect;
+    let dialect = [Dialect::Standard, Dialect::DarkPlaces, Dialect::Warsow, Dialect::MedalOfHonor]
+        [usize::from(kind & 3)];
+    let client = if kind & 3 == 3 { quake3::Dialect::MedalOfHonor } else { quake3::Dialect::NoChallenge };
+    let ended = play(
+        quake3::StatusQuery::new(u64::from(kind), Limits::default()).with_dialect(client),
+        &steps,
+        |state, request, number| match quake3::Request::parse(request) {
+            Ok(request) => {
+                let options = quake3::server::Options::new(dialect);
+                quake3::server::answer(&request, &states[usize::from(state)], &options, &requester(number))
+            }
+            Err(_) => Replies::default(),
+        },
+        |_, _| {},
+    );
+    quake3_compare(&ended);
+}
+
+fn quake3_compare(ended: &Ended<quake3::Answer>) {
+    for datagram in &ended.received {
+        quake3_datagram(datagram);
+    }
+    let Some(answer) = &ended.answer else { return };
+    // One of the datagrams is the answer.
+    let readings: Vec<Reading> = ended
+        .received
+        .iter()
+        .filter(|datagram| {
+            quake3::Answer::from_datagrams([Bytes::copy_from_slice(datagram)], &Limits::default())
+                .is_ok_and(|other| other.raw() == answer.raw())
+        })
+        .map(|datagram| naive::quake3::read(datagram, naive::quake3::Asked::Status))
+        .collect();
+    let reading = readings.first().expect("an answer came in a datagram");
+    compare(
+        &ended.received,
+        Some(quake3_fields(answer)),
+        answer.completeness().is_complete(),
+        reading,
+        &Limits::default(),
+    );
+}
+
+/// One datagram, whoever asked for it.
+pub fn quake3_datagram(datagram: &[u8]) -> bool {
+    let received = [datagram.to_vec()];
+    let limits = Limits::default();
+    let answer = quake3::Answer::from_datagrams([Bytes::copy_from_slice(datagram)], &limits).ok();
+    let asked = match answer.as_ref().map(quake3::Answer::kind) {
+        Some(quake3::Kind::Info) => naive::quake3::Asked::Info,
+        _ => naive::quake3::Asked::Status,
+    };
+    let reading = naive::quake3::read(datagram, asked);
+    let is_complete = answer.as_ref().map(|answer| answer.completeness().is_complete());
+    must_be_complete(&received, &reading, is_complete, &limits);
+    compare(&received, answer.as_ref().map(quake3_fields), is_complete == Some(true), &reading, &limits)
+}
+
+fn quake3_fields(answer: &quake3::Answer) -> Fields {
+    let player = |line: quake3::PlayerLine<'_>| {
+        let mut player = vec![(b"name".to_vec(), line.name().to_vec())];
+        for (field, value) in
+            [("score", line.score_text()), ("ping", line.ping_text()), ("team", line.team_text())]
+        {
+            player.extend(value.map(|value| (field.as_bytes().to_vec(), value.to_vec())));
+        }
+        player
+    };
+    let fields = Fields {
+        rules: owned(answer.rules()),
+        players: answer.players().map(player).collect(),
+        ..Fields::default()
+    };
+    with_names(fields, &answer.to_status())
+}
+
+pub fn ut2004(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let kind: u8 = u.arbitrary().unwrap_or_default();
+    let states = states(&mut u);
+    let steps = crate::script::steps(&mut u);
+    use ut2004::server::Dialect;
+    let dialect = [Dialect::Ut2004, Dialect::KillingFloor, Dialect::Ut2003][usize::from(kind % 3)];
+    let ended = play(
+        ut2004::StatusQuery::new(u64::from(kind), Limits::default()),
+        &steps,
+        |state, request, number| {
+            // Info, rules and players, whatever was asked last: the index chooses.
+            let Ok(last) = ut2004::Request::parse(request) else { return Replies::default() };
+            let options = ut2004::server::Options::new(dialect);
+            let mut all = Vec::new();
+            for command in [ut2004::Command::Info, ut2004::Command::RulesAndPlayers] {
+                let mut request = ut2004::Request::new(command);
+                request.version = last.version;
+                let state = &states[usize::from(state)];
+                all.extend(ut2004::server::answer(&request, state, &options, &requester(number)));
+            }
+            Replies::from(all)
+        },
+        |_, _| {},
+    );
+    let Some(answer) = &ended.answer else { return };
+    let reading = naive::ut2004::read(&ended.received, ended.stats.retries > 0);
+    compare(
+        &ended.received,
+        Some(ut2004_fields(answer)),
+        answer.completeness().is_complete(),
+        &sorted(reading),
+        &Limits::default(),
+    );
+}
+
+/// Lists have no order of datagrams.
+fn sorted(mut reading: Reading) -> Reading {
+    if let Some(fields) = &mut reading.fields {
+        fields.rules.sort();
+        fields.players.sort();
+    }
+    reading
+}
+
+pub fn ut2004_datagrams(datagrams: &[Text]) -> bool {
+    let limits = Limits::default();
+    let reading = sorted(naive::ut2004::read(datagrams, false));
+    let Ok(answer) = ut2004::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
+    compare(datagrams, Some(ut2004_fields(&answer)), answer.completeness().is_complete(), &reading, &limits);
+    // Whether lists are whole is not known here; their entries are.
+    if let Some(naive) = &reading.fields {
+        let mut ours = ut2004_fields(&answer);
+        (ours.name, ours.map) = (naive.name.clone(), naive.map.clone());
+        assert!(ours == *naive, "the library: {ours}\nthe naive reader: {naive}{}", shown(datagrams));
+    }
+    reading.fields.is_some()
+}
+
+fn ut2004_fields(answer: &ut2004::Answer) -> Fields {
+    let player = |player: ut2004::PlayerRecord<'_>| {
+        vec![
+            (b"id".to_vec(), player.player_num.to_string().into_bytes()),
+            (b"name".to_vec(), player.name.raw().to_vec()),
+            (b"ping".to_vec(), player.ping.to_string().into_bytes()),
+            (b"score".to_vec(), player.score.to_string().into_bytes()),
+            (b"stats_id".to_vec(), player.stats_id.to_string().into_bytes()),
+        ]
+    };
+    let mut fields = Fields {
+        rules: answer.rules().map(|(key, value)| (key.raw().to_vec(), value.raw().to_vec())).collect(),
+        players: answer.players().map(player).collect(),
+        ..Fields::default()
+    };
+    fields.rules.sort();
+    fields.players.sort();
+    let info = answer.info();
+    fields.name = info.map(|info| info.server_name.raw().to_vec());
+    fields.map = info.map(|info| info.map_name.raw().to_vec());
+    fields
+}
+
+pub fn gamespy1(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let kind: u8 = u.arbitrary().unwrap_or_default();
+    let states = states(&mut u);
+    let steps = crate::script::steps(&mut u);
+    use gamespy1::server::Dialect;
+    let dialect = [Dialect::Unreal, Dialect::Qr1][usize::from(kind & 1)];
+    let ended = play(
+        gamespy1::StatusQuery::new(u64::from(kind), Limits::default()),
+        &steps,
+        |state, request, number| match gamespy1::Request::parse(request) {
+            Ok(request) => {
+                let options = gamespy1::server::Options::new(dialect);
+                gamespy1::server::answer(&request, &states[usize::from(state)], &options, &requester(number))
+            }
+            Err(_) => Replies::default(),
+        },
+        |_, _| {},
+    );
+    let Some(answer) = &ended.answer else { return };
+    gamespy1_compare(answer, &ended.received);
+}
+
+fn gamespy1_compare(answer: &gamespy1::Answer, datagrams: &[Text]) -> bool {
+    let reading = naive::gamespy1::read(datagrams, answer.reply_number());
+    let is_complete = answer.completeness().is_complete();
+    compare(datagrams, Some(gamespy1_fields(answer)), is_complete, &reading, &Limits::default())
+}
+
+pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
+    let limits = Limits::default();
+    let answer = gamespy1::Answer::from_datagrams(bytes(datagrams), &limits).ok();
+    let number = answer.as_ref().and_then(gamespy1::Answer::reply_number);
+    let reading = naive::gamespy1::read(datagrams, number);
+    let compared = answer.as_ref().is_some_and(|answer| gamespy1_compare(answer, datagrams));
+    must_be_complete(datagrams, &reading, answer.map(|answer| answer.completeness().is_complete()), &limits);
+    compared
+}
+
+fn gamespy1_fields(answer: &gamespy1::Answer) -> Fields {
+    let row = |row: gamespy1::Row<'_>| {
+        let mut pairs = vec![(b"#".to_vec(), row.index().to_string().into_bytes())];
+        pairs.extend(owned(row.fields().iter().copied()));
+        pairs
+    };
+    let by_number = |rows: &mut Vec<Pairs>| {
+        rows.sort_by_key(|row| String::from_utf8_lossy(&row[0].1).parse::<u32>().unwrap_or_default());
+    };
+    let mut fields = Fields {
+        rules: owned(answer.rules()),
+        players: answer.players().map(row).collect(),
+        teams: answer.teams().map(row).collect(),
+        ..Fields::default()
+    };
+    for (key, _) in fields.teams.iter_mut().flatten().filter(|(key, _)| key.ends_with(b"_t")) {
+        key.truncate(key.len() - 2);
+    }
+    by_number(&mut fields.players);
+    by_number(&mut fields.teams);
+    with_names(fields, &answer.to_status())
+}
+
+pub fn gamespy4(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let kind: u8 = u.arbitrary().unwrap_or_default();
+    let states = states(&mut u);
+    let steps = crate::script::steps(&mut u);
+    use gamespy4::Dialect as Client;
+    use gamespy4::server::Dialect;
+    let client = [Client::Standard, Client::Minecraft, Client::JustCause2][usize::from(kind % 3)];
+    let dialect = if kind % 3 == 1 {
+        Dialect::Minecraft
+    } else {
+        [Dialect::UnrealTournament3, Dialect::Battlefield2][usize::from(kind >> 7)]
+    };
+    let ended = play(
+        gamespy4::StatusQuery::new(u64::from(kind), Limits::default()).with_dialect(client),
+        &steps,
+        |state, request, number| match gamespy4::Request::parse(request) {
+            Ok(request) => {
+                let options = gamespy4::server::Options::new(dialect);
+                gamespy4::server::answer(&request, &states[usize::from(state)], &options, &requester(number))
+            }
+            Err(_) => Replies::default(),
+        },
+        |request, datagram| {
+            if request.len() >= 7 && datagram.len() >= 5 {
+                datagram[1..5].copy_from_slice(&request[3..7]);
+            }
+        },
+    );
+    let Some(answer) = &ended.answer else { return };
+    gamespy4_compare(answer, &ended.received);
+}
+
+fn gamespy4_reading(answer: &gamespy4::Answer, datagrams: &[Text]) -> Option<Reading> {
+    use naive::gamespy4::Form;
+    let form = match answer.form() {
+        gamespy4::Form::Sections => Form::Sections,
+        gamespy4::Form::MinecraftFull => Form::Minecraft,
+        gamespy4::Form::MinecraftBasic => Form::Basic,
+        gamespy4::Form::JustCause2 => Form::JustCause2,
+        gamespy4::Form::Legacy => Form::Legacy,
+        _ => return None,
+    };
+    Some(naive::gamespy4::read(datagrams, answer.id().0, form))
+}
+
+fn gamespy4_compare(answer: &gamespy4::Answer, datagrams: &[Text]) -> bool {
+    let Some(reading) = gamespy4_reading(answer, datagrams) else { return false };
+    let is_complete = answer.completeness().is_complete();
+    compare(datagrams, Some(gamespy4_fields(answer)), is_complete, &reading, &Limits::default())
+}
+
+pub fn gamespy4_datagrams(datagrams: &[Text]) -> bool {
+    let limits = Limits::default();
+    let Ok(answer) = gamespy4::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
+    if let Some(reading) = gamespy4_reading(&answer, datagrams) {
+        must_be_complete(datagrams, &reading, Some(answer.completeness().is_complete()), &limits);
+    }
+    gamespy4_compare(&answer, datagrams)
+}
+
+fn gamespy4_fields(answer: &gamespy4::Answer) -> Fields {
+    let table = |table: gamespy4::Table<'_>| -> Vec<Pairs> {
+        table
+            .rows()
+            .map(|row| {
+                row.fields().map(|(name, cell)| (name.to_vec(), cell.unwrap_or_default().to_vec())).collect()
+            })
+            .collect()
+    };
+    let mut fields = Fields {
+        rules: owned(answer.rules()),
+        players: table(answer.players()),
+        teams: table(answer.teams()),
+        ..Fields::default()
+    };
+    if let Some(players) = answer.just_cause_2() {
+        fields.players = players
+            .map(|player| {
+                vec![
+                    (b"name".to_vec(), player.name.to_vec()),
+                    (b"id".to_vec(), player.steam_id.to_vec()),
+                    (b"ping".to_vec(), player.ping.to_string().into_bytes()),
+                ]
+            })
+            .collect();
+    }
+    with_names(fields, &answer.to_status())
+}

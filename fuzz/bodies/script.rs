@@ -1,0 +1,140 @@
+//! What structured inputs are made of: statuses, and scripts of time, sender and datagram.
+
+#![allow(dead_code, unreachable_pub, reason = "each user takes some of them")]
+#![allow(clippy::arithmetic_side_effects, reason = "a failure is a find")]
+
+use std::time::Duration;
+
+use arbitrary::{Result, Unstructured};
+use queryport::{Player, ServerStatus, Team};
+
+/// Most bytes of a datagram over IPv4.
+const LARGEST: usize = 65_507;
+
+/// What happens next to a client or to a server.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Passes first.
+    pub wait: Duration,
+    /// Which of several addresses sends.
+    pub sender: u8,
+    pub event: Event,
+    pub damage: Damage,
+}
+
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// Any bytes.
+    Raw(Vec<u8>),
+    /// A datagram of a correct reply to the last request, from one of two states of the server.
+    Reply { state: bool, index: u8 },
+    /// An earlier datagram once more.
+    Again(u8),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Damage {
+    None,
+    Cut(u16),
+    Flip(u16, u8),
+    Append(u8),
+}
+
+impl Step {
+    fn new(u: &mut Unstructured<'_>) -> Result<Self> {
+        let kind: u8 = u.arbitrary()?;
+        let wait = Duration::from_millis(10) * u32::from(u.arbitrary::<u8>()?);
+        let sender = u.arbitrary()?;
+        let event = match kind & 3 {
+            0 => {
+                let length = usize::from(u.arbitrary::<u16>()?).min(u.len()).min(LARGEST);
+                Event::Raw(u.bytes(length)?.to_vec())
+            }
+            1 => Event::Reply { state: false, index: u.arbitrary()? },
+            2 => Event::Reply { state: true, index: u.arbitrary()? },
+            _ => Event::Again(u.arbitrary()?),
+        };
+        let damage = match kind >> 2 & 7 {
+            1 => Damage::Cut(u.arbitrary()?),
+            2 => Damage::Flip(u.arbitrary()?, u.arbitrary()?),
+            3 => Damage::Append(u.arbitrary()?),
+            _ => Damage::None,
+        };
+        Ok(Self { wait, sender, event, damage })
+    }
+}
+
+impl Damage {
+    pub fn apply(self, datagram: &mut Vec<u8>) {
+        let length = datagram.len().max(1);
+        match self {
+            Self::None => {}
+            Self::Cut(at) => datagram.truncate(usize::from(at) % length),
+            Self::Flip(at, mask) => {
+                if let Some(byte) = datagram.get_mut(usize::from(at) % length) {
+                    *byte ^= mask;
+                }
+            }
+            Self::Append(byte) => datagram.push(byte),
+        }
+    }
+}
+
+/// The rest of an input as steps, at most 200.
+pub fn steps(u: &mut Unstructured<'_>) -> Vec<Step> {
+    let mut steps = Vec::new();
+    while !u.is_empty() && steps.len() < 200 {
+        let Ok(step) = Step::new(u) else { break };
+        steps.push(step);
+    }
+    steps
+}
+
+fn text(u: &mut Unstructured<'_>, longest: u8) -> Result<Vec<u8>> {
+    let length = usize::from(u.arbitrary::<u8>()?).min(usize::from(longest)).min(u.len());
+    Ok(u.bytes(length)?.to_vec())
+}
+
+/// A status with up to 255 players and rules, of texts with any bytes.
+pub fn status(u: &mut Unstructured<'_>) -> Result<ServerStatus> {
+    let mut status = ServerStatus::default();
+    let lossy = |bytes: Vec<u8>| bytes.iter().copied().map(char::from).collect::<String>();
+    status.name = Some(lossy(text(u, 60)?).into());
+    status.map = Some(lossy(text(u, 30)?).into());
+    let flags: u8 = u.arbitrary()?;
+    if flags & 1 != 0 {
+        status.game_type = Some(lossy(text(u, 20)?).into());
+        status.max_players = Some(u32::from(u.arbitrary::<u16>()?));
+        status.game_port = Some(u.arbitrary()?);
+    }
+    if flags & 2 != 0 {
+        status.password = Some(flags & 4 != 0);
+        status.score_limit = Some(i64::from(u.arbitrary::<i32>()?));
+        status.version = Some(lossy(text(u, 10)?).into());
+    }
+    let (rules, key, value) = (u.arbitrary::<u8>()?, lossy(text(u, 20)?), lossy(text(u, 255)?));
+    for number in 0..rules {
+        status.rules.push(&format!("{key}{number}"), &value);
+    }
+    let (players, stem) = (u.arbitrary::<u8>()?, lossy(text(u, 40)?));
+    let score: i32 = u.arbitrary()?;
+    let player = |number: u8| {
+        let name = if number == 7 { String::new() } else { format!("{stem}{number}") };
+        let mut player = Player::new(name);
+        player.score = Some(i64::from(score.wrapping_mul(i32::from(number))));
+        player.ping = (flags & 8 != 0).then_some(i32::from(number) * 4);
+        player.team = (flags & 16 != 0).then_some(i32::from(number % 4));
+        player
+    };
+    status.players = (flags & 32 == 0).then(|| (0..players).map(player).collect());
+    if flags & 64 != 0 {
+        let team = |name: &str| {
+            let mut team = Team::default();
+            team.name = Some(name.into());
+            team.score = Some(i64::from(score));
+            team
+        };
+        status.teams = vec![team("Red"), team(&stem)];
+    }
+    Ok(status)
+}

@@ -1,0 +1,487 @@
+//! Statuses, requests, and scripts for what answers many: responders, their guard, scanners and announcers.
+#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failure is a find"
+)]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arbitrary::Unstructured;
+use queryport::scan::Scanner;
+use queryport::serve::{Announcer, GuardOptions, Responder, Service};
+use queryport::session::Session;
+use queryport::{
+    Limits, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, StatusQuery, Timing, ToStatus,
+    gamespy1, gamespy4, inspect, quake3, ut2004,
+};
+
+use crate::script::{Event, Step};
+
+const SECRET: Secret = Secret::new([5; 16]);
+
+/// A protocol and one of its dialects.
+fn service(choice: u8) -> Service {
+    let dialect = usize::from(choice >> 2);
+    match choice & 3 {
+        0 => {
+            use gamespy1::server::Dialect::{Qr1, Unreal};
+            gamespy1::server::Options::new([Unreal, Qr1][dialect % 2]).into()
+        }
+        1 => {
+            use gamespy4::server::Dialect::{Battlefield2, Minecraft, UnrealTournament3};
+            gamespy4::server::Options::new([UnrealTournament3, Battlefield2, Minecraft][dialect % 3]).into()
+        }
+        2 => {
+            use quake3::server::Dialect::{DarkPlaces, MedalOfHonor, SoldierOfFortune2, Standard, Warsow};
+            let all = [Standard, DarkPlaces, Warsow, MedalOfHonor, SoldierOfFortune2];
+            quake3::server::Options::new(all[dialect % 5]).into()
+        }
+        _ => {
+            use ut2004::server::Dialect::{KillingFloor, Ut2003, Ut2004};
+            ut2004::server::Options::new([Ut2004, KillingFloor, Ut2003][dialect % 3]).into()
+        }
+    }
+}
+
+/// A status is served and asked for: what the client has differs from it only where the report of losses says so.
+pub fn losses(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let choice: u8 = u.arbitrary().unwrap_or_default();
+    let Ok(mut status) = crate::script::status(&mut u) else { return };
+    // Every value that is lost costs an exchange of its own.
+    if let Some(players) = &mut status.players {
+        players.truncate(12);
+    }
+    status.rules = status
+        .rules
+        .iter()
+        .take(12)
+        .map(|(key, value)| (key.decoded().into_owned(), value.decoded().into_owned()))
+        .collect();
+    let now = Instant::now();
+    let service = service(choice);
+    let protocol =
+        [Protocol::GameSpy1, Protocol::GameSpy4, Protocol::Quake3, Protocol::Ut2004][usize::from(choice & 3)];
+    let mut responder = Responder::new(service.clone(), status.clone(), SECRET, now);
+    let losses = responder.losses();
+    assert!(losses.iter().all(|loss| loss.protocol == protocol && loss.sent.as_ref() != Some(&loss.value)));
+    let is_lost = |field: &str| losses.iter().any(|loss| loss.field.starts_with(field));
+
+    let is_minecraft = matches!(&service, Service::GameSpy4(options) if options.dialect == gamespy4::server::Dialect::Minecraft);
+    let query = if is_minecraft {
+        StatusQuery::GameSpy4(
+            gamespy4::StatusQuery::new(3, Limits::default()).with_dialect(gamespy4::Dialect::Minecraft),
+        )
+    } else {
+        StatusQuery::new(protocol, 3, &QueryOptions::default())
+    };
+    let (client, server): (SocketAddr, SocketAddr) =
+        (([192, 0, 2, 1], 5000).into(), ([192, 0, 2, 2], 7778).into());
+    let mut session = Session::new(query, server, Timing::default(), now);
+    let mut now = now;
+    let outcome = loop {
+        let mut out = Vec::new();
+        while session.poll_transmit(now, &mut out).is_some() {
+            responder.handle_datagram(now, client, &std::mem::take(&mut out));
+            while responder.poll_transmit(now, &mut out).is_some() {
+                session.handle_datagram(now, server, &std::mem::take(&mut out));
+            }
+        }
+        if let Some(result) = session.poll_answer() {
+            break result;
+        }
+        now = session.poll_timeout().expect("a running session has a timer").max(now);
+        session.handle_timeout(now);
+    };
+    let received = match outcome {
+        Ok(outcome) => outcome.answer.to_status(),
+        Err(error) => panic!("no answer to our own client: {error}"),
+    };
+    let text = |text: &Option<queryport::Text>| {
+        text.as_ref().map(|text| text.as_ref().decoded().into_owned()).unwrap_or_default()
+    };
+    if !is_lost("name") {
+        assert_eq!(text(&received.name), text(&status.name), "{losses:?}");
+    }
+    if !is_lost("map") {
+        assert_eq!(text(&received.map), text(&status.map), "{losses:?}");
+    }
+    if !is_lost("players") && status.players.is_some() {
+        let names = |status: &ServerStatus| -> Vec<String> {
+            status.listed_players().iter().map(|player| player.name.as_ref().decoded().into_owned()).collect()
+        };
+        assert_eq!(names(&received), names(&status), "{losses:?}");
+        let scores = |status: &ServerStatus| -> Vec<i64> {
+            status.listed_players().iter().map(|player| player.score.unwrap_or_default()).collect()
+        };
+        assert_eq!(scores(&received), scores(&status), "{losses:?}");
+    }
+    if !is_lost("rules") {
+        for (key, value) in status.rules.iter() {
+            let found = received
+                .rules
+                .iter()
+                .any(|(other, sent)| other.decoded() == key.decoded() && sent.decoded() == value.decoded());
+            assert!(found, "{} is neither received nor lost: {losses:?}", key.decoded());
+        }
+    }
+}
+
+/// Requests of all commands: what is encoded parses to the same.
+pub fn requests(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let Ok(choice) = u.arbitrary::<u8>() else { return };
+    let mut text = || {
+        let length = usize::from(u.arbitrary::<u8>().unwrap_or_default() % 64).min(u.len());
+        u.bytes(length).unwrap_or_default()
+    };
+    let (one, two, three) = (text(), text(), text());
+    let some = |text| Some(text).filter(|text: &&[u8]| !text.is_empty());
+    let mut out = Vec::new();
+    {
+        use gamespy1::Command;
+        let all = [
+            Command::Basic,
+            Command::Echo(one),
+            Command::Info,
+            Command::Rules,
+            Command::Players,
+            Command::Status,
+            Command::Packets,
+            Command::Teams,
+            Command::Secure(two),
+            Command::LevelProperty(one),
+            Command::GameProperty(two),
+            Command::PlayerProperty(three),
+            Command::Other { name: one, value: two },
+        ];
+        let commands: Vec<Command<'_>> =
+            three.iter().take(6).map(|&byte| all[usize::from(byte) % all.len()]).collect();
+        let request = gamespy1::Request::new(&commands);
+        // A value that is the name of an end mark makes it look like a reply.
+        if request.encode(&mut out).is_ok()
+            && let Ok(again) = gamespy1::Request::parse(&out)
+        {
+            assert_eq!(again, request, "{}", out.escape_ascii());
+        }
+    }
+    out.clear();
+    {
+        use quake3::Command;
+        let command = match choice % 6 {
+            0 => Command::GetInfo { challenge: some(one) },
+            1 => Command::GetStatus { challenge: some(one) },
+            2 => Command::GetChallenge { client: some(one), game: some(two) },
+            3 => Command::Heartbeat { tag: one },
+            4 => Command::Ping,
+            _ => Command::GetStatus { challenge: None },
+        };
+        let mut request = quake3::Request::new(command);
+        request.direction_byte = choice & 0x80 != 0;
+        if request.encode(&mut out).is_ok() {
+            assert_eq!(quake3::Request::parse(&out), Ok(request), "{}", out.escape_ascii());
+        }
+    }
+    out.clear();
+    {
+        let id = gamespy4::RequestId([choice, 1, 2, 3]);
+        let selections = [
+            gamespy4::Selection::ALL,
+            gamespy4::Selection::JUST_CAUSE_2,
+            gamespy4::Selection::MINECRAFT_BASIC,
+            gamespy4::Selection::MINECRAFT_FULL,
+            gamespy4::Selection(one),
+        ];
+        let selection = selections[usize::from(choice) % 5];
+        let command = match choice & 0x80 {
+            0 => gamespy4::Command::Challenge,
+            _ => gamespy4::Command::Data { challenge: Some(i32::from(choice) * -77_777), selection },
+        };
+        let request = gamespy4::Request::new(id, command);
+        if request.encode(&mut out).is_ok() {
+            assert_eq!(gamespy4::Request::parse(&out), Ok(request), "{}", out.escape_ascii());
+        }
+    }
+}
+
+/// Any bytes at all, in every protocol at once.
+pub fn inspected(data: &[u8]) {
+    for candidate in inspect(data, &Limits::default()) {
+        assert!(Protocol::ALL.contains(&candidate.protocol));
+        assert!(candidate.problems.iter().all(|problem| problem.offset <= data.len()));
+        if let Err(error) = candidate.message {
+            assert!(error.offset <= data.len());
+        }
+    }
+}
+
+/// Requests that every server of a protocol answers.
+fn request(index: u8) -> Vec<u8> {
+    let all: [&[u8]; 9] = [
+        br"\status\",
+        br"\basic\\info\\rules\\players\",
+        b"\xfe\xfd\x09\x01\x02\x03\x04",
+        b"\xfe\xfd\x00\x01\x02\x03\x04\xff\xff\xff\x01",
+        b"\xff\xff\xff\xffgetstatus",
+        b"\xff\xff\xff\xffgetinfo xxx",
+        b"\xff\xff\xff\xffgetchallenge",
+        b"\x79\0\0\0\0",
+        b"\x79\0\0\0\x03",
+    ];
+    all[usize::from(index) % all.len()].to_vec()
+}
+
+/// Requests from several addresses, at any times: nobody receives more than the guard's options allow, in any stretch of time.
+pub fn responder(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let choice: u8 = u.arbitrary().unwrap_or_default();
+    let mut options = GuardOptions::default();
+    options.bytes_per_second = u32::from(u.arbitrary::<u16>().unwrap_or(1000));
+    options.burst = u32::from(u.arbitrary::<u16>().unwrap_or(4000));
+    options.total_bytes_per_second = u32::from(u.arbitrary::<u16>().unwrap_or(9000)) * 4;
+    let states = [crate::script::status(&mut u), crate::script::status(&mut u)]
+        .map(|status| Arc::new(status.unwrap_or_default()));
+    let steps = crate::script::steps(&mut u);
+    let start = Instant::now();
+    let mut now = start;
+    let mut responder =
+        Responder::new(service(choice), Arc::clone(&states[0]), SECRET, now).with_guard(Some(options));
+    // Proved addresses, which only this protocol has, receive eight times as much.
+    let has_proofs = choice & 3 == 1 || choice & 0x80 != 0;
+    if choice & 0x80 != 0 {
+        for other in 0..3 {
+            responder = responder.with_service(service(choice.wrapping_add(other)));
+        }
+    }
+    let factor: u64 = if has_proofs { 9 } else { 1 };
+    let mut sent: BTreeMap<SocketAddr, u64> = BTreeMap::new();
+    let (mut all, mut last): (u64, Option<Vec<u8>>) = (0, None);
+    for step in &steps {
+        now += step.wait;
+        let from: SocketAddr = ([192, 0, step.sender & 3, 1 + (step.sender >> 2 & 3)], 5000).into();
+        let mut datagram = match &step.event {
+            Event::Raw(bytes) => bytes.clone(),
+            Event::Reply { state, index } => {
+                responder.set_status(Arc::clone(&states[usize::from(*state)]));
+                request(*index)
+            }
+            // The token of the last challenge.
+            Event::Again(_) => data_request(last.as_deref()),
+        };
+        step.damage.apply(&mut datagram);
+        responder.handle_datagram(now, from, &datagram);
+        let mut out = Vec::new();
+        while let Some(transmit) = responder.poll_transmit(now, &mut out) {
+            assert_eq!((transmit.len, transmit.to), (out.len(), from), "answers go to who asked");
+            *sent.entry(from).or_default() += out.len() as u64;
+            all += out.len() as u64;
+            if out.first() == Some(&9) {
+                last = Some(out.clone());
+            }
+            out.clear();
+        }
+        let seconds =
+            |rate: u32| (u64::from(rate) * now.duration_since(start).as_millis() as u64).div_ceil(1000);
+        // A bucket's size, what ran out of it, and one reply that overdraws it.
+        let burst = u64::from(options.burst);
+        let allowed = (burst + seconds(options.bytes_per_second)) * factor + 2 * burst;
+        assert!(sent.get(&from).copied().unwrap_or(0) <= allowed, "{sent:?}, {allowed} are allowed");
+        let total = u64::from(options.total_bytes_per_second / 4) + seconds(options.total_bytes_per_second);
+        assert!(all <= total * factor + 3 * burst, "{all} of {total}");
+    }
+    assert_eq!(responder.stats().bytes_sent, all);
+}
+
+/// A request with the token of a challenge.
+fn data_request(challenge: Option<&[u8]>) -> Vec<u8> {
+    let Some(Ok(gamespy4::Response::Challenge(challenge))) =
+        challenge.map(|challenge| gamespy4::Response::parse(challenge, &Limits::default()))
+    else {
+        return request(3);
+    };
+    let selection = gamespy4::Selection::ALL;
+    let command = gamespy4::Command::Data { challenge: Some(challenge.value), selection };
+    let mut out = Vec::new();
+    gamespy4::Request::new(challenge.id, command).encode(&mut out).expect("a request");
+    out
+}
+
+/// Many servers answer one scan: every target ends once, in time, and no more are under way than the options say.
+pub fn scanner(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let mut byte = || u.arbitrary::<u8>().unwrap_or_default();
+    let (count, window, per_host, flags) = (byte(), byte(), byte(), byte());
+    let mut options = ScanOptions::default().with_window(usize::from(window) % 40);
+    options = options.with_per_host((per_host > 0).then_some(u16::from(per_host)));
+    if flags & 1 != 0 {
+        options = options.with_rate(Some(50));
+    }
+    if flags & 2 != 0 {
+        options = options.with_bytes_per_second(Some(10_000));
+    }
+    if flags & 4 != 0 {
+        options = options.with_adaptive_wait(Some(Duration::from_millis(50)));
+    }
+    let status = crate::script::status(&mut u).unwrap_or_default();
+    let steps = crate::script::steps(&mut u);
+    // Several servers on one address, and some targets twice.
+    let at = |index: u8| SocketAddr::from(([192, 0, 2, index / 4], 7000 + u16::from(index % 3)));
+    let start = Instant::now();
+    let mut now = start;
+    let targets: Vec<(SocketAddr, StatusQuery)> = (0..count)
+        .map(|index| {
+            let protocol = Protocol::ALL[usize::from(index) % Protocol::ALL.len()];
+            (at(index), StatusQuery::new(protocol, index.into(), &QueryOptions::default()))
+        })
+        .collect();
+    let mut scanner = Scanner::new(targets, Timing::default(), options, now);
+    if flags & 8 != 0 {
+        scanner.set_receive_buffer(4096);
+    }
+    let mut servers: Vec<Responder> = (0..4)
+        .map(|choice| Responder::new(service(choice), status.clone(), SECRET, now).with_guard(None))
+        .collect();
+    let mut requests: Vec<(SocketAddr, Vec<u8>)> = Vec::new();
+    let mut ended = vec![false; usize::from(count)];
+    let mut waits = 0;
+    let mut steps = steps.iter();
+    let client: SocketAddr = ([192, 0, 2, 200], 5000).into();
+    while !scanner.is_finished() {
+        let mut out = Vec::new();
+        while let Some(transmit) = scanner.poll_transmit(now, &mut out) {
+            requests.push((transmit.to, std::mem::take(&mut out)));
+            assert!(requests.len() <= usize::from(count) * 40, "requests without end");
+        }
+        assert!(scanner.under_way() <= options.window());
+        while let Some(scanned) = scanner.poll_answer() {
+            let index = scanned.index as usize;
+            assert!(!std::mem::replace(&mut ended[index], true), "target {index} ended twice");
+        }
+        let Some(step) = steps.next() else {
+            let Some(alarm) = scanner.poll_timeout() else { continue };
+            waits += 1;
+            assert!(waits < 100_000, "the scan does not end");
+            now = alarm.max(now);
+            scanner.handle_timeout(now);
+            continue;
+        };
+        now += step.wait;
+        scanner.handle_timeout(now);
+        deliver(&mut scanner, &mut servers, &requests, step, now, client, at(step.sender));
+    }
+    while let Some(scanned) = scanner.poll_answer() {
+        ended[scanned.index as usize] = true;
+    }
+    assert!(ended.iter().all(|ended| *ended), "every target ends");
+}
+
+/// One datagram, or the answers to one request of the scan.
+fn deliver(
+    scanner: &mut Scanner<StatusQuery>,
+    servers: &mut [Responder],
+    requests: &[(SocketAddr, Vec<u8>)],
+    step: &Step,
+    now: Instant,
+    client: SocketAddr,
+    sender: SocketAddr,
+) {
+    let (from, request) = match &step.event {
+        Event::Raw(bytes) => {
+            scanner.handle_datagram(now, sender, bytes);
+            return;
+        }
+        Event::Again(9) => {
+            scanner.handle_unreachable(now, sender);
+            return;
+        }
+        Event::Again(8) => {
+            scanner.handle_drops();
+            return;
+        }
+        Event::Reply { index, .. } | Event::Again(index) => {
+            let Some(request) = requests.iter().nth_back(usize::from(*index)) else { return };
+            request
+        }
+    };
+    for server in servers {
+        server.handle_datagram(now, client, request);
+        let mut out = Vec::new();
+        while server.poll_transmit(now, &mut out).is_some() {
+            let mut datagram = std::mem::take(&mut out);
+            step.damage.apply(&mut datagram);
+            scanner.handle_datagram(now, *from, &datagram);
+        }
+    }
+}
+
+/// Heartbeats go to the masters alone, not oftener than every ten seconds unless something changes, whatever arrives.
+pub fn announcer(data: &[u8]) {
+    let mut u = Unstructured::new(data);
+    let flags: u8 = u.arbitrary().unwrap_or_default();
+    let Ok(mut status) = crate::script::status(&mut u) else { return };
+    status.game = Some("ut".into());
+    (status.player_count, status.max_players) = (Some(0), Some(8));
+    let steps = crate::script::steps(&mut u);
+    let mut now = Instant::now();
+    let masters: Vec<SocketAddr> = (0..flags >> 2).map(|n| ([192, 0, 2, n], 27_950).into()).collect();
+    let made = if flags & 1 == 0 {
+        let options = quake3::server::Options::default();
+        Announcer::quake3("DarkPlaces", masters.iter().copied(), &status, options, now)
+    } else {
+        Announcer::gamespy1(7778, masters.iter().copied(), &status, now)
+    };
+    let Ok(mut announcer) = made else { return };
+    for step in &steps {
+        now += step.wait;
+        announcer.handle_timeout(now);
+        let from: SocketAddr = ([192, 0, 2, step.sender], 27_950).into();
+        match &step.event {
+            Event::Raw(bytes) => announcer.handle_datagram(now, from, bytes),
+            Event::Reply { index, .. } => announcer.handle_datagram(now, from, &request(*index)),
+            Event::Again(0) => announcer.close(),
+            Event::Again(count) => {
+                status.player_count = Some(u32::from(*count));
+                let _ = announcer.set_status(now, &status);
+            }
+        }
+        let mut out = Vec::new();
+        let mut heartbeats = 0;
+        while let Some(transmit) = announcer.poll_transmit(now, &mut out) {
+            heartbeats += 1;
+            assert!(masters.contains(&transmit.to) && transmit.len == out.len() && out.len() <= 512);
+            assert!(heartbeats <= 64, "heartbeats without end");
+            out.clear();
+        }
+        while let Some(event) = announcer.poll_event() {
+            let queryport::serve::AnnouncerEvent::Asked(master) = event else { continue };
+            assert!(masters.contains(&master), "{master} is no master");
+        }
+    }
+}
+
+/// Any text finds a game or an error with a few suggestions, and what is suggested is found by its name.
+#[cfg(feature = "games")]
+pub fn games(data: &[u8]) {
+    use queryport::games::Game;
+    let text = String::from_utf8_lossy(data);
+    match Game::find(&text) {
+        Ok(game) => assert!(Game::find(game.id).is_ok_and(|again| again.id == game.id)),
+        Err(unknown) => {
+            assert!(unknown.suggestions().len() <= 16);
+            assert!(unknown.to_string().len() <= text.len() * 12 + 1024);
+            for game in unknown.suggestions() {
+                assert!(Game::find(game.id).is_ok_and(|again| again.id == game.id));
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! GameSpy v1: text between backslashes, in one or several numbered datagrams.
+
+use std::collections::BTreeMap;
+
+use super::{Fields, Pairs, Reading, Text, Whole, is_number, number, only};
+
+/// A datagram without what numbers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    body: Text,
+    reply: Option<u64>,
+    fragment: Option<u64>,
+    is_final: bool,
+    /// Counts from 0.
+    from_zero: bool,
+    /// `\final\queryid\`: servers that write so do it in every datagram.
+    one_backslash: bool,
+    /// A number that is none.
+    is_odd: bool,
+    /// Parts that begin with their number have a mark at their end, too.
+    is_cut: bool,
+}
+
+/// The reply with a number, or the one without: of the other replies' datagrams nothing is read.
+pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
+    let mut parts: Vec<Part> = datagrams.iter().filter_map(|datagram| part(datagram)).collect();
+    if parts.iter().any(|part| part.body.windows(9).any(|window| window == br"\queryid\")) {
+        return Reading::unknown("more than one number in a datagram");
+    }
+    // Serious Sam ends every reply with one of these numbers (status and players), and numbers no other part.
+    if reply.is_none() {
+        for part in &mut parts {
+            if matches!(part.reply, Some(333 | 6)) && part.fragment == Some(1) && part.is_final {
+                (part.reply, part.fragment) = (None, None);
+            }
+        }
+    }
+    parts.retain(|part| part.reply == reply);
+    if parts.is_empty() {
+        return Reading::no("nothing of this reply");
+    }
+    if parts.iter().any(|part| part.is_odd) {
+        return Reading::unknown("a number of no known form");
+    }
+    if parts.iter().any(|part| part.one_backslash) {
+        return Reading::unknown("every datagram may say that it is the last");
+    }
+    let numbered = parts.iter().filter(|part| part.fragment.is_some()).count();
+    let mut bodies: Vec<Text> = Vec::new();
+    let mut open = None;
+    if numbered == 0 {
+        if !parts.iter().any(|part| part.is_final) {
+            return Reading::no("no end");
+        }
+        let ends = parts.iter().filter(|part| part.is_final).count();
+        if ends > 1 || !parts.last().is_some_and(|part| part.is_final) {
+            return Reading::unknown("parts without numbers behind the end");
+        }
+        bodies.extend(parts.iter().map(|part| part.body.clone()));
+        if parts.len() > 1 {
+            open = Some("parts without numbers");
+        }
+    } else {
+        if numbered < parts.len() {
+            return Reading::unknown("some parts have no number");
+        }
+        if parts.iter().any(|part| part.is_cut) {
+            return Reading::no("a part without its end");
+        }
+        let mut whole: BTreeMap<u64, Part> = BTreeMap::new();
+        for part in &parts {
+            let fragment = part.fragment.unwrap_or(0);
+            match whole.get(&fragment) {
+                None => {
+                    whole.insert(fragment, part.clone());
+                }
+                Some(first) if first == part => {}
+                Some(_) => return Reading::unknown("two datagrams with one number"),
+            }
+        }
+        let ends: Vec<u64> =
+            whole.iter().filter(|(_, part)| part.is_final).map(|(&number, _)| number).collect();
+        let highest = *whole.keys().last().expect("there is one");
+        let base = if whole.contains_key(&0) || parts.iter().any(|part| part.from_zero) { 0 } else { 1 };
+        match ends[..] {
+            [] => return Reading::no("no end"),
+            [end] if end == highest => {}
+            // A server that was started again counts from the beginning.
+            [_] => return Reading::unknown("a datagram behind the end"),
+            _ => return Reading::unknown("two ends"),
+        }
+        if !(base..=highest).all(|number| whole.contains_key(&number)) {
+            return Reading::no("a number is missing");
+        }
+        bodies.extend(whole.values().map(|part| part.body.clone()));
+    }
+    match fields(&bodies.concat()) {
+        Err(why) => Reading::unknown(why),
+        Ok(fields) => match open {
+            Some(why) => Reading::open(why, fields),
+            None => Reading { whole: Whole::Yes, fields: Some(fields) },
+        },
+    }
+}
+
+fn part(datagram: &[u8]) -> Option<Part> {
+    if datagram.first() != Some(&b'\\') {
+        return None;
+    }
+    let mut body = datagram.to_vec();
+    let (mut value, mut is_final, mut one_backslash) = (None, false, false);
+    let (mut is_before_number, mut has_end, mut is_odd) = (false, false, false);
+    let mut is_final_first = false;
+    if body.last() == Some(&0) {
+        body.pop();
+    }
+    loop {
+        if strip_end(&mut body, br"\eof\") || strip_end(&mut body, br"\eof") {
+            has_end = true;
+            is_before_number = false;
+            continue;
+        }
+        let had_slash = body.ends_with(br"\");
+        if strip_end(&mut body, br"\final\") || strip_end(&mut body, br"\final") {
+            is_final = true;
+            is_final_first |= is_before_number;
+            one_backslash |= is_before_number && !had_slash;
+            is_before_number = false;
+            continue;
+        }
+        if value.is_none()
+            && let Some((rest, text)) = strip_number(&body)
+        {
+            body = rest;
+            value = Some(text);
+            is_before_number = true;
+            continue;
+        }
+        break;
+    }
+    let mut from_zero = false;
+    let (mut reply, mut fragment) = (None, None);
+    if let Some(value) = &value {
+        let halves: Vec<&[u8]> = value.split(|&byte| byte == b'.').collect();
+        match halves[..] {
+            [one, two] if is_number(one) && is_number(two) => {
+                reply = number(one);
+                fragment = number(two);
+            }
+            // Servers that number so write the end behind it.
+            [one] if is_number(one) && !is_final_first => fragment = number(one),
+            [b"AMv1" | b"gs1"] => {}
+            _ => is_odd = true,
+        }
+    }
+    let mark = br"\statusresponse\";
+    if body.starts_with(mark) {
+        let digits: Text = body[mark.len()..].iter().copied().take_while(u8::is_ascii_digit).collect();
+        let after = body[mark.len() + digits.len()..].to_vec();
+        if is_number(&digits) && (after.is_empty() || after[0] == b'\\') {
+            fragment = number(&digits);
+            from_zero = true;
+            body = after;
+        }
+    }
+    is_odd |= value.as_deref() == Some(b"AMv1") && !has_end;
+    let is_cut =
+        from_zero && !has_end && !is_final && !matches!(value.as_deref(), Some(value) if value != b"AMv1");
+    Some(Part { body, reply, fragment, is_final, from_zero, one_backslash, is_odd, is_cut })
+}
+
+fn strip_end(body: &mut Text, end: &[u8]) -> bool {
+    let is_there = body.ends_with(end);
+    if is_there {
+        body.truncate(body.len() - end.len());
+    }
+    is_there
+}
+
+/// `\queryid\` and a value without a backslash, and one backslash behind it or none.
+fn strip_number(body: &[u8]) -> Option<(Text, Text)> {
+    let text = body.strip_suffix(br"\").unwrap_or(body);
+    let slash = text.iter().rposition(|&byte| byte == b'\\')?;
+    let before = text[..slash].strip_suffix(br"\queryid")?;
+    Some((before.to_vec(), text[slash + 1..].to_vec()))
+}
+
+/// Keys that number players' rows, of every game in the documents.
+const ROW_KEYS: [&str; 45] = [
+    "player",
+    "playername",
+    "frags",
+    "frag",
+    "ping",
+    "team",
+    "mesh",
+    "skin",
+    "face",
+    "ngsecret",
+    "deaths",
+    "kills",
+    "score",
+    "keyhash",
+    "country",
+    "time",
+    "tkills",
+    "arrests",
+    "arrested",
+    "vip",
+    "vescaped",
+    "arrestedvip",
+    "unarrestedvip",
+    "validvipkills",
+    "invalidvipkills",
+    "bombsdiffused",
+    "rdcrybaby",
+    "sgcrybaby",
+    "coopstatus",
+    "escapedvip",
+    "killedvip",
+    "name",
+    "size",
+    "id",
+    "health",
+    "armor",
+    "kit",
+    "class",
+    "vehicle",
+    "stats",
+    "skill",
+    "pid",
+    "rank",
+    "ip",
+    "clan",
+];
+
+fn fields(body: &[u8]) -> Result<Fields, &'static str> {
+    let mut fields = Fields::default();
+    if body.is_empty() {
+        return Ok(fields);
+    }
+    let text = body.strip_prefix(br"\").unwrap_or(body);
+    let tokens: Vec<&[u8]> = text.split(|&byte| byte == b'\\').collect();
+    if tokens.len() % 2 == 1 {
+        return Err("a key without a value");
+    }
+    let mut players: BTreeMap<u64, Pairs> = BTreeMap::new();
+    let mut teams: BTreeMap<u64, Pairs> = BTreeMap::new();
+    for pair in tokens.chunks(2) {
+        let (key, value) = (pair[0].to_vec(), pair[1].to_vec());
+        let is_plain = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        if !key.first().is_some_and(u8::is_ascii_alphabetic) || !key.iter().all(is_plain) {
+            return Err("a name may hold a backslash");
+        }
+        if ["queryid", "final", "eof", "statusresponse"].iter().any(|word| key == word.as_bytes()) {
+            return Err("a mark inside the text");
+        }
+        match row(&key)? {
+            None => fields.rules.push((key, value)),
+            Some((name, number, is_team)) => {
+                if number > 1023 {
+                    return Err("a row number too great to be one");
+                }
+                if !is_team && !ROW_KEYS.iter().any(|known| name == known.as_bytes()) {
+                    return Err("an unknown row key may be a part of a name");
+                }
+                let row = if is_team { &mut teams } else { &mut players }.entry(number).or_default();
+                if row.iter().any(|(known, _)| *known == name) {
+                    return Err("a field of a row twice");
+                }
+                row.push((name, value));
+            }
+        }
+    }
+    let has_name = |row: &Pairs| row.iter().any(|(key, _)| key == b"player" || key == b"playername");
+    if !players.values().all(has_name) {
+        return Err("a row without a name");
+    }
+    // A key that no row has, of a row key's form, is a rule: nothing above lets it pass.
+    let with_number = |(number, mut row): (u64, Pairs)| {
+        row.insert(0, (b"#".to_vec(), number.to_string().into_bytes()));
+        row
+    };
+    fields.players = players.into_iter().map(with_number).collect();
+    fields.teams = teams.into_iter().map(with_number).collect();
+    fields.name = only(&fields.rules, "hostname");
+    // Unreal 227 puts a title there.
+    fields.map = only(&fields.rules, "mapname").filter(|_| only(&fields.rules, "mapfilename").is_none());
+    Ok(fields)
+}
+
+/// Name and number of a row's key, and whether it is a team's.
+fn row(key: &[u8]) -> Result<Option<(Text, u64, bool)>, &'static str> {
+    let Some(at) = key.iter().rposition(|&byte| byte == b'_') else { return Ok(None) };
+    let (name, end) = (&key[..at], &key[at + 1..]);
+    if name.is_empty() {
+        return Ok(None);
+    }
+    if is_number(end) {
+        let number = number(end).ok_or("a row number too great to be one")?;
+        return Ok(Some((name.to_vec(), number, name == b"teamname")));
+    }
+    if let Some(digits) = end.strip_prefix(b"t")
+        && is_number(digits)
+    {
+        let number = number(digits).ok_or("a row number too great to be one")?;
+        return Ok(Some((name.to_vec(), number, true)));
+    }
+    Ok(None)
+}

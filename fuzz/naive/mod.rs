@@ -1,0 +1,98 @@
+//! Naive readers: the four protocols read a second time, slowly and obviously, from the facts about the wire alone. Their author
+//! had not read the library's parsers, so that one misunderstanding does not hide in both.
+//!
+//! A reader gets the datagrams of one server in the order of their arrival. It says what they hold and whether they are everything.
+
+pub mod gamespy1;
+pub mod gamespy4;
+pub mod quake3;
+pub mod ut2004;
+
+/// Owned bytes, as everywhere here.
+pub type Text = Vec<u8>;
+/// Keys and values in the order of the wire.
+pub type Pairs = Vec<(Text, Text)>;
+
+/// Whether a reply is everything that the server sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whole {
+    Yes,
+    /// Something is missing, and this proves it.
+    No(&'static str),
+    /// The format leaves it open.
+    Unknown(&'static str),
+}
+
+/// What a reply holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fields {
+    pub name: Option<Text>,
+    pub map: Option<Text>,
+    pub rules: Pairs,
+    pub players: Vec<Pairs>,
+    pub teams: Vec<Pairs>,
+}
+
+impl std::fmt::Display for Fields {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = |text: &Option<Text>| text.as_ref().map(|text| text.escape_ascii().to_string());
+        let pairs = |pairs: &Pairs| -> String {
+            pairs
+                .iter()
+                .map(|(key, value)| format!(" {}={:?}", key.escape_ascii(), value.escape_ascii().to_string()))
+                .collect()
+        };
+        let rows =
+            |rows: &[Pairs]| -> String { rows.iter().map(|row| format!("\n  {}", pairs(row))).collect() };
+        write!(f, "{:?} on {:?}\n rules:{}", name(&self.name), name(&self.map), pairs(&self.rules))?;
+        write!(f, "\n players:{}\n teams:{}", rows(&self.players), rows(&self.teams))
+    }
+}
+
+/// What the datagrams hold. There are no fields where the format allows more than one reading, and `whole` is what says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    pub whole: Whole,
+    pub fields: Option<Fields>,
+}
+
+impl Reading {
+    fn no(why: &'static str) -> Self {
+        Self { whole: Whole::No(why), fields: None }
+    }
+
+    fn unknown(why: &'static str) -> Self {
+        Self { whole: Whole::Unknown(why), fields: None }
+    }
+
+    /// Fields, but no certainty that they are all.
+    fn open(why: &'static str, fields: Fields) -> Self {
+        Self { whole: Whole::Unknown(why), fields: Some(fields) }
+    }
+}
+
+/// The value of the only pair with a key; nothing where several values stand under it or the value is empty.
+fn only(pairs: &[(Text, Text)], key: &str) -> Option<Text> {
+    let mut values: Vec<&Text> = Vec::new();
+    for (name, value) in pairs {
+        if name.eq_ignore_ascii_case(key.as_bytes()) && !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    match values[..] {
+        [value] if !value.is_empty() => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// Whether all bytes are decimal digits, and there is one at least.
+fn is_number(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+fn number(text: &[u8]) -> Option<u64> {
+    if !is_number(text) || text.len() > 18 {
+        return None;
+    }
+    String::from_utf8(text.to_vec()).ok()?.parse().ok()
+}

@@ -1,0 +1,173 @@
+//! The binary protocol of UT2004: one datagram of info, and lists that carry no count and no numbers.
+
+use super::{Fields, Pairs, Reading, Text, Whole};
+
+/// One datagram.
+enum Part {
+    Info {
+        name: Text,
+        map: Text,
+        players: u32,
+    },
+    Rules(Pairs),
+    Players(Vec<Pairs>),
+    /// An entry lacks its end.
+    Cut,
+    /// No reply, or one whose meaning is open.
+    Other,
+}
+
+/// `retried`: lists were asked for more than once, so that a second set of them may have arrived.
+pub fn read(datagrams: &[Text], retried: bool) -> Reading {
+    let mut infos = Vec::new();
+    let (mut rules, mut players) = (Pairs::new(), Vec::new());
+    let (mut rule_parts, mut player_parts, mut cuts) = (0, 0, 0);
+    let mut seen: Vec<&Text> = Vec::new();
+    for datagram in datagrams {
+        if seen.contains(&datagram) {
+            continue;
+        }
+        seen.push(datagram);
+        match part(datagram) {
+            Part::Info { name, map, players } => infos.push((name, map, players)),
+            Part::Rules(more) => {
+                rules.extend(more);
+                rule_parts += 1;
+            }
+            Part::Players(more) => {
+                players.extend(more);
+                player_parts += 1;
+            }
+            Part::Cut => cuts += 1,
+            Part::Other => {}
+        }
+    }
+    if infos.is_empty() {
+        // A record that ends early, or a port that none has, may still be read.
+        return if datagrams.iter().any(|datagram| datagram.get(4) == Some(&0)) {
+            Reading::unknown("an odd record")
+        } else {
+            Reading::no("no info")
+        };
+    }
+    if retried || infos.len() > 1 {
+        return Reading::unknown("lists of several moments");
+    }
+    if cuts > 0 {
+        return Reading::no("an entry without its end");
+    }
+    if rule_parts == 0 {
+        return Reading::no("no rules");
+    }
+    let (name, map, count) = infos.remove(0);
+    if count > 0 && player_parts == 0 {
+        return Reading::no("no players, and the info counts some");
+    }
+    let some = |text: Text| Some(text).filter(|text| !text.is_empty());
+    let fields = Fields { name: some(name), map: some(map), rules, players, teams: Vec::new() };
+    Reading { whole: Whole::Unknown("lists carry no count"), fields: Some(fields) }
+}
+
+fn part(datagram: &[u8]) -> Part {
+    if datagram.len() < 5 || !(0x77..=0x80).contains(&datagram[0]) || datagram[1..4] != [0, 0, 0] {
+        return Part::Other;
+    }
+    let mut rest = &datagram[5..];
+    match datagram[4] {
+        0 => info(&mut rest).unwrap_or(Part::Other),
+        1 => {
+            let mut pairs = Pairs::new();
+            while !rest.is_empty() {
+                let Some(key) = string(&mut rest) else { return Part::Cut };
+                let Some(value) = string(&mut rest) else { return Part::Cut };
+                pairs.push((key, value));
+            }
+            Part::Rules(pairs)
+        }
+        2 => {
+            let mut players = Vec::new();
+            while !rest.is_empty() {
+                let Some(player) = player(&mut rest) else { return Part::Cut };
+                players.push(player);
+            }
+            Part::Players(players)
+        }
+        _ => Part::Other,
+    }
+}
+
+fn info(rest: &mut &[u8]) -> Option<Part> {
+    let _server_id = integer(rest)?;
+    let _ip = string(rest)?;
+    let port = integer(rest)?;
+    let _query_port = integer(rest)?;
+    if port > 65_535 {
+        return None;
+    }
+    let name = string(rest)?;
+    let map = string(rest)?;
+    let _game_type = string(rest)?;
+    let players = integer(rest)?;
+    let _max_players = integer(rest)?;
+    // What follows differs between games, and the fields so far are enough. Negative counts mean nothing.
+    Some(Part::Info { name, map, players: if players > i32::MAX as u32 { 0 } else { players } })
+}
+
+fn player(rest: &mut &[u8]) -> Option<Pairs> {
+    let id = integer(rest)?;
+    let name = string(rest)?;
+    let (ping, score, stats) = (integer(rest)?, integer(rest)?, integer(rest)?);
+    let signed = |value: u32| (value as i32).to_string().into_bytes();
+    Some(vec![
+        (b"id".to_vec(), signed(id)),
+        (b"name".to_vec(), name),
+        (b"ping".to_vec(), signed(ping)),
+        (b"score".to_vec(), signed(score)),
+        (b"stats_id".to_vec(), stats.to_string().into_bytes()),
+    ])
+}
+
+fn byte(rest: &mut &[u8]) -> Option<u8> {
+    let (&first, after) = rest.split_first()?;
+    *rest = after;
+    Some(first)
+}
+
+fn integer(rest: &mut &[u8]) -> Option<u32> {
+    let mut value = 0;
+    for shift in [0, 8, 16, 24] {
+        value |= u32::from(byte(rest)?) << shift;
+    }
+    Some(value)
+}
+
+/// The bytes of a string without the one terminator at their end.
+fn string(rest: &mut &[u8]) -> Option<Text> {
+    let first = byte(rest)?;
+    let is_wide = first & 0x80 != 0;
+    let mut length = u64::from(first & 0x3F);
+    let mut more = first & 0x40 != 0;
+    for shift in [6, 13, 20, 27] {
+        if !more {
+            break;
+        }
+        let next = byte(rest)?;
+        length |= u64::from(next & 0x7F) << shift;
+        more = next & 0x80 != 0;
+    }
+    // 32 bits are all there are.
+    length &= 0xFFFF_FFFF;
+    let unit = if is_wide { 2 } else { 1 };
+    let bytes = length * unit;
+    if bytes > rest.len() as u64 {
+        return None;
+    }
+    let (text, after) = rest.split_at(bytes as usize);
+    *rest = after;
+    let mut text = text.to_vec();
+    let terminator = if is_wide { &[0, 0][..] } else { &[0][..] };
+    if text.ends_with(terminator) {
+        text.truncate(text.len() - terminator.len());
+    }
+    Some(text)
+}

@@ -1,0 +1,111 @@
+//! All captures and the corpora of single datagrams, read by the library and by the naive readers of `fuzz/naive`.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
+
+mod common;
+#[path = "../fuzz/bodies/differential.rs"]
+mod differential;
+#[path = "../fuzz/bodies/script.rs"]
+mod script;
+
+use std::path::Path;
+
+use common::captures;
+
+/// Every capture: in its order and against it, without each of its datagrams, with that one late and twice, and with it cut.
+/// At least so many of the project's own vectors are complete and compared field by field.
+fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
+    let mut found = Found { check, differences: Vec::new() };
+    let mut compared = 0;
+    for case in captures::cases(protocol) {
+        let name = &case.name;
+        let mut packets: Vec<Vec<u8>> = case.packets.iter().map(|packet| packet.to_vec()).collect();
+        compared += usize::from(found.check(name, &packets));
+        for left_out in 0..packets.len() {
+            let mut some = packets.clone();
+            let one = some.remove(left_out);
+            found.check(&format!("{name} without datagram {left_out}"), &some);
+            some.extend([one.clone(), one.clone()]);
+            found.check(&format!("{name}, datagram {left_out} late and twice"), &some);
+            for length in (0..one.len()).step_by(7) {
+                let mut cut = packets.clone();
+                cut[left_out].truncate(length);
+                found.check(&format!("{name}, datagram {left_out} cut to {length}"), &cut);
+            }
+        }
+        packets.reverse();
+        found.check(&format!("{name} in reverse"), &packets);
+    }
+    println!("{compared} compared");
+    assert!(compared >= least, "{compared} were compared");
+    found.report();
+}
+
+/// What the readers do not agree on.
+struct Found {
+    check: fn(&[Vec<u8>]) -> bool,
+    differences: Vec<String>,
+}
+
+impl Found {
+    fn check(&mut self, what: &str, datagrams: &[Vec<u8>]) -> bool {
+        let check = self.check;
+        std::panic::catch_unwind(|| check(datagrams)).unwrap_or_else(|_| {
+            self.differences.push(what.to_owned());
+            false
+        })
+    }
+
+    fn report(self) {
+        assert_eq!(self.differences, Vec::<String>::new());
+    }
+}
+
+/// The corpora of targets whose inputs are one datagram each.
+fn corpora(targets: &[&str], check: fn(&[Vec<u8>]) -> bool) {
+    let mut found = Found { check, differences: Vec::new() };
+    for target in targets {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            found.check(&path.display().to_string(), &[std::fs::read(&path).unwrap()]);
+        }
+    }
+    found.report();
+}
+
+fn quake3_each(datagrams: &[Vec<u8>]) -> bool {
+    datagrams.iter().all(|datagram| differential::quake3_datagram(datagram))
+}
+
+#[test]
+fn quake3() {
+    captures("quake3", 14, quake3_each);
+    corpora(&["quake3_response", "quake3_reply"], quake3_each);
+}
+
+#[test]
+fn gamespy1() {
+    captures("gamespy1", 30, differential::gamespy1_datagrams);
+    corpora(&["gamespy1_response"], differential::gamespy1_datagrams);
+}
+
+#[test]
+fn gamespy4() {
+    captures("gamespy4", 10, differential::gamespy4_datagrams);
+    corpora(&["gamespy4_response"], differential::gamespy4_datagrams);
+}
+
+#[test]
+fn ut2004() {
+    captures("ut2004", 1, differential::ut2004_datagrams);
+    corpora(&["ut2004_response"], differential::ut2004_datagrams);
+}
