@@ -313,6 +313,17 @@ fn parts_without_numbers_are_incomplete_when_one_is_lost() {
     }
 }
 
+/// The request is unknown here: the number of the last part says that this is a status.
+#[test]
+fn recorded_parts_without_numbers_are_incomplete_when_one_is_lost() {
+    let parts = vector("serioussam-64");
+    for lost in 0..3 {
+        let here = (0..3).filter(|part| *part != lost).map(|part| parts[part].clone());
+        let answer = Answer::from_datagrams(here, &Limits::default()).unwrap();
+        assert!(!answer.completeness().is_complete(), "{lost}");
+    }
+}
+
 /// A late part of the first reply joins the second one, and nothing but the players in it shows that.
 #[test]
 fn parts_of_two_replies_are_not_taken_for_one() {

@@ -85,11 +85,14 @@ struct Unnumbered {
     /// Whether the sections are numbered and the text is cut every 512 bytes, as 333networks' masters do
     /// (Masterserver-Perl).
     splits_tokens: bool,
+    /// Whether the last part says that this is Serious Sam's status, which begins with the server's description.
+    is_described: bool,
 }
 
 /// The constant reply numbers of Serious Sam's status and players (Croteam-official/Serious-Engine, GameAgent.cpp). Only
 /// the last datagram has one, always with fragment number 1; those before it have no number at all.
-const SERIOUS_SAM: [Option<u64>; 2] = [Some(333), Some(6)];
+const SERIOUS_SAM: [Option<u64>; 2] = [SERIOUS_SAM_STATUS, Some(6)];
+const SERIOUS_SAM_STATUS: Option<u64> = Some(333);
 
 impl Reassembly {
     pub(crate) fn new(limits: Limits) -> Self {
@@ -131,6 +134,7 @@ impl Reassembly {
             if !self.numbered.is_empty() {
                 return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), end()));
             }
+            self.unnumbered.is_described |= is_tail && trailer.reply == SERIOUS_SAM_STATUS;
             return self.unnumbered.insert(body, trailer.is_final, &mut self.parts);
         };
         let reply = self
@@ -286,7 +290,7 @@ impl Numbered {
 
 impl Unnumbered {
     fn new(limits: &Limits) -> Self {
-        Self { parts: Fragments::new(limits), splits_tokens: false }
+        Self { parts: Fragments::new(limits), splits_tokens: false, is_described: false }
     }
 
     /// Of two replies the one with its end, then the longer one.
@@ -324,7 +328,12 @@ impl Unnumbered {
         }
         check_counts(&bytes, limits).ok()?;
         let missing = Missing { end: !is_ended, ..Missing::NOTHING };
-        Some(Body { bytes, runs: Vec::new(), reply: None, missing, is_proven: false })
+        let mut body = Body { bytes, runs: Vec::new(), reply: None, missing, is_proven: false };
+        if self.is_described && body.fields().get("hostname").is_none() {
+            // The first part is lost, with the description, the count of players and some of these.
+            (body.missing.info, body.missing.players) = (true, true);
+        }
+        Some(body)
     }
 }
 

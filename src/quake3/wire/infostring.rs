@@ -76,11 +76,10 @@ impl<'a> InfoString<'a> {
     /// [`Self::get`] of several keys in one pass. No key is longer than [`find::LONGEST_TOKEN`].
     pub(crate) fn values<const N: usize>(self, keys: [&str; N]) -> [Option<&'a [u8]>; N] {
         let text = self.text();
-        let ends = find::tokens(b'\\', keys.map(str::len), text, |number, start, token| {
-            let before = text.get(..start).unwrap_or_default();
+        let ends = find::tokens(b'\\', keys.map(str::len), text, |number, before, start, token| {
             // Every second token is a key. What is behind the last separator is one only where something is there.
             keys.get(number).is_some_and(|key| token.eq_ignore_ascii_case(key.as_bytes()))
-                && memchr::memchr_iter(b'\\', before).count().is_multiple_of(2)
+                && before.is_multiple_of(2)
                 && start < text.len()
         });
         ends.map(|end| {
@@ -218,6 +217,16 @@ mod tests {
                 assert_eq!(info.get(key), plain.map(|(_, value)| value), "{key}");
             }
             assert_eq!(info.values(["b", "last"]), [info.get("b"), info.get("last")]);
+        }
+    }
+
+    /// Values that read as the wanted key, over several blocks: only a key counts.
+    #[test]
+    fn a_value_is_not_taken_for_a_key() {
+        for pairs in [1, 9, 10, 11, 500] {
+            let text = [br"\x\challenge".repeat(pairs), br"\challenge\7".to_vec()].concat();
+            assert_eq!(InfoString::new(&text).get("challenge"), Some(&b"7"[..]), "{pairs}");
+            assert_eq!(InfoString::new(&text[..text.len() - 12]).get("challenge"), None, "{pairs}");
         }
     }
 
