@@ -87,21 +87,20 @@ impl<const N: usize> Iterator for Marks<'_, N> {
 /// The longest token that [`tokens`] finds.
 pub(crate) const LONGEST_TOKEN: usize = BLOCK - 2;
 
-/// Where the first token of each length ends that a test accepts, which gets the number of the length, the number of separators
-/// before the token, its start and its bytes. Tokens of other lengths cost nothing: with one bit for each separator, those that
-/// follow another at the right distance are found together.
+/// Where the first token of each length ends that a test accepts, which gets the number of the length, the token's start and its
+/// bytes. Tokens of other lengths cost nothing: with one bit for each separator, those that follow another at the right distance
+/// are found together.
 #[inline]
 pub(crate) fn tokens<const N: usize>(
     separator: u8,
     lengths: [usize; N],
     text: &[u8],
-    mut is_it: impl FnMut(usize, usize, usize, &[u8]) -> bool,
+    mut is_it: impl FnMut(usize, usize, &[u8]) -> bool,
 ) -> [Option<usize>; N] {
     let mut found = [None; N];
     let mut separators = Marks::new([separator], text);
     // As if a separator stood before the text and one behind it.
     let mut before = 1_u64 << 63;
-    let mut passed = 0_usize;
     loop {
         let rest = separators.rest.len();
         let behind = if rest < BLOCK { 1 << rest } else { 0 };
@@ -111,14 +110,10 @@ pub(crate) fn tokens<const N: usize>(
             let distance = length.wrapping_add(1) % BLOCK;
             let mut ends = marks & (marks << distance | before >> BLOCK.wrapping_sub(distance));
             while ends != 0 && found.is_none() {
-                let at = ends.trailing_zeros();
-                let end = separators.block.wrapping_add(at as usize);
+                let end = separators.block.wrapping_add(ends.trailing_zeros() as usize);
                 let start = end.wrapping_sub(*length);
                 let token = text.get(start..end);
-                // Counted before its end: the token itself has none.
-                let preceding = passed.wrapping_add((marks & !(u64::MAX << at)).count_ones() as usize);
-                let is_found =
-                    |token: &[u8]| is_it(number, preceding, start, token) && !token.contains(&separator);
+                let is_found = |token: &[u8]| is_it(number, start, token) && !token.contains(&separator);
                 *found = token.is_some_and(is_found).then_some(end);
                 ends &= ends.wrapping_sub(1);
             }
@@ -126,7 +121,6 @@ pub(crate) fn tokens<const N: usize>(
         if behind != 0 || found.iter().all(Option::is_some) {
             return found;
         }
-        passed = passed.wrapping_add(marks.count_ones() as usize);
         before = marks;
     }
 }
@@ -176,11 +170,7 @@ mod tests {
                         plain.filter(|(_, length)| *length == wanted).map(|(start, _)| start).collect();
                     for start in 0..=length {
                         let end = plain.contains(&start).then_some(start + wanted);
-                        assert_eq!(
-                            tokens(byte, [wanted], &text, |_, _, at, _| at == start),
-                            [end],
-                            "{length}"
-                        );
+                        assert_eq!(tokens(byte, [wanted], &text, |_, at, _| at == start), [end], "{length}");
                     }
                 }
             }

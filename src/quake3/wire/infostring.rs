@@ -76,11 +76,18 @@ impl<'a> InfoString<'a> {
     /// [`Self::get`] of several keys in one pass. No key is longer than [`find::LONGEST_TOKEN`].
     pub(crate) fn values<const N: usize>(self, keys: [&str; N]) -> [Option<&'a [u8]>; N] {
         let text = self.text();
-        let ends = find::tokens(b'\\', keys.map(str::len), text, |number, before, start, token| {
+        // How many separators stand before an offset, for each key: counted once, however many values read as the key.
+        let mut counted = [(0_usize, 0_usize); N];
+        let ends = find::tokens(b'\\', keys.map(str::len), text, |number, start, token| {
+            if !keys.get(number).is_some_and(|key| token.eq_ignore_ascii_case(key.as_bytes())) {
+                return false;
+            }
+            let Some((until, count)) = counted.get_mut(number) else { return false };
+            let between = text.get(*until..start).unwrap_or_default();
+            *count = count.saturating_add(memchr::memchr_iter(b'\\', between).count());
+            *until = start;
             // Every second token is a key. What is behind the last separator is one only where something is there.
-            keys.get(number).is_some_and(|key| token.eq_ignore_ascii_case(key.as_bytes()))
-                && before.is_multiple_of(2)
-                && start < text.len()
+            count.is_multiple_of(2) && start < text.len()
         });
         ends.map(|end| {
             let value = text.get(end?.saturating_add(1)..).unwrap_or_default();

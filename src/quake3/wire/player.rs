@@ -202,13 +202,16 @@ pub(crate) struct PlayerLines<'a> {
     /// Quotes and line feeds from there on, as offsets from `marks_from`.
     marks: Marks<'a, 2>,
     marks_from: usize,
+    /// Where the first backslash stands: lines before it need not be searched for one.
+    backslash: usize,
     /// Whether a line that is not blank was skipped.
     skipped: bool,
 }
 
 impl<'a> PlayerLines<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text, start: 0, marks: Marks::new(MARKS, text), marks_from: 0, skipped: false }
+        let backslash = memchr::memchr(b'\\', text).unwrap_or(text.len());
+        Self { text, start: 0, marks: Marks::new(MARKS, text), marks_from: 0, backslash, skipped: false }
     }
 
     /// The position of the next quote or line feed. Inlined, a line takes a third fewer instructions.
@@ -229,7 +232,7 @@ impl<'a> PlayerLines<'a> {
         let end = line_feed.unwrap_or(self.text.len());
         let is_usual =
             is_quote(open) && is_quote(close) && close.checked_add(1) == Some(end) && !is_quote(end);
-        if !is_usual || before.contains(&b'\\') {
+        if !is_usual || (self.backslash < open && before.contains(&b'\\')) {
             return None;
         }
         self.start = end.saturating_add(1);
