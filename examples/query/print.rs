@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use queryport::games::Game;
 use queryport::gamespy4::ut3::Settings;
-use queryport::model::{Colour, TextRef};
+use queryport::model::{Colour, Colours, TextRef};
 use queryport::{Error, Player, Protocol, ServerStatus, Text};
 use serde_json::json;
 
@@ -117,6 +117,10 @@ fn line(player: &Player) -> String {
     format!("  {score:>7} {ping:>5}  {}{team}", paint(player.name.as_ref()))
 }
 
+/// The terminal's codes of a game's palette. Black would be invisible on a dark terminal: grey.
+const QUAKE: [u8; 8] = [90, 31, 32, 33, 34, 36, 35, 37];
+const MINECRAFT: [u8; 16] = [90, 34, 32, 36, 31, 35, 33, 37, 90, 94, 92, 96, 91, 95, 93, 97];
+
 /// The plain text; on a terminal, with its colours.
 pub(crate) fn paint(text: TextRef<'_>) -> String {
     if !std::io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
@@ -125,10 +129,14 @@ pub(crate) fn paint(text: TextRef<'_>) -> String {
     let mut out = String::new();
     for span in text.spans() {
         match span.colour {
-            // Black would be invisible on a dark terminal.
-            Some(Colour::Palette(0)) => out.push_str("\x1b[90m"),
             Some(Colour::Palette(index)) => {
-                let _ = write!(out, "\x1b[{}m", 30 + u32::from(index % 8));
+                let codes: &[u8] = match text.style().colours {
+                    Colours::SectionSign => &MINECRAFT,
+                    _ => &QUAKE,
+                };
+                if let Some(code) = codes.get(usize::from(index)) {
+                    let _ = write!(out, "\x1b[{code}m");
+                }
             }
             Some(Colour::Rgb(red, green, blue)) => {
                 let _ = write!(out, "\x1b[38;2;{red};{green};{blue}m");

@@ -85,7 +85,11 @@ pub(crate) fn servers(
     let (sender, receiver) = mpsc::channel(1024);
     let file = file(game).filter(|_| lists.is_known);
     if let Some(known) = file.as_ref().and_then(|file| remembered(file, lists.least_interval)) {
-        eprintln!("scan: {} servers of {} from the last answers of its list servers", known.len(), game.name);
+        command_line::complain(&format!(
+            "scan: {} servers of {} from the last answers of its list servers",
+            known.len(),
+            game.name
+        ));
         let protocol = game.protocol;
         tokio::spawn(async move {
             for address in known {
@@ -119,7 +123,7 @@ pub(crate) fn servers(
         if let (Some(file), false) = (file, listed.is_empty())
             && let Err(error) = remember(&file, &listed)
         {
-            eprintln!("scan: {}: {error}", file.display());
+            command_line::complain(&format!("scan: {}: {}", file.display(), command_line::message(&error)));
         }
     });
     Ok(receiver)
@@ -149,13 +153,15 @@ fn report(servers: &GameServers) {
                 let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
                 let left_out: String =
                     left_out.map(|(count, why)| format!(", {count} left out: {why}")).collect();
-                eprintln!("scan: {address}: {count} servers, {completeness}, {end}{left_out}");
+                command_line::complain(&format!(
+                    "scan: {address}: {count} servers, {completeness}, {end}{left_out}"
+                ));
             }
             Some(Err(error)) => {
                 let words = command_line::message(error);
                 let words =
                     words.strip_prefix(address).and_then(|words| words.strip_prefix(": ")).unwrap_or(&words);
-                eprintln!("scan: {address}: {words}");
+                command_line::complain(&format!("scan: {address}: {words}"));
             }
             None => {}
         }

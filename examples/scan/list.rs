@@ -14,6 +14,8 @@ use queryport::Protocol;
 use queryport::net::ScanTarget;
 use tokio::sync::mpsc;
 
+use super::command_line;
+
 /// The longest line that can hold a target: a protocol, a host name of 253 bytes and a port.
 const MAX_LINE: usize = 4096;
 
@@ -118,11 +120,14 @@ pub(crate) fn from_file(path: &str, protocol: Protocol) -> std::io::Result<mpsc:
                         }
                     }
                     Ok(None) => {}
-                    Err(why) => eprintln!("scan: {path}:{number}: {why}"),
+                    Err(why) => command_line::complain(&format!("scan: {path}:{number}: {why}")),
                 },
                 Ok(None) => break,
                 Err(error) => {
-                    eprintln!("scan: {path}:{number}: {error}");
+                    command_line::complain(&format!(
+                        "scan: {path}:{number}: {}",
+                        command_line::message(&error)
+                    ));
                     break;
                 }
             }

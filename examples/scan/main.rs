@@ -272,10 +272,10 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     }
     let _ = out.flush();
     bar.finish_and_clear();
-    eprint!("{}", summary.text(scan.stats(), &scan.io()));
+    command_line::complain(summary.text(scan.stats(), &scan.io()).trim_end());
     if is_interrupted {
         let finished = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).finished();
-        eprintln!("  interrupted; to go on:  --skip {finished}");
+        command_line::complain(&format!("  interrupted; to go on:  --skip {finished}"));
     }
     Ok(if summary.answered() > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
