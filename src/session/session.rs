@@ -58,8 +58,11 @@ pub struct Session<C: Conversation> {
     /// How many timeouts a server may take in all once it has answered something.
     patience: u8,
     has_answered: bool,
-    /// The longest time from the first request of a step to what answered it.
+    /// The longest time from a request, or from the first of several that were sent for one reply, to the first datagram of
+    /// the reply.
     slowest: Micros,
+    /// How long the server had been silent when the latest retry was due.
+    silence: Micros,
     stats: QueryStats,
     last_rejection: Option<ParseError>,
     state: State<C::Answer>,
@@ -113,6 +116,7 @@ impl<C: Conversation> Session<C> {
             patience: 1,
             has_answered: false,
             slowest: Micros::default(),
+            silence: Micros::default(),
             stats: QueryStats::default(),
             last_rejection: None,
             state: State::Running,
@@ -169,9 +173,8 @@ impl<C: Conversation> Session<C> {
                 self.rtt = Some(since.into());
             }
             self.has_answered = true;
-            // Since the first request of the step, as far as is known: each retry followed a wait.
-            let waits = (0..self.retries()).map(|retry| self.timing.reply_wait(retry));
-            self.slowest = self.slowest.max(waits.fold(since, Duration::saturating_add).into());
+            let silence = Duration::from(std::mem::take(&mut self.silence));
+            self.slowest = self.slowest.max(silence.saturating_add(since).into());
         }
         match verdict {
             Verdict::Rejected(_) => {}
@@ -211,6 +214,14 @@ impl<C: Conversation> Session<C> {
                 OnTimeout::Retry if may_retry => {
                     self.stats.retries = self.stats.retries.saturating_add(1);
                     self.span.retry(self.stats.retries);
+                    // Where only a part of the reply is missing, the server was not slow.
+                    self.silence = match timer {
+                        Timer::Reply => {
+                            let since = now.saturating_duration_since(self.sent_at);
+                            since.saturating_add(self.silence.into()).into()
+                        }
+                        _ => Micros::default(),
+                    };
                     self.to_send = true;
                 }
                 OnTimeout::Retry => {
