@@ -39,7 +39,8 @@
 //! address translation.
 //!
 //! # Traps
-//! - A wrong key gives no error but noise: [`ListError::WrongKey`](crate::ListError::WrongKey).
+//! - A wrong key gives no error but noise: [`ListError::WrongKey`](crate::ListError::WrongKey). About one noise in twenty reads as
+//!   the beginning of a list: an incomplete one without servers.
 //! - OpenSpy sends a refusal as bare text, in clear (`Invalid source gamename`); the SDK knows `Query Error: ` before it.
 //! - Some list servers answer only requests that name at least one field (BF2Hub and FH2, after
 //!   `cetteup/GameserverLister`), SWAT 4's (`sergeii/swat4master`) only those with 1 to 20 fields that it knows, no maximum,

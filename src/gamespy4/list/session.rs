@@ -222,7 +222,7 @@ impl Conversation {
         Ok((rest, read))
     }
 
-    /// The error of an element that is none. A wrong key shows at once: noise is no list of fields.
+    /// The error of an element that is none. A wrong key shows here nearly always: noise is no list of fields.
     const fn malformed(&self) -> ListError {
         if self.addresses.is_empty() { ListError::WrongKey } else { ListError::Malformed(self.offset) }
     }
