@@ -21,6 +21,7 @@ mod command_line;
 mod transcript;
 mod wire;
 
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -98,9 +99,12 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
 /// Each server of a capture that sent a client replies of a known protocol.
 fn captured(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
     let mut flows: Vec<((SocketAddr, SocketAddr), Vec<Bytes>)> = Vec::new();
+    // In the order of their first datagrams.
+    let mut known = HashMap::new();
     for datagram in capture::read(file)? {
         let flow = (datagram.from, datagram.to);
-        match flows.iter_mut().find(|(of, _)| *of == flow) {
+        let number = *known.entry(flow).or_insert(flows.len());
+        match flows.get_mut(number) {
             Some((_, datagrams)) => datagrams.push(datagram.payload),
             None => flows.push((flow, vec![datagram.payload])),
         }
