@@ -215,6 +215,10 @@ async fn the_local_address_chooses_the_network() {
 async fn a_network_that_cannot_be_reached_is_an_error() {
     let none = client().with_local_address("192.0.2.77:0".parse().unwrap()).lan(None, &[]).unwrap_err();
     assert!(matches!(none, Error::Io { .. }), "the machine does not have the address: {none}");
+    // No datagram leaves loopback with loopback's address: it is known before the first.
+    let loopback = client().with_local_address("127.0.0.1:0".parse().unwrap());
+    let none = loopback.lan(None, &["192.0.2.255".parse().unwrap()]).unwrap_err();
+    assert!(matches!(none, Error::Io { doing: "reach the local network", .. }), "{none}");
 }
 
 #[test]
