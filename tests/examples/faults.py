@@ -7,6 +7,7 @@ No run may panic, hang, show an error in the form of Rust's `Debug`, or end with
 Linux (/dev/full) and takes about half a minute.
 """
 
+import fcntl
 import os
 import pty
 import re
@@ -37,8 +38,9 @@ class Run(NamedTuple):
     """A command line that does real work."""
 
     line: str
-    # Its status where nothing goes wrong, and where Ctrl-C ends it; by default the signal itself ends it.
-    status: int = 0
+    # Its status where nothing goes wrong (none: 0 or 1, which others on this machine decide), and where Ctrl-C ends it; by default
+    # the signal itself ends it.
+    status: int | None = 0
     interrupted: tuple = ()
     # What a full disk makes of it; as `status` where it prints nothing before its end.
     full: int = 1
@@ -55,8 +57,8 @@ RUNS = [
     Run("query quake3 LIVE --record NEW"),
     Run("query quake3 SILENT --timeout WAIT", status=1),
     Run("query quake3 SILENT --timeout WAIT --json", status=1),
-    Run("query 127.0.0.1 --timeout WAIT", status=1),
-    Run("query --lan --network 127.255.255.255 --timeout WAIT", status=1),
+    Run("query 127.0.0.1 --timeout WAIT", status=None),
+    Run("query --lan --network 127.255.255.255 --timeout WAIT", status=None),
     Run("scan LIST --timeout WAIT --retries 0", interrupted=(0, 1)),
     Run("scan LIST --json --timeout WAIT --retries 0", interrupted=(0, 1)),
     Run("scan - --json --timeout WAIT", service=True, reads=True, interrupted=(0, 1)),
@@ -158,6 +160,7 @@ class Check:
         self.examples, self.folder = examples, folder
         self.failures, self.runs, self.words = [], 0, {}
         self.lock, self.fixed_ports = threading.Lock(), threading.Lock()
+        self.endless = os.pipe()
         self.silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.silent.bind(("127.0.0.1", 0))
         self.live = self.start("serve quake3 0 --no-guard --seconds 600")
@@ -202,61 +205,57 @@ class Check:
         with self.lock:
             self.failures.append(why)
 
+    def work(self, run, wait=1, **streams):
+        """Starts a run. Standard input is never written to, where it is read."""
+        return self.start(run.line, wait, stdin=self.endless[0] if run.reads else subprocess.DEVNULL, **streams)
+
+    def other(self, run):
+        """Statuses that depend on the machine: ports that others use, servers that answer or refuse."""
+        return {0, 1} if run.status is None else {1} if run.line.startswith("game_server") else set()
+
+    def serve_on(self, run, process):
+        """Ends a service that has gone on without its output. Returns the statuses of that."""
+        if not run.service:
+            return set()
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        return {INTERRUPTED, *run.interrupted}
+
     def interrupt(self, run, moment):
-        with self.start(run.line, LONG, stdin=subprocess.PIPE if run.reads else subprocess.DEVNULL) as process:
+        with self.work(run, LONG) as process:
             time.sleep(moment / 1000)
             process.send_signal(signal.SIGINT)
             # What does no waiting can have ended before.
-            ended = () if run.service or "WAIT" in run.line else (run.status,)
-            keep = process.stdin
-            process.stdin = None
-            self.end(process, f"{run.line}, interrupted after {moment} ms", {INTERRUPTED, *run.interrupted, *ended, *self.other(run)})
-            if keep:
-                keep.close()
-
-    def other(self, run):
-        """Statuses that depend on the machine: ports that others use, an answer that LIVE may refuse."""
-        return (0, 1) if run.status is None else (1,) if run.line.startswith("game_server") else ()
+            ended = set() if run.service or "WAIT" in run.line else {run.status}
+            allowed = {INTERRUPTED, *run.interrupted} | ended | self.other(run)
+            self.end(process, f"{run.line}, interrupted after {moment} ms", allowed)
 
     def closed(self, run, lines, streams):
         """`| head -n LINES`: nobody reads what comes after."""
-        with self.start(run.line, stdin=subprocess.PIPE if run.reads else subprocess.DEVNULL) as process:
+        with self.work(run) as process:
             for _ in range(lines if not run.reads and "LIVE" in run.line else 0):
                 process.stdout.readline()
             for stream in streams:
                 getattr(process, stream).close()
                 setattr(process, stream, None)
             # It may end by that, as by an interrupt.
-            allowed = {0, run.status, *run.interrupted, *self.other(run)}
-            if run.service:
-                time.sleep(0.3)
-                process.send_signal(signal.SIGINT)
-                allowed |= {INTERRUPTED}
-            keep, process.stdin = process.stdin, None
+            allowed = {0, run.status, *run.interrupted} | self.other(run) | self.serve_on(run, process)
             self.end(process, f"{run.line}, {' and '.join(streams)} closed after {lines} lines", allowed)
-            if keep:
-                keep.close()
 
     def full(self, run, streams):
         """A full disk behind the output."""
-        with open("/dev/full", "wb") as full, self.start(
-                run.line, stdin=subprocess.PIPE if run.reads else subprocess.DEVNULL, **dict.fromkeys(streams, full)) as process:
-            is_written = "stdout" in streams
-            allowed = {run.full, run.status} if is_written else {run.status}
-            allowed |= set(self.other(run))
-            if run.service:
-                time.sleep(0.3)
-                process.send_signal(signal.SIGINT)
-                allowed |= {INTERRUPTED, *run.interrupted}
-            keep, process.stdin = process.stdin, None
-            said = self.end(process, f"{run.line} with a full disk as {' and '.join(streams)}", allowed)
-            if keep:
-                keep.close()
-            # Where something is to be written, success is no end.
-            if is_written and run.status == 0 and not run.service and process.returncode == 0:
-                self.fail(f"{run.line} does not notice that nothing of its output was written")
-            if is_written and process.returncode == run.full != run.status and not run.service and "stderr" not in streams and b"space" not in said:
-                self.fail(f"{run.line} does not say that the disk is full: {said.decode(errors='replace')}")
+        with open("/dev/full", "wb") as full, self.work(run, **dict.fromkeys(streams, full)) as process:
+            is_output = "stdout" in streams
+            allowed = {run.status} | ({run.full} if is_output else set()) | self.other(run) | self.serve_on(run, process)
+            what = f"{run.line} with a full disk as {' and '.join(streams)}"
+            said = self.end(process, what, allowed)
+        if not is_output or run.service or run.status is None:
+            return
+        # Where something is to be written, success is no end.
+        if process.returncode == 0:
+            self.fail(f"{what}: nobody notices that nothing was written")
+        if "stderr" not in streams and process.returncode == run.full != run.status and b"no space left" not in said:
+            self.fail(f"{what}: {said.decode(errors='replace')} does not say so")
 
     def wrong(self, line, status):
         with self.start(line) as process:
@@ -293,7 +292,7 @@ class Check:
         """Ctrl-C at the prompt for a password: the terminal shows again what is typed."""
         terminal, other = pty.openpty()
         process = self.start("rcon LIVE status", stdin=other, stdout=other, stderr=other, start_new_session=True,
-                             env={"HOME": str(self.folder)}, preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0))
+                             env={"HOME": str(self.folder)}, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         shown = b""
         while b"password: " not in shown and select.select([terminal], [], [], HANG)[0]:
             shown += os.read(terminal, 1000)
