@@ -52,6 +52,9 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
             Err(problem) => command_line::complain(&format!("IPv4 only: {problem}")),
         }
     }
+    let addresses = sockets.iter().map(|socket| Ok(socket.local_addr()?.to_string()));
+    let addresses = addresses.collect::<std::io::Result<Vec<_>>>()?.join(", ");
+    writeln!(std::io::stdout(), "a game answers on {addresses}")?;
     let stopped = Arc::new(AtomicBool::new(false));
     if !ends_by_itself {
         let stopped = Arc::clone(&stopped);
