@@ -23,7 +23,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let client = Client::new()?;
-    let arguments = command_line::arguments(USAGE);
+    let arguments = command_line::arguments(USAGE)?;
     let (pairs @ [_, ..], []) = arguments.as_chunks() else { return Err(WrongUsage(USAGE).into()) };
     let mut queries = JoinSet::new();
     for [protocol, server] in pairs {

@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use command_line::WrongArgument;
 use queryport::quake3::ConnectQuery;
 use queryport::{Client, Protocol};
 
@@ -76,7 +77,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         };
         userinfo.iter().try_fold(query, |query, (key, value)| query.with(key, value))
     };
-    build(0)?;
+    build(0).map_err(|error| WrongArgument(error.to_string()))?;
     let client = Client::new()?;
     let port = Protocol::Quake3.default_query_port();
     let query = |nonce| build(nonce).unwrap_or_else(|_| ConnectQuery::new(nonce));

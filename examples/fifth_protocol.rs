@@ -1,5 +1,12 @@
 //! A fifth protocol in a query, as a `Query` and in a scan with Quake 3: `cargo run --example fifth_protocol`
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use command_line::WrongUsage;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Client, Limits, ParseError, ParseErrorKind, Query, Scan, ScanOptions};
 use queryport::{ServerStatus, Timing, ToStatus, quake3};
@@ -34,8 +41,16 @@ impl ToStatus for Pong {
     }
 }
 
+const USAGE: &str = "fifth_protocol";
+
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> ExitCode {
+    command_line::exit(run().await)
+}
+
+async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let [] = command_line::arguments(USAGE)?[..] else { return Err(WrongUsage(USAGE).into()) };
+    let mut out = io::stdout();
     let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await?;
     let server = socket.local_addr()?;
     tokio::spawn(async move {
@@ -44,16 +59,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
     let client = Client::new()?;
-    println!("single: {}", client.ask(Ping, server).await?.answer.0);
+    writeln!(out, "single: {}", client.ask(Ping, server).await?.answer.0)?;
     let query: Box<dyn Query> = Box::new(client.target_with(server.to_string(), 4000, |_nonce| Ping));
-    println!("as a Query: {}", query.query().await?.answer.name.unwrap_or_default());
+    writeln!(out, "as a Query: {}", query.query().await?.answer.name.unwrap_or_default())?;
     let toy: Box<dyn Conversation<Answer = _> + Send> = Box::new(Ping.map(|pong| pong.to_status()));
     let quake3 = quake3::StatusQuery::new(7, Limits::default()).map(|answer| answer.to_status());
     let targets = [(server, toy), (([127, 0, 0, 1], 9).into(), Box::new(quake3) as _)];
     let mut scan = Scan::new(targets, Timing::default(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
         let name = scanned.result.map(|outcome| outcome.answer.name.unwrap_or_default().to_string());
-        println!("in a scan: {}", name.unwrap_or_else(|error| error.to_string()));
+        writeln!(out, "in a scan: {}", name.unwrap_or_else(|error| error.to_string()))?;
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

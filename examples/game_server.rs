@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use command_line::WrongUsage;
 use queryport::quake3::server::Options;
 use queryport::serve::{Announcer, Handled, Responder};
 use queryport::{Player, Protocol, Secret, ServerStatus};
@@ -31,15 +32,18 @@ use queryport::{Player, Protocol, Secret, ServerStatus};
 const PORTS: [u16; 2] = [27960, 27961];
 /// Ticks of two seconds.
 const TICKS: u32 = 40;
+const USAGE: &str = "game_server [0]; answers on ports 27960 and 27961 of loopback, for two seconds or, with 0, until standard input ends";
 
 fn main() -> ExitCode {
     command_line::exit(run())
 }
 
 fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let arguments = command_line::arguments(
-        "game_server [0]; answers on ports 27960 and 27961 of loopback, for two seconds or, with 0, until standard input ends",
-    );
+    let ends_by_itself = match &command_line::arguments(USAGE)?[..] {
+        [] => true,
+        [zero] if zero == "0" => false,
+        _ => return Err(WrongUsage(USAGE).into()),
+    };
     let mut sockets = Vec::new();
     for port in PORTS {
         sockets.push(listen((Ipv4Addr::LOCALHOST, port).into())?);
@@ -48,8 +52,10 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
             Err(problem) => command_line::complain(&format!("IPv4 only: {problem}")),
         }
     }
+    let addresses = sockets.iter().map(|socket| Ok(socket.local_addr()?.to_string()));
+    let addresses = addresses.collect::<std::io::Result<Vec<_>>>()?.join(", ");
+    writeln!(std::io::stdout(), "a game answers on {addresses}")?;
     let stopped = Arc::new(AtomicBool::new(false));
-    let ends_by_itself = arguments.is_empty();
     if !ends_by_itself {
         let stopped = Arc::clone(&stopped);
         std::thread::spawn(move || {

@@ -9,34 +9,42 @@
 #[path = "command_line/mod.rs"]
 mod command_line;
 
+use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use queryport::{Limits, inspect};
 
 fn main() -> ExitCode {
-    command_line::exit(run().map(|()| ExitCode::SUCCESS).map_err(Into::into))
+    command_line::exit(run())
 }
 
-fn run() -> io::Result<()> {
+fn run() -> Result<ExitCode, Box<dyn Error>> {
     let arguments = command_line::arguments(
         "inspect [HEXADECIMAL]...; without arguments, a datagram a line of standard input",
-    );
+    )?;
     let mut out = io::stdout().lock();
-    if !arguments.is_empty() {
-        return arguments.iter().try_for_each(|text| print(text, &mut out));
+    let mut are_datagrams = true;
+    for text in &arguments {
+        are_datagrams &= print(text, &mut out)?;
     }
-    for line in io::stdin().lock().lines() {
-        print(&line?, &mut out)?;
+    if arguments.is_empty() {
+        for line in io::stdin().lock().split(b'\n') {
+            are_datagrams &= print(&String::from_utf8_lossy(&line?), &mut out)?;
+        }
     }
-    Ok(())
+    Ok(if are_datagrams { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn print(text: &str, out: &mut impl Write) -> io::Result<()> {
+/// Returns false for a text that is not hexadecimal.
+fn print(text: &str, out: &mut impl Write) -> io::Result<bool> {
     let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != ':').collect();
     let datagram = match hex::decode(&digits) {
         Ok(datagram) => datagram,
-        Err(error) => return writeln!(out, "{text:?} is not hexadecimal: {error}"),
+        Err(error) => {
+            writeln!(out, "{text:?} is not hexadecimal: {error}")?;
+            return Ok(false);
+        }
     };
     writeln!(out, "{} bytes: {}", datagram.len(), datagram.escape_ascii())?;
     for candidate in inspect(&datagram, &Limits::default()) {
@@ -49,5 +57,5 @@ fn print(text: &str, out: &mut impl Write) -> io::Result<()> {
             writeln!(out, "    {problem}")?;
         }
     }
-    Ok(())
+    Ok(true)
 }

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
+use command_line::WrongArgument;
 use queryport::gamespy1::secure::GameKey;
 use queryport::net::serve as serve_master;
 use queryport::quake3::master::{ListQuery, ListRequest, Master, MasterEvent, Options, Policy, Scope};
@@ -189,9 +190,8 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
         (Some(protocol), ..) => ListRequest::new(protocol),
         (None, Some(game), Some(protocol)) => ListRequest::extended(game.as_bytes(), protocol),
         _ => {
-            return Err(
-                "give a game and its protocol number, --plain PROTOCOL, or a game and --key KEY".into()
-            );
+            let forms = "give a game and its protocol number, --plain PROTOCOL, or a game and --key KEY";
+            return Err(WrongArgument(forms.to_owned()).into());
         }
     };
     let request = ListRequest { empty: !arguments.playable, full: !arguments.playable, ..request };

@@ -52,7 +52,7 @@ async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let (up, down) = (Mock("up", Ok(ServerStatus::default())), Mock("down", Err(QueryError::Unreachable)));
     let mut servers: Vec<Arc<dyn Query>> = vec![Arc::new(up), Arc::new(down)];
     assert_eq!(count_up(servers.clone()).await, 1);
-    let arguments = command_line::arguments(USAGE);
+    let arguments = command_line::arguments(USAGE)?;
     let (targets, []) = arguments.as_chunks() else { return Err(WrongUsage(USAGE).into()) };
     for [protocol, server] in targets {
         servers.push(Arc::new(Client::new()?.target(protocol.parse()?, server)));

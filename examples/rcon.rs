@@ -8,7 +8,8 @@
 //! The password comes from the environment variable `QUERYPORT_RCON_PASSWORD`, or the program asks for it on the terminal. It
 //! is not taken from the command line, which other users of the machine can read. Options go before the server.
 //!
-//! Exit status: 0 complete, 1 no answer or refused, 2 wrong command line, 3 incomplete answer.
+//! Exit status: 0 complete, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130 after Ctrl-C where it asked for
+//! the password.
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
 #[path = "command_line/mod.rs"]
@@ -24,6 +25,8 @@ use queryport::quake3::{Password, RconAnswer};
 use queryport::{Client, Error, ErrorKind, Timing};
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
+/// The exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: i32 = 130;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -89,7 +92,7 @@ async fn main() -> ExitCode {
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let password = match std::env::var(VARIABLE) {
         Ok(password) => Ok(password),
-        Err(_) => rpassword::prompt_password("rcon password: "),
+        Err(_) => ask_for_password()?,
     };
     let Some(password) = password.ok().filter(|password| !password.is_empty()) else {
         return Err(format!(
@@ -109,6 +112,23 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         Ok(outcome) => Ok(print(&outcome.answer)?),
         Err(error) => Err(explained(&error, arguments.mode).into()),
     }
+}
+
+/// Asks for the password on the terminal. On Ctrl-C, `rpassword` raises the signal while the terminal is in raw mode: the signal
+/// is caught, so that the program ends after the terminal is as it was. After the password it ends the program at once.
+fn ask_for_password() -> io::Result<io::Result<String>> {
+    #[cfg(unix)]
+    let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
+    let password = rpassword::prompt_password("rcon password: ");
+    if password.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {
+        std::process::exit(INTERRUPTED);
+    }
+    #[cfg(unix)]
+    tokio::spawn(async move {
+        interrupts.recv().await;
+        std::process::exit(INTERRUPTED);
+    });
+    Ok(password)
 }
 
 /// The error, and which modes to try where the server does not answer.

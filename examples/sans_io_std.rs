@@ -1,8 +1,8 @@
 //! A query over a `std::net::UdpSocket`: no runtime, and no tokio in the dependency graph.
 //!
 //! ```text
-//! cargo run --no-default-features --features os-entropy --example game_server &          a server to query
-//! cargo run --no-default-features --features os-entropy --example sans_io_std [HOST:PORT]
+//! cargo run --no-default-features --features os-entropy --example game_server -- 0         a server to query
+//! cargo run --no-default-features --features os-entropy --example sans_io_std [HOST:PORT]  in another terminal
 //! ```
 #![allow(clippy::disallowed_methods, clippy::indexing_slicing, reason = "a program with a clock")]
 
@@ -15,8 +15,11 @@ use std::net::{ToSocketAddrs, UdpSocket};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use command_line::WrongUsage;
 use queryport::session::Session;
 use queryport::{Limits, Secret, Timing, ToStatus, quake3};
+
+const USAGE: &str = "sans_io_std [HOST:PORT]";
 
 fn main() -> ExitCode {
     command_line::exit(run())
@@ -24,9 +27,14 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode, Box<dyn Error>> {
     let secret = Secret::from_os()?;
-    let server = command_line::arguments("sans_io_std [HOST:PORT]").into_iter().next();
-    let server = server.unwrap_or_else(|| "127.0.0.1:27960".to_owned());
-    let server = server.to_socket_addrs()?.next().ok_or("the name has no address")?;
+    let server = match &command_line::arguments(USAGE)?[..] {
+        [] => "127.0.0.1:27960".to_owned(),
+        [server] => server.clone(),
+        _ => return Err(WrongUsage(USAGE).into()),
+    };
+    let addresses = server.to_socket_addrs();
+    let mut addresses = addresses.map_err(|error| format!("{server}: {}", command_line::message(&error)))?;
+    let server = addresses.next().ok_or("the name has no address")?;
     let query = quake3::StatusQuery::new(secret.number("nonce", server, 0), Limits::default());
     let mut session = Session::new(query, server, Timing::default(), Instant::now());
     let socket = UdpSocket::bind(if server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;

@@ -26,7 +26,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<ExitCode> {
-    let arguments = command_line::arguments(USAGE);
+    let arguments = command_line::arguments(USAGE)?;
     let rest = arguments.get(1..).unwrap_or_default();
     let (Some(file), (targets, [])) = (arguments.first(), rest.as_chunks()) else {
         return Err(WrongUsage(USAGE).into());
@@ -48,15 +48,34 @@ async fn run() -> Result<ExitCode> {
         }
     }
     let line = |(server, outcome)| serde_json::to_string(&(server, outcome)).map(|line| line + "\n");
-    std::fs::write(file, known.iter().map(line).collect::<std::result::Result<String, _>>()?)?;
+    let lines = known.iter().map(line).collect::<std::result::Result<String, _>>()?;
+    write(file, &lines).map_err(|error| format!("{file}: {}", command_line::message(&error)))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The statuses of the last run; none if there is no file.
 fn read(file: &str) -> Result<Known> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Known::new()),
-        Err(error) => Err(error.into()),
+    let problem =
+        |error: &(dyn std::error::Error + 'static)| format!("{file}: {}", command_line::message(error));
+    if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
+        return Err(format!("{file}: not a regular file").into());
     }
+    match std::fs::read_to_string(file) {
+        Ok(text) => {
+            let statuses: std::result::Result<Known, _> = text.lines().map(serde_json::from_str).collect();
+            Ok(statuses.map_err(|error| problem(&error))?)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Known::new()),
+        Err(error) => Err(problem(&error).into()),
+    }
+}
+
+/// Replaces the file whole: neither a full disk nor Ctrl-C loses the statuses of the last run.
+fn write(file: &str, lines: &str) -> io::Result<()> {
+    let new = format!("{file}.new");
+    let written = std::fs::write(&new, lines).and_then(|()| std::fs::rename(&new, file));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    written
 }

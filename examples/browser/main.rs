@@ -155,7 +155,7 @@ fn named(list: &str, protocol: Protocol) -> (String, List) {
         Ok(game) => (game.name.to_owned(), List::Game(game)),
         Err(error) => {
             let message = format!("no file {list:?}; as a game: {error}");
-            Arguments::command().error(UsageError::InvalidValue, message).exit()
+            command_line::leave(&Arguments::command().error(UsageError::InvalidValue, message))
         }
     }
 }

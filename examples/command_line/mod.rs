@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, value_parser};
 use clap_complete::Shell;
+use queryport::UnknownProtocol;
 
 /// The exit codes of every program, as `--help` says them.
 const EXIT_STATUS: &str =
@@ -15,7 +16,19 @@ const EXIT_STATUS: &str =
 
 /// Reads the command line. Beside its own options, every program has `--completions`. `examples`: command lines for `--help`.
 pub(crate) fn parse<A: clap::Parser>(examples: &[&str]) -> A {
-    try_parse(examples).unwrap_or_else(|error| error.exit())
+    try_parse(examples).unwrap_or_else(|error| leave(&error))
+}
+
+/// Prints the help, or what is wrong with a command line, and ends the program.
+pub(crate) fn leave(error: &clap::Error) -> ! {
+    let code = match error.print() {
+        Err(problem) if !error.use_stderr() && problem.kind() != io::ErrorKind::BrokenPipe => {
+            complain(&words(&problem));
+            1
+        }
+        _ => error.exit_code(),
+    };
+    std::process::exit(code)
 }
 
 /// The same with the error of a wrong command line.
@@ -46,15 +59,30 @@ fn program() -> String {
 }
 
 /// The arguments of a program without options. `--help` prints the usage.
-pub(crate) fn arguments(usage: &str) -> Vec<String> {
+pub(crate) fn arguments(usage: &'static str) -> Result<Vec<String>, Box<dyn Error>> {
     let arguments: Vec<String> =
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
-        let _ = writeln!(io::stdout(), "Usage: {usage}\n\n{EXIT_STATUS}");
+        writeln!(io::stdout(), "Usage: {usage}\n\n{EXIT_STATUS}")?;
         std::process::exit(0);
     }
-    arguments
+    match arguments.iter().any(|argument| argument.starts_with('-')) {
+        true => Err(WrongUsage(usage).into()),
+        false => Ok(arguments),
+    }
 }
+
+/// A wrong argument; the text says what is wrong with it.
+#[derive(Debug)]
+pub(crate) struct WrongArgument(pub(crate) String);
+
+impl fmt::Display for WrongArgument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for WrongArgument {}
 
 /// A wrong command line; the text is how to use the program.
 #[derive(Debug)]
@@ -68,6 +96,16 @@ impl fmt::Display for WrongUsage {
 
 impl Error for WrongUsage {}
 
+/// Runs a program on one thread. At its end, nothing waits for a name that is still being looked up.
+pub(crate) fn block_on<T>(
+    program: impl Future<Output = Result<T, Box<dyn Error>>>,
+) -> Result<T, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(program);
+    runtime.shutdown_background();
+    result
+}
+
 /// The exit code of a program. An error is written to standard error in words; a closed pipe is not an error.
 pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     match result {
@@ -75,7 +113,9 @@ pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&message(&*error));
-            if error.is::<WrongUsage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+            let is_wrong_command_line =
+                error.is::<WrongUsage>() || error.is::<WrongArgument>() || error.is::<UnknownProtocol>();
+            if is_wrong_command_line { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }

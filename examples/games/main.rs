@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --example games                        all of them, one line each
-//! cargo run --example games -- openarena "ut 2004" everything about these
+//! cargo run --example games -- openarena "ut 2004"  everything about these
 //! cargo run --example games -- --protocol quake3 --listed --json
 //! ```
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
@@ -31,7 +31,8 @@ const EXAMPLES: &[&str] = &[
 #[command(name = "games")]
 struct Arguments {
     /// Ids, former ids or names; all games without any.
-    games: Vec<String>,
+    #[arg(value_parser = game)]
+    games: Vec<&'static Game>,
     /// Games of this protocol only.
     #[arg(long)]
     protocol: Option<Protocol>,
@@ -43,13 +44,16 @@ struct Arguments {
     json: bool,
 }
 
+fn game(text: &str) -> Result<&'static Game, String> {
+    Game::find(text).map_err(|error| error.to_string())
+}
+
 fn main() -> ExitCode {
     command_line::exit(run(&command_line::parse(EXAMPLES)))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let named: Result<Vec<&Game>, _> = arguments.games.iter().map(|text| Game::find(text)).collect();
-    let mut games = named?;
+    let mut games = arguments.games.clone();
     let is_table = games.is_empty();
     if is_table {
         games = Game::all().collect();

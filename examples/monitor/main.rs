@@ -126,7 +126,7 @@ fn main() -> ExitCode {
             let _ = error.print();
             return unknown("wrong command line");
         }
-        Err(error) => error.exit(),
+        Err(error) => command_line::leave(&error),
     };
     let result = run(&arguments, watched);
     match result {
@@ -185,8 +185,8 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
 }
 
 fn run(arguments: &Arguments, watched: Watched) -> Result<ExitCode, Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    LocalSet::new().block_on(&runtime, watch(arguments, watched))
+    let tasks = LocalSet::new();
+    command_line::block_on(tasks.run_until(watch(arguments, watched)))
 }
 
 async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, Box<dyn Error>> {

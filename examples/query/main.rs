@@ -26,7 +26,7 @@ mod transcript;
 
 use std::io::{self, Write};
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,7 +119,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 async fn main() -> ExitCode {
     let arguments: Arguments = command_line::parse(EXAMPLES);
     if let Err(why) = check(&arguments) {
-        Arguments::command().error(UsageError::ArgumentConflict, why).exit();
+        command_line::leave(&Arguments::command().error(UsageError::ArgumentConflict, why));
     }
     command_line::exit(run(&arguments).await)
 }
@@ -182,8 +182,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         (&arguments.what, &arguments.server, &arguments.record)
     {
         let how = (&options, timing, arguments.short);
-        let result = record(&client, (*protocol, server), how, file).await?;
-        return Ok(ExitCode::from(show(arguments.json, (*protocol, server, ""), &result)?));
+        let (result, transcript) = record(&client, (*protocol, server), how).await;
+        let code = show(arguments.json, (*protocol, server, ""), &result)?;
+        std::fs::write(file, transcript)
+            .map_err(|error| format!("{}: {}", file.display(), command_line::message(&error)))?;
+        return Ok(ExitCode::from(code));
     }
     // The embedded servers run until they are dropped.
     let mut embedded = Vec::new();
@@ -242,13 +245,12 @@ fn show(
     }
 }
 
-/// Queries a server and writes a transcript into a file.
+/// Queries a server. Returns the transcript beside the result.
 async fn record(
     client: &Client,
     (protocol, server): (Protocol, &str),
     (options, timing, is_short): (&QueryOptions, Timing, bool),
-    file: &Path,
-) -> Result<Result<Answered, Error>, Box<dyn std::error::Error>> {
+) -> (Result<Answered, Error>, String) {
     let transcript = Arc::default();
     let conversation = |nonce| {
         let comments = vec![
@@ -273,8 +275,7 @@ async fn record(
         }
         Err(_) => String::new(),
     };
-    std::fs::write(file, text)?;
-    Ok(result)
+    (result, text)
 }
 
 /// Tries the usual ports of many games, or the given one.

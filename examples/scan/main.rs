@@ -33,7 +33,7 @@ mod output;
 mod summary;
 
 use std::future::poll_fn;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -41,6 +41,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use clap::Parser;
+use command_line::WrongArgument;
 use futures_core::Stream;
 use indicatif::{ProgressBar, ProgressStyle};
 use ipnet::IpNet;
@@ -160,9 +161,9 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    command_line::exit(run(&command_line::parse(EXAMPLES)).await)
+fn main() -> ExitCode {
+    let arguments = command_line::parse(EXAMPLES);
+    command_line::exit(command_line::block_on(run(&arguments)))
 }
 
 fn timing(arguments: &Arguments) -> Timing {
@@ -186,7 +187,9 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
     let game = match (known, &arguments.list) {
         _ if arguments.master.is_empty() => return Ok(known),
         (Some(known), _) => known,
-        (None, Some(list)) => return Err(format!("--master needs a game{}", game::advice(list)).into()),
+        (None, Some(list)) => {
+            return Err(WrongArgument(format!("--master needs a game{}", game::advice(list))).into());
+        }
         (None, None) => {
             let mut game = *Game::find("q3a")?;
             game.gamename = Some(arguments.game.clone().leak());
@@ -195,7 +198,7 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
             game
         }
     };
-    Ok(Some(game::with_masters(&game, &arguments.master)?))
+    Ok(Some(game::with_masters(&game, &arguments.master).map_err(WrongArgument)?))
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
@@ -215,8 +218,9 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             };
             game::servers(&client, game, &lists, bar.clone())?
         }
-        (None, Some(path)) => list::from_file(path, arguments.protocol)
-            .map_err(|error| format!("{path}: {}{}", command_line::message(&error), game::advice(path)))?,
+        (None, Some(path)) => {
+            list::from_file(path, arguments.protocol).map_err(|error| cannot_read(path, &error))?
+        }
         (None, None) => return Err("no list".into()),
     };
     let filter = Filter { exclude: arguments.exclude.clone(), shard: arguments.shard, skip: arguments.skip };
@@ -231,6 +235,8 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut closed = std::pin::pin!(output::closed());
     let mut is_interrupted = false;
+    // Standard output takes no more: a full disk.
+    let mut failed = None;
     loop {
         let next = poll_fn(|cx| {
             if interrupted.as_mut().poll(cx).is_ready() || closed.as_mut().poll(cx).is_ready() {
@@ -238,7 +244,10 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             }
             let next = Pin::new(&mut scan).poll_next(cx).map(Some);
             // Nothing else to do: what is written leaves.
-            if next.is_pending() && out.flush().is_err() {
+            if next.is_pending()
+                && let Err(error) = out.flush()
+            {
+                failed = Some(error);
                 return Poll::Ready(None);
             }
             next
@@ -262,22 +271,31 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             () => readable(&scanned, other),
         };
         bar.inc(1);
-        if let Some(line) = line {
-            let written = bar.suspend(|| writeln!(out, "{line}"));
-            if written.is_err() {
-                is_interrupted = true;
-                break;
-            }
+        if let Some(line) = line
+            && let Err(error) = bar.suspend(|| writeln!(out, "{line}"))
+        {
+            failed = Some(error);
+            is_interrupted = true;
+            break;
         }
     }
-    let _ = out.flush();
+    failed = failed.or_else(|| out.flush().err());
     bar.finish_and_clear();
     command_line::complain(summary.text(scan.stats(), &scan.io()).trim_end());
     if is_interrupted {
         let finished = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).finished();
         command_line::complain(&format!("  interrupted; to go on:  --skip {finished}"));
     }
+    if let Some(error) = failed.filter(|error| error.kind() != ErrorKind::BrokenPipe) {
+        return Err(error.into());
+    }
     Ok(if summary.answered() > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A list that is no file that can be read, and no game.
+fn cannot_read(path: &str, error: &std::io::Error) -> Box<dyn std::error::Error> {
+    let why = format!("{path}: {}{}", command_line::message(error), game::advice(path));
+    if error.kind() == ErrorKind::NotFound { WrongArgument(why).into() } else { why.into() }
 }
 
 /// Results and their rate on a terminal, nothing in a pipe. The length of the list is not known before its end.

@@ -37,6 +37,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use command_line::WrongArgument;
 use queryport::gamespy1::secure::GameKey;
 use queryport::model::Detailed;
 use queryport::net::serve;
@@ -126,7 +127,7 @@ async fn main() -> ExitCode {
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let (protocol, others) = arguments.protocol;
-    let mut world = world(protocol, &arguments.game)?;
+    let mut world = world(protocol, &arguments.game).map_err(WrongArgument)?;
     if let Some(players) = arguments.players {
         world.status = with_players(&world.status, (1..=players).map(|number| (number, 0)), players);
     }
@@ -141,7 +142,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         }
     }
     for (field, value) in &arguments.fields {
-        world.status = with_field(&world.status, field, value)?;
+        world.status = with_field(&world.status, field, value).map_err(WrongArgument)?;
     }
     let mut services: Vec<Service> = others.into_iter().map(Service::from).collect();
     if let Some(key) = arguments.key {
@@ -150,7 +151,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
             Service::GameSpy1(options) => Some(options),
             _ => None,
         });
-        options.last().ok_or("--key applies to gamespy1")?.key = Some(key);
+        options.last().ok_or_else(|| WrongArgument("--key applies to gamespy1".to_owned()))?.key = Some(key);
     }
     let now = Instant::now();
     let mut sockets = Vec::new();
@@ -172,7 +173,10 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         announcer = Some(match protocol {
             Protocol::Quake3 => Announcer::quake3("DarkPlaces", masters, status, Options::default(), now)?,
             Protocol::GameSpy1 => Announcer::gamespy1(port, masters, status, now)?,
-            other => return Err(format!("--announce applies to quake3 and gamespy1, not to {other}").into()),
+            other => {
+                let why = format!("--announce applies to quake3 and gamespy1, not to {other}");
+                return Err(WrongArgument(why).into());
+            }
         });
     }
     let mut line = world.about.to_owned();

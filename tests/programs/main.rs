@@ -36,13 +36,11 @@ fn examples() -> &'static PathBuf {
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "--example", "browser", "--example", "monitor", "--target-dir"]);
         build.arg(profile.parent().unwrap());
-        // The features of this test, so that the library is not built again.
+        // The features and the profile of this test, so that the library is not built again.
         if cfg!(feature = "tracing") {
             build.arg("--all-features");
         }
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
+        build.args(["--profile", if profile.ends_with("release") { "release" } else { "test" }]);
         assert!(build.status().unwrap().success(), "the examples are built");
         profile.join("examples")
     })
