@@ -51,7 +51,7 @@ pub fn work() -> Vec<Found> {
             16_384,
             one(b"\\m", b"playeR_{s}\\\\", b"queryid\\3.1\\final\\queryid\\", LARGEST),
         ),
-        found("gamespy1 session", "short values", 16_000, one(b"\\n_1\\", b"\x83\\", b"", LARGEST)),
+        found("gamespy1 session", "names", 16_384, one(b"\\q", b"player_{s}\\\\", b"", LARGEST)),
         found("gamespy1 session", "parts without numbers", 32_000, bursts(b"", b"\\a{s}\\b", b"", 100, 50)),
         found(
             "gamespy1 session",
@@ -229,9 +229,9 @@ pub fn work() -> Vec<Found> {
         ),
         found(
             "quake3 master",
-            "lists without servers",
+            "lists of full servers",
             16_000,
-            from(1000, b"\xff\xff\xff\xffgetserversExt x 1", b"", b"", 1),
+            from(1000, b"\xff\xff\xff\xffgetservers x 1 full", b"", b"", 1),
         ),
         found(
             "quake3 master",
