@@ -29,7 +29,7 @@ fn case<T>(name: &str, work: impl Fn() -> T) {
 
 /// Callgrind counts in this function only.
 #[inline(never)]
-fn counted(work: &mut dyn FnMut()) {
+pub fn counted(work: &mut dyn FnMut()) {
     written(work);
     // Something to do after the call: a jump in its stead would not return to this function.
     black_box(());

@@ -183,7 +183,8 @@ impl StatusQuery {
             return Ok(Verdict::Partial(Wait::Reply));
         };
         assembly.insert(number, last, datagram)?;
-        let may_be_only = self.dialect != Dialect::Standard && number == 0 && !assembly.is_mixed;
+        let may_be_only =
+            self.dialect != Dialect::Standard && number == 0 && assembly.len() == 1 && !assembly.is_mixed;
         if assembly.is_complete() || may_be_only {
             match assembly.finish(&self.limits, self.dialect == Dialect::Minecraft) {
                 Ok(answer) if assembly.is_complete() || answer.form() != Form::Sections => {

@@ -15,6 +15,8 @@ use crate::text::number;
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
+/// Players for whom room is made at once: the default of [`Limits::max_players`](crate::Limits::max_players).
+const USUAL_PLAYERS: usize = 1024;
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
@@ -36,7 +38,8 @@ impl ToStatus for Answer {
         let shows_bots = family == Family::DarkPlaces && known.bots.is_some() && known.gameversion.is_some();
         let mut lines = response.lines();
         let players = (response.kind() == Kind::Status).then(|| {
-            let mut players = Vec::with_capacity(response.count_bound());
+            // Not every line is a player's: a datagram of line feeds must not reserve a player for each.
+            let mut players = Vec::with_capacity(response.count_bound().min(USUAL_PLAYERS));
             for line in lines.by_ref() {
                 let mut player = player(line, bytes, style);
                 player.bot = player.ping.filter(|_| shows_bots).map(|ping| ping == 0);

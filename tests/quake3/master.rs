@@ -264,6 +264,29 @@ fn lists_stay_within_the_budget() {
     assert!(lists > 10, "and those who are served are served to the end");
 }
 
+/// Nor can a forged request make it walk over its table for one short datagram.
+#[test]
+fn a_list_that_its_filters_leave_empty_costs_what_it_looks_at() {
+    let start = Instant::now();
+    let (mut master, _) = master(start, 20_000);
+    let mut lists = 0_u32;
+    for ms in 0..2000_u32 {
+        let now = start + Duration::from_millis(ms.into());
+        for n in 0..20_u32 {
+            let victim = SocketAddr::from((Ipv4Addr::from_bits(0x0D00_0000 + ms * 20 + n), 9));
+            master.handle_datagram(now, victim, b"\xff\xff\xff\xffgetserversExt Test 3 gametype=none");
+        }
+        let mut out = Vec::new();
+        while master.poll_transmit(now, &mut out).is_some() {
+            assert!(out.ends_with(b"EOT\0\0\0") && out.len() < 40, "no server has this game type");
+            lists += 1;
+            out.clear();
+        }
+    }
+    // 4 MiB a second and a burst of 64 KiB, at seven bytes a server.
+    assert!((30..=61).contains(&lists), "{lists} lists, {:?}", master.stats());
+}
+
 /// Drives a master in exactly the documented order and nothing else: transmit until `None`, take events, sleep until the
 /// timeout or a datagram, handle it.
 #[test]

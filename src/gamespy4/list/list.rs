@@ -102,7 +102,7 @@ impl List {
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let mut rest = &self.entries[..];
         std::iter::from_fn(move || {
-            let (after, entry) = Entry::parse(rest, &self.head, self.default_port).ok()?;
+            let (after, entry) = Entry::parse(rest, &self.head, self.default_port, &mut 0).ok()?;
             rest = after;
             Some(entry)
         })
@@ -138,8 +138,14 @@ impl<'a> Entry<'a> {
         self.fields().find(|(found, _)| found.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
     }
 
-    /// Reads an entry: an error where it is not whole, a failure where it is none.
-    pub(super) fn parse(input: &'a [u8], head: &'a Head, default_port: u16) -> IResult<&'a [u8], Self> {
+    /// Reads an entry: an error where it is not whole, a failure where it is none. `pairs_read`: the bytes of its whole pairs,
+    /// which are not read again when more of the entry has come.
+    pub(super) fn parse(
+        input: &'a [u8],
+        head: &'a Head,
+        default_port: u16,
+        pairs_read: &mut usize,
+    ) -> IResult<&'a [u8], Self> {
         let (rest, (flags, address)) = (byte, address).parse(input)?;
         let has = |bit: u8| flags & bit != 0;
         let (rest, (query_port, private_address, private_port, ping_address)) = (
@@ -154,7 +160,7 @@ impl<'a> Entry<'a> {
             false => (rest, &[][..]),
         };
         let (rest, pairs) = match has(HAS_PAIRS) {
-            true => terminated(recognize(all_pairs), byte).parse(rest)?,
+            true => terminated(recognize(|input| all_pairs(input, pairs_read)), byte).parse(rest)?,
             false => (rest, &[][..]),
         };
         let query_port = query_port.unwrap_or(default_port);
@@ -181,11 +187,13 @@ fn all_values<'a>(mut input: &'a [u8], head: &'a Head) -> IResult<&'a [u8], ()> 
 }
 
 /// Pairs of texts up to an empty name.
-fn all_pairs(mut input: &[u8]) -> IResult<&[u8], ()> {
-    while input.first() != Some(&0) {
-        (input, _) = (text, text).parse(input)?;
+fn all_pairs<'a>(input: &'a [u8], read: &mut usize) -> IResult<&'a [u8], ()> {
+    let mut rest = input.get(*read..).unwrap_or_default();
+    while rest.first() != Some(&0) {
+        (rest, _) = (text, text).parse(rest)?;
+        *read = input.len().saturating_sub(rest.len());
     }
-    Ok((input, ()))
+    Ok((rest, ()))
 }
 
 fn value<'a>(input: &'a [u8], kind: Type, head: &'a Head) -> IResult<&'a [u8], Value<'a>> {

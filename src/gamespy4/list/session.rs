@@ -68,6 +68,7 @@ impl ListSession {
             received: Vec::new(),
             offset: 0,
             expected: Element::Start,
+            pairs_read: 0,
             list,
             addresses: Vec::new(),
         };
@@ -86,6 +87,8 @@ struct Conversation {
     /// Where it stands in the stream.
     offset: usize,
     expected: Element,
+    /// Bytes of whole pairs of the entry that is not whole yet.
+    pairs_read: usize,
     list: List,
     /// The query addresses of all entries.
     addresses: Vec<SocketAddr>,
@@ -124,7 +127,7 @@ impl StreamConversation<List> for Conversation {
             Some(cipher) => cipher.decipher(self.received.get_mut(unread..).unwrap_or_default()),
             None => self.start_cipher()?,
         }
-        let received = std::mem::take(&mut self.received);
+        let mut received = std::mem::take(&mut self.received);
         let mut rest = &received[..];
         loop {
             match self.read(rest) {
@@ -142,7 +145,10 @@ impl StreamConversation<List> for Conversation {
                 Err(_) => break,
             }
         }
-        self.received = rest.to_vec();
+        // A long entry in small pieces is not copied with each of them.
+        let read = received.len().saturating_sub(rest.len());
+        received.drain(..read);
+        self.received = received;
         None
     }
 
@@ -207,8 +213,10 @@ impl Conversation {
                 if let [_, 0xFF, 0xFF, 0xFF, 0xFF, rest @ ..] = input {
                     return Ok((rest, Read::End));
                 }
-                let (rest, entry) = Entry::parse(input, &self.list.head, self.list.default_port)
+                let List { head, default_port, .. } = &self.list;
+                let (rest, entry) = Entry::parse(input, head, *default_port, &mut self.pairs_read)
                     .map_err(|error| error.map_input(|_| input))?;
+                self.pairs_read = 0;
                 self.addresses.push(entry.query_address());
                 let length = input.len().saturating_sub(rest.len());
                 let (read, rest) = input.split_at_checked(length).unwrap_or((input, &[]));

@@ -20,6 +20,8 @@ const ACTIVE: usize = 4;
 const BURST: u64 = 64 * 1024;
 /// Most bytes of one datagram of a list.
 const MAX_PART: u64 = 1400;
+/// Bytes of an IPv4 address in a list.
+const ADDRESS: u64 = 7;
 
 /// Memory of the lists under way, in bytes.
 pub(super) const BYTES: usize = MAX_LISTS * size_of::<Sending>();
@@ -80,12 +82,13 @@ impl Sending {
             && self.game_type.is_none_or(|game_type| game_type == described.game_type)
     }
 
-    /// Appends the next datagram; `true` when it was the last.
-    fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> bool {
+    /// Appends the next datagram. Returns whether it was the last, and how many servers it took to find out.
+    fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> (bool, u64) {
         let mut part = PartWriter::new(self.extended, out);
-        let mut rest = true;
+        let (mut rest, mut visited) = (true, 0_u64);
         let servers = self.game.map(|game| registry.of_game(game, self.protocol, self.after));
         for (server, entry) in servers.into_iter().flatten() {
+            visited = visited.saturating_add(1);
             if self.matches(server, entry, now) && !part.push(server) {
                 rest = false;
                 break;
@@ -96,7 +99,7 @@ impl Sending {
         if !ended {
             part.close();
         }
-        ended
+        (ended, visited)
     }
 }
 
@@ -137,9 +140,11 @@ impl Outbox {
         }
         let mut sending = self.lists.pop_front()?;
         let before = out.len();
-        let ended = sending.write(registry, now, out);
+        let (ended, visited) = sending.write(registry, now, out);
         let length = u64::try_from(out.len().saturating_sub(before)).unwrap_or(u64::MAX);
-        self.sent.add(now, &self.rate, length);
+        // A server that the filters leave out costs as much as one that is sent: else a request that matches none has the whole
+        // table walked for one short datagram.
+        self.sent.add(now, &self.rate, length.max(visited.saturating_mul(ADDRESS)));
         let to = sending.to;
         if !ended {
             let position = self.lists.len().min(ACTIVE.saturating_sub(1));

@@ -22,6 +22,10 @@ use crate::ut2004::wire::lists::{
 };
 use crate::ut2004::wire::response::{Body, Response};
 
+/// Most comparisons before a reading ends: each costs as much as all sections, and a server could bring one about with every
+/// datagram.
+const MAX_COMPARISONS: u8 = 4;
+
 /// What any reading brought of a list: each section once, in its newest version, without those that a later reading
 /// proved outdated.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +46,8 @@ pub(crate) struct Sections {
     seen: usize,
     /// How many there were before it.
     known: usize,
+    /// How often the sections were compared since the reading began.
+    comparisons: u8,
     /// The bits of the readings before the last change of the list: they prove nothing of its present state.
     outdated: u16,
     /// The current reading has brought a section twice: it may be two replies.
@@ -101,7 +107,7 @@ impl Sections {
     pub(super) fn start_reading(&mut self) {
         // Readings beyond the bits count as one: they prove less.
         self.reading = self.reading.checked_mul(2).unwrap_or(self.reading).max(1);
-        self.has_copies = false;
+        (self.has_copies, self.comparisons) = (false, 0);
         self.seen = self.sections.iter().filter(|section| section.readings & self.reading != 0).count();
         self.known = self.sections.len();
     }
@@ -185,7 +191,8 @@ impl Sections {
 
     /// Once a reading has brought as many sections as were known, those that it lacks may be outdated.
     fn compare_at_known_size(&mut self) {
-        if self.seen == self.known && !self.has_all() {
+        if self.seen == self.known && !self.has_all() && self.comparisons < MAX_COMPARISONS {
+            self.comparisons = self.comparisons.saturating_add(1);
             self.compare();
         }
     }

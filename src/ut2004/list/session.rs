@@ -89,8 +89,8 @@ impl StreamConversation<List> for Conversation {
     }
 
     fn handle_bytes(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Option<Result<List, ListError>> {
-        self.received.extend_from_slice(bytes);
-        let received = std::mem::take(&mut self.received);
+        let mut received = std::mem::take(&mut self.received);
+        received.extend_from_slice(bytes);
         let mut rest = &received[..];
         loop {
             if rest.first_chunk().is_some_and(|length| u32::from_le_bytes(*length) > MAX_FRAME) {
@@ -108,7 +108,10 @@ impl StreamConversation<List> for Conversation {
             self.offset = self.offset.saturating_add(rest.len().saturating_sub(after.len()));
             rest = after;
         }
-        self.received = rest.to_vec();
+        // A long message in small pieces is not copied with each of them.
+        let read = received.len().saturating_sub(rest.len());
+        received.drain(..read);
+        self.received = received;
         None
     }
 

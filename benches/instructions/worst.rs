@@ -1,0 +1,86 @@
+//! The costliest inputs for everything that reads the network, as the search in `fuzz/worst/` found them, at three sizes: twice the
+//! input, about twice the work.
+
+#![allow(
+    missing_docs,
+    clippy::arithmetic_side_effects,
+    clippy::cast_precision_loss,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    unreachable_pub,
+    reason = "a benchmark"
+)]
+
+#[allow(dead_code, reason = "the tests use the rest")]
+#[path = "../../fuzz/worst/found.rs"]
+mod found;
+#[allow(dead_code, reason = "the search uses the rest")]
+#[path = "../../fuzz/worst/shape.rs"]
+mod shape;
+#[path = "../../fuzz/worst/targets.rs"]
+mod targets;
+
+use std::collections::BTreeMap;
+
+use targets::TARGETS;
+
+/// How much more four times the input may cost. Sorting and maps make it up to 4.8 at these sizes, and a
+/// buffer that grows adds a step. What is quadratic costs 16 times as much, or 5.5 times where it is an eighth of the work for
+/// the shortest input.
+const GROWTH: f64 = 5.5;
+/// Inputs that cannot be longer are counted and not judged: their headers are a good part of them.
+const SHORT: f64 = 1000.0;
+
+/// What a row begins with.
+pub const MARK: &str = "worst ";
+
+/// Counts the work for each input. A library of its own: its use of the readers must not change what the compiler inlines in the
+/// other cases.
+pub fn run(counted: fn(&mut dyn FnMut())) {
+    for found in found::work() {
+        let target = TARGETS.iter().find(|target| target.name == found.target).expect("a target");
+        // What is initialised once is not counted.
+        target.work(&found.shape, found.size / 16)();
+        for size in [found.size / 4, found.size / 2, found.size] {
+            let (mut work, mut bytes) = (target.work(&found.shape, size), 0);
+            counted(&mut || bytes = work());
+            println!("{MARK}{}: {bytes} bytes", found.name());
+        }
+    }
+}
+
+/// Takes the rows of the worst inputs out of all counts, and prints them as a table. Returns the one of the largest input of each,
+/// to be compared with earlier counts, and whether all of them grow as they may.
+pub fn table(counts: &mut Vec<(String, u64)>) -> bool {
+    let mut rows: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut names: Vec<String> = Vec::new();
+    counts.retain_mut(|(name, count)| {
+        let Some((what, bytes)) = name.strip_prefix(MARK).and_then(|name| name.split_once(": ")) else {
+            return true;
+        };
+        let bytes: f64 = bytes.trim_end_matches(" bytes").parse().expect("bytes");
+        let index = names.iter().position(|other| other == what).unwrap_or_else(|| {
+            names.push(what.to_owned());
+            names.len() - 1
+        });
+        let row = rows.entry(index).or_default();
+        row.push((bytes, *count as f64));
+        let is_largest = row.len() == 3;
+        *name = format!("{MARK}{what}");
+        is_largest
+    });
+    println!(
+        "| worst input | bytes | instructions a byte | twice the input | twice again |\n|---|---|---|---|---|"
+    );
+    let mut is_linear = true;
+    for (index, row) in &rows {
+        // What ends early got less than twice the bytes.
+        let growth = |small: (f64, f64), large: (f64, f64)| 2.0 * (large.1 / large.0) / (small.1 / small.0);
+        let (first, second) = (growth(row[0], row[1]), growth(row[1], row[2]));
+        let (bytes, count) = row[2];
+        let mark = if bytes > SHORT && first * second > GROWTH { " **not linear**" } else { "" };
+        is_linear &= mark.is_empty();
+        println!("| {} | {bytes} | {:.0} | {first:.2} | {second:.2}{mark} |", names[*index], count / bytes);
+    }
+    is_linear
+}
