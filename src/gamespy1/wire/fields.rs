@@ -83,7 +83,7 @@ impl<'a> Pairs<'a> {
 impl<'a> Iterator for Pairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(pair) = self.tokens.pair() {
@@ -101,7 +101,7 @@ impl<'a> Iterator for Pairs<'a> {
 pub(crate) struct Tokens<'a> {
     text: &'a [u8],
     start: usize,
-    separators: Marks<'a>,
+    separators: Marks<'a, b'\\'>,
     odd: Option<&'a [u8]>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Tokens<'a> {
         let text = run.strip_prefix(b"\\").unwrap_or(run);
         // Neither an empty text nor a lone separator holds a token.
         let start = usize::from(text.is_empty());
-        Self { text, start, separators: Marks::new([b'\\'], text), odd: None }
+        Self { text, start, separators: Marks::new(text), odd: None }
     }
 
     /// The next token as a range. Always inlined: it is the inner loop of every view, and some callers do not get it
@@ -124,8 +124,8 @@ impl<'a> Tokens<'a> {
             return None;
         }
         let start = self.start;
-        let end = self.separators.next().unwrap_or(self.text.len());
-        self.start = end.saturating_add(1);
+        let end = self.separators.next_from(start).unwrap_or(self.text.len());
+        self.start = end.wrapping_add(1);
         Some((start, end))
     }
 
@@ -134,13 +134,13 @@ impl<'a> Tokens<'a> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn token(&mut self) -> Option<&'a [u8]> {
         let (start, end) = self.range()?;
         Some(self.slice(start, end))
     }
 
-    #[inline]
+    #[inline(always)]
     fn pair(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let key = self.token()?;
         let Some((start, mut end)) = self.range() else {
@@ -156,6 +156,7 @@ impl<'a> Tokens<'a> {
 
     /// Where a name that holds separators ends: before the next key of a player row. `None`, and nothing moved,
     /// when the token after the name is a key.
+    #[inline(never)]
     fn end_of_name(&mut self, row: u32) -> Option<usize> {
         let mut ahead = self.clone();
         let mut end = None;
