@@ -281,9 +281,8 @@ impl RowReader<'_> {
 
     /// The fields of a row but those that were understood, which have these positions.
     fn extra<const N: usize>(&mut self, row: &Row<'_>, understood: [Option<usize>; N]) -> Rules {
-        let understood = understood.map(|position| position.unwrap_or(usize::MAX));
         for (position, (field, value)) in row.fields().iter().enumerate() {
-            if !understood.contains(&position) {
+            if !understood.contains(&Some(position)) {
                 self.extras.push(field, value);
             }
         }

@@ -124,7 +124,7 @@ impl<'a> Tokens<'a> {
             return None;
         }
         let start = self.start;
-        let end = self.separators.next_from(start).unwrap_or(self.text.len());
+        let end = self.separators.next().unwrap_or(self.text.len());
         self.start = end.wrapping_add(1);
         Some((start, end))
     }
@@ -148,22 +148,23 @@ impl<'a> Tokens<'a> {
             self.odd = (!key.is_empty()).then_some(key);
             return None;
         };
-        if let Some(row) = RowKey::name_index(key) {
-            end = self.end_of_name(row).unwrap_or(end);
+        if let Some(row) = RowKey::name_index(key)
+            && let Some((behind, name_end)) = self.clone().behind_name(row)
+        {
+            (*self, end) = (behind, name_end);
         }
         Some((key, self.slice(start, end)))
     }
 
-    /// Where a name that holds separators ends: before the next key of a player row. `None`, and nothing moved,
-    /// when the token after the name is a key.
+    /// The tokens after a name that holds separators, and where it ends: before the next key of a player row. `None` when the
+    /// token after the name is a key. By value: what is in registers stays there for all other pairs.
     #[inline(never)]
-    fn end_of_name(&mut self, row: u32) -> Option<usize> {
-        let mut ahead = self.clone();
+    fn behind_name(mut self, row: u32) -> Option<(Self, usize)> {
         let mut end = None;
         let mut first_is_word = true;
         for skipped in 0..LOOK_AHEAD {
-            let before = ahead.clone();
-            let token = ahead.token()?;
+            let before = self.clone();
+            let token = self.token()?;
             let is_field = RowKey::player_field_index(token)
                 .is_some_and(|index| index == row || index.checked_sub(1) == Some(row));
             if is_field {
@@ -171,13 +172,12 @@ impl<'a> Tokens<'a> {
                 if skipped % 2 == 0 && (skipped == 0 || first_is_word) {
                     return None;
                 }
-                *self = before;
-                return end;
+                return Some((before, end?));
             }
             if skipped == 0 {
                 first_is_word = token.first().is_some_and(u8::is_ascii_alphabetic);
             }
-            end = Some(ahead.start.saturating_sub(1));
+            end = Some(self.start.saturating_sub(1));
         }
         None
     }
