@@ -46,12 +46,13 @@ impl ToStatus for Answer {
         let family = Family::of(&known, has(&rows.players, "playername") && has(&rows.teams, "teamname"));
         let style = Style::new(CHARSET, family.colours());
 
-        let named_rows = || rows.players.iter().filter(|row| row.name().is_some());
-        let count = named_rows().count();
+        let count = rows.players.iter().filter(|row| row.name().is_some()).count();
+        let are_all = count == rows.players.len();
+        let named_rows = || rows.players.iter().filter(|row| are_all || row.name().is_some());
         // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
         let all_teams =
             self.asked.teams || (count == 0 && rows.players.iter().any(|row| row.get("size").is_some()));
-        if count < rows.players.len() && !all_teams {
+        if !are_all && !all_teams {
             rules = rules_with_rows(self, named_rows().map(Row::index).collect(), own_echo);
         }
         // In an incomplete answer, a last key without a value is the rest of something that is missing.

@@ -33,6 +33,8 @@ pub struct Answer {
     pub(super) verification: Verification,
     /// The number of players by the key `clients`; 0 without one.
     pub(super) clients: usize,
+    /// Whether the infostring ends with a key without a value.
+    pub(super) has_odd_key: bool,
 }
 
 impl Answer {
@@ -47,11 +49,12 @@ impl Answer {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         for datagram in datagrams {
             let read = Response::parse(&datagram, limits)
-                .map(|response| (response.layout, count(response.info().get(CLIENTS))));
+                .map(|response| (response.layout, response.info().values([CLIENTS])));
             match read {
-                Ok((layout, clients)) => {
-                    let verification = Verification::Unavailable;
-                    return Ok(Self { datagram, layout, asked: layout.kind, verification, clients });
+                Ok((layout, ([clients], has_odd_key))) => {
+                    let (asked, verification) = (layout.kind, Verification::Unavailable);
+                    let clients = count(clients);
+                    return Ok(Self { datagram, layout, asked, verification, clients, has_odd_key });
                 }
                 Err(because) => error = because,
             }
@@ -103,16 +106,15 @@ impl Answer {
     /// to `getstatus` lacks rules and players.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        let mut lines = self.response().lines();
-        let listed = lines.by_ref().count();
-        self.missing(listed, lines.has_skipped())
+        let (listed, has_odd_line) = self.response().tally();
+        self.missing(listed, has_odd_line)
     }
 
     /// [`Self::completeness`] for those who have read all lines: how many players they list, and whether a line that is not
     /// blank was no player line.
     pub(super) fn missing(&self, listed: usize, has_odd_line: bool) -> Completeness {
         let response = self.response();
-        let odd_key = response.info().has_odd_key();
+        let odd_key = self.has_odd_key;
         let missing = match (self.layout.kind, self.asked) {
             (Kind::Info, Kind::Status) => Missing { rules: true, players: true, ..Missing::NOTHING },
             (Kind::Info, Kind::Info) => {

@@ -113,10 +113,10 @@ impl StatusQuery {
         (self.dialect != Dialect::NoChallenge).then_some(&self.challenge)
     }
 
-    /// The layout, how it was verified, and how many players the key `clients` counts.
-    fn accept(&self, datagram: &[u8]) -> Result<(Layout, Verification, usize), ParseError> {
+    /// The layout, how it was verified, how many players the key `clients` counts, and whether a key has no value.
+    fn accept(&self, datagram: &[u8]) -> Result<(Layout, Verification, usize, bool), ParseError> {
         let response = Response::parse(datagram, &self.limits)?;
-        let [quoted, clients] = response.info().values(["challenge", CLIENTS]);
+        let ([quoted, clients], has_odd_key) = response.info().values(["challenge", CLIENTS]);
         let verification = self.verify(quoted, datagram)?;
         match (self.wanted, response.kind()) {
             (Kind::Info, Kind::Info) | (Kind::Status, Kind::Status) => {}
@@ -124,7 +124,7 @@ impl StatusQuery {
             (Kind::Status, Kind::Info) if verification == Verification::Verified => {}
             (wanted, _) => return Err(ParseError::new(ParseErrorKind::Unexpected(wanted.word()), 4)),
         }
-        Ok((response.layout, verification, count(clients)))
+        Ok((response.layout, verification, count(clients), has_odd_key))
     }
 
     /// What the server demands to have sent back; `None` for anything else.
@@ -181,9 +181,9 @@ impl Conversation for StatusQuery {
             return Verdict::Next;
         }
         match self.accept(datagram) {
-            Ok((layout, verification, clients)) => {
-                let datagram = Bytes::copy_from_slice(datagram);
-                Verdict::Done(Answer { datagram, layout, asked: self.wanted, verification, clients })
+            Ok((layout, verification, clients, has_odd_key)) => {
+                let (datagram, asked) = (Bytes::copy_from_slice(datagram), self.wanted);
+                Verdict::Done(Answer { datagram, layout, asked, verification, clients, has_odd_key })
             }
             Err(error) => Verdict::Rejected(error),
         }

@@ -102,10 +102,12 @@ impl<'a> Rows<'a> {
 /// first.
 #[derive(Debug, Default)]
 pub(crate) struct RowCollector<'a> {
-    /// In the order of the wire, each with the position of its row.
-    fields: Vec<(usize, Field<'a>)>,
-    /// In the order of their first fields.
-    rows: Vec<Number>,
+    /// In the order of the wire.
+    fields: Vec<Field<'a>>,
+    /// The position of the row of each field. Empty while no field is of a row before that of the field before it.
+    positions: Vec<usize>,
+    /// In the order of their first fields, each with the number of its fields.
+    rows: Vec<(Number, usize)>,
     /// The rows by number. Empty until a row was needed that is neither a neighbour nor higher than all.
     by_number: BTreeMap<Number, usize>,
     current: usize,
@@ -125,20 +127,36 @@ impl<'a> RowCollector<'a> {
     }
 
     /// Adds a field.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, key: RowKey<'a>, value: &'a [u8]) {
-        self.current = self.position((key.is_team, key.index));
-        self.fields.push((self.current, (key.field, value)));
+        let number = (key.is_team, key.index);
+        match self.rows.get_mut(self.current) {
+            Some((current, count)) if *current == number => *count = count.saturating_add(1),
+            _ => self.turn_to(number),
+        }
+        if !self.positions.is_empty() {
+            self.positions.push(self.current);
+        }
+        self.fields.push((key.field, value));
+    }
+
+    /// Makes this row the current one, and counts a field of it.
+    fn turn_to(&mut self, number: Number) {
+        let position = self.position(number);
+        if position < self.current && self.positions.is_empty() {
+            let rows = self.rows.iter().zip(0..);
+            self.positions = rows.flat_map(|((_, count), row)| std::iter::repeat_n(row, *count)).collect();
+        }
+        self.current = position;
+        if let Some((_, count)) = self.rows.get_mut(position) {
+            *count = count.saturating_add(1);
+        }
     }
 
     /// The position of this row, a new one where there is none yet.
-    #[inline]
     fn position(&mut self, number: Number) -> usize {
         let next = self.current.saturating_add(1);
-        if self.rows.get(self.current) == Some(&number) {
-            return self.current;
-        }
-        if self.rows.get(next) == Some(&number) {
+        if self.rows.get(next).is_some_and(|(next, _)| *next == number) {
             return next;
         }
         // Most servers count up.
@@ -146,14 +164,14 @@ impl<'a> RowCollector<'a> {
             self.highest = number;
         } else {
             if self.by_number.len() < self.rows.len() {
-                self.by_number = self.rows.iter().copied().zip(0..).collect();
+                self.by_number = self.rows.iter().map(|(number, _)| *number).zip(0..).collect();
             }
             if let Some(&position) = self.by_number.get(&number) {
                 return position;
             }
         }
         let position = self.rows.len();
-        self.rows.push(number);
+        self.rows.push((number, 0));
         if !self.by_number.is_empty() {
             self.by_number.insert(number, position);
         }
@@ -162,14 +180,15 @@ impl<'a> RowCollector<'a> {
 
     /// The rows, the fields of each together in the order of the wire.
     pub(crate) fn finish(mut self) -> Rows<'a> {
-        if !self.fields.is_sorted_by_key(|(row, _)| *row) {
-            self.fields.sort_by_key(|(row, _)| *row);
+        if !self.positions.is_empty() {
+            let mut fields: Vec<_> = self.positions.into_iter().zip(self.fields).collect();
+            fields.sort_by_key(|(row, _)| *row);
+            self.fields = fields.into_iter().map(|(_, field)| field).collect();
         }
-        let lengths: Vec<usize> = self.fields.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).collect();
-        let all = Arc::new(self.fields.into_iter().map(|(_, field)| field).collect::<Vec<_>>());
+        let all = Arc::new(self.fields);
         let (mut players, mut teams) = (Vec::with_capacity(self.rows.len()), Vec::new());
         let mut start = 0_usize;
-        for ((is_team, index), length) in self.rows.into_iter().zip(lengths) {
+        for ((is_team, index), length) in self.rows {
             let range = start..start.saturating_add(length);
             start = range.end;
             let list = if is_team { &mut teams } else { &mut players };

@@ -83,7 +83,7 @@ impl<'a> Pairs<'a> {
 impl<'a> Iterator for Pairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(pair) = self.tokens.pair() {
@@ -101,7 +101,7 @@ impl<'a> Iterator for Pairs<'a> {
 pub(crate) struct Tokens<'a> {
     text: &'a [u8],
     start: usize,
-    separators: Marks<'a>,
+    separators: Marks<'a, b'\\'>,
     odd: Option<&'a [u8]>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Tokens<'a> {
         let text = run.strip_prefix(b"\\").unwrap_or(run);
         // Neither an empty text nor a lone separator holds a token.
         let start = usize::from(text.is_empty());
-        Self { text, start, separators: Marks::new([b'\\'], text), odd: None }
+        Self { text, start, separators: Marks::new(text), odd: None }
     }
 
     /// The next token as a range. Always inlined: it is the inner loop of every view, and some callers do not get it
@@ -125,7 +125,7 @@ impl<'a> Tokens<'a> {
         }
         let start = self.start;
         let end = self.separators.next().unwrap_or(self.text.len());
-        self.start = end.saturating_add(1);
+        self.start = end.wrapping_add(1);
         Some((start, end))
     }
 
@@ -134,13 +134,13 @@ impl<'a> Tokens<'a> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn token(&mut self) -> Option<&'a [u8]> {
         let (start, end) = self.range()?;
         Some(self.slice(start, end))
     }
 
-    #[inline]
+    #[inline(always)]
     fn pair(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let key = self.token()?;
         let Some((start, mut end)) = self.range() else {
@@ -148,21 +148,23 @@ impl<'a> Tokens<'a> {
             self.odd = (!key.is_empty()).then_some(key);
             return None;
         };
-        if let Some(row) = RowKey::name_index(key) {
-            end = self.end_of_name(row).unwrap_or(end);
+        if let Some(row) = RowKey::name_index(key)
+            && let Some((behind, name_end)) = self.clone().behind_name(row)
+        {
+            (*self, end) = (behind, name_end);
         }
         Some((key, self.slice(start, end)))
     }
 
-    /// Where a name that holds separators ends: before the next key of a player row. `None`, and nothing moved,
-    /// when the token after the name is a key.
-    fn end_of_name(&mut self, row: u32) -> Option<usize> {
-        let mut ahead = self.clone();
+    /// The tokens after a name that holds separators, and where it ends: before the next key of a player row. `None` when the
+    /// token after the name is a key. By value: what is in registers stays there for all other pairs.
+    #[inline(never)]
+    fn behind_name(mut self, row: u32) -> Option<(Self, usize)> {
         let mut end = None;
         let mut first_is_word = true;
         for skipped in 0..LOOK_AHEAD {
-            let before = ahead.clone();
-            let token = ahead.token()?;
+            let before = self.clone();
+            let token = self.token()?;
             let is_field = RowKey::player_field_index(token)
                 .is_some_and(|index| index == row || index.checked_sub(1) == Some(row));
             if is_field {
@@ -170,13 +172,12 @@ impl<'a> Tokens<'a> {
                 if skipped % 2 == 0 && (skipped == 0 || first_is_word) {
                     return None;
                 }
-                *self = before;
-                return end;
+                return Some((before, end?));
             }
             if skipped == 0 {
                 first_is_word = token.first().is_some_and(u8::is_ascii_alphabetic);
             }
-            end = Some(ahead.start.saturating_sub(1));
+            end = Some(self.start.saturating_sub(1));
         }
         None
     }

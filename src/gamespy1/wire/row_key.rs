@@ -55,6 +55,7 @@ impl PlayerField {
 
 impl<'a> RowKey<'a> {
     /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers above `u32`.
+    #[inline(always)]
     pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
         let (name, index) = split_number(key)?;
         let (field, is_team) = match name {
@@ -66,26 +67,28 @@ impl<'a> RowKey<'a> {
     }
 
     /// The row's number when the key is the name of a player.
+    #[inline]
     pub(crate) fn name_index(key: &'a [u8]) -> Option<u32> {
         // Called for every key: the first two letters rule most of them out.
-        let is_name = matches!(key, [b'p' | b'P', b'l' | b'L', _, _, _, _, ..]);
-        if !is_name {
-            return None;
-        }
-        Self::parse(key)
-            .filter(|key| PlayerField::of(key.field) == Some(PlayerField::Name))
-            .map(|key| key.index)
+        let may_be_name = matches!(key, [b'p' | b'P', b'l' | b'L', _, _, _, _, ..]);
+        if may_be_name { Self::index_of(key, |field| field == PlayerField::Name) } else { None }
     }
 
     /// The row's number when the key is a known field of a player.
     pub(crate) fn player_field_index(key: &'a [u8]) -> Option<u32> {
-        Self::parse(key).filter(|key| PlayerField::of(key.field).is_some()).map(|key| key.index)
+        Self::index_of(key, |_| true)
+    }
+
+    /// The row's number when the key is such a field of a player.
+    #[inline(never)]
+    fn index_of(key: &'a [u8], is_it: impl Fn(PlayerField) -> bool) -> Option<u32> {
+        Self::parse(key).filter(|key| PlayerField::of(key.field).is_some_and(is_it)).map(|key| key.index)
     }
 }
 
 /// The number at the end of a key, and what precedes it. Nearly all have one digit or two: those take a third of the time of
 /// the others.
-#[inline]
+#[inline(always)]
 fn split_number(key: &[u8]) -> Option<(&[u8], u32)> {
     let value = |digit: &u8| u32::from(digit.wrapping_sub(b'0'));
     let ends = |name: &[u8]| !name.last().is_some_and(u8::is_ascii_digit);
@@ -94,15 +97,20 @@ fn split_number(key: &[u8]) -> Option<(&[u8], u32)> {
         [name @ .., ten @ b'0'..=b'9', one @ b'0'..=b'9'] if ends(name) => {
             Some((name, value(ten).wrapping_mul(10).wrapping_add(value(one))))
         }
-        [.., b'0'..=b'9'] => {
-            let count = key.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-            let (name, digits) = key.split_at_checked(key.len().checked_sub(count)?)?;
-            // Any number of leading zeros is allowed.
-            let add = |number: u32, digit: &u8| number.checked_mul(10)?.checked_add(value(digit));
-            Some((name, digits.iter().try_fold(0, add)?))
-        }
+        [.., b'0'..=b'9'] => split_digits(key),
         _ => None,
     }
+}
+
+/// [`split_number`] of any number of digits.
+#[inline(never)]
+fn split_digits(key: &[u8]) -> Option<(&[u8], u32)> {
+    let count = key.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (name, digits) = key.split_at_checked(key.len().checked_sub(count)?)?;
+    // Any number of leading zeros is allowed.
+    let add =
+        |number: u32, digit: &u8| number.checked_mul(10)?.checked_add(u32::from(digit.wrapping_sub(b'0')));
+    Some((name, digits.iter().try_fold(0, add)?))
 }
 
 #[cfg(test)]

@@ -49,13 +49,13 @@ impl<'a> Opening<'a> {
 pub(super) struct Cursor<'a> {
     pub(super) body: Body<'a>,
     pub(super) at: usize,
-    nuls: Marks<'a>,
+    nuls: Marks<'a, 0>,
     pub(super) next: Option<Opening<'a>>,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(body: &Body<'a>, next: Option<Opening<'a>>) -> Self {
-        Self { body: *body, at: 0, nuls: Marks::new([0], body.bytes), next }
+        Self { body: *body, at: 0, nuls: Marks::new(body.bytes), next }
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -80,6 +80,15 @@ impl<'a> Cursor<'a> {
         let end = self.nuls.next_from(start)?;
         self.at = end.saturating_add(1);
         Some(start..end)
+    }
+
+    /// The texts up to the next empty one, as cells.
+    pub(super) fn cells(&mut self) -> impl Iterator<Item = Cell> {
+        std::iter::from_fn(|| {
+            self.peek().filter(|byte| *byte != 0)?;
+            let text = self.text()?;
+            Some(self.cell(&text))
+        })
     }
 
     /// How many NULs follow in a row.

@@ -22,7 +22,7 @@ pub(super) const MAX_COLUMNS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     /// The buffer the index points into.
-    bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     pub(super) limits: &'a Limits,
     /// Minecraft sends no teams, and no end of the section of players.
     pub(crate) minecraft: bool,
@@ -225,7 +225,10 @@ impl<'a> Reader<'a> {
             match cursor.text() {
                 None if cursor.peek().is_none() => return Ok(End::Rows(section, field)),
                 None => return Ok(End::Malformed(section as u8)),
-                Some(value) if !value.is_empty() => self.push_cell(cursor.cell(&value))?,
+                Some(value) if !value.is_empty() => {
+                    self.push_cell(cursor.cell(&value))?;
+                    self.push_cells(cursor);
+                }
                 Some(nul) => {
                     cursor.at = nul.start;
                     let run = cursor.run();
@@ -330,6 +333,14 @@ impl<'a> Reader<'a> {
         self.check_repeated(section as u8, cell);
         self.index.cells.push(cell);
         Ok(())
+    }
+
+    /// Appends rows to the last column, which has one, up to the next empty value or the limit.
+    fn push_cells(&mut self, cursor: &mut Cursor<'a>) {
+        let Some(column) = self.index.columns.last_mut() else { return };
+        let most = self.limits.max_players().saturating_sub(column.rows);
+        self.index.cells.extend(cursor.cells().take(most));
+        column.rows = self.index.cells.len().saturating_sub(column.first);
     }
 
     /// Ends the last column.

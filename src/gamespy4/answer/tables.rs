@@ -156,9 +156,8 @@ impl Cell {
 
     /// The text at these offsets; replies are bounded far below 4 GiB.
     pub(crate) fn new(range: Range<usize>) -> Self {
-        let length = range.end.saturating_sub(range.start);
-        match (u32::try_from(range.start), u32::try_from(length)) {
-            (Ok(start), Ok(length)) => Self { start, length },
+        match (u32::try_from(range.start), u32::try_from(range.end)) {
+            (Ok(start), Ok(end)) => Self { start, length: end.saturating_sub(start) },
             _ => Self::ABSENT,
         }
     }

@@ -33,7 +33,6 @@ const USUAL: usize = 7;
 const PLAYERS: &[u8] = b"\0\0\x01player_\0\0";
 
 /// To prepare a search takes as long as a tenth of the whole reading.
-static FIND_PLAYERS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(PLAYERS));
 static FIND_GAME_ID: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\0game_id\0"));
 
 /// Whether a body of sections is a Minecraft server's: no other has this key.
@@ -45,13 +44,13 @@ pub(crate) fn is_full(body: &[u8]) -> bool {
 pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &Body<'a>) -> Result<(), ParseError> {
     let bytes = body.bytes;
     // The last occurrence: an earlier one can be in a title, none can be in a player's name.
-    let players = FIND_PLAYERS.find_iter(bytes).last();
+    let players = players_at(bytes);
     // A cut can leave a beginning of it, which must not pass for the end of a title that holds NUL.
     let is_beginning = |length: &usize| PLAYERS.get(..*length).is_some_and(|start| bytes.ends_with(start));
     let cut = || (2..PLAYERS.len()).rev().find(is_beginning).unwrap_or(0);
     let end = players.unwrap_or_else(|| bytes.len().saturating_sub(cut()));
-    let region = bytes.get(1..end.saturating_add(1).min(bytes.len())).unwrap_or_default();
-    read_pairs(reader, region, body.base.saturating_add(1))?;
+    let end = body.base.saturating_add(end.saturating_add(1).min(bytes.len()));
+    read_pairs(reader, body.base.saturating_add(1), end)?;
     let start = players.map_or(bytes.len(), |at| at.saturating_add(2));
     let bytes = bytes.get(start..).unwrap_or_default();
     if players.is_none() {
@@ -62,26 +61,41 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &Body<'a>) -> Result<(), P
     reader.read(&Body { bytes, base, full: false, last: true }, None)
 }
 
-fn read_pairs(reader: &mut Reader<'_>, region: &[u8], base: usize) -> Result<(), ParseError> {
-    let cell =
-        |text: &Range<usize>| Cell::new(base.saturating_add(text.start)..base.saturating_add(text.end));
+/// Where the last [`PLAYERS`] begins. Searched by its one rare byte, from behind.
+fn players_at(bytes: &[u8]) -> Option<usize> {
+    let mut starts = memchr::memrchr_iter(1, bytes).filter_map(|at| at.checked_sub(2));
+    let is_it = |start: &usize| {
+        let (before, rest) = bytes.split_at_checked(*start).unwrap_or_default();
+        let before = before.strip_suffix(b"\0").unwrap_or(before);
+        // In one that begins within another, a player is called like that.
+        rest.starts_with(PLAYERS) && !before.ends_with(b"\0\0\x01player_")
+    };
+    starts.find(is_it)
+}
+
+/// Reads the pairs between two offsets of the buffer.
+fn read_pairs(reader: &mut Reader<'_>, start: usize, end: usize) -> Result<(), ParseError> {
+    let region = reader.bytes.get(..end).unwrap_or_default();
     let slice = |text: &Range<usize>| region.get(text.clone()).unwrap_or_default();
-    let mut texts = Texts::new(region, 0);
+    let mut texts = Texts::new(region, start);
     let mut next = texts.next();
     while let Some(key) = next.filter(|key| !key.is_empty()) {
         let Some(mut value) = texts.next() else { break };
         if slice(&key) == b"hostname" {
-            value.end = title_end(region, value.start).unwrap_or(value.end);
-            texts = Texts::new(region, value.end.saturating_add(1));
+            let end = title_end(region, value.start).unwrap_or(value.end);
+            if end != value.end {
+                value.end = end;
+                texts = Texts::new(region, end.saturating_add(1));
+            }
         } else if !KEYS.contains(&slice(&key)) && KEYS.contains(&slice(&value)) {
             // The rest of a value that held NUL.
             if let Some((_, last)) = reader.index.pairs.last_mut() {
-                *last = last.extended_to(base.saturating_add(key.end));
+                *last = last.extended_to(key.end);
             }
             next = Some(value);
             continue;
         }
-        reader.push_pair(cell(&key), cell(&value))?;
+        reader.push_pair(Cell::new(key), Cell::new(value))?;
         next = texts.next();
     }
     Ok(())
@@ -89,22 +103,22 @@ fn read_pairs(reader: &mut Reader<'_>, region: &[u8], base: usize) -> Result<(),
 
 /// The texts from an offset on that a NUL ends, by their offsets.
 struct Texts<'a> {
-    nuls: Marks<'a>,
-    first: usize,
+    nuls: Marks<'a, 0>,
     start: usize,
 }
 
 impl<'a> Texts<'a> {
-    fn new(region: &'a [u8], first: usize) -> Self {
-        Self { nuls: Marks::new([0], region.get(first..).unwrap_or_default()), first, start: first }
+    fn new(region: &'a [u8], start: usize) -> Self {
+        Self { nuls: Marks::starting_at(start, region), start }
     }
 }
 
 impl Iterator for Texts<'_> {
     type Item = Range<usize>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Range<usize>> {
-        let end = self.first.saturating_add(self.nuls.next()?);
+        let end = self.nuls.next()?;
         Some(std::mem::replace(&mut self.start, end.saturating_add(1))..end)
     }
 }
@@ -114,8 +128,9 @@ fn title_end(region: &[u8], start: usize) -> Option<usize> {
     let rest = region.get(start..)?;
     let ends = memchr::memchr_iter(0, rest).map(|nul| start.saturating_add(nul));
     let follows = |&end: &usize| {
-        let mut next = Texts::new(region, end.saturating_add(1));
-        next.next().is_none_or(|key| region.get(key).is_some_and(|key| KEYS.contains(&key)))
+        let rest = region.get(end.saturating_add(1)..).unwrap_or_default();
+        let key = memchr::memchr(0, rest).and_then(|end| rest.get(..end));
+        key.is_none_or(|key| KEYS.contains(&key))
     };
     let mut best = None;
     for end in ends.filter(follows).take(MAX_TITLE_ENDS) {
@@ -132,23 +147,24 @@ fn title_end(region: &[u8], start: usize) -> Option<usize> {
 
 /// How many known keys are in the position of a key from here on; `None` when one of them is twice, or one is empty.
 fn distinct_keys(region: &[u8], start: usize) -> Option<usize> {
-    let mut seen = [false; KEYS.len()];
     // The key of the title itself.
-    *seen.first_mut()? = true;
+    let mut seen = 1_u16;
     let mut texts = Texts::new(region, start);
     while let Some(key) = texts.next().and_then(|key| region.get(key)) {
         if key.is_empty() {
             // The end of the server's keys before their end: forged.
             return None;
         }
-        if let Some(known) = KEYS.iter().position(|known| *known == key)
-            && std::mem::replace(seen.get_mut(known)?, true)
-        {
-            return None;
+        if let Some(known) = KEYS.iter().position(|known| *known == key) {
+            let known = 1 << known;
+            if seen & known != 0 {
+                return None;
+            }
+            seen |= known;
         }
         if texts.next().is_none() {
             break;
         }
     }
-    Some(seen.iter().skip(1).filter(|seen| **seen).count())
+    usize::try_from(seen.count_ones().saturating_sub(1)).ok()
 }

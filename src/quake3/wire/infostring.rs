@@ -47,7 +47,7 @@ impl<'a> InfoString<'a> {
     /// [`Self::iter`] with a name.
     pub(crate) fn pairs(self) -> Pairs<'a> {
         let text = self.text();
-        Pairs { text, start: 0, separators: Marks::new([b'\\'], text) }
+        Pairs { text, start: 0, separators: Marks::new(text) }
     }
 
     /// From the first key on.
@@ -65,34 +65,30 @@ impl<'a> InfoString<'a> {
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
     #[must_use]
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
-        if key.len() > find::LONGEST_TOKEN {
+        if key.len() > find::LONGEST_KEY {
             let is_it = |(each, _): &(&[u8], &[u8])| each.eq_ignore_ascii_case(key.as_bytes());
             return self.pairs().find(is_it).map(|(_, value)| value);
         }
-        let [value] = self.values([key]);
+        let [value] = self.values([key]).0;
         value
     }
 
-    /// [`Self::get`] of several keys in one pass. No key is longer than [`find::LONGEST_TOKEN`].
-    pub(crate) fn values<const N: usize>(self, keys: [&str; N]) -> [Option<&'a [u8]>; N] {
+    /// [`Self::get`] of several keys and [`Self::has_odd_key`] in one pass. No key is longer than [`find::LONGEST_KEY`].
+    pub(crate) fn values<const N: usize>(self, keys: [&str; N]) -> ([Option<&'a [u8]>; N], bool) {
         let text = self.text();
-        // How many separators stand before an offset, for each key: counted once, however many values read as the key.
-        let mut counted = [(0_usize, 0_usize); N];
-        let ends = find::tokens(b'\\', keys.map(str::len), text, |number, start, token| {
-            if !keys.get(number).is_some_and(|key| token.eq_ignore_ascii_case(key.as_bytes())) {
-                return false;
-            }
-            let Some((until, count)) = counted.get_mut(number) else { return false };
-            let between = text.get(*until..start).unwrap_or_default();
-            *count = count.saturating_add(memchr::memchr_iter(b'\\', between).count());
-            *until = start;
-            // Every second token is a key. What is behind the last separator is one only where something is there.
-            count.is_multiple_of(2) && start < text.len()
+        let found = find::keys::<b'\\', N>(keys.map(str::len), text, |number, token| {
+            keys.get(number).is_some_and(|key| token.eq_ignore_ascii_case(key.as_bytes()))
         });
-        ends.map(|end| {
-            let value = text.get(end?.saturating_add(1)..).unwrap_or_default();
+        let rest = text.get(found.searched..).unwrap_or_default();
+        let is_odd = found.is_odd ^ !memchr::memchr_iter(b'\\', rest).count().is_multiple_of(2);
+        let mut ends = found.ends.into_iter();
+        let values = keys.map(|key| {
+            // What is behind the last separator is a key only where something is there.
+            let end = ends.next()?.filter(|end| *end < text.len() || !key.is_empty())?;
+            let value = text.get(end.saturating_add(1)..).unwrap_or_default();
             value.get(..memchr::memchr(b'\\', value).unwrap_or(value.len()))
-        })
+        });
+        (values, !text.is_empty() && !is_odd)
     }
 
     /// How many pairs [`Self::iter`] yields, at most one more than it does.
@@ -107,7 +103,7 @@ pub(crate) struct Pairs<'a> {
     text: &'a [u8],
     /// Where the next token begins; beyond the text when there is none.
     start: usize,
-    separators: Marks<'a>,
+    separators: Marks<'a, b'\\'>,
 }
 
 impl<'a> Pairs<'a> {
@@ -125,7 +121,7 @@ impl<'a> Pairs<'a> {
 impl<'a> Iterator for Pairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.start >= self.text.len() {
             return None;
@@ -223,7 +219,8 @@ mod tests {
                 let plain = info.iter().find(|(each, _)| each.eq_ignore_ascii_case(key.as_bytes()));
                 assert_eq!(info.get(key), plain.map(|(_, value)| value), "{key}");
             }
-            assert_eq!(info.values(["b", "last"]), [info.get("b"), info.get("last")]);
+            let values = [info.get("b"), info.get("last")];
+            assert_eq!(info.values(["b", "last"]), (values, info.has_odd_key()));
         }
     }
 

@@ -113,7 +113,7 @@ impl<'a> Response<'a> {
         if info.raw().len() / 2 >= max_rules && info.count_bound() > max_rules {
             return Err(ParseError::limit("rules", max_rules, start));
         }
-        if lines.len() / 2 >= max_players && response.lines().count() > max_players {
+        if lines.len() / 2 >= max_players && response.tally().0 > max_players {
             return Err(ParseError::limit("players", max_players, after));
         }
         Ok(response)
@@ -140,6 +140,11 @@ impl<'a> Response<'a> {
     /// [`Self::players`], which can tell afterwards whether lines were skipped.
     pub(crate) fn lines(&self) -> PlayerLines<'a> {
         PlayerLines::new(self.player_text())
+    }
+
+    /// How many player lines there are, and whether [`Self::lines`] would skip one.
+    pub(crate) fn tally(&self) -> (usize, bool) {
+        PlayerLines::tally(self.player_text())
     }
 
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
