@@ -157,7 +157,8 @@ impl From<EncodeError> for Error {
     }
 }
 
-#[cfg(all(test, feature = "games"))]
+#[cfg(test)]
+#[cfg(feature = "games")]
 mod tests {
     use super::*;
 
