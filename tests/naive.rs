@@ -116,24 +116,24 @@ fn quake3_each(datagrams: &[Vec<u8>]) -> bool {
 
 #[test]
 fn quake3() {
-    captures("quake3", 14, quake3_each);
+    captures("quake3", 16, quake3_each);
     corpora(&["quake3_response", "quake3_reply"], quake3_each);
 }
 
 #[test]
 fn gamespy1() {
-    captures("gamespy1", 30, differential::gamespy1_datagrams);
+    captures("gamespy1", 31, differential::gamespy1_datagrams);
     corpora(&["gamespy1_response"], differential::gamespy1_datagrams);
 }
 
 #[test]
 fn gamespy4() {
-    captures("gamespy4", 10, differential::gamespy4_datagrams);
+    captures("gamespy4", 12, differential::gamespy4_datagrams);
     corpora(&["gamespy4_response"], differential::gamespy4_datagrams);
 }
 
 #[test]
 fn ut2004() {
-    captures("ut2004", 1, differential::ut2004_datagrams);
+    captures("ut2004", 4, differential::ut2004_datagrams);
     corpora(&["ut2004_response"], differential::ut2004_datagrams);
 }
