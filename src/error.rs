@@ -379,4 +379,21 @@ mod tests {
     fn a_parse_error_has_at_most_40_bytes() {
         assert!(std::mem::size_of::<ParseError>() <= 40);
     }
+
+    #[test]
+    fn each_failure_of_a_list_has_its_kind() {
+        let limit = ErrorKind::Limit { what: "bytes of a list", limit: LIST_BYTES };
+        for (error, kind) in [
+            (ListError::NoGreeting, ErrorKind::NotThisProtocol),
+            (ListError::NoReply, ErrorKind::Offline),
+            (ListError::Refused("no such game".to_owned()), ErrorKind::Refused),
+            (ListError::Malformed(7), ErrorKind::Malformed),
+            (ListError::WrongKey, ErrorKind::Malformed),
+            (ListError::TooLong, limit),
+            (ListError::Request(EncodeError::Empty("key")), ErrorKind::Request),
+        ] {
+            assert_eq!(error.kind(), kind, "{error}");
+        }
+        assert_eq!(QueryError::RequestTooLong(70_000).kind(), ErrorKind::Request);
+    }
 }

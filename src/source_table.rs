@@ -74,5 +74,6 @@ mod tests {
             set[0].entry += 1;
         }
         assert!(table.slots.iter().all(|slot| slot.entry > 0 && slot.entry < 50));
+        assert_eq!(SourceTable::<u32>::bytes((64, 1)), size_of_val(&table.slots[..]), "as stated");
     }
 }

@@ -103,6 +103,12 @@ mod tests {
             let token = tokens.issue_for(at(issued), client, 3);
             assert!(verify(at(issued), 3, token) && verify(at(last), 3, token));
             assert!(!verify(at(last + 1), 3, token) && !verify(at(issued), 4, token));
+            // Without a purpose of its own it is that of none.
+            assert!(!tokens.verify(at(issued), client, |valid| valid == token));
+            let token = tokens.issue(at(issued), client);
+            let other = "192.0.2.1:6".parse().unwrap();
+            assert!(tokens.verify(at(last), client, |valid| valid == token));
+            assert!(!tokens.verify(at(issued), other, |valid| valid == token), "another port");
         }
     }
 }

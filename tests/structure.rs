@@ -118,17 +118,19 @@ fn the_pages_of_the_protocols_have_the_same_sections() {
     }
 }
 
-/// The threat model names a test for each claim as `file: test`.
+/// The threat model names a test for each claim as `file: test`, the list of hostile packets one for each packet.
 #[test]
-fn the_tests_that_the_threat_model_names_are_there() {
+fn the_tests_that_documents_name_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(root.join("src/guide/threat_model.md")).unwrap();
-    let named: Vec<(&str, &str)> =
-        text.split('`').skip(1).step_by(2).filter_map(|code| code.split_once(".rs: ")).collect();
-    assert!(named.len() > 15, "found only {} tests", named.len());
-    for (file, test) in named {
-        let source = std::fs::read_to_string(root.join(format!("{file}.rs"))).unwrap();
-        assert!(source.contains(&format!("fn {test}(")), "{file}.rs has no test {test}");
+    for document in ["src/guide/threat_model.md", "tests/README.md"] {
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let named: Vec<(&str, &str)> =
+            text.split('`').skip(1).step_by(2).filter_map(|code| code.split_once(".rs: ")).collect();
+        assert!(named.len() > 15, "{document}: found only {} tests", named.len());
+        for (file, test) in named {
+            let source = std::fs::read_to_string(root.join(format!("{file}.rs"))).unwrap();
+            assert!(source.contains(&format!("fn {test}(")), "{document}: {file}.rs has no test {test}");
+        }
     }
 }
 

@@ -140,4 +140,19 @@ mod tests {
         assert_eq!(unknown.suggestions().len(), 0);
         assert!(!Game::find("urban teror").unwrap_err().suggestions().is_empty());
     }
+
+    #[test]
+    fn every_game_speaks_one_protocol() {
+        let count = |protocol| {
+            assert!(Game::speaking(protocol).all(|game| game.protocol == protocol));
+            Game::speaking(protocol).count()
+        };
+        assert_eq!(Protocol::ALL.map(count).iter().sum::<usize>(), Game::all().len());
+        assert!(Game::speaking(Protocol::Quake3).any(|game| game.id == "openarena"));
+    }
+
+    #[test]
+    fn accents_of_all_latin_1_letters_go() {
+        assert_eq!(fold("ÀÇÈÌÑÒØÙÝŸ"), "aceinoouyy");
+    }
 }

@@ -64,3 +64,20 @@ impl MasterForm {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::games::Game;
+
+    /// `games --json` and reports name forms by these words.
+    #[test]
+    fn every_form_in_the_table_has_a_name_of_its_own() {
+        let forms = Game::all().flat_map(|game| game.masters).map(|master| (master.form.name(), master.form));
+        let mut named: Vec<(&str, String)> = forms.map(|(name, form)| (name, format!("{form:?}"))).collect();
+        named.sort();
+        named.dedup();
+        let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+        let all = ["cod4x", "gamespy1", "gamespy2", "hexadecimal", "long", "short", "unmarked", "ut2004"];
+        assert_eq!(names, all, "{named:?}");
+    }
+}

@@ -35,3 +35,17 @@ impl QueryPort {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_gives_no_port_that_does_not_exist() {
+        let ports = |rule: QueryPort| [1, 7777, 65_535].map(|game_port| rule.of(game_port));
+        assert_eq!(ports(QueryPort::Same), [Some(1), Some(7777), Some(65_535)]);
+        assert_eq!(ports(QueryPort::Fixed(29_900)), [Some(29_900); 3]);
+        assert_eq!(ports(QueryPort::Offset(1)), [Some(2), Some(7778), None]);
+        assert_eq!(ports(QueryPort::Offset(-1)), [None, Some(7776), Some(65_534)], "port 0 is none");
+    }
+}

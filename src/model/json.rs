@@ -346,5 +346,26 @@ mod tests {
         {
             assert!(serde_json::from_str::<ServerStatus>(json).is_err(), "{json}");
         }
+        for (json, expected) in [
+            (r#"{"name": 7}"#, "a string, or an object with raw, charset and colours"),
+            (r#"{"rules": "a"}"#, "a list of [key, value] pairs"),
+            (r#"{"name": {"raw": "0", "charset": "latin1", "colours": "none"}}"#, "raw is not hexadecimal"),
+        ] {
+            let error = serde_json::from_str::<ServerStatus>(json).unwrap_err().to_string();
+            assert!(error.contains(expected), "{json}: {error}");
+        }
+    }
+
+    /// What a caller writes on its own reads as in the status.
+    #[test]
+    fn parts_of_a_status_are_written_as_in_it() {
+        let status = full();
+        let whole = serde_json::to_value(&status).unwrap();
+        let player = &status.listed_players()[0];
+        assert_eq!(serde_json::to_value(player).unwrap(), whole["players"][0]);
+        assert_eq!(serde_json::to_value(&status.teams[0]).unwrap(), whole["teams"][0]);
+        assert_eq!(serde_json::to_value(&status.rules).unwrap(), whole["rules"]);
+        assert_eq!(serde_json::to_value(&player.name).unwrap(), "ä");
+        assert_eq!(serde_json::to_value(player.name.as_ref()).unwrap(), "ä");
     }
 }

@@ -88,3 +88,16 @@ impl fmt::Display for ListEnd {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_said_in_words_that_follow_a_list() {
+        let said = [ListEnd::Mark, ListEnd::Quiet, ListEnd::Unknown].map(|end| format!("ended {end:<30}|"));
+        assert_eq!(said[0], "ended by its end mark               |");
+        assert_eq!(said[1], "ended by quiet, without an end mark |");
+        assert_eq!(said[2], "ended without an end mark           |");
+    }
+}

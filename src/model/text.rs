@@ -377,4 +377,18 @@ mod tests {
     fn display_pads() {
         assert_eq!(format!("[{:<6}]", Text::new(&b"^1ab"[..], Q3)), "[ab    ]");
     }
+
+    /// For lists that people read: by what is shown, then by the bytes.
+    #[test]
+    fn texts_are_ordered_by_what_is_shown() {
+        let text = |raw: &str| Text::new(raw.as_bytes().to_vec(), Q3);
+        let mut texts = [text("^7b"), text("c"), text("^1a"), text("b"), text("")];
+        texts.sort();
+        assert_eq!(texts, [text(""), text("^1a"), text("^7b"), text("b"), text("c")]);
+        assert!(text("^1a") < text("^7b") && text("").is_empty() && !text("^1").is_empty());
+        assert!(text("^1a") == *"a" && text("^1a") == "a");
+        let plain = text("^1a").with_style(Style::new(Charset::Utf8OrWindows1252, Colours::None));
+        assert_eq!(plain, "^1a", "a caller who knows that the game has no colours");
+        assert!(plain < text("^1a"), "a caret is before a letter");
+    }
 }

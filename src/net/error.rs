@@ -156,3 +156,45 @@ impl From<EncodeError> for Error {
         Self::Request(error)
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "games")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_failure_has_a_kind_and_says_what_happened() {
+        let peer: SocketAddr = ([192, 0, 2, 1], 27960).into();
+        let other = |game, game_port| Error::OtherServer { peer, game, game_port };
+        for (error, kind, text) in [
+            (
+                Error::Request(EncodeError::Empty("rcon password")),
+                ErrorKind::Request,
+                "the request cannot be written: rcon password is empty",
+            ),
+            (
+                Error::Rcon { peer, error: RconError::NoPassword },
+                ErrorKind::Refused,
+                "192.0.2.1:27960: the server has no rcon password set and takes no commands",
+            ),
+            (Error::NoMaster { game: "rune", known: 0 }, ErrorKind::Request, "rune: no list server is known"),
+            (
+                Error::NoMaster { game: "rune", known: 2 },
+                ErrorKind::Request,
+                "rune: its row lacks the name, number or key that its 2 list servers need",
+            ),
+            (
+                other(None, None),
+                ErrorKind::Offline,
+                "192.0.2.1:27960: another server answered: game not known",
+            ),
+            (
+                other(Some("ut"), Some(7777)),
+                ErrorKind::Offline,
+                "192.0.2.1:27960: another server answered: game ut, game port 7777",
+            ),
+        ] {
+            assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
+        }
+    }
+}

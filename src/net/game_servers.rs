@@ -395,3 +395,49 @@ fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -
     };
     merged
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(hosts: std::ops::Range<u8>, is_complete: bool, ended_by: ListEnd) -> ServerList {
+        let completeness =
+            if is_complete { Completeness::Complete } else { Completeness::Complete.without(Part::End) };
+        let servers = hosts.map(|host| ([192, 0, 2, host], 27960).into()).collect();
+        ServerList {
+            servers,
+            completeness,
+            ended_by,
+            over_limit: 1,
+            out_of_scope: 2,
+            ..ServerList::default()
+        }
+    }
+
+    #[test]
+    fn lists_of_two_numbers_are_one_with_each_server_once() {
+        let merged = merge(None, list(1..4, true, ListEnd::Mark), 100);
+        let merged = merge(Some(merged), list(3..6, true, ListEnd::Quiet), 100);
+        let hosts: Vec<SocketAddr> = (1..6).map(|host| ([192, 0, 2, host], 27960).into()).collect();
+        assert_eq!(merged.servers, hosts);
+        assert_eq!((merged.over_limit, merged.out_of_scope), (2, 4));
+        assert_eq!((merged.ended_by, merged.completeness.is_complete()), (ListEnd::Quiet, true));
+    }
+
+    #[test]
+    fn a_merged_list_is_complete_only_if_both_are_and_all_fit() {
+        let complete = |first: bool, second: bool, most: usize| {
+            let merged =
+                merge(Some(list(1..4, first, ListEnd::Mark)), list(3..6, second, ListEnd::Mark), most);
+            assert_eq!(merged.servers.len(), 5.min(most));
+            assert_eq!(merged.over_limit, 2 + u32::from(most < 5) * 2);
+            (merged.completeness.is_complete(), merged.ended_by)
+        };
+        assert_eq!(complete(true, true, 5), (true, ListEnd::Mark));
+        for (first, second, most) in [(false, true, 5), (true, false, 5), (true, true, 3)] {
+            assert_eq!(complete(first, second, most), (false, ListEnd::Mark), "{first} {second} {most}");
+        }
+        let unknown = list(1..2, false, ListEnd::Unknown);
+        assert_eq!(merge(Some(unknown), list(2..3, true, ListEnd::Quiet), 9).ended_by, ListEnd::Unknown);
+    }
+}

@@ -265,3 +265,23 @@ impl Stream for Servers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_network_is_a_group_or_a_broadcast_address_once() {
+        let networks = interfaces();
+        assert!(!networks.is_empty());
+        for (place, network) in networks.iter().enumerate() {
+            let is_group = match network {
+                SocketAddr::V4(network) => !network.ip().is_loopback() && !network.ip().is_unspecified(),
+                SocketAddr::V6(network) => *network.ip() == GROUP && network.scope_id() != 0,
+            };
+            assert!(is_group && network.port() == 0, "{network}");
+            assert!(!networks.iter().take(place).any(|other| other == network), "{network} twice");
+        }
+        assert_eq!(network_of(([127, 0, 0, 1], 5).into()), (Ipv4Addr::BROADCAST, 0).into());
+    }
+}

@@ -238,3 +238,21 @@ fn is_about_a_peer(error: &io::Error) -> bool {
 
 /// Windows reports a datagram longer than the buffer as this error.
 const WSAEMSGSIZE: i32 = 10040;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_errors_of_the_socket_itself_end_serving() {
+        for kind in
+            [io::ErrorKind::ConnectionReset, io::ErrorKind::HostUnreachable, io::ErrorKind::Interrupted]
+        {
+            assert!(is_about_a_peer(&kind.into()), "{kind:?}");
+        }
+        assert!(is_about_a_peer(&io::Error::from_raw_os_error(WSAEMSGSIZE)));
+        for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::NotConnected, io::ErrorKind::Other] {
+            assert!(!is_about_a_peer(&kind.into()), "{kind:?}");
+        }
+    }
+}

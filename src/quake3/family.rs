@@ -201,5 +201,25 @@ mod tests {
         assert_eq!(family(&[("gamename", "Quake3Arena"), ("g_humanplayers", "0")]), Family::Ioquake3);
         assert_eq!(family(&[("g_humanplayers", "0")]), Family::Quake3, "Quake3e");
         assert_eq!(family(&[("version", "Q3 1.32c")]), Family::Quake3);
+        assert_eq!(family(&[("g_gametypestring", "Team-Match")]), Family::MedalOfHonor);
+    }
+
+    /// `g_gametype` by game: `bg_public.h` of Quake III, of Jedi Outcast and of Jedi Academy (JACoders/OpenJK).
+    #[test]
+    fn the_same_number_is_a_game_of_teams_in_some_games_only() {
+        let teams = |family: Family| -> Vec<u8> {
+            let has_teams = |number: &u8| {
+                let text = number.to_string();
+                let mut known = Known::default();
+                known.slot(b"g_gametype").unwrap().get_or_insert(text.as_bytes());
+                family.has_teams(&known)
+            };
+            (0..12).filter(has_teams).collect()
+        };
+        assert_eq!(teams(Family::JediOutcast), [5, 6, 7, 8]);
+        assert_eq!(teams(Family::JediAcademy), [6, 7, 8, 9]);
+        assert_eq!(teams(Family::UrbanTerror), [3, 4, 5, 6, 7, 8, 10]);
+        assert_eq!(teams(Family::Quake3), [3, 4, 5, 6, 7]);
+        assert!(teams(Family::Warsow).is_empty());
     }
 }

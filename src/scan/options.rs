@@ -169,3 +169,15 @@ impl ScanOptions {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_at_least_a_network_that_somebody_owns_and_at_most_an_address() {
+        let prefix = |ipv4, ipv6| ScanOptions::default().with_host_prefix(ipv4, ipv6).host_prefix();
+        assert_eq!(ScanOptions::default().host_prefix(), (32, 64));
+        assert_eq!([prefix(24, 56), prefix(0, 0), prefix(255, 255)], [(24, 56), (8, 16), (32, 128)]);
+    }
+}

@@ -145,3 +145,16 @@ impl ScanStats {
         self.late = self.late.saturating_add(u64::from(stats.late));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_asked_is_a_bad_address_and_a_query_has_its_own_kind() {
+        for why in [NotAsked::Duplicate, NotAsked::NotOneServer] {
+            assert_eq!(ScanError::NotAsked(why).kind(), ErrorKind::BadAddress);
+        }
+        assert_eq!(ScanError::Query(QueryError::Unreachable).kind(), ErrorKind::Unreachable);
+    }
+}

@@ -528,4 +528,20 @@ mod tests {
             assert_eq!(check(Some(name)), Err(error), "{name}");
         }
     }
+
+    /// As a driver of [`Machine`] sees it: the interval is kept within what masters allow.
+    #[test]
+    fn the_interval_is_between_half_a_minute_and_a_quarter_of_an_hour() {
+        let start = Instant::now();
+        for (seconds, kept) in [(1, 30), (60, 60), (9000, 900)] {
+            let mut announcer =
+                announcer("DarkPlaces", &MASTERS[..1], start).with_interval(Duration::from_secs(seconds));
+            let machine: &mut dyn Machine = &mut announcer;
+            assert!(machine.poll_transmit(start, &mut Vec::new()).is_some());
+            let next = start + Duration::from_secs(kept);
+            assert_eq!(machine.poll_timeout(), Some(next));
+            machine.handle_timeout(next);
+            assert!(machine.poll_transmit(next, &mut Vec::new()).is_some());
+        }
+    }
 }

@@ -79,3 +79,59 @@ impl<A: Machine, B: Machine> Machine for (A, B) {
         self.1.handle_timeout(now);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A machine that sends its byte when its timer has passed, and counts the datagrams that it was given.
+    struct Timer {
+        byte: u8,
+        due: Option<Instant>,
+        ready: bool,
+        received: usize,
+    }
+
+    impl Machine for Timer {
+        fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+            std::mem::take(&mut self.ready).then(|| out.push(self.byte))?;
+            Some(Transmit { to: ([192, 0, 2, 1], 27960).into(), len: 1 })
+        }
+
+        fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: &[u8]) {
+            self.received += 1;
+        }
+
+        fn poll_timeout(&self) -> Option<Instant> {
+            self.due
+        }
+
+        fn handle_timeout(&mut self, now: Instant) {
+            self.ready = self.due.take_if(|due| *due <= now).is_some();
+        }
+    }
+
+    #[test]
+    fn a_pair_has_the_timers_of_both_and_both_receive() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let timer = |byte, ms| Timer { byte, due: Some(at(ms)), ready: false, received: 0 };
+        let (mut first, mut second) = (timer(1, 20), timer(2, 10));
+        let mut pair = (&mut first, &mut second);
+        let sent = |pair: &mut (&mut Timer, &mut Timer), now| {
+            let mut out = Vec::new();
+            while pair.poll_transmit(now, &mut out).is_some() {}
+            out
+        };
+        pair.handle_datagram(start, ([192, 0, 2, 1], 27960).into(), b"x");
+        for (now, bytes, next) in [(5, &[][..], Some(10)), (10, &[2], Some(20)), (30, &[1], None)] {
+            pair.handle_timeout(at(now));
+            assert_eq!(sent(&mut pair, at(now)), bytes);
+            assert_eq!(pair.poll_timeout(), next.map(at));
+        }
+        assert_eq!((first.received, second.received), (1, 1));
+    }
+}

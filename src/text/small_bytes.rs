@@ -83,6 +83,8 @@ impl Hash for SmallBytes {
 
 #[cfg(test)]
 mod tests {
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
     use super::*;
 
     #[test]
@@ -96,6 +98,7 @@ mod tests {
 
     #[test]
     fn inline_and_shared_bytes_are_equal() {
+        let hash = |bytes: &SmallBytes| BuildHasherDefault::<DefaultHasher>::default().hash_one(bytes);
         let whole = Bytes::from((0..64).collect::<Vec<u8>>());
         for start in 0..=whole.len() {
             for end in start..=whole.len() {
@@ -103,7 +106,8 @@ mod tests {
                 let stored = SmallBytes::new(&whole, part);
                 assert_eq!(&stored[..], part);
                 assert_eq!(matches!(stored, SmallBytes::Short { .. }), part.len() <= SHORT);
-                assert_eq!(stored, SmallBytes::Shared(Bytes::copy_from_slice(part)));
+                let shared = SmallBytes::Shared(Bytes::copy_from_slice(part));
+                assert_eq!((&stored, hash(&stored)), (&shared, hash(&shared)));
                 assert_eq!(stored, SmallBytes::new(&Bytes::new(), part), "not a slice of it");
             }
         }

@@ -416,4 +416,14 @@ fn a_repeated_command_is_answered_once() {
         assert_eq!(answer(r"\status\\STATUS\\status\x"), once, "{dialect:?}");
         assert_eq!(answer(r"\info\\echo\a\\info\\echo\b"), answer(r"\info\\echo\a"), "{dialect:?}");
     }
+    // Properties are the same command only with the same name.
+    let mut properties = Properties::default();
+    properties.level.push("Title", "Coret Facility");
+    properties.level.push("Author", "Ann");
+    (options.dialect, options.properties) = (Dialect::Unreal, Some(properties));
+    let answer = |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
+    let title = answer(r"\level_property\Title\");
+    assert_eq!(answer(&r"\level_property\Title\\LEVEL_property\Title\".repeat(5)), title);
+    let both = answer(r"\level_property\Title\\level_property\Author\");
+    assert!(both.len() == 1 && both[0].len() > title[0].len(), "{both:?}");
 }

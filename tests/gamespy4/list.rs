@@ -325,3 +325,25 @@ proptest! {
         }
     }
 }
+
+/// `Debug` output of a list is read by people, and must not show the key of a game.
+#[test]
+fn debug_output_shows_the_fields_and_no_key() {
+    let list = listed(&everything(), 4096, Limits::default()).unwrap();
+    let shown = format!("{list:?}");
+    for part in [
+        "query_address: 192.0.2.1:10481",
+        r#"("hostname", "Alpha"), ("numplayers", 12), ("hostport", 10480)"#,
+        "private_address: Some(10.0.0.1)",
+        "ping_address: Some(10.0.0.2)",
+        r#"("player_0", "Ann")"#,
+    ] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    let request = request();
+    let shown = format!("{request:?} {:?}", asked(request.clone(), Limits::default()).0);
+    assert!(shown.contains(r#"game: "swat4""#) && shown.contains("expected"), "{shown}");
+    for key in ["tG3j8c", "116, 71, 51"] {
+        assert!(!shown.contains(key), "{shown}");
+    }
+}

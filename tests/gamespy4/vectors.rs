@@ -56,6 +56,8 @@ fn the_number_of_players_is_not_the_number_of_rows() {
     let datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0numplayers\x0064\0\0\x01player_\0\0Ann\0\0\0\x02\0";
     let status = decode([&datagram[..]]).unwrap().to_status();
     assert_eq!((status.player_count, status.listed_players().len()), (Some(64), 1));
+    let answer = decode([&datagram[..]]).unwrap();
+    assert!(!answer.players().is_empty() && answer.teams().is_empty());
 }
 
 /// Exchanges from elsewhere: a challenge with the request that quotes it, and a Minecraft server's replies.

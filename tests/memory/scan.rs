@@ -106,7 +106,8 @@ fn a_steady_scan_allocates_nothing() {
         now += Duration::from_millis(20);
         std::iter::from_fn(|| scanner.poll_answer()).count()
     };
-    for _ in 0..100 {
+    // The table of addresses grows once more when removals have left too many marks in it: when, its random hash decides.
+    for _ in 0..500 {
         assert_eq!(round(), 256);
     }
     let counted = measure(|| {

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use queryport::net::Family;
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
-    Client, Detail, Error, ErrorKind, Outcome, Player, Protocol, Query, QueryOptions, ServerStatus, Timing,
-    Verification, gamespy4, quake3,
+    Client, Detail, Error, ErrorKind, Outcome, ParseError, ParseErrorKind, Player, Protocol, Query,
+    QueryOptions, ServerStatus, Timing, Verification, gamespy4, quake3,
 };
 use tokio::net::UdpSocket;
 
@@ -82,6 +83,51 @@ async fn a_query_is_an_object() {
         names.push((server.name().to_owned(), server.query().await.is_ok()));
     }
     assert_eq!(names, [("mock".to_owned(), false), ("mock".to_owned(), true), (address.to_string(), true)]);
+}
+
+/// A protocol of the caller's: `ping` is answered with `pong` and a name.
+struct Ping;
+
+impl Conversation for Ping {
+    type Answer = ServerStatus;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"ping");
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<ServerStatus> {
+        match datagram.strip_prefix(b"pong ") {
+            Some(name) => Verdict::Done(status(std::str::from_utf8(name).unwrap())),
+            None => Verdict::Rejected(ParseError::new(ParseErrorKind::NotThisProtocol("pong"), 0)),
+        }
+    }
+
+    fn timeout(&mut self, _: Remaining) -> OnTimeout<ServerStatus> {
+        OnTimeout::Retry
+    }
+}
+
+#[tokio::test]
+async fn a_protocol_of_the_callers_is_an_object_too() {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let port = socket.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((_, from)) = socket.recv_from(&mut [0; 64]).await {
+            for reply in [&b"noise"[..], b"pong Toy"] {
+                socket.send_to(reply, from).await.unwrap();
+            }
+        }
+    });
+    let client = client();
+    let known = client.target(Protocol::Ut2004, "192.0.2.1");
+    assert_eq!((known.protocol(), known.name()), (Protocol::Ut2004, "192.0.2.1"));
+    // The port is the default one where the text has none.
+    for (server, default_port) in [("127.0.0.1".to_owned(), port), (format!("127.0.0.1:{port}"), 1)] {
+        let target: Box<dyn Query> = Box::new(client.target_with(server.clone(), default_port, |_| Ping));
+        assert_eq!(target.name(), server);
+        let outcome = target.query().await.unwrap();
+        assert_eq!((outcome.answer.name.unwrap(), outcome.stats.rejected), ("Toy".into(), 1));
+    }
 }
 
 #[tokio::test]

@@ -24,9 +24,10 @@ mod quake3;
 mod scan;
 
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use queryport::serve::{Responder, Service};
+use queryport::session::{Machine, Transmit};
 use queryport::{Secret, ServerStatus};
 use tokio::net::UdpSocket;
 
@@ -127,4 +128,67 @@ async fn both_families_are_answered_and_serving_goes_on_after_a_stop() {
         }
     }
     assert_eq!(responder.stats().answered, 8);
+}
+
+/// A machine that answers nothing and sends the number of its timer to one address.
+struct Ticker {
+    to: SocketAddr,
+    next: Instant,
+    ticks: u8,
+    sent: u8,
+}
+
+impl Machine for Ticker {
+    fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        let byte = (self.sent < self.ticks).then_some(self.ticks)?;
+        self.sent = byte;
+        out.push(byte);
+        Some(Transmit { to: self.to, len: 1 })
+    }
+
+    fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: &[u8]) {}
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        Some(self.next)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if now >= self.next {
+            self.ticks += 1;
+            self.next = now + Duration::from_millis(10);
+        }
+    }
+}
+
+/// Timers run while the socket always has something to read, and a socket of both families sends to IPv4 as well.
+#[tokio::test]
+async fn timers_run_during_a_flood() {
+    let dual = socket2::Socket::new(socket2::Domain::IPV6, socket2::Type::DGRAM, None).unwrap();
+    dual.set_only_v6(false).unwrap();
+    dual.set_nonblocking(true).unwrap();
+    dual.bind(&"[::]:0".parse::<SocketAddr>().unwrap().into()).unwrap();
+    let sockets = [UdpSocket::from_std(dual.into()).unwrap()];
+    let port = sockets[0].local_addr().unwrap().port();
+    let collector = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let ticker = Ticker { to: collector.local_addr().unwrap(), next: Instant::now(), ticks: 0, sent: 0 };
+    let serving = queryport::net::serve(&sockets, ticker);
+    let flooding = async {
+        let flood = UdpSocket::bind("[::1]:0").await.unwrap();
+        loop {
+            let _ = flood.send_to(b"flood", (std::net::Ipv6Addr::LOCALHOST, port)).await;
+            tokio::task::yield_now().await;
+        }
+    };
+    let ticks = async {
+        let mut byte = [0];
+        for expected in 1..=5 {
+            let (_, from) = collector.recv_from(&mut byte).await.unwrap();
+            assert_eq!((byte[0], from.port()), (expected, port));
+        }
+    };
+    tokio::select! {
+        failed = serving => panic!("{failed:?}"),
+        () = flooding => {}
+        in_time = tokio::time::timeout(Duration::from_secs(20), ticks) => in_time.expect("five ticks"),
+    }
 }

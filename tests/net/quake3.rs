@@ -144,3 +144,49 @@ async fn a_refused_connect_is_an_answer() {
         client().ask_host(&address.to_string(), 27960, queryport::quake3::ConnectQuery::new).await.unwrap();
     assert_eq!(outcome.answer.unwrap_err().reason(), Reason::ServerFull);
 }
+
+/// A DarkPlaces console that takes commands signed with `hunter2` only: with its challenge, or with the time of the clock.
+#[cfg(feature = "secure-rcon")]
+#[tokio::test]
+async fn signed_commands_are_answered() {
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    use queryport::quake3::SecureMode;
+
+    const CHALLENGE: &[u8] = b"ABCDEFGHIJK";
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        let mut buffer = [0; 2048];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+            let reply = match Request::parse(&buffer[..length]).unwrap().command {
+                Command::GetChallenge { .. } => [b"\xff\xff\xff\xffchallenge ", CHALLENGE, b"\0"].concat(),
+                Command::SecureRcon(signed) if signed.verify(&Password::new("hunter2")) => {
+                    let nonce = std::str::from_utf8(signed.nonce()).unwrap();
+                    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+                    let is_fresh = match signed.mode {
+                        SecureMode::Challenge => nonce.as_bytes() == CHALLENGE,
+                        _ => (now - nonce.parse::<f64>().unwrap()).abs() < 60.0,
+                    };
+                    let text = format!("{:?} {is_fresh}\n", signed.mode);
+                    print(text.as_bytes(), ReplyForm::DarkPlaces)[0].to_vec()
+                }
+                // As DarkPlaces: a wrong signature has no answer.
+                _ => continue,
+            };
+            socket.send_to(&reply, from).await.unwrap();
+        }
+    });
+    for (mode, text) in [(RconMode::Time, "Time true"), (RconMode::Challenge, "Challenge true")] {
+        let rcon = async |password: &'static str| {
+            let timing =
+                Timing::default().with_timeout(Duration::from_secs(3)).with_quiet(Duration::from_millis(100));
+            let client = client().with_timing(timing);
+            let rcon = Rcon::new(&client, &address, Password::new(password)).await.unwrap();
+            rcon.with_mode(mode).run("status").await
+        };
+        assert_eq!(rcon("hunter2").await.unwrap().answer.text, text);
+        let wrong = rcon("guess").await.unwrap_err();
+        assert_eq!(wrong.kind(), ErrorKind::Offline, "{wrong}");
+    }
+}

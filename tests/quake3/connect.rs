@@ -8,7 +8,7 @@ use queryport::quake3::{
     Command, ConnectQuery, ConnectRequest, Connected, InfoString, Reason, Refusal, Reply, ReplyForm, Request,
     huffman, server,
 };
-use queryport::{QueryError, Requester, ServerStatus, Timing, Verification};
+use queryport::{EncodeError, QueryError, Requester, ServerStatus, Timing, Verification};
 
 use crate::common::link::Conditions;
 use crate::common::pair::play;
@@ -233,4 +233,19 @@ fn known_answers_of_the_coding() {
     }
     assert!(checked >= 13, "{checked} vectors");
     println!("{checked} known answers of the coding");
+}
+
+/// A userinfo that its coding makes longer than the 2,048 bytes that servers read is refused, and nothing is written.
+#[test]
+fn a_userinfo_too_long_for_a_packet_is_refused() {
+    // No byte twice in a row of 128, so the adaptive coding gains nothing.
+    let userinfo = |length| (0..length).map(|at: u32| 128 + (at % 127) as u8).collect::<Vec<u8>>();
+    let mut out = Vec::new();
+    ConnectRequest::pack(&userinfo(1000), &mut out).unwrap();
+    let packed = ConnectRequest::Compressed(&out).userinfo().unwrap();
+    assert!(packed == userinfo(1000));
+    let before = out.clone();
+    let error = ConnectRequest::pack(&userinfo(4000), &mut out).unwrap_err();
+    assert_eq!(error, EncodeError::TooLong { field: "userinfo", limit: 2048 });
+    assert!(out == before);
 }

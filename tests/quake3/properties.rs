@@ -3,10 +3,10 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::quake3::master::ListPart;
 use queryport::quake3::{
-    Answer, Command, Kind, Password, RconQuery, RconRequest, Reply, ReplyForm, Request, Response, huffman,
-    print,
+    Answer, Command, Kind, Password, RconQuery, RconRequest, Reply, ReplyForm, Request, Response,
+    StatusQuery, huffman, print,
 };
-use queryport::session::{Conversation, OnTimeout, Remaining};
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, ToStatus};
 
 use crate::common::captures::cases;
@@ -86,27 +86,56 @@ fn every_cut_and_flip_of_recorded_exchanges_is_survived() {
     }
 }
 
-/// Requests on which published parsers of this protocol panic.
+/// Requests on which dpmaster-rs (fc20413) panics: a challenge that is no UTF-8, a list request without its protocol number, and a
+/// number of eleven digits; and further ends in the middle of a word.
 #[test]
 fn hostile_requests_are_just_rejected() {
-    for body in [
-        &b"getinfo \xff"[..],
-        b"getinfo \xff\xfe\xfd",
-        b"getservers Nexuiz ",
-        b"getservers Nexuiz 99999999999",
-        b"\x01",
-        b"getinfo \"",
-        b"/*",
-        b"getstatus /*",
-        b"\"\"\"\"",
+    let challenge = |challenge| Some(Command::GetInfo { challenge });
+    for (body, expected) in [
+        (&b"getinfo \xff"[..], challenge(Some(&b"\xff"[..]))),
+        (b"getinfo \xff\xfe\xfd", challenge(Some(b"\xff\xfe\xfd"))),
+        (b"getinfo \"", challenge(None)),
+        (b"getstatus /*", Some(Command::GetStatus { challenge: None })),
+        (b"getservers Nexuiz ", None),
+        (b"getservers Nexuiz 99999999999", None),
+        (b"getserversExt Nexuiz 99999999999 ipv4", None),
+        (b"\x01", None),
+        (b"/*", None),
+        (b"\"\"\"\"", None),
     ] {
         let datagram = [b"\xff\xff\xff\xff", body].concat();
         for cut in cuts(&datagram) {
             let _ = Request::parse(cut);
         }
-        let _ = Request::parse(&datagram);
+        let command = Request::parse(&datagram).ok().map(|request| request.command);
+        assert_eq!(command, expected, "{}", body.escape_ascii());
     }
-    assert!(Request::parse(b"\xff\xff\xff\xffgetinfo \xff").is_ok(), "an odd challenge is still a request");
+}
+
+/// Packets of the game itself on which quake3-protocol-rs (79cb1b0) panics: one byte, and a fragment with more or fewer bytes than it
+/// says. ioquake3's `Netchan_Process` (code/qcommon/net_chan.c) reads a number with the fragment bit, the client's `qport`, the
+/// start and the length.
+#[test]
+fn packets_of_the_game_are_neither_requests_nor_replies() {
+    let fragment = |qport: &[u8], length: u16, body: &[u8]| {
+        [&[1, 0, 0, 0x80], qport, &[0, 0], &length.to_le_bytes(), body].concat()
+    };
+    let mut packets: Vec<Vec<u8>> = (0..=0xFF).map(|byte| vec![byte]).collect();
+    for qport in [&b""[..], &[0x39, 0x30]] {
+        packets.extend(
+            [(1300, 1), (0, 9), (u16::MAX, 0)]
+                .map(|(length, sent)| fragment(qport, length, &b"statusResponse\n"[..sent])),
+        );
+    }
+    for packet in packets {
+        assert!(Request::parse(&packet).is_err(), "{packet:02x?}");
+        assert!(Reply::parse(&packet).is_err() && ListPart::parse(&packet).is_err(), "{packet:02x?}");
+        assert!(Response::parse(&packet, &limits()).is_err(), "{packet:02x?}");
+        assert!(
+            matches!(StatusQuery::new(7, limits()).receive(&packet), Verdict::Rejected(_)),
+            "{packet:02x?}"
+        );
+    }
 }
 
 fn token() -> impl Strategy<Value = Vec<u8>> {

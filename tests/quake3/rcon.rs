@@ -141,6 +141,15 @@ fn signed_commands_that_a_real_server_took() {
             assert_eq!(signed.nonce(), challenge);
         }
         #[cfg(feature = "secure-rcon")]
+        if mode == SecureMode::Time {
+            let nonce = std::str::from_utf8(signed.nonce()).unwrap();
+            let time = Duration::from_micros(nonce.replace('.', "").parse().unwrap());
+            let limits = Limits::default();
+            let mut query = RconQuery::signed_at(time, Password::new("secret"), "status 1", &limits).unwrap();
+            assert_eq!(crate::common::request(&mut query), client[0]);
+            assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)), "once");
+        }
+        #[cfg(feature = "secure-rcon")]
         assert!(
             signed.verify(&Password::new("secret")) && !signed.verify(&Password::new("Secret")),
             "{name}"

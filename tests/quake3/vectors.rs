@@ -63,6 +63,9 @@ fn every_player_of_a_real_server_is_there() {
     assert!(status.listed_players().iter().all(|player| player.score.is_some() && player.ping == Some(0)));
     assert_eq!(status.max_players, Some(16));
     assert_eq!(status.map.unwrap(), "ctf_compromise");
+    let answer = decode(&case);
+    assert_eq!(answer.get("MapName"), Some(&b"ctf_compromise"[..]));
+    assert_eq!((answer.get("mapnam"), answer.get("sv_privateClients")), (None, Some(&b"0"[..])));
 }
 
 /// rust gamedig fails the query at any byte of 0x80 or more; qstat drops or mangles it.

@@ -2,7 +2,7 @@
 //! cut, changed and forged. An answer is what the server held at one moment, or is marked incomplete, or there is none.
 //! What the wire of a protocol cannot tell is counted: [`judge::Exception`].
 //!
-//! `QUERYPORT_SESSIONS=10000000 cargo test --release --test simulation -- --nocapture` plays ten million sessions;
+//! `QUERYPORT_SESSIONS=10000000 cargo test --profile soak --test simulation -- --nocapture` plays ten million sessions;
 //! `QUERYPORT_SEED=quake3:123` plays one of them and prints its transcript.
 #![allow(
     unreachable_pub,

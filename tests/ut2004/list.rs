@@ -276,6 +276,28 @@ fn requests_that_cannot_be_written_are_refused() {
     assert!(matches!(error(vec![nul]), ListError::Request(EncodeError::Forbidden { byte: 0, .. })));
 }
 
+/// A text that Latin-1 does not hold is written as UTF-16 with a negative length (Unreal's `FString`), any other as Latin-1.
+#[test]
+fn conditions_in_other_scripts_are_utf_16() {
+    let (mut session, now) =
+        (session(request(vec![Condition::new("Gefäß", Comparison::Equal, "Жx")])), Instant::now());
+    session.handle_bytes(now, &frame(&text(CHALLENGE)));
+    session.poll_transmit(now, &mut Vec::new());
+    session.handle_bytes(now, &frame(&text(b"APPROVED")));
+    let mut out = Vec::new();
+    session.poll_transmit(now, &mut out);
+    let (key, value) = (&b"\x06Gef\xe4\xdf\0"[..], &b"\x83\x16\x04x\0\0\0"[..]);
+    assert!(out.ends_with(&[key, value, &[0]].concat()), "{}", out.escape_ascii());
+}
+
+/// `Debug` output has the entries and not their bytes.
+#[test]
+fn debug_output_shows_the_entries() {
+    let list = converse(request(Vec::new()), vec![Listed::new(1, b"One"), Listed::new(2, b"Two")], 4096);
+    let shown = format!("{list:?}");
+    assert_eq!(shown.matches("address: ").count(), 2, "{shown}");
+}
+
 fn request(conditions: Vec<Condition>) -> ListRequest {
     let mut request = ListRequest::ut2003();
     request.conditions = conditions;

@@ -375,4 +375,14 @@ mod tests {
         assert!(encode(&[Command::Echo(&[b'x'; 249])]).is_ok());
         assert!(matches!(encode(&[Command::Echo(&[b'x'; 250])]), Err(EncodeError::TooLong { .. })));
     }
+
+    #[test]
+    fn debug_output_has_the_commands_as_they_came() {
+        let request = Request::parse(b"\\status\\\\echo\\a\xff").unwrap();
+        assert_eq!(format!("{:?}", request.commands()), r"[\status\, \echo\a\xff]");
+        let shown = format!("{request:?}");
+        assert!(shown.contains(r"[\status\, \echo\a\xff]"), "{shown}");
+        let many = br"\basic\\info\".repeat(18);
+        assert!(format!("{:?}", Request::parse(&many).unwrap().commands()).ends_with(r"\basic\, \info\]"));
+    }
 }

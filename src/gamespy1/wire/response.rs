@@ -214,4 +214,10 @@ mod tests {
         let cut = ParseErrorKind::CutShort("a pair");
         assert_eq!(problems(br"\statusresponse\0\a\1\b\queryid\0"), [(cut, 22)]);
     }
+
+    #[test]
+    fn debug_output_has_the_datagram() {
+        let response = Response::parse(b"\\a\\\xffb\\final\\", &Limits::default()).unwrap();
+        assert_eq!(format!("{response:?}"), r#"Response("\\a\\\xffb\\final\\")"#);
+    }
 }

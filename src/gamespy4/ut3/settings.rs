@@ -250,6 +250,9 @@ mod tests {
     fn a_class_that_contradicts_the_number_is_shown() {
         let pairs: [(&[u8], &[u8]); 2] = [(b"s32779", b"1"), (b"p1073741826", b"UTGame.UTDeathmatch")];
         assert_eq!(Settings::new(pairs).to_string(), "Capture the Flag (by its class Deathmatch)");
+        assert_eq!(Settings::new(pairs).game_mode(), Some(GameMode::CaptureTheFlag));
         assert_eq!(Settings::new([(&b"s32779"[..], &b"10"[..])]).to_string(), "number 10");
+        let by_class = Settings::new([pairs[1]]);
+        assert_eq!((by_class.to_string().as_str(), by_class.game_mode()), ("Deathmatch", None));
     }
 }

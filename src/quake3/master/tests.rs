@@ -159,6 +159,18 @@ fn descriptions_must_say_what_is_needed() {
     assert_eq!(rig.list(CLIENT, "getservers 4TheFun 5"), Some([server(0)].into()));
 }
 
+/// dpmaster-rs (fc20413) refuses a description with an empty value; servers send them.
+#[test]
+fn empty_values_refuse_no_description() {
+    let mut rig = Rig::new(options());
+    for (number, description) in (0..).zip([
+        "\\hostname\\\\gamename\\Test\\protocol\\5\\clients\\0\\sv_maxclients\\8",
+        "\\gamename\\Test\\protocol\\5\\clients\\0\\sv_maxclients\\8\\mapname\\\\qcstatus\\",
+    ]) {
+        assert!(rig.register(server(number), "DarkPlaces", description), "{description}");
+    }
+}
+
 #[test]
 fn protocol_numbers_may_be_negative_and_zero() {
     for protocol in -1..=1 {

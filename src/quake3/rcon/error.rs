@@ -78,5 +78,10 @@ mod tests {
         for text in ["", "map: q3dm17\n", "Bad rconpassword. And more of what a command prints\n"] {
             assert_eq!(RconError::from_text(text.as_bytes()), None, "{text}");
         }
+        let refused = RconError::refused(b"you are banned");
+        for error in [RconError::BadPassword, RconError::NoPassword, refused] {
+            assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+        }
+        assert_eq!(RconError::NoAnswer.kind(), ErrorKind::Offline);
     }
 }

@@ -221,4 +221,21 @@ mod tests {
         assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)));
         assert!(!format!("{query:?}").contains("secret"));
     }
+
+    #[cfg(feature = "secure-rcon")]
+    #[test]
+    fn a_server_without_a_challenge_refuses_and_other_replies_are_rejected() {
+        let password = Password::new("secret");
+        let mut query = RconQuery::signed_with_challenge(password, "status", &Limits::default()).unwrap();
+        for other in [&b"\xff\xff\xff\xffdisconnect"[..], b"\xff\xff\xff\xffstatusResponse\n", b"challenge x"]
+        {
+            assert!(matches!(query.receive(other), Verdict::Rejected(_)), "{}", other.escape_ascii());
+        }
+        for refusal in
+            [&b"\xff\xff\xff\xffprint\nyou are banned"[..], b"\xff\xff\xff\xffreject you are banned"]
+        {
+            let Verdict::Done(Err(error)) = query.receive(refusal) else { panic!() };
+            assert_eq!(error.to_string(), "the server refused: you are banned");
+        }
+    }
 }

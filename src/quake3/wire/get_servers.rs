@@ -151,6 +151,10 @@ mod tests {
         let nexuiz = ListRequest { game: Some(b"Nexuiz"), ..ListRequest::new(3) };
         assert_eq!(parse("  Nexuiz 3 gametype=2"), Ok(ListRequest { game_type: Some(b"2"), ..nexuiz }));
         assert_eq!(parse(" Nexuiz 3 ctf"), Ok(ListRequest { game_type: Some(b"4"), ..nexuiz }));
+        for (word, number) in [("ffa", "0"), ("tourney", "1"), ("team", "3"), ("gametype=7", "7")] {
+            let line = format!(" Nexuiz 3 {word}");
+            assert_eq!(parse(&line).unwrap().game_type, Some(number.as_bytes()), "as dpmaster's messages.c");
+        }
         assert_eq!(parse(" 4TheFun -1").unwrap().game, Some(&b"4TheFun"[..]));
         let both = parse_ext(" Quake3Arena 68 ipv4 empty ipv6").unwrap();
         assert!(both.wants_ipv4() && both.wants_ipv6() && both.empty && !both.full);

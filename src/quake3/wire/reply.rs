@@ -258,6 +258,7 @@ mod tests {
             b"connectResponse 5 71",
             b"accept",
             b"reject no",
+            b"droperror\nno",
             b"print\ntext\n",
             b"ntext",
             b"disconnect",

@@ -265,4 +265,21 @@ mod tests {
             .unwrap();
         assert_eq!(out, b"\xff\xff\xff\xff\x02getinfo");
     }
+
+    #[test]
+    fn a_word_longer_than_servers_read_is_not_written() {
+        let encode = |length| {
+            let challenge = vec![b'x'; length];
+            let command = Command::GetStatus { challenge: Some(&challenge) };
+            Request::new(command)
+                .encode(&mut Vec::new())
+                .map_err(|error| matches!(error, EncodeError::TooLong { .. }))
+        };
+        assert_eq!((encode(128), encode(256)), (Ok(()), Err(true)));
+        let heartbeat = vec![b'x'; 256];
+        assert_eq!(
+            Request::new(Command::Heartbeat { tag: &heartbeat }).encode(&mut Vec::new()),
+            Err(EncodeError::TooLong { field: "heartbeat tag", limit: 255 })
+        );
+    }
 }

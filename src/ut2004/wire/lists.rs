@@ -307,5 +307,9 @@ mod tests {
     fn lists_are_shown_as_text() {
         let list = RuleList(Entries::read(b"\x02a\0\x03\xe9\x1b\0", 1, pair));
         assert_eq!(format!("{list:?}"), r#"[("a", "é\u{1b}")]"#);
+        let mut bytes = Vec::new();
+        PlayerRecord::new(7, FString::narrow(b"Ann")).encode(&mut bytes).unwrap();
+        let shown = format!("{:?}", PlayerList(Entries::read(&bytes, 1, record)));
+        assert!(shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""), "{shown}");
     }
 }
