@@ -176,6 +176,7 @@ fn marks<const A: u8, const B: u8>(block: &[u8; BLOCK]) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
     use super::*;
 
@@ -223,7 +224,7 @@ mod tests {
                 assert_eq!(found.ends, [Some(start + wanted)], "{length}");
                 assert!(found.searched >= start + wanted, "{length}");
             }
-            let all = Keys { ends: [None], searched: length, is_odd: tokens.len() % 2 == 0 };
+            let all = Keys { ends: [None], searched: length, is_odd: tokens.len().is_multiple_of(2) };
             assert_eq!(keys::<BYTE, 1>([wanted], text, |_, _| false), all, "{length}");
             let first = plain.first().map(|(start, _)| start + wanted);
             assert_eq!(keys::<BYTE, 1>([wanted], text, |_, _| true).ends, [first], "{length}");
