@@ -136,7 +136,7 @@ fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
 
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     let is_packet =
-        text.len() >= 16 && text.len() % 2 == 0 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        text.len() >= 16 && text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
     is_packet.then(|| (0..text.len()).step_by(2).map(byte).collect())
 }

@@ -25,7 +25,7 @@ pub(crate) use occupancy::Occupancy;
 pub(crate) use rules::Rules;
 pub(crate) use rules::RulesBuilder;
 pub use server_list::ListEnd;
-pub(crate) use server_list::ServerList;
+pub(crate) use server_list::{ServerCollector, ServerList};
 pub(crate) use status::{Player, ServerStatus, Team, ToStatus};
 pub(crate) use text::Text;
 pub use text::{Span, Style, TextRef};

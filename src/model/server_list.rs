@@ -35,26 +35,35 @@ pub struct ServerList {
     pub ended_by: ListEnd,
     /// Addresses left out because of their scope, for example loopback addresses in a list from the Internet.
     pub out_of_scope: u32,
-    /// Addresses left out because of [`Limits::max_servers`](crate::Limits::max_servers).
+    /// Addresses left out because of [`Limits::max_servers`](crate::Limits::max_servers), each as often as it came.
     pub over_limit: u32,
 }
 
-impl ServerList {
-    /// Each server once, up to the limit.
-    pub(crate) fn collect(
-        servers: impl Iterator<Item = SocketAddr>,
-        is_ended: bool,
-        limits: &Limits,
-    ) -> Self {
-        let mut list = Self::default();
-        let mut known = BTreeSet::new();
-        for server in servers.filter(|server| known.insert(*server)) {
-            if list.servers.len() < limits.max_servers() {
-                list.servers.push(server);
-            } else {
-                list.over_limit = list.over_limit.saturating_add(1);
-            }
+/// Makes a [`ServerList`] of the entries of a stream. What is over the limit takes no memory.
+#[derive(Debug, Default)]
+pub(crate) struct ServerCollector {
+    list: ServerList,
+    known: BTreeSet<SocketAddr>,
+    /// How many entries there were, with all copies.
+    pub(crate) entries: usize,
+}
+
+impl ServerCollector {
+    pub(crate) fn add(&mut self, server: SocketAddr, limits: &Limits) {
+        self.entries = self.entries.saturating_add(1);
+        if self.known.contains(&server) {
+            return;
         }
+        if self.known.len() < limits.max_servers() {
+            self.known.insert(server);
+            self.list.servers.push(server);
+        } else {
+            self.list.over_limit = self.list.over_limit.saturating_add(1);
+        }
+    }
+
+    pub(crate) fn finish(&mut self, is_ended: bool) -> ServerList {
+        let mut list = std::mem::take(self).list;
         if is_ended && list.over_limit == 0 {
             list.ended_by = ListEnd::Mark;
         } else {

@@ -8,6 +8,8 @@ use crate::targets::TARGETS;
 const PER_BYTE: u64 = 96;
 /// Most bytes besides.
 const FIXED: u64 = 64 << 10;
+/// Most bytes on the heap for a list of 4 MiB, the longest that is read: itself twice, since it grows, and 65,536 servers.
+const LIST: u64 = 20 << 20;
 
 #[test]
 fn no_input_takes_more_memory_than_its_length_allows() {
@@ -30,4 +32,27 @@ fn no_input_takes_more_memory_than_its_length_allows() {
         }
     }
     assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
+fn a_list_takes_no_memory_for_servers_over_its_limit() {
+    let lists = [
+        "gamespy1 list, plain",
+        "gamespy1 list, compressed",
+        "gamespy4 list",
+        "quake3 cod4x list",
+        "ut2004 list",
+    ];
+    for list in lists {
+        let target = TARGETS.iter().find(|target| target.name == list).expect("a target");
+        let is_it = |found: &found::Found| found.target == list;
+        for found in found::work().into_iter().chain(found::memory()).filter(is_it) {
+            let mut work = target.work(&found.shape, 4 << 20);
+            let counted = measure(|| {
+                work();
+            });
+            println!("{}: {} bytes", found.name(), counted.bytes_max);
+            assert!(counted.bytes_max <= LIST, "{}: {} bytes", found.name(), counted.bytes_max);
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::request::ListFormat;
 use crate::limits::Limits;
-use crate::model::ServerList;
+use crate::model::{ServerCollector, ServerList};
 
 /// The end mark of lists and greetings.
 pub(super) const END: &[u8] = br"\final\";
@@ -71,17 +71,18 @@ impl<'a> Reply<'a> {
 
     fn compressed(&self, limits: &Limits) -> ServerList {
         let records = self.records();
-        let server = |record: &[u8; 6]| {
-            let [a, b, c, d, high, low] = *record;
-            SocketAddr::from((Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([high, low])))
-        };
         let bytes = records.unwrap_or_else(|| self.after_greeting());
-        ServerList::collect(bytes.as_chunks::<6>().0.iter().map(server), records.is_some(), limits)
+        let mut servers = ServerCollector::default();
+        for &[a, b, c, d, high, low] in bytes.as_chunks::<6>().0 {
+            let port = u16::from_be_bytes([high, low]);
+            servers.add((Ipv4Addr::new(a, b, c, d), port).into(), limits);
+        }
+        servers.finish(records.is_some())
     }
 
     fn plain(&self, limits: &Limits) -> Result<ServerList, usize> {
         let list = self.after_greeting();
-        let mut servers = Vec::new();
+        let mut servers = ServerCollector::default();
         let mut tokens = list.strip_prefix(b"\\").unwrap_or(list).split(|&byte| byte == b'\\').peekable();
         let mut offset = 0_usize;
         let mut is_ended = false;
@@ -89,10 +90,10 @@ impl<'a> Reply<'a> {
             is_ended = key == b"final";
             let Some(value) = tokens.next().filter(|_| !is_ended && tokens.peek().is_some()) else { break };
             // The last token of a list that was cut may be cut itself, and has not come so far.
-            servers.push(address(value).filter(|_| key == b"ip").ok_or(offset)?);
+            servers.add(address(value).filter(|_| key == b"ip").ok_or(offset)?, limits);
             offset = offset.saturating_add(value.len()).saturating_add(4);
         }
-        Ok(ServerList::collect(servers.into_iter(), is_ended, limits))
+        Ok(servers.finish(is_ended))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The conversation with a list server.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::time::Instant;
 
 use nom::error::{Error, ErrorKind};
@@ -12,7 +12,7 @@ use super::list::{Entry, Head, List, Type, address, text};
 use super::request::{ListRequest, challenge};
 use crate::error::ListError;
 use crate::limits::Limits;
-use crate::model::ServerList;
+use crate::model::{ServerCollector, ServerList};
 use crate::session::{StreamConversation, StreamSession, Timing};
 
 /// Most bytes of a server with its fields.
@@ -70,7 +70,7 @@ impl ListSession {
             expected: Element::Start,
             pairs_read: 0,
             list,
-            addresses: Vec::new(),
+            servers: ServerCollector::default(),
         };
         Self::start(conversation, out, timing, now)
     }
@@ -91,7 +91,7 @@ struct Conversation {
     pairs_read: usize,
     list: List,
     /// The query addresses of all entries.
-    addresses: Vec<SocketAddr>,
+    servers: ServerCollector,
 }
 
 /// What comes next in the enciphered part, with the number of its kind that are still to come.
@@ -217,10 +217,10 @@ impl Conversation {
                 let (rest, entry) = Entry::parse(input, head, *default_port, &mut self.pairs_read)
                     .map_err(|error| error.map_input(|_| input))?;
                 self.pairs_read = 0;
-                self.addresses.push(entry.query_address());
+                self.servers.add(entry.query_address(), &self.limits);
                 let length = input.len().saturating_sub(rest.len());
                 let (read, rest) = input.split_at_checked(length).unwrap_or((input, &[]));
-                if self.addresses.len() <= self.limits.max_servers() {
+                if self.servers.entries <= self.limits.max_servers() {
                     self.list.entries.extend_from_slice(read);
                 }
                 (rest, Element::Servers)
@@ -232,13 +232,13 @@ impl Conversation {
 
     /// The error of an element that is none. A wrong key shows here nearly always: noise is no list of fields.
     const fn malformed(&self) -> ListError {
-        if self.addresses.is_empty() { ListError::WrongKey } else { ListError::Malformed(self.offset) }
+        if self.servers.entries == 0 { ListError::WrongKey } else { ListError::Malformed(self.offset) }
     }
 
     fn take_list(&mut self, is_whole: bool) -> List {
         let List { client, default_port, backend_flags, head, entries, .. } = &mut self.list;
         List {
-            servers: ServerList::collect(self.addresses.drain(..), is_whole, &self.limits),
+            servers: self.servers.finish(is_whole),
             client: *client,
             default_port: *default_port,
             backend_flags: *backend_flags,

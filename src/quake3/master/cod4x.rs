@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::address::canonical;
 use crate::error::ListError;
 use crate::limits::Limits;
-use crate::model::ServerList;
+use crate::model::{ServerCollector, ServerList};
 use crate::session::{StreamConversation, StreamSession, Timing};
 
 const HEAD: &[u8] = b"\xff\xff\xff\xffgetserversResponse";
@@ -58,7 +58,7 @@ struct Conversation {
     received: Vec<u8>,
     /// Where it stands in the stream.
     offset: usize,
-    servers: Vec<SocketAddr>,
+    servers: ServerCollector,
 }
 
 impl StreamConversation<ServerList> for Conversation {
@@ -74,10 +74,10 @@ impl StreamConversation<ServerList> for Conversation {
             let after = if self.offset == 0 {
                 rest.strip_prefix(HEAD)
             } else if rest.starts_with(END) {
-                return Some(Ok(ServerList::collect(self.servers.drain(..), true, &self.limits)));
+                return Some(Ok(self.servers.finish(true)));
             } else {
                 entry(rest).map(|(after, server)| {
-                    self.servers.push(server);
+                    self.servers.add(server, &self.limits);
                     after
                 })
             };
@@ -96,7 +96,7 @@ impl StreamConversation<ServerList> for Conversation {
     fn handle_end(&mut self) -> Result<ServerList, ListError> {
         match self.offset {
             0 => Err(ListError::NoReply),
-            _ => Ok(ServerList::collect(self.servers.drain(..), false, &self.limits)),
+            _ => Ok(self.servers.finish(false)),
         }
     }
 }

@@ -1,13 +1,12 @@
 //! The conversation with a list server.
 
-use std::net::SocketAddr;
 use std::time::Instant;
 
 use super::list::{Entry, List, split_frame};
 use super::request::ListRequest;
 use crate::error::ListError;
 use crate::limits::Limits;
-use crate::model::ServerList;
+use crate::model::ServerCollector;
 use crate::session::{StreamConversation, StreamSession, Timing};
 use crate::ut2004::wire::strings::{FString, string};
 
@@ -53,7 +52,7 @@ impl ListSession {
             offset: 0,
             expected: Message::Challenge,
             list,
-            addresses: Vec::new(),
+            servers: ServerCollector::default(),
         };
         Self::start(conversation, Ok(Vec::new()), timing, now)
     }
@@ -70,7 +69,7 @@ struct Conversation {
     expected: Message,
     list: List,
     /// The query addresses of all entries.
-    addresses: Vec<SocketAddr>,
+    servers: ServerCollector,
 }
 
 /// What the list server sends next.
@@ -154,13 +153,13 @@ impl Conversation {
             }
             Message::Entry => {
                 let entry = Entry::parse(body, self.list.is_ut2004).ok_or_else(|| self.malformed(4))?;
-                if self.addresses.len() < self.limits.max_servers() {
+                if self.servers.entries < self.limits.max_servers() {
                     // Frames are bounded: this is the length that it came with.
                     let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
                     self.list.entries.extend_from_slice(&length.to_le_bytes());
                     self.list.entries.extend_from_slice(body);
                 }
-                self.addresses.push(entry.query_address());
+                self.servers.add(entry.query_address(), &self.limits);
             }
         }
         Ok(self.is_whole())
@@ -168,7 +167,7 @@ impl Conversation {
 
     fn is_whole(&self) -> bool {
         let announced = self.list.announced.and_then(|announced| usize::try_from(announced).ok());
-        announced.is_some_and(|announced| self.addresses.len() >= announced)
+        announced.is_some_and(|announced| self.servers.entries >= announced)
     }
 
     fn ask(&mut self, out: &mut Vec<u8>) -> Result<(), ListError> {
@@ -207,7 +206,7 @@ impl Conversation {
     fn take_list(&mut self) -> List {
         let is_whole = self.is_whole();
         let mut list = std::mem::take(&mut self.list);
-        list.servers = ServerList::collect(self.addresses.drain(..), is_whole, &self.limits);
+        list.servers = self.servers.finish(is_whole);
         list
     }
 }
