@@ -37,7 +37,12 @@ pub const MARK: &str = "worst ";
 /// Counts the work for each input. A library of its own: its use of the readers must not change what the compiler inlines in the
 /// other cases.
 pub fn run(counted: fn(&mut dyn FnMut())) {
+    // A second argument of the program selects one case, for a profile.
+    let only = std::env::args().nth(2);
     for found in found::work() {
+        if only.as_ref().is_some_and(|only| only.strip_prefix(MARK) != Some(&found.name())) {
+            continue;
+        }
         let target = TARGETS.iter().find(|target| target.name == found.target).expect("a target");
         // What is initialised once is not counted.
         target.work(&found.shape, found.size / 16)();

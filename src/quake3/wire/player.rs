@@ -140,20 +140,21 @@ impl<'a> PlayerLine<'a> {
 }
 
 /// A number of up to nine digits and the one blank that ends it, as engines write them; and what follows.
+#[inline(always)]
 fn plain_number(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (sign, mut rest) = match text {
-        [b'-', digits @ ..] => (-1, digits),
-        digits => (1, digits),
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
     };
-    let mut value = 0_i64;
-    for count in 0..10 {
-        let (&byte, after) = rest.split_first()?;
-        rest = after;
-        match byte {
-            b'0'..=b'9' => value = value.wrapping_mul(10).wrapping_add(i64::from(byte.wrapping_sub(b'0'))),
-            b' ' if count > 0 => return Some((value.wrapping_mul(sign), rest)),
-            _ => return None,
+    let mut value = 0_u32;
+    for (count, &byte) in digits.iter().take(10).enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            let rest = digits.get(count.wrapping_add(1)..).filter(|_| byte == b' ' && count > 0)?;
+            let value = i64::from(value);
+            return Some((if is_negative { value.wrapping_neg() } else { value }, rest));
         }
+        value = value.wrapping_mul(10).wrapping_add(u32::from(digit));
     }
     None
 }
