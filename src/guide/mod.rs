@@ -49,7 +49,7 @@ pub mod migration {}
 pub mod monitor {}
 
 #[doc = include_str!("new_protocol.md")]
-#[doc = "```"]
+#[doc = "```text"]
 #[doc = include_str!("../../examples/fifth_protocol.rs")]
 #[doc = "```"]
 pub mod new_protocol {}

@@ -214,22 +214,18 @@ impl<'a> PlayerLines<'a> {
         Self { text, start: 0, marks: Marks::new(text), backslash, skipped: false }
     }
 
-    /// The next line as nearly all are: two quotes, the second one last. `None` for every other line, some of whose marks
-    /// are consumed then.
+    /// The next line as nearly all are: two quotes, a line feed behind the second one. `None` for every other line, some of
+    /// whose marks are consumed then.
     #[inline]
     fn usual(&mut self) -> Option<PlayerLine<'a>> {
-        let (open, close) = (self.marks.next()?, self.marks.next()?);
-        let line_feed = self.marks.next();
-        let before = self.text.get(self.start..open)?;
-        let (_, name) = self.text.get(open..close)?.split_first()?;
-        let is_quote = |at: usize| self.text.get(at) == Some(&b'"');
-        let end = line_feed.unwrap_or(self.text.len());
-        let is_usual =
-            is_quote(open) && is_quote(close) && close.checked_add(1) == Some(end) && !is_quote(end);
-        if !is_usual || (self.backslash < open && before.contains(&b'\\')) {
+        let (open, close, end) = (self.marks.next()?, self.marks.next()?, self.marks.next()?);
+        if self.text.get(close..=end) != Some(b"\"\n") || open >= self.backslash {
             return None;
         }
-        self.start = end.saturating_add(1);
+        let line = self.text.get(self.start..close)?;
+        let (before, name) = line.split_at_checked(open.wrapping_sub(self.start))?;
+        let name = name.strip_prefix(b"\"")?;
+        self.start = end.wrapping_add(1);
         Some(PlayerLine { before, name, after: &[] })
     }
 
