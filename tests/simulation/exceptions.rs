@@ -99,6 +99,25 @@ fn the_first_replies_of_two_runs_have_the_same_number() {
     assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("DM1".into(), 1));
 }
 
+/// The same: Battlefield 2 answers requests without a challenge, and the id of one that arrived twice does not tell the run that answers.
+#[test]
+fn both_runs_of_a_server_without_challenge_answer_a_request_that_arrived_twice() {
+    let (mut query, mut request) = (query(Protocol::GameSpy4), Vec::new());
+    while request.get(2) != Some(&0) {
+        request.clear();
+        query.request(&mut request);
+        query.timeout(Remaining::Retry);
+    }
+    let part = |rest: &[u8]| [b"\0", &request[3..7], b"splitnum\0", rest].concat();
+    let before = part(b"\x81\x01player_\0\0Ann\0Bob\0\0\0\x02\0");
+    let after = part(b"\0\0mapname\0DM1\0numplayers\x001\0\0");
+    assert!(matches!(query.receive(&before), Verdict::Partial(_)));
+    let Verdict::Done(answer) = query.receive(&after) else { panic!("complete") };
+    let status = answer.to_status();
+    assert!(status.completeness.is_complete());
+    assert_eq!((status.player_count, status.players.unwrap().len()), (Some(1), 2));
+}
+
 /// [`Exception::TwoReplies`](crate::judge::Exception): `queryid` without the number of the reply, as SWAT 4's GS1 mod writes
 /// it. The network has delivered the request twice, and the map has changed in between.
 #[test]

@@ -38,7 +38,8 @@ pub enum Exception {
     /// GameSpy v1 and UT2004 have nothing in a request that a reply quotes; a Quake 3 answer without challenge is marked
     /// unverified: a reply that was not asked for is taken.
     NotAsked(Fault),
-    /// A restarted server of GameSpy v1 numbers its replies from 1 again, and servers without numbers have none to tell.
+    /// A restarted server of GameSpy v1 numbers its replies from 1 again, and servers without numbers have none to tell. Battlefield 2
+    /// answers a request without a challenge: one that arrives twice, before a restart and after it, gets parts with one id.
     Restart,
     /// Replies without numbers, to a request that arrived twice.
     TwoReplies,
@@ -160,8 +161,14 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     if played.log.iter().any(|datagram| datagram.suspect.is_some_and(|fault| fault != Fault::OtherServer)) {
         return None;
     }
-    // Where a reply is cut within a pair, parts of two replies make pairs that neither has.
-    if matches!(family.server, Server::Form(Form::AdminMod | Form::Chopped, _)) {
+    // Where a reply is cut within a pair, parts of two replies make pairs that neither has. So are some recorded ones of GameSpy v1.
+    let replies: BTreeSet<_> = played.log.iter().filter_map(|datagram| datagram.reply).collect();
+    let is_cut_in_pairs = match &family.server {
+        Server::Form(form, _) => matches!(form, Form::AdminMod | Form::Chopped),
+        Server::Capture(..) => family.client.protocol == Protocol::GameSpy1 && replies.len() > 1,
+        _ => false,
+    };
+    if is_cut_in_pairs {
         return None;
     }
     let status = status(&played.result)?;
@@ -212,15 +219,16 @@ fn explain(family: &Family, played: &Played) -> Judgement {
             datagram.suspect.is_some() || datagram.reply.is_some_and(|(of, _)| of == run)
         })
     };
-    if runs.len() > 1 && runs.iter().any(|run| without_run(*run)) {
-        return match client.protocol {
-            Protocol::GameSpy1 => Judgement::Excepted(Exception::Restart),
-            _ => Judgement::Wrong("of two runs of the server".to_owned()),
-        };
-    }
     // Battlefield 2 answers a request without a challenge from its latest status: there is no token to bind it to.
     let is_without_challenge = client.protocol == Protocol::GameSpy4
         && played.requests.iter().any(|(_, request)| request.get(2) == Some(&0) && request.len() == 11);
+    if runs.len() > 1 && runs.iter().any(|run| without_run(*run)) {
+        return match client.protocol {
+            Protocol::GameSpy1 => Judgement::Excepted(Exception::Restart),
+            Protocol::GameSpy4 if is_without_challenge => Judgement::Excepted(Exception::Restart),
+            _ => Judgement::Wrong("of two runs of the server".to_owned()),
+        };
+    }
     let has_no_numbers = is_without_challenge
         || matches!(family.server, Server::LatestStatus(..) | Server::Form(..) | Server::Capture(..));
     if matches!(family.server, Server::Form(Form::Chopped, _)) {
