@@ -56,6 +56,9 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
     if lines.iter().any(|line| line.starts_with(b" ") || before_quote(line).contains(&b'\\')) {
         return Reading::unknown("the infostring may go on behind a line feed");
     }
+    if !is_status && !lines.is_empty() {
+        return Reading::unknown("an info has no lines: they are no part of it");
+    }
     if info.ends_with(b"\"") {
         return Reading::unknown("a quote at the end may belong to the text or not");
     }
