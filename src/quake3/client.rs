@@ -6,7 +6,7 @@ use super::answer::{Answer, CLIENTS, count};
 use super::wire::challenge;
 use super::wire::mark;
 use super::wire::request::{Command, Request};
-use super::wire::response::{Kind, Layout, Response};
+use super::wire::response::{Kind, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Detail, Verification};
@@ -113,8 +113,8 @@ impl StatusQuery {
         (self.dialect != Dialect::NoChallenge).then_some(&self.challenge)
     }
 
-    /// The layout, how it was verified, how many players the key `clients` counts, and whether a key has no value.
-    fn accept(&self, datagram: &[u8]) -> Result<(Layout, Verification, usize, bool), ParseError> {
+    /// The answer of a datagram.
+    fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.limits)?;
         let ([quoted, clients], has_odd_key) = response.info().values(["challenge", CLIENTS]);
         let verification = self.verify(quoted, datagram)?;
@@ -124,7 +124,14 @@ impl StatusQuery {
             (Kind::Status, Kind::Info) if verification == Verification::Verified => {}
             (wanted, _) => return Err(ParseError::new(ParseErrorKind::Unexpected(wanted.word()), 4)),
         }
-        Ok((response.layout, verification, count(clients), has_odd_key))
+        Ok(Answer {
+            datagram: Bytes::copy_from_slice(datagram),
+            layout: response.layout,
+            asked: self.wanted,
+            verification,
+            clients: count(clients),
+            has_odd_key,
+        })
     }
 
     /// What the server demands to have sent back; `None` for anything else.
@@ -180,13 +187,7 @@ impl Conversation for StatusQuery {
             self.echo = Echo::Asked(demanded.into());
             return Verdict::Next;
         }
-        match self.accept(datagram) {
-            Ok((layout, verification, clients, has_odd_key)) => {
-                let (datagram, asked) = (Bytes::copy_from_slice(datagram), self.wanted);
-                Verdict::Done(Answer { datagram, layout, asked, verification, clients, has_odd_key })
-            }
-            Err(error) => Verdict::Rejected(error),
-        }
+        self.accept(datagram).map_or_else(Verdict::Rejected, Verdict::Done)
     }
 
     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Answer> {

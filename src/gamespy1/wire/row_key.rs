@@ -90,7 +90,6 @@ impl<'a> RowKey<'a> {
 /// the others.
 #[inline(always)]
 fn split_number(key: &[u8]) -> Option<(&[u8], u32)> {
-    let value = |digit: &u8| u32::from(digit.wrapping_sub(b'0'));
     let ends = |name: &[u8]| !name.last().is_some_and(u8::is_ascii_digit);
     match key {
         [name @ .., one @ b'0'..=b'9'] if ends(name) => Some((name, value(one))),
@@ -108,9 +107,14 @@ fn split_digits(key: &[u8]) -> Option<(&[u8], u32)> {
     let count = key.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (name, digits) = key.split_at_checked(key.len().checked_sub(count)?)?;
     // Any number of leading zeros is allowed.
-    let add =
-        |number: u32, digit: &u8| number.checked_mul(10)?.checked_add(u32::from(digit.wrapping_sub(b'0')));
+    let add = |number: u32, digit: &u8| number.checked_mul(10)?.checked_add(value(digit));
     Some((name, digits.iter().try_fold(0, add)?))
+}
+
+/// The value of an ASCII digit.
+#[inline(always)]
+fn value(digit: &u8) -> u32 {
+    u32::from(digit.wrapping_sub(b'0'))
 }
 
 #[cfg(test)]
