@@ -173,6 +173,26 @@ fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
     }
 }
 
+/// The byte 1 or 2 at the start of a key begins a section only where the last key has no value, so that the section's end was
+/// taken for it.
+#[test]
+fn a_key_that_begins_like_a_section_is_a_key() {
+    let datagram = |body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0", body].concat();
+    for (body, pairs, is_complete) in [
+        (&b"odd\0\0\x01\0\x02\0"[..], &[("odd", "")][..], true),
+        (b"\x02odd\0x\0\0\x01\0\x02\0", &[("\x02odd", "x")], true),
+        (b"\x02\0odd\0x\0\0\x01\0\x02\0", &[("\x02", "odd"), ("x", "")], true),
+        // What follows is no end of the teams.
+        (b"\x02\0odd\0x\0y\0\0\x01player_\0\0Ann\0\0team_\0\0", &[("\x02", "odd"), ("x", "y")], false),
+    ] {
+        let answer = decode([datagram(body)]).unwrap();
+        let read: Vec<_> = answer.rules().skip(1).collect();
+        let pairs: Vec<_> = pairs.iter().map(|(key, value)| (key.as_bytes(), value.as_bytes())).collect();
+        assert_eq!(read, pairs, "{}", body.escape_ascii());
+        assert_eq!(answer.completeness().is_complete(), is_complete, "{}", body.escape_ascii());
+    }
+}
+
 #[test]
 fn a_cut_field_name_is_no_value() {
     let mut first = b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0AA\0".to_vec();

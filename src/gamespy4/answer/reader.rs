@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
                     return Ok(End::Section(0));
                 }
                 // The last key had no value at all, and the section's end was taken for it.
-                Some(1 | 2) => return Ok(End::Section(0)),
+                Some(1 | 2) if self.lacks_value() => return Ok(End::Section(0)),
                 Some(_) => {}
             }
             let Some(mut key) = cursor.text() else { return Ok(End::Malformed(0)) };
@@ -156,6 +156,11 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+    }
+
+    /// Whether the last pair has an empty value.
+    fn lacks_value(&self) -> bool {
+        self.index.pairs.last().is_some_and(|(_, value)| value.of(self.bytes).is_some_and(<[u8]>::is_empty))
     }
 
     fn columns(&mut self, section: Section, cursor: &mut Cursor<'a>) -> Result<End<'a>, ParseError> {
