@@ -214,8 +214,9 @@ impl<'a> TextRef<'a> {
         Text::new(self.raw.to_vec(), self.style)
     }
 
-    /// The text without colour codes and control characters: safe to print on a terminal. Blanks at the ends are kept.
-    /// Borrowed where the bytes are the plain text already.
+    /// The text without colour codes and control characters, those that end a line or change the direction of writing
+    /// included: safe to print on a terminal. Blanks at the ends are kept. Borrowed where the bytes are the plain text
+    /// already.
     #[must_use]
     pub fn plain(self) -> Cow<'a, str> {
         let mut segments = Segments::new(self.raw, self.style.colours, self.is_wide());
@@ -226,8 +227,8 @@ impl<'a> TextRef<'a> {
         for (_, segment) in segments {
             plain.to_mut().push_str(&self.style.charset.decode(segment));
         }
-        if plain.contains(char::is_control) {
-            plain.to_mut().retain(|c| !c.is_control());
+        if plain.contains(is_control) {
+            plain.to_mut().retain(|c| !is_control(c));
         }
         plain
     }
@@ -334,11 +335,18 @@ impl<'a> Iterator for Spans<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let (colour, raw) = self.segments.next()?;
         let mut text = self.charset.decode(raw);
-        if text.contains(char::is_control) {
-            text.to_mut().retain(|c| !c.is_control());
+        if text.contains(is_control) {
+            text.to_mut().retain(|c| !is_control(c));
         }
         Some(Span { colour, text })
     }
+}
+
+/// Control characters, line separators, and what Unicode calls `Bidi_Control` (UAX 9): a name with one of them would
+/// rearrange the line that it is printed in.
+fn is_control(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -351,6 +359,7 @@ mod tests {
     fn plain_text_has_no_control_characters_and_is_borrowed_where_possible() {
         assert!(matches!(TextRef::new(b"plain", Q3).plain(), Cow::Borrowed("plain")));
         assert_eq!(TextRef::new(b"\x01\x1b[31mHost\x7f ", Q3).plain(), "[31mHost ");
+        assert_eq!(TextRef::new("^1a\u{202e}exe\u{2069}\u{2028}Жé".as_bytes(), Q3).plain(), "aexeЖé");
         assert_eq!(TextRef::new(b"^1", Q3).plain(), "");
         assert_eq!(TextRef::new(b"", Q3).plain(), "");
     }
