@@ -36,9 +36,9 @@ struct Ended<A> {
     answer: Option<A>,
     /// The datagrams of the server up to the answer.
     received: Vec<Text>,
+    /// The requests, each with the number of datagrams that had come before it.
+    sent: Vec<(usize, Text)>,
     stats: QueryStats,
-    /// The number of times that the last request was sent.
-    requests: usize,
 }
 
 /// Lets a script happen to a query. `reply` is a correct server: state, its last request and how many it got.
@@ -53,24 +53,24 @@ fn play<C: Conversation>(
     let start = Instant::now();
     let mut now = start;
     let mut session = Session::new(query, peer, Timing::default(), now);
-    let (mut request, mut requests) = (Vec::new(), 0);
+    let (mut request, mut sent) = (Vec::new(), Vec::new());
     let mut received: Vec<Text> = Vec::new();
-    let mut pump = |session: &mut Session<C>, now, request: &mut Vec<u8>| {
+    let mut pump = |session: &mut Session<C>, now, request: &mut Vec<u8>, received: usize| {
         let mut out = Vec::new();
         while session.poll_transmit(now, &mut out).is_some() {
-            requests += 1;
-            assert!(requests <= 64, "requests without end");
             *request = std::mem::take(&mut out);
+            sent.push((received, request.clone()));
+            assert!(sent.len() <= 64, "requests without end");
         }
     };
     let mut result: Option<Result<_, QueryError>> = None;
     'steps: for step in steps {
-        pump(&mut session, now, &mut request);
+        pump(&mut session, now, &mut request, received.len());
         let then = now + step.wait;
         while let Some(alarm) = session.poll_timeout().filter(|alarm| *alarm <= then) {
             now = alarm.max(now);
             session.handle_timeout(now);
-            pump(&mut session, now, &mut request);
+            pump(&mut session, now, &mut request, received.len());
             result = session.poll_answer();
             if result.is_some() {
                 break 'steps;
@@ -110,7 +110,7 @@ fn play<C: Conversation>(
         }
     }
     while result.is_none() {
-        pump(&mut session, now, &mut request);
+        pump(&mut session, now, &mut request, received.len());
         now = session.poll_timeout().expect("a running session has a timer").max(now);
         session.handle_timeout(now);
         result = session.poll_answer();
@@ -119,7 +119,7 @@ fn play<C: Conversation>(
         Ok(outcome) => (Some(outcome.answer), outcome.stats),
         Err(_) => (None, session.stats()),
     };
-    Ended { answer, received, stats, requests }
+    Ended { answer, received, sent, stats }
 }
 
 /// Both agree on a complete answer. Whether there were fields of both to compare.
@@ -299,14 +299,29 @@ pub fn ut2004(data: &[u8]) {
         |_, _| {},
     );
     let Some(answer) = &ended.answer else { return };
-    let reading = naive::ut2004::read(&ended.received, ended.stats.retries > 0);
+    let received = ut2004_requested(&ended);
+    let reading = naive::ut2004::read(&received, ended.stats.retries > 0);
     compare(
-        &ended.received,
+        &received,
         Some(ut2004_fields(answer)),
         answer.completeness().is_complete(),
         &sorted(reading),
         &Limits::default(),
     );
+}
+
+/// The datagrams without those of a list that nobody had requested yet: they are of no reply.
+fn ut2004_requested(ended: &Ended<ut2004::Answer>) -> Vec<Text> {
+    let first = |list: u8| {
+        let requests = |request: &Text| request.get(4).is_some_and(|&kind| kind == list || kind == 3);
+        let first = ended.sent.iter().find(|(_, request)| requests(request));
+        first.map_or(usize::MAX, |(received, _)| *received)
+    };
+    let is_requested = |(at, datagram): &(usize, &Text)| match datagram.get(4) {
+        Some(&list @ (1 | 2)) => *at >= first(list),
+        _ => true,
+    };
+    ended.received.iter().enumerate().filter(is_requested).map(|(_, datagram)| datagram.clone()).collect()
 }
 
 /// Lists have no order of datagrams.
