@@ -300,7 +300,12 @@ pub fn ut2004(data: &[u8]) {
     );
     let Some(answer) = &ended.answer else { return };
     let received = ut2004_requested(&ended);
-    let reading = naive::ut2004::read(&received, ended.stats.retries > 0);
+    let asked = match ended.sent.iter().filter(|(_, request)| request.get(4) != Some(&0)).count() {
+        _ if ended.stats.retries > 0 => naive::ut2004::Asked::Retried,
+        0 | 1 => naive::ut2004::Asked::Once,
+        _ => naive::ut2004::Asked::InTurn,
+    };
+    let reading = naive::ut2004::read(&received, asked);
     compare(
         &received,
         Some(ut2004_fields(answer)),
@@ -335,7 +340,7 @@ fn sorted(mut reading: Reading) -> Reading {
 
 pub fn ut2004_datagrams(datagrams: &[Text]) -> bool {
     let limits = Limits::default();
-    let reading = sorted(naive::ut2004::read(datagrams, false));
+    let reading = sorted(naive::ut2004::read(datagrams, naive::ut2004::Asked::Once));
     let Ok(answer) = ut2004::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
     compare(datagrams, Some(ut2004_fields(&answer)), answer.completeness().is_complete(), &reading, &limits);
     // Whether lists are whole is not known here; their entries are.

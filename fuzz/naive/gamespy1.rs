@@ -65,7 +65,12 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
             return Reading::unknown("some parts have no number");
         }
         if parts.iter().any(|part| part.is_cut) {
-            return Reading::no("a part without its end");
+            // One server numbers its parts in one way.
+            return if parts.iter().all(|part| part.from_zero) {
+                Reading::no("a part without its end")
+            } else {
+                Reading::unknown("a part without its end, and parts that number themselves otherwise")
+            };
         }
         let mut whole: BTreeMap<u64, Part> = BTreeMap::new();
         for part in &parts {

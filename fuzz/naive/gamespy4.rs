@@ -56,7 +56,9 @@ fn text(rest: &mut &[u8]) -> Option<Text> {
 }
 
 fn named(rules: Pairs, players: Vec<Pairs>, teams: Vec<Pairs>, map: &str) -> Fields {
-    Fields { name: only(&rules, "hostname"), map: only(&rules, map), rules, players, teams }
+    // UT3's `mapname` is a list of everything.
+    let map = only(&rules, "p1073741825").filter(|_| map == "mapname").or_else(|| only(&rules, map));
+    Fields { name: only(&rules, "hostname"), map, rules, players, teams }
 }
 
 /// Datagrams that number themselves.
@@ -139,11 +141,7 @@ impl Walk {
             }
         }
         let [players, teams] = rows;
-        let mut fields = named(self.rules, players, teams, "mapname");
-        // UT3's `mapname` is a list of everything.
-        if let Some(map) = only(&fields.rules, "p1073741825") {
-            fields.map = Some(map);
-        }
+        let fields = named(self.rules, players, teams, "mapname");
         match self.open {
             Some(why) => Reading::unknown(why),
             None => Reading { whole: Whole::Yes, fields: Some(fields) },

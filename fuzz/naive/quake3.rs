@@ -118,14 +118,14 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
     }
 
     let counted = only(&rules, "clients").and_then(|clients| number(&clients));
-    let hosts = (only(&rules, "hostname"), only(&rules, "sv_hostname"));
-    let fields = Fields {
-        name: if is_status { hosts.1.xor(hosts.0) } else { hosts.0.filter(|_| hosts.1.is_none()) },
-        map: only(&rules, "mapname"),
-        rules,
-        players,
-        teams: Vec::new(),
+    // Where both are there, the name is not settled.
+    let has = |key: &str| rules.iter().any(|(other, _)| other.eq_ignore_ascii_case(key.as_bytes()));
+    let name = match (has("hostname"), has("sv_hostname")) {
+        (true, false) => only(&rules, "hostname"),
+        (false, true) if is_status => only(&rules, "sv_hostname"),
+        _ => None,
     };
+    let fields = Fields { name, map: only(&rules, "mapname"), rules, players, teams: Vec::new() };
     let whole = if asked == Asked::Status && !is_status {
         Whole::No("a short reply has no players")
     } else if is_status && counted.is_some_and(|counted| counted > fields.players.len() as u64) {

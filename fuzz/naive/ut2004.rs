@@ -17,10 +17,22 @@ enum Part {
     Other,
 }
 
-/// `retried`: lists were asked for more than once, so that a second set of them may have arrived.
-pub fn read(datagrams: &[Text], retried: bool) -> Reading {
+/// How often lists were asked for, which may have brought a second set of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    Once,
+    /// Again, once the lists that came before were over.
+    InTurn,
+    /// Again, for want of a reply.
+    Retried,
+}
+
+/// The datagrams of all readings of the lists.
+pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     let mut infos = Vec::new();
     let (mut rules, mut players) = (Pairs::new(), Vec::new());
+    // An entry in two datagrams has been read at two moments.
+    let mut is_twice = false;
     let (mut rule_parts, mut player_parts, mut cuts) = (0, 0, 0);
     let mut seen: Vec<&Text> = Vec::new();
     for datagram in datagrams {
@@ -31,10 +43,12 @@ pub fn read(datagrams: &[Text], retried: bool) -> Reading {
         match part(datagram) {
             Part::Info { name, map, players } => infos.push((name, map, players)),
             Part::Rules(more) => {
+                is_twice |= more.iter().any(|(key, _)| rules.iter().any(|(other, _)| other == key));
                 rules.extend(more);
                 rule_parts += 1;
             }
             Part::Players(more) => {
+                is_twice |= more.iter().any(|new| players.iter().any(|old: &Pairs| old[..2] == new[..2]));
                 players.extend(more);
                 player_parts += 1;
             }
@@ -50,7 +64,7 @@ pub fn read(datagrams: &[Text], retried: bool) -> Reading {
             Reading::no("no info")
         };
     }
-    if retried || infos.len() > 1 {
+    if asked == Asked::Retried || asked == Asked::InTurn && is_twice || infos.len() > 1 {
         return Reading::unknown("lists of several moments");
     }
     if cuts > 0 {
