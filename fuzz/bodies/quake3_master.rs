@@ -12,6 +12,7 @@
 )]
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -101,7 +102,11 @@ pub fn master(data: &[u8]) {
     let mut options = Options::default();
     options.scope = Scope::Any;
     options.max_servers = 4;
-    let mut master = Master::new(Secret::new([1; 16]), options, now);
+    // Of the input, or libFuzzer reads the challenges off the comparisons and writes them into the next input.
+    let mut hasher = DefaultHasher::new();
+    hasher.write(data);
+    let secret = Secret::new(u128::from(hasher.finish()).to_le_bytes());
+    let mut master = Master::new(secret, options, now);
     let mut asked: BTreeSet<(SocketAddr, Vec<u8>)> = BTreeSet::new();
     let mut proved: BTreeSet<SocketAddr> = BTreeSet::new();
     for (step, number, datagram) in script(data) {

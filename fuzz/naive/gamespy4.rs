@@ -57,7 +57,9 @@ fn text(rest: &mut &[u8]) -> Option<Text> {
 
 fn named(rules: Pairs, players: Vec<Pairs>, teams: Vec<Pairs>, map: &str) -> Fields {
     // UT3's `mapname` is a list of everything.
-    let map = only(&rules, "p1073741825").filter(|_| map == "mapname").or_else(|| only(&rules, map));
+    const UT3: &str = "p1073741825";
+    let is_ut3 = map == "mapname" && rules.iter().any(|(key, _)| key.eq_ignore_ascii_case(UT3.as_bytes()));
+    let map = only(&rules, if is_ut3 { UT3 } else { map });
     Fields { name: only(&rules, "hostname"), map, rules, players, teams }
 }
 

@@ -68,7 +68,11 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
         return Reading::unknown("lists of several moments");
     }
     if cuts > 0 {
-        return Reading::no("an entry without its end");
+        return match asked {
+            Asked::Once => Reading::no("an entry without its end"),
+            // Another reading may have brought all of it.
+            _ => Reading::unknown("an entry without its end in one of the readings"),
+        };
     }
     if rule_parts == 0 {
         return Reading::no("no rules");
