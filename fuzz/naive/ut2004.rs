@@ -31,8 +31,8 @@ pub enum Asked {
 pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     let mut infos = Vec::new();
     let (mut rules, mut players) = (Pairs::new(), Vec::new());
-    // An entry in two datagrams has been read at two moments.
-    let mut is_twice = false;
+    // An entry in two datagrams has been read at two moments, and so has a list with two ends: only the last datagram is short.
+    let (mut is_twice, mut ends) = (false, [0, 0]);
     let (mut rule_parts, mut player_parts, mut cuts) = (0, 0, 0);
     let mut seen: Vec<&Text> = Vec::new();
     for datagram in datagrams {
@@ -40,6 +40,9 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
             continue;
         }
         seen.push(datagram);
+        if let Some(kind @ (1 | 2)) = datagram.get(4) {
+            ends[usize::from(kind - 1)] += usize::from(datagram.len() <= 450);
+        }
         match part(datagram) {
             Part::Info { name, map, players } => infos.push((name, map, players)),
             Part::Rules(more) => {
@@ -64,6 +67,7 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
             Reading::no("no info")
         };
     }
+    is_twice |= ends.iter().any(|&ends| ends > 1);
     if asked == Asked::Retried || asked == Asked::InTurn && is_twice || infos.len() > 1 {
         return Reading::unknown("lists of several moments");
     }
