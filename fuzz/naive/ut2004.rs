@@ -51,7 +51,8 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
                 rule_parts += 1;
             }
             Part::Players(more) => {
-                is_twice |= more.iter().any(|new| players.iter().any(|old: &Pairs| old[..2] == new[..2]));
+                let is_same = |a: &Pairs, b: &Pairs| a[0] == b[0] && (a[0].1 != b"0" || a[1] == b[1]);
+                is_twice |= more.iter().any(|new| players.iter().any(|old| is_same(old, new)));
                 players.extend(more);
                 player_parts += 1;
             }
