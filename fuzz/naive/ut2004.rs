@@ -35,6 +35,7 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     let (mut is_twice, mut ends) = (false, [0, 0]);
     let (mut rule_parts, mut player_parts, mut cuts) = (0, 0, 0);
     let mut seen: Vec<&Text> = Vec::new();
+    let mut is_odd = false;
     for datagram in datagrams {
         if seen.contains(&datagram) {
             continue;
@@ -57,16 +58,18 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
                 player_parts += 1;
             }
             Part::Cut => cuts += 1,
-            Part::Other => {}
+            // A record that ends early, or has a port that none has, may still be read, and so may what has a version that
+            // no known game has.
+            Part::Other => {
+                is_odd |= matches!(datagram[..], [_, _, _, _, 0, ..] | [1..=255, 0, 0, 0, 1 | 2, ..]);
+            }
         }
     }
+    if is_odd {
+        return Reading::unknown("a datagram of no known server");
+    }
     if infos.is_empty() {
-        // A record that ends early, or a port that none has, may still be read.
-        return if datagrams.iter().any(|datagram| datagram.get(4) == Some(&0)) {
-            Reading::unknown("an odd record")
-        } else {
-            Reading::no("no info")
-        };
+        return Reading::no("no info");
     }
     is_twice |= ends.iter().any(|&ends| ends > 1);
     if asked == Asked::Retried || asked == Asked::InTurn && is_twice || infos.len() > 1 {
