@@ -71,6 +71,21 @@ pub fn work() -> Vec<Found> {
             16_384,
             one(b"\\\\", b"\\plAyer_5{n}\\\\pl_496\\\\\\", b"", LARGEST),
         ),
+        found(
+            "gamespy1 commands",
+            "ends in each section",
+            32_000,
+            Shape::new(
+                [
+                    template(b"l\\", b"", b"", 2),
+                    template(b"", b"", b"", 0),
+                    template(b"", b"", b"", 0),
+                    template(b"\\queryid\\1.3", b"\\player_{n}", b"\\final\\queryid\\", 500),
+                ],
+                0,
+                1,
+            ),
+        ),
         found("gamespy1 list, plain", "addresses", 32_000, one(b"", b"\\ip\\1.2.3.4:{n}", b"", LARGEST)),
         found("gamespy1 list, compressed", "addresses", 32_000, one(b"", b"{S}\x01\x02", b"", LARGEST)),
         found(

@@ -87,7 +87,15 @@ struct Unnumbered {
     splits_tokens: bool,
     /// Whether the last part says that this is Serious Sam's status, which begins with the server's description.
     is_described: bool,
+    /// Whether the sections had their end when the latest part came.
+    has_sections_end: bool,
+    /// How often all parts were read for that.
+    readings: u8,
 }
+
+/// Most readings of all parts of a reply of sections before its time is over: a server could bring one about with every
+/// datagram.
+const MAX_READINGS: u8 = 4;
 
 /// The constant reply numbers of Serious Sam's status and players (Croteam-official/Serious-Engine, GameAgent.cpp). Only
 /// the last datagram has one, always with fragment number 1; those before it have no number at all.
@@ -290,7 +298,13 @@ impl Numbered {
 
 impl Unnumbered {
     fn new(limits: &Limits) -> Self {
-        Self { parts: Fragments::new(limits), splits_tokens: false, is_described: false }
+        Self {
+            parts: Fragments::new(limits),
+            splits_tokens: false,
+            is_described: false,
+            has_sections_end: false,
+            readings: 0,
+        }
     }
 
     /// Of two replies the one with its end, then the longer one.
@@ -309,10 +323,21 @@ impl Unnumbered {
             let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
             self.parts.insert(if is_last { u32::MAX } else { arrived }, part.clone(), is_last)?;
             known.insert(part);
+            self.has_sections_end = self.splits_tokens && self.ends_sections(arrived);
         }
-        let is_ended =
-            self.parts.last().is_some() || (self.splits_tokens && sections_end(&joined(&self.parts)));
+        let is_ended = self.parts.last().is_some() || self.has_sections_end;
         Ok(if is_ended { Progress::Ended } else { Progress::Partial })
+    }
+
+    /// Whether the sections end with this part, the latest. Read only where it, or it and the one before, hold the end mark.
+    fn ends_sections(&mut self, latest: u32) -> bool {
+        let before = latest.checked_sub(1).and_then(|before| self.parts.get(before));
+        let tail: Vec<&[u8]> = before.into_iter().chain(self.parts.get(latest)).map(AsRef::as_ref).collect();
+        if memchr::memmem::rfind(&tail.concat(), br"\final").is_none() || self.readings >= MAX_READINGS {
+            return false;
+        }
+        self.readings = self.readings.saturating_add(1);
+        sections_end(&joined(&self.parts))
     }
 
     fn body(&self, limits: &Limits) -> Option<Body> {
