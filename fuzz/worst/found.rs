@@ -34,9 +34,6 @@ pub fn work() -> Vec<Found> {
     let from = |sources, head: &[u8], unit: &[u8], tail: &[u8], length| {
         Shape::new([template(head, unit, tail, length)], 1, sources)
     };
-    let pieces = |first: &[u8], unit: &[u8]| {
-        Shape::new([template(first, b"", b"", 1), template(b"", unit, b"", 60_000)], 0, 1)
-    };
     vec![
         found("gamespy1 request", "empty commands", 283, one(b"", b"\\", b"", LARGEST)),
         found(
@@ -51,7 +48,7 @@ pub fn work() -> Vec<Found> {
             16_384,
             one(b"\\m", b"playeR_{s}\\\\", b"queryid\\3.1\\final\\queryid\\", LARGEST),
         ),
-        found("gamespy1 session", "names", 16_384, one(b"\\q", b"player_{s}\\\\", b"", LARGEST)),
+        found("gamespy1 session", "names", 16_384, one(b"\\q", b"Player_{s}\\\\", b"", LARGEST)),
         found("gamespy1 session", "parts without numbers", 32_000, bursts(b"", b"\\a{s}\\b", b"", 100, 50)),
         found(
             "gamespy1 session",
@@ -87,7 +84,7 @@ pub fn work() -> Vec<Found> {
             ),
         ),
         found("gamespy1 list, plain", "addresses", 32_000, one(b"", b"\\ip\\1.2.3.4:{n}", b"", LARGEST)),
-        found("gamespy1 list, compressed", "addresses", 32_000, one(b"", b"{S}\x01\x02", b"", LARGEST)),
+        found("gamespy1 list, compressed", "addresses", 32_000, one(b"", b"\x18{B}\x82", b"", LARGEST)),
         found(
             "gamespy1 responder",
             "several commands",
@@ -152,7 +149,7 @@ pub fn work() -> Vec<Found> {
             16_000,
             one(b"\0\0\0\0\0\0\0\0\0\0\0\0\0\t\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", b"", b"\0\0{b}\0\0{N}\0", 1),
         ),
-        found("gamespy4 list", "servers", 32_000, pieces(b"\x01\x02\x03\x04\x19\x64\0\0", b"\0{S}")),
+        found("gamespy4 list", "servers", 32_000, one(b"\xeb\0\x01\x02{S}", b"{B}\x04", b"", LARGEST)),
         found(
             "gamespy4 list, pairs of one server",
             "byte by byte",
@@ -195,28 +192,42 @@ pub fn work() -> Vec<Found> {
         found("quake3 session", "empty lines", 32_000, one(QUAKE3_STATUS, b"\n", b"", LARGEST)),
         found(
             "quake3 session",
+            "players without a score",
+            4096,
+            one(QUAKE3_STATUS, b"\n\"\"\x8d", b"", LARGEST),
+        ),
+        found(
+            "quake3 session",
             "wrong challenges",
             32_000,
             one(b"\xff\xff\xff\xffstatusResponse\n\\challenge\\x", b"\\\\", b"\n", 1400),
         ),
         found(
             "quake3 medal of honor session",
-            "odd lines",
-            16_384,
-            one(QUAKE3_STATUS, b"\n\n\n5\xbd0. 1 \x8c \"\"\n\n", b"", LARGEST),
+            "players without a score",
+            4096,
+            one(QUAKE3_STATUS, b"\n\"\"\x8d", b"", LARGEST),
         ),
         found("quake3 rcon", "empty datagrams", 16_000, one(b"\xff\xff\xff\xff", b"", b"", 1)),
         found(
             "quake3 connect",
             "a refusal of colours",
             4000,
-            one(b"\xff\xff\xff\xffreject", b"^t\xff\xd5\xc6\xff\x84\xfe\xff\xff", b"\x81", LARGEST),
+            Shape::new(
+                [
+                    template(b"", b"", b"", 0),
+                    template(b"", b"", b"", 0),
+                    template(b"\xff\xff\xff\xffn", b"\x80\x9b^\xff\xff\x9b\x84\x80", b"\x81", 4000),
+                ],
+                1,
+                1,
+            ),
         ),
         found(
             "quake3 list",
             "addresses",
             32_000,
-            one(b"\xff\xff\xff\xffgetserversExtResponse", b"\\{S}\0\x01", b"", 1400),
+            one(b"\xff\xff\xff\xffgetserversExtResponse", b"\\{E}{B}\n", b"", LARGEST),
         ),
         found(
             "quake3 list part",
@@ -228,7 +239,7 @@ pub fn work() -> Vec<Found> {
             "quake3 cod4x list",
             "addresses",
             32_000,
-            one(b"\xff\xff\xff\xffgetserversResponse", b"\\\0\0\0\0\x04{N}\x80\x01", b"", LARGEST),
+            one(b"\xff\xff\xff\xffgetserversResponse", b"\\\0\0\0\0\x04{B}\x80\x01", b"", LARGEST),
         ),
         found(
             "quake3 responder",
@@ -282,6 +293,40 @@ pub fn work() -> Vec<Found> {
             one(b"\x80\0\0\0\x01\x02k\0", b"\x05{B}\0", b"", 14),
         ),
         found(
+            "ut2004 session, second reading",
+            "empty rules",
+            32_000,
+            Shape::new(
+                [
+                    template(b"\x03\0\0\0\x01\x01", b"\x80", b"", 4000),
+                    template(b"\x80\0\0\0\x01", b"", b"", 1),
+                    template(b"", b"h", b"", LARGEST),
+                ],
+                1,
+                1,
+            ),
+        ),
+        found(
+            "ut2004 session, any info",
+            "empty rules",
+            32_000,
+            Shape::new(
+                [
+                    template(
+                        b"\x0f\0\0\0",
+                        b"{D}9\x01\x10\0\x80\x80\x80\0\0jx\x7f\x80\x80\x80\x80\0\0\0\0",
+                        b"\x01\x80^{n}",
+                        30,
+                    ),
+                    template(b"\x80\0\0\0\x01}", b"", b"", 1),
+                    template(b"", b"", b"", 2),
+                    template(b"\x20\0\0\0\x01", b"\x80", b"\x01\x80\x80\x80", 4000),
+                ],
+                2,
+                1,
+            ),
+        ),
+        found(
             "ut2004 list",
             "servers",
             32_000,
@@ -299,7 +344,7 @@ pub fn work() -> Vec<Found> {
             "scanner",
             "names, one hostile server",
             16_384,
-            one(b"\\\\", b"\\\\player_967295\\", b"g_2\\\\\\", LARGEST),
+            one(b"\\", b"\\\\plAyer_9{n}6729", b"_2", LARGEST),
         ),
         found(
             "scanner",

@@ -47,8 +47,12 @@ impl PlayerField {
             })
         };
         exact(name).or_else(|| {
-            let mixed = name.len() <= 10 && name.iter().any(u8::is_ascii_uppercase);
-            mixed.then(|| exact(&name.to_ascii_lowercase())).flatten()
+            // Room for the longest. Without an allocation, which a server could bring about eight times for each name.
+            let mut lower = [0; 10];
+            let lower = lower.get_mut(..name.len()).filter(|_| name.iter().any(u8::is_ascii_uppercase))?;
+            lower.copy_from_slice(name);
+            lower.make_ascii_lowercase();
+            exact(lower)
         })
     }
 }
