@@ -92,7 +92,7 @@ fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
         is_unclosed = closed.is_none() && body.is_some();
         match body {
             // After the mark, only a number of two parts is written: a single one was cut short.
-            Some(body) if matches!(id, QueryId::Numbers(None, 1..)) => {
+            Some(body) if matches!(id, QueryId::Numbers(None, _)) => {
                 (body, Some(QueryId::Damaged), true, true)
             }
             Some(body) => (body, Some(id), true, true),
@@ -297,10 +297,12 @@ mod tests {
         for cut in [
             &br"\a\1\final\\queryid\11"[..],
             br"\a\1\final\\queryid\1",
+            br"\a\1\final\\queryid\0",
             br"\a\1\final\\queryid\7.",
             br"\a\1\final\\queryid\",
             br"\a\1\final\queryid\7.",
             br"\a\1\final\queryid\7",
+            br"\a\1\final\queryid\0",
             br"\a\1\final\queryid\",
             br"\a\1\queryid\7.\final\",
             br"\a\1\queryid\99999999999999999999.1\final\",
