@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::family::{Family, Known};
-use super::wire::packer::Packer;
+use super::wire::packer::{Packer, token_of};
 use super::wire::row_key::RowKey;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::text::number;
@@ -93,8 +93,11 @@ impl<'a> Sections<'a> {
         let elsewhere: Vec<&str> = BASIC.split(' ').chain(INFO.split(' ')).collect();
         let mut fields: Vec<_> = self.fields().into_iter().map(|(key, value)| (key, value, false)).collect();
         for (key, value) in &self.status.rules {
-            let is = |known: &str| key.raw().eq_ignore_ascii_case(known.as_bytes());
-            if elsewhere.iter().any(|known| is(known)) || self.is_row(key.raw()) {
+            // As clients read it, without what cannot be sent.
+            let key = encoded(key);
+            let key = token_of(&key);
+            let is = |known: &str| key.eq_ignore_ascii_case(known.as_bytes());
+            if elsewhere.iter().any(|known| is(known)) || self.is_row(&key) {
                 continue;
             }
             let mut value = encoded(value);
@@ -104,7 +107,7 @@ impl<'a> Sections<'a> {
                     value = field.clone().into();
                 }
             }
-            packer.push(&encoded(key), &value);
+            packer.push(&key, &value);
         }
         for (key, value, _) in fields.iter().filter(|(.., is_said)| !is_said) {
             packer.push(key.as_bytes(), value);

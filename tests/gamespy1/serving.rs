@@ -394,6 +394,9 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         {
             odd.rules.push(key, "99");
         }
+        // So do these without what cannot be sent.
+        odd.rules.push("\0play\x01er_9", "99");
+        odd.rules.push("team\\name_1", "99");
         let (_, read) = served(&odd, dialect);
         let scores: Vec<_> = read.listed_players().iter().map(|player| player.score).collect();
         assert_eq!((scores, read.teams.len()), (vec![Some(-3), Some(-2)], 0));

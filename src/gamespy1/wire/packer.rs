@@ -1,5 +1,7 @@
 //! Packing pairs into the numbered datagrams of a reply.
 
+use std::borrow::Cow;
+
 use crate::template::Template;
 use crate::text::number;
 
@@ -68,14 +70,8 @@ impl Packer {
     }
 
     fn push_token(&mut self, token: &[u8]) {
-        let is_allowed = |byte: u8| byte != b'\\' && byte > 0x1F && byte != 0x7F;
         self.text.push(b'\\');
-        // Without an early return, so that the compiler compares many bytes at once.
-        if token.iter().fold(true, |all, &byte| all & is_allowed(byte)) {
-            self.text.extend_from_slice(token);
-        } else {
-            self.text.extend(token.iter().filter(|&&byte| is_allowed(byte)));
-        }
+        self.text.extend_from_slice(&token_of(token));
     }
 
     /// Ends the current part: whole where it fits, in a datagram of its own where it does not, and cut between pairs where
@@ -197,6 +193,17 @@ impl Packed {
         if self.current() > 0 {
             self.ends.push(self.text.len());
         }
+    }
+}
+
+/// What of a text goes on the wire: see [`Packer::push`].
+pub(crate) fn token_of(text: &[u8]) -> Cow<'_, [u8]> {
+    let is_allowed = |byte: u8| byte != b'\\' && byte > 0x1F && byte != 0x7F;
+    // Without an early return, so that the compiler compares many bytes at once.
+    if text.iter().fold(true, |all, &byte| all & is_allowed(byte)) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.iter().copied().filter(|&byte| is_allowed(byte)).collect())
     }
 }
 
