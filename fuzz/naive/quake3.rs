@@ -113,9 +113,6 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
             _ => return Reading::unknown("more than one quoted text in a line"),
         }
     }
-    if !is_status && !lines.iter().all(Vec::is_empty) {
-        return Reading::unknown("lines behind a short reply");
-    }
 
     let counted = only(&rules, "clients").and_then(|clients| number(&clients));
     // Where both are there, the name is not settled.

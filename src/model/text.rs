@@ -227,10 +227,7 @@ impl<'a> TextRef<'a> {
         for (_, segment) in segments {
             plain.to_mut().push_str(&self.style.charset.decode(segment));
         }
-        if plain.contains(is_control) {
-            plain.to_mut().retain(|c| !is_control(c));
-        }
-        plain
+        without_controls(plain)
     }
 
     /// The decoded text, colour codes and control characters included.
@@ -334,12 +331,16 @@ impl<'a> Iterator for Spans<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (colour, raw) = self.segments.next()?;
-        let mut text = self.charset.decode(raw);
-        if text.contains(is_control) {
-            text.to_mut().retain(|c| !is_control(c));
-        }
-        Some(Span { colour, text })
+        Some(Span { colour, text: without_controls(self.charset.decode(raw)) })
     }
+}
+
+/// The text without [control characters](is_control).
+fn without_controls(mut text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains(is_control) {
+        text.to_mut().retain(|c| !is_control(c));
+    }
+    text
 }
 
 /// Control characters, line separators, and what Unicode calls `Bidi_Control` (UAX 9): a name with one of them would

@@ -162,10 +162,9 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
         return None;
     }
     // Where a reply is cut within a pair, parts of two replies make pairs that neither has. So are some recorded ones of GameSpy v1.
-    let replies: BTreeSet<_> = played.log.iter().filter_map(|datagram| datagram.reply).collect();
     let is_cut_in_pairs = match &family.server {
         Server::Form(form, _) => matches!(form, Form::AdminMod | Form::Chopped),
-        Server::Capture(..) => family.client.protocol == Protocol::GameSpy1 && replies.len() > 1,
+        Server::Capture(..) => family.client.protocol == Protocol::GameSpy1 && replies(played).len() > 1,
         _ => false,
     };
     if is_cut_in_pairs {
@@ -179,6 +178,11 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     };
     let odd = status.listed_players().iter().find(|player| !is_known(player.name.raw()))?;
     Some(format!("{:?}", odd.name))
+}
+
+/// The replies that datagrams came of: run of the server, and number.
+fn replies(played: &Played) -> BTreeSet<(u8, u32)> {
+    played.log.iter().filter_map(|datagram| datagram.reply).collect()
 }
 
 /// Why an answer is complete and wrong.
@@ -246,7 +250,7 @@ fn explain(family: &Family, played: &Played) -> Judgement {
 
 /// Whether it is not wrong any more without one of the server's replies.
 fn two_replies(family: &Family, played: &Played) -> Option<Judgement> {
-    let replies: BTreeSet<(u8, u32)> = played.log.iter().filter_map(|datagram| datagram.reply).collect();
+    let replies = replies(played);
     let is_wrong_without = |reply| {
         let is_dropped = |datagram: &Datagram| datagram.suspect.is_some() || datagram.reply == Some(reply);
         is_wrong(&played.without(&family.client, is_dropped), family, played.moment)
