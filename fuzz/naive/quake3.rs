@@ -114,9 +114,12 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
         }
     }
 
-    let counted = only(&rules, "clients").and_then(|clients| number(&clients));
-    // Where both are there, the name is not settled.
     let has = |key: &str| rules.iter().any(|(other, _)| other.eq_ignore_ascii_case(key.as_bytes()));
+    let counted = only(&rules, "clients").and_then(|clients| number(&clients));
+    if counted.is_none() && has("clients") {
+        odd = Some("a count that is none, or several");
+    }
+    // Where both are there, the name is not settled.
     let name = match (has("hostname"), has("sv_hostname")) {
         (true, false) => only(&rules, "hostname"),
         (false, true) if is_status => only(&rules, "sv_hostname"),
