@@ -284,7 +284,11 @@ impl PlayerField {
 
 fn players(table: Table<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Vec<Player> {
     let mut fields: Vec<PlayerField> = Vec::with_capacity(table.fields().len());
-    fields.extend(table.fields().map(PlayerField::of));
+    for field in table.fields() {
+        // Of a column that is there twice, parts of two replies, the first one counts, as in [`Row::get`].
+        let field = PlayerField::of(field);
+        fields.push(if fields.contains(&field) { PlayerField::Further } else { field });
+    }
     if !fields.contains(&PlayerField::Score) {
         // Crysis Wars has no other score.
         let kills = table.fields().position(|field| field == b"kills_");
@@ -330,11 +334,11 @@ fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style, extras: &mut Rul
     for (field, value) in row.fields() {
         let Some(value) = value else { continue };
         let read = match field {
-            b"team_t" => {
+            b"team_t" if team.name.is_none() => {
                 team.name = Some(Text::part(bytes, value, style));
                 true
             }
-            b"score_t" => set(&mut team.score, number::number(value)),
+            b"score_t" if team.score.is_none() => set(&mut team.score, number::number(value)),
             _ => false,
         };
         if !read {

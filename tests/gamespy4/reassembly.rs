@@ -1,5 +1,6 @@
 //! Replies of several datagrams: what a model of the engine's own sender cuts and repeats is put together again.
 
+use queryport::ToStatus;
 use queryport::gamespy4::{Answer, Table};
 
 use crate::common::link::Random;
@@ -171,6 +172,28 @@ fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
         let answer = decode([cut(pair), second(next)]).unwrap();
         assert_eq!(answer.completeness().is_complete(), is_one, "{}", next.escape_ascii());
     }
+}
+
+/// The same in the players: the second datagram is of a reply with two players, and the end of its names is no third one.
+#[test]
+fn a_column_of_another_reply_has_rows_of_its_own() {
+    let datagrams = [
+        &b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0Cat\0\0score_\0\x005\x006\x007\0"[..],
+        b"\0\x01\x02\x03\x04splitnum\0\x81\x01player_\0\0Ann\0Cat\0\0score_\0\x005\x007\0\0\0\x02team_t\0\0\0\0",
+    ];
+    let answer = decode(datagrams).unwrap();
+    assert!(!answer.completeness().is_complete());
+    let fields: Vec<_> = answer.players().fields().collect();
+    assert_eq!(fields, [&b"player_"[..], b"score_", b"player_", b"score_"]);
+    let players = answer.to_status().players.unwrap();
+    let names: Vec<_> = players.iter().map(|player| player.name.to_string()).collect();
+    assert_eq!(names, ["Ann", "Bob", "Cat"]);
+    assert_eq!(players.iter().map(|player| player.score).collect::<Vec<_>>(), [Some(5), Some(6), Some(7)]);
+    assert_eq!(
+        players[1].extra.get("player_").unwrap(),
+        "Cat",
+        "what the second datagram says stays reachable"
+    );
 }
 
 /// The byte 1 or 2 at the start of a key begins a section only where the last key has no value, so that the section's end was

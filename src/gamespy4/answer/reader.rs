@@ -208,6 +208,9 @@ impl<'a> Reader<'a> {
                 rows
             }
             _ => {
+                if is_first {
+                    self.forget_rows_of_another_reply(section, name);
+                }
                 self.push_column(section, name)?;
                 0
             }
@@ -218,6 +221,20 @@ impl<'a> Reader<'a> {
             self.push_cell(Cell::ABSENT)?;
         }
         Ok(())
+    }
+
+    /// A column that is there again is of another reply, which has rows of its own.
+    #[cold]
+    fn forget_rows_of_another_reply(&mut self, section: Section, name: Cell) {
+        let name = name.of(self.bytes);
+        if self
+            .index
+            .columns
+            .iter()
+            .any(|column| column.section == section && column.name.of(self.bytes) == name)
+        {
+            self.known = None;
+        }
     }
 
     fn rows(
