@@ -146,13 +146,15 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     let mut master = Master::new(Secret::from_os()?, options, Instant::now());
     writeln!(io::stdout(), "the list takes at most {} KiB of memory", master.memory_bound() / 1024)?;
     let end = tokio::time::sleep(Duration::from_secs(arguments.seconds));
-    tokio::pin!(end);
+    // One future for all turns: a new one would miss a signal that comes between two of them.
+    let interrupted = tokio::signal::ctrl_c();
+    tokio::pin!(end, interrupted);
     loop {
         tokio::select! {
             failed = serve_master(&sockets, &mut master) => failed?,
             () = tokio::time::sleep(Duration::from_millis(250)) => {}
             () = &mut end => break,
-            interrupted = tokio::signal::ctrl_c() => { interrupted?; break }
+            interrupted = &mut interrupted => { interrupted?; break }
         }
         while let Some(event) = master.poll_event() {
             match event {

@@ -206,6 +206,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let mut server = Reporting::new(responder, arguments.who);
     let end = now + Duration::from_secs(arguments.seconds);
     let mut tick = now;
+    // One future for all turns: a new one would miss a signal that comes between two of them.
+    let interrupted = tokio::signal::ctrl_c();
+    tokio::pin!(interrupted);
     loop {
         let serving = async {
             match &mut announcer {
@@ -222,7 +225,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         tokio::select! {
             () = tokio::time::sleep_until(end.into()) => break,
             failed = serving => failed?,
-            interrupted = tokio::signal::ctrl_c() => { interrupted?; break }
+            interrupted = &mut interrupted => { interrupted?; break }
             client = metrics => {
                 if let Ok((client, _)) = client {
                     tokio::spawn(metrics::answer(client, metrics::text(&server.responder)));
