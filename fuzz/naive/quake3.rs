@@ -114,10 +114,12 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
         }
     }
 
-    let has = |key: &str| rules.iter().any(|(other, _)| other.eq_ignore_ascii_case(key.as_bytes()));
+    let values =
+        |key: &str| rules.iter().filter(|(other, _)| other.eq_ignore_ascii_case(key.as_bytes())).count();
+    let has = |key: &str| values(key) > 0;
     let counted = only(&rules, "clients").and_then(|clients| number(&clients));
-    if counted.is_none() && has("clients") {
-        odd = Some("a count that is none, or several");
+    if is_status && counted.is_none() && values("clients") > 1 {
+        odd = Some("several counts of clients");
     }
     // Where both are there, the name is not settled.
     let name = match (has("hostname"), has("sv_hostname")) {

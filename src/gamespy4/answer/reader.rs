@@ -227,12 +227,7 @@ impl<'a> Reader<'a> {
     #[cold]
     fn forget_rows_of_another_reply(&mut self, section: Section, name: Cell) {
         let name = name.of(self.bytes);
-        if self
-            .index
-            .columns
-            .iter()
-            .any(|column| column.section == section && column.name.of(self.bytes) == name)
-        {
+        if self.index.table(self.bytes, section).fields().any(|field| Some(field) == name) {
             self.known = None;
         }
     }
