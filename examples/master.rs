@@ -7,7 +7,8 @@
 //! cargo run --example master -- list HOST[:PORT] ut --key Z5Nfb0      the list of a GameSpy v1 master
 //! ```
 //!
-//! Exit status of `list`: 0 complete, 1 no answer, 2 wrong command line, 3 incomplete list.
+//! Exit status of `list`: 0 complete (over TCP) or settled (over UDP: each address came in two passes), 1 no answer, 2 wrong command
+//! line, 3 otherwise.
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
 #[path = "command_line/mod.rs"]
@@ -95,7 +96,7 @@ struct List {
     /// Leave out empty and full servers.
     #[arg(long)]
     playable: bool,
-    /// Most requests; the last is the one that brings no new server.
+    /// Most requests. The datagrams of a list have no numbers: it is settled when each address came in two passes.
     #[arg(long, default_value_t = 2)]
     passes: u8,
     /// Ask a GameSpy v1 master, over TCP, with this key.
@@ -207,15 +208,14 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
     Ok(summary(&outcome.answer, outcome.stats.requests))
 }
 
-/// Says how complete a list is.
+/// Says what is known of a list.
 fn summary(list: &ServerList, requests: u32) -> ExitCode {
     command_line::complain(&format!(
-        "{} servers, {} out of scope, {} over the limit, {requests} requests: {}, ended {}",
+        "{} servers, {} out of scope, {} over the limit, {requests} requests: {}",
         list.servers.len(),
         list.out_of_scope,
         list.over_limit,
-        list.completeness,
-        list.ended_by
+        list.completeness
     ));
-    if list.completeness.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(3) }
+    if list.completeness.is_settled() { ExitCode::SUCCESS } else { ExitCode::from(3) }
 }

@@ -182,8 +182,13 @@ impl Listing {
                         }
                     }
                     for report in servers.masters() {
-                        if let Some(Err(error)) = &report.list {
-                            self.note(message(error)).await;
+                        match &report.list {
+                            Some(Err(error)) => self.note(message(error)).await,
+                            Some(Ok(list)) if !list.completeness.is_settled() => {
+                                let (address, known) = (report.master.address, list.completeness);
+                                self.note(format!("{address}: {} servers, {known}", report.servers)).await;
+                            }
+                            _ => {}
                         }
                     }
                 }

@@ -144,7 +144,7 @@ fn report(servers: &GameServers) {
         let address = report.master.address;
         match &report.list {
             Some(Ok(list)) => {
-                let (count, completeness, end) = (report.servers, list.completeness, list.ended_by);
+                let (count, completeness) = (report.servers, list.completeness);
                 let left_out = [
                     (list.out_of_scope as usize, "out of scope"),
                     (list.over_limit as usize, "over the limit of a list"),
@@ -154,7 +154,7 @@ fn report(servers: &GameServers) {
                 let left_out: String =
                     left_out.map(|(count, why)| format!(", {count} left out: {why}")).collect();
                 command_line::complain(&format!(
-                    "scan: {address}: {count} servers, {completeness}, {end}{left_out}"
+                    "scan: {address}: {count} servers, {completeness}{left_out}"
                 ));
             }
             Some(Err(error)) => {

@@ -24,7 +24,7 @@ pub use json::Detailed;
 pub(crate) use occupancy::Occupancy;
 pub(crate) use rules::Rules;
 pub(crate) use rules::RulesBuilder;
-pub use server_list::ListEnd;
+pub use server_list::ListCompleteness;
 pub(crate) use server_list::{ServerCollector, ServerList};
 pub(crate) use status::{Player, ServerStatus, Team, ToStatus};
 pub(crate) use text::Text;

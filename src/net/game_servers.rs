@@ -18,8 +18,7 @@ use crate::address::network;
 use crate::error::EncodeError;
 use crate::games::{Game, Master, MasterForm};
 use crate::gamespy1::secure::GameKey;
-use crate::model::completeness::Part;
-use crate::model::{Completeness, ListEnd, ServerList};
+use crate::model::{ListCompleteness, ServerList};
 use crate::protocol::Protocol;
 use crate::quake3::master::{ListQuery, ListRequest, Scope, cod4x_session};
 use crate::{gamespy1, gamespy4, ut2004};
@@ -347,7 +346,7 @@ impl Inquiry {
                 // One of several lists is missing.
                 Err(error) => match &mut merged {
                     None => return Err(error),
-                    Some(merged) => merged.completeness = merged.completeness.without(Part::End),
+                    Some(merged) => merged.completeness = ListCompleteness::Incomplete,
                 },
             }
         }
@@ -374,8 +373,9 @@ impl Inquiry {
     }
 }
 
-/// The lists of two protocol numbers as one.
+/// The lists of two protocol numbers as one, both over UDP.
 fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -> ServerList {
+    use ListCompleteness::Passes;
     let Some(mut merged) = before else { return list };
     let known: BTreeSet<SocketAddr> = merged.servers.iter().copied().collect();
     list.servers.retain(|server| !known.contains(server));
@@ -384,14 +384,11 @@ fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -
     merged.servers.extend(list.servers.into_iter().take(room));
     merged.over_limit = merged.over_limit.saturating_add(list.over_limit).saturating_add(over);
     merged.out_of_scope = merged.out_of_scope.saturating_add(list.out_of_scope);
-    if over > 0 || merged.completeness.is_complete() {
-        let cut = if over > 0 { Completeness::Complete.without(Part::End) } else { list.completeness };
-        merged.completeness = cut;
-    }
-    merged.ended_by = match (merged.ended_by, list.ended_by) {
-        (ListEnd::Mark, ListEnd::Mark) => ListEnd::Mark,
-        (ListEnd::Unknown, _) | (_, ListEnd::Unknown) => ListEnd::Unknown,
-        _ => ListEnd::Quiet,
+    merged.completeness = match (merged.completeness, list.completeness) {
+        (Passes { count, once }, Passes { count: other_count, once: other_once }) if over == 0 => {
+            Passes { count: count.min(other_count), once: once.saturating_add(other_once) }
+        }
+        _ => ListCompleteness::Incomplete,
     };
     merged
 }
@@ -400,44 +397,39 @@ fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -
 mod tests {
     use super::*;
 
-    fn list(hosts: std::ops::Range<u8>, is_complete: bool, ended_by: ListEnd) -> ServerList {
-        let completeness =
-            if is_complete { Completeness::Complete } else { Completeness::Complete.without(Part::End) };
+    const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
+
+    fn list(hosts: std::ops::Range<u8>, completeness: ListCompleteness) -> ServerList {
         let servers = hosts.map(|host| ([192, 0, 2, host], 27960).into()).collect();
-        ServerList {
-            servers,
-            completeness,
-            ended_by,
-            over_limit: 1,
-            out_of_scope: 2,
-            ..ServerList::default()
-        }
+        ServerList { servers, completeness, over_limit: 1, out_of_scope: 2 }
     }
 
     #[test]
     fn lists_of_two_numbers_are_one_with_each_server_once() {
-        let merged = merge(None, list(1..4, true, ListEnd::Mark), 100);
-        let merged = merge(Some(merged), list(3..6, true, ListEnd::Quiet), 100);
+        let merged = merge(None, list(1..4, SETTLED), 100);
+        let merged = merge(Some(merged), list(3..6, SETTLED), 100);
         let hosts: Vec<SocketAddr> = (1..6).map(|host| ([192, 0, 2, host], 27960).into()).collect();
         assert_eq!(merged.servers, hosts);
         assert_eq!((merged.over_limit, merged.out_of_scope), (2, 4));
-        assert_eq!((merged.ended_by, merged.completeness.is_complete()), (ListEnd::Quiet, true));
+        assert_eq!(merged.completeness, SETTLED);
     }
 
     #[test]
-    fn a_merged_list_is_complete_only_if_both_are_and_all_fit() {
-        let complete = |first: bool, second: bool, most: usize| {
-            let merged =
-                merge(Some(list(1..4, first, ListEnd::Mark)), list(3..6, second, ListEnd::Mark), most);
+    fn a_merged_list_is_settled_only_if_both_are_and_all_fit() {
+        let lossy = ListCompleteness::Passes { count: 3, once: 7 };
+        let incomplete = ListCompleteness::Incomplete;
+        for (first, second, most, expected) in [
+            (SETTLED, SETTLED, 5, SETTLED),
+            (SETTLED, lossy, 5, ListCompleteness::Passes { count: 2, once: 7 }),
+            (lossy, lossy, 5, ListCompleteness::Passes { count: 3, once: 14 }),
+            (incomplete, SETTLED, 5, incomplete),
+            (SETTLED, incomplete, 5, incomplete),
+            (SETTLED, SETTLED, 3, incomplete),
+        ] {
+            let merged = merge(Some(list(1..4, first)), list(3..6, second), most);
             assert_eq!(merged.servers.len(), 5.min(most));
             assert_eq!(merged.over_limit, 2 + u32::from(most < 5) * 2);
-            (merged.completeness.is_complete(), merged.ended_by)
-        };
-        assert_eq!(complete(true, true, 5), (true, ListEnd::Mark));
-        for (first, second, most) in [(false, true, 5), (true, false, 5), (true, true, 3)] {
-            assert_eq!(complete(first, second, most), (false, ListEnd::Mark), "{first} {second} {most}");
+            assert_eq!(merged.completeness, expected, "{first} and {second}");
         }
-        let unknown = list(1..2, false, ListEnd::Unknown);
-        assert_eq!(merge(Some(unknown), list(2..3, true, ListEnd::Quiet), 9).ended_by, ListEnd::Unknown);
     }
 }

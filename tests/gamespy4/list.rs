@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use queryport::gamespy4::list::{List, ListRequest, ListSession, Value};
-use queryport::model::ListEnd;
 use queryport::{EncodeError, Limits, ListError, Timing};
 
 use crate::common::list_servers::gamespy4::{Plain, Request};
@@ -65,7 +64,7 @@ fn every_part_of_a_server_is_read() {
     let servers: Vec<String> = list.servers.servers.iter().map(ToString::to_string).collect();
     let expected = ["192.0.2.1:10481", "192.0.2.2:6500", "192.0.2.3:1", "192.0.2.4:6500", "192.0.2.5:6500"];
     assert_eq!(servers, expected);
-    assert_eq!((list.servers.ended_by, list.backend_flags), (ListEnd::Mark, 128));
+    assert_eq!((list.servers.completeness.is_complete(), list.backend_flags), (true, 128));
     assert_eq!((list.client, list.default_port), (Ipv4Addr::new(203, 0, 113, 9), 6500));
     let entries: Vec<_> = list.entries().collect();
     let first: Vec<_> = entries[0].fields().collect();
