@@ -8,7 +8,7 @@
 //! The password comes from the environment variable `QUERYPORT_RCON_PASSWORD`, or the program asks for it on the terminal. It
 //! is not taken from the command line, which other users of the machine can read. Options go before the server.
 //!
-//! Exit status: 0 complete, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130 after Ctrl-C where it asked for
+//! Exit status: 0 answered, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130 after Ctrl-C where it asked for
 //! the password.
 #![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
 
@@ -181,10 +181,11 @@ fn print(answer: &RconAnswer) -> io::Result<ExitCode> {
     for line in answer.lines() {
         writeln!(out, "{}", line.plain())?;
     }
-    if answer.completeness.is_complete() {
-        Ok(ExitCode::SUCCESS)
-    } else {
-        command_line::complain("the answer is incomplete: the server was still sending at the timeout");
-        Ok(ExitCode::from(3))
+    if answer.is_cut {
+        command_line::complain(
+            "the answer is incomplete: the server was still sending at the timeout or a limit",
+        );
+        return Ok(ExitCode::from(3));
     }
+    Ok(ExitCode::SUCCESS)
 }

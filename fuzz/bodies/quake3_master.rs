@@ -177,13 +177,13 @@ pub fn conversation(data: &[u8]) {
         if let Some(query) = &mut rcon {
             if let Verdict::Done(answer) = query.receive(datagram) {
                 if let Ok(answer) = answer {
-                    assert!(answer.datagrams <= 8 && !answer.completeness.is_complete());
+                    assert!(answer.datagrams <= 8 && answer.is_cut);
                 }
                 rcon = None;
             } else if kind == 1
                 && let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step)
             {
-                assert!(answer.datagrams > 0 && answer.completeness.is_complete());
+                assert!(answer.datagrams > 0 && !answer.is_cut);
                 rcon = None;
             }
         }

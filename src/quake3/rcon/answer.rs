@@ -3,7 +3,7 @@
 use super::error::RconError;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Charset, Colours, Completeness, Missing, Style, Text, TextRef};
+use crate::model::{Charset, Colours, Style, Text, TextRef};
 use crate::quake3::wire::reply::{Reply, ReplyForm};
 use crate::session::{OnTimeout, Remaining, Verdict, Wait};
 
@@ -24,15 +24,16 @@ use crate::session::{OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RconAnswer {
-    /// All pieces, joined in the order of their arrival. Nothing on the wire numbers them: a piece that was lost or
-    /// overtaken goes unnoticed.
+    /// All pieces, joined in the order of their arrival. Nothing on the wire numbers or ends them: a piece that was lost,
+    /// overtaken or delivered twice goes unnoticed.
     pub text: Text,
     /// How it was framed.
     pub form: ReplyForm,
     /// How many datagrams it came in.
     pub datagrams: u16,
-    /// Incomplete when the time ended, or a limit was reached, before the server fell silent.
-    pub completeness: Completeness,
+    /// Whether the deadline or a limit ended the answer while the server was still sending. `false` says that the server
+    /// fell silent, and not that every piece arrived.
+    pub is_cut: bool,
 }
 
 impl RconAnswer {
@@ -78,7 +79,7 @@ impl Collector {
         if usize::from(self.datagrams) >= self.limits.max_fragments()
             || length > self.limits.max_answer_bytes()
         {
-            return Verdict::Done(Ok(self.finish(false)));
+            return Verdict::Done(Ok(self.finish(true)));
         }
         self.datagrams = self.datagrams.saturating_add(1);
         self.text.extend_from_slice(text);
@@ -93,7 +94,7 @@ impl Collector {
     ) -> OnTimeout<Result<RconAnswer, RconError>> {
         if self.datagrams > 0 {
             // Without the quiet, the server was still printing.
-            OnTimeout::Done(Ok(self.finish(remaining != Remaining::Nothing)))
+            OnTimeout::Done(Ok(self.finish(remaining == Remaining::Nothing)))
         } else if repeatable || remaining == Remaining::Nothing {
             // The session's own error says more: unreachable, or what was wrong with the last datagram.
             OnTimeout::Retry
@@ -102,8 +103,7 @@ impl Collector {
         }
     }
 
-    /// `quiet`: the server has stopped printing; otherwise the end is missing.
-    fn finish(&mut self, quiet: bool) -> RconAnswer {
+    fn finish(&mut self, is_cut: bool) -> RconAnswer {
         let colours = match self.form {
             ReplyForm::Quake3 => Colours::Caret,
             ReplyForm::DarkPlaces => Colours::DarkPlaces,
@@ -113,7 +113,7 @@ impl Collector {
             text: Text::new(std::mem::take(&mut self.text), style),
             form: self.form,
             datagrams: self.datagrams,
-            completeness: Missing { end: !quiet, ..Missing::NOTHING }.completeness(),
+            is_cut,
         }
     }
 }
@@ -142,13 +142,28 @@ mod tests {
     }
 
     #[test]
-    fn endless_output_is_cut_off_and_incomplete() {
+    fn a_lost_piece_is_not_noticed_and_a_copy_neither() {
+        let answer = |bodies: &[&[u8]], remaining| {
+            let mut collector = Collector::new(Limits::default());
+            bodies
+                .iter()
+                .for_each(|body| drop(collector.receive(&[b"\xff\xff\xff\xffprint\n", *body].concat())));
+            let OnTimeout::Done(Ok(answer)) = collector.timeout(remaining, false) else { panic!() };
+            (answer.text.raw().to_vec(), answer.datagrams, answer.is_cut)
+        };
+        assert_eq!(answer(&[b"1\n", b"2\n", b"3\n"], Remaining::Step), (b"1\n2\n3\n".to_vec(), 3, false));
+        assert_eq!(answer(&[b"1\n", b"3\n", b"3\n"], Remaining::Step), (b"1\n3\n3\n".to_vec(), 3, false));
+        assert_eq!(answer(&[b"1\n", b"2\n"], Remaining::Nothing), (b"1\n2\n".to_vec(), 2, true));
+    }
+
+    #[test]
+    fn endless_output_is_cut_off() {
         let mut collector = Collector::new(Limits::default().with_max_answer_bytes(2048));
         let piece = [b"\xff\xff\xff\xffprint\n", &[b'x'; 1000][..]].concat();
         assert_eq!(collector.receive(&piece), Verdict::Partial(Wait::Quiet));
         assert_eq!(collector.receive(&piece), Verdict::Partial(Wait::Quiet));
         let Verdict::Done(Ok(answer)) = collector.receive(&piece) else { panic!() };
         assert_eq!(answer.text.raw().len(), 2000);
-        assert!(!answer.completeness.is_complete());
+        assert!(answer.is_cut);
     }
 }
