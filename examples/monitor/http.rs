@@ -1,8 +1,9 @@
 //! A small HTTP server for the metrics page.
 
+use std::cell::Cell;
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -11,43 +12,61 @@ use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::task::spawn_local;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, spawn_local};
 
 use super::metrics;
 use super::watch::Shared;
 
-/// Most connections at a time; others wait to be accepted.
+/// Most connections at a time.
 const MOST_CONNECTIONS: usize = 64;
-/// The longest time of a connection, and of a request's head.
+/// The longest time of a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Answers requests until it is dropped.
+/// A connection, which serves one request.
+struct Connection {
+    task: JoinHandle<()>,
+    /// Whether the request has come.
+    has_request: Rc<Cell<bool>>,
+}
+
+impl Connection {
+    fn new(stream: TcpStream, watched: Shared) -> Self {
+        let has_request = Rc::new(Cell::new(false));
+        let received = Rc::clone(&has_request);
+        let service = service_fn(move |request| {
+            received.set(true);
+            let response = respond(&request, &watched);
+            async move { Ok::<_, Infallible>(response) }
+        });
+        let connection =
+            http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
+        let task = spawn_local(async move {
+            let _ = tokio::time::timeout(PATIENCE, connection).await;
+        });
+        Self { task, has_request }
+    }
+}
+
+/// Answers requests until it is dropped. The oldest connection without a request makes room for a new one, so that no number of
+/// half-open connections holds up a scrape.
 pub(crate) async fn serve(listener: TcpListener, watched: Shared) {
-    let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut connections: VecDeque<Connection> = VecDeque::new();
     loop {
-        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             // No descriptors are left, or the client has gone.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let watched = Rc::clone(&watched);
-        spawn_local(async move {
-            let service = service_fn(move |request| {
-                let response = respond(&request, &watched);
-                async move { Ok::<_, Infallible>(response) }
-            });
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(PATIENCE)
-                .keep_alive(false)
-                .serve_connection(TokioIo::new(stream), service);
-            let _ = tokio::time::timeout(PATIENCE, connection).await;
-            drop(permit);
-        });
+        connections.retain(|connection| !connection.task.is_finished());
+        if connections.len() >= MOST_CONNECTIONS {
+            let idle = connections.iter().position(|connection| !connection.has_request.get());
+            if let Some(oldest) = connections.remove(idle.unwrap_or(0)) {
+                oldest.task.abort();
+            }
+        }
+        connections.push_back(Connection::new(stream, Rc::clone(&watched)));
     }
 }
 

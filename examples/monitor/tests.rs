@@ -269,6 +269,25 @@ fn the_page_is_served_over_http() {
     });
 }
 
+#[test]
+fn half_open_connections_do_not_cost_prometheus_a_scrape() {
+    monitored(|address, _| async move {
+        let mut idle = Vec::new();
+        for number in 0..200 {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            if number % 2 == 0 {
+                stream.write_all(b"GET /metrics HTTP/1.1\r\n").await.unwrap();
+            }
+            idle.push(stream);
+        }
+        // The default of `scrape_timeout`.
+        let page = tokio::time::timeout(Duration::from_secs(10), get(address, "/metrics")).await;
+        assert!(page.expect("the scrape is given up").starts_with("HTTP/1.1 200"));
+        let closed = async |stream: &mut TcpStream| stream.read(&mut [0; 1024]).await.unwrap_or(0) == 0;
+        assert!(closed(&mut idle[0]).await, "the oldest makes room");
+    });
+}
+
 /// The queries of the dashboard, with its variables filled in.
 fn dashboard() -> Vec<String> {
     let text = std::fs::read_to_string(here("dashboard.json")).unwrap();
