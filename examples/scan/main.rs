@@ -120,7 +120,7 @@ struct Arguments {
     /// Most queries under way to one host; 0 for no bound. Loopback is never held back.
     #[arg(long, default_value_t = 8)]
     per_host: u16,
-    /// Seconds to wait for an answer, retries included.
+    /// Seconds to wait for an answer, retries included; four times as long for the rest of one that has begun.
     #[arg(long, default_value_t = 4.0, value_parser = seconds)]
     timeout: f64,
     /// How often to ask again.

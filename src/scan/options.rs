@@ -45,7 +45,8 @@ impl ScanOptions {
     /// Most queries under way at once, results that were not taken yet included: 1–1,048,576, default 32,768. It
     /// bounds the memory of a scan, about a KiB a query, and nothing else: memory follows the queries under way and
     /// not the length of the list, and a wide window loses no datagrams. An unanswered query is under way for
-    /// [`Timing::timeout`](crate::Timing::timeout), so a scan of silent servers cannot be faster than a window each timeout.
+    /// [`Timing::timeout`](crate::Timing::timeout), so a scan of silent servers cannot be faster than a window each timeout;
+    /// one that was answered in part may take four timeouts.
     #[must_use]
     pub const fn window(&self) -> usize {
         self.window as usize

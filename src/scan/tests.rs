@@ -117,6 +117,18 @@ fn run(
     }
 }
 
+/// What the README and [`Timing::timeout`] say of a query's duration.
+#[test]
+fn a_server_that_answers_in_parts_holds_its_query_for_16_s_and_a_silent_one_for_4_s() {
+    for (parts, expected) in [(0, 4), (1000, 16)] {
+        let scanner = Scanner::new(targets(1), Timing::default(), options(), Instant::now());
+        let reply = |_| (0..parts).map(|part| (Duration::from_millis(50 * part), &b"p"[..])).collect();
+        let (results, elapsed, _) = run(scanner, reply);
+        assert!(results[&0].is_err());
+        assert_eq!(elapsed, Duration::from_secs(expected));
+    }
+}
+
 #[test]
 fn the_window_bounds_queries_under_way_and_results_not_taken() {
     let mut scanner = scanner_with(targets(10), options().with_window(3));

@@ -71,9 +71,10 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// The longest duration of a query, from its first request to its end: 10 ms–10 min, default 4 s. Retries that would
-    /// be due later are not sent, see [`Self::requests`]. In a scan, a server that has answered something may take four times as
-    /// long.
+    /// The longest duration of a query of one address, from its first request to its end: 10 ms–10 min, default 4 s. Retries
+    /// that would be due later are not sent, see [`Self::requests`]. In a [`Scanner`](crate::scan::Scanner), and so in
+    /// `Client::scan` and `Client::lan`, it bounds the query of a server that sends nothing; one that has sent a part of its
+    /// answer may take four times as long, 16 s by default.
     #[must_use]
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()

@@ -354,7 +354,8 @@ fn handle<C: Conversation>(scanner: &mut Scanner<C>, now: Instant, from: SocketA
 
 impl Client {
     /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol with an
-    /// address or host name, see [`ScanTarget`]. Names are looked up while the scan runs.
+    /// address or host name, see [`ScanTarget`]. Names are looked up while the scan runs. A query takes at most
+    /// [`Timing::timeout`](crate::Timing::timeout), and four times as long where the server has sent a part of its answer.
     ///
     /// # Errors
     /// See [`Scan::new`].
