@@ -103,7 +103,7 @@ impl ListQuery {
 
     /// Requests the list until each address came in two passes, at most so often (1–8, default 2). A link without loss takes
     /// two passes, one that loses a tenth three or four. dpmaster answers four requests in a row, then one in three seconds
-    /// (dpmaster, src/clients.h).
+    /// (dpmaster, src/clients.h). A datagram that arrives after its pass has ended counts for the next.
     #[must_use]
     pub fn with_passes(mut self, passes: u8) -> Self {
         self.max_passes = passes.clamp(1, MAX_PASSES);
