@@ -194,6 +194,8 @@ def games_behind(examples, command, port):
     master = f"127.0.0.1:{port}"
     ports = {server: free_port() for server in GAMES if SERVERS[server][0]()}
     said, processes = "", [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+    # Engines send the first heartbeat as they start, and the next one minutes later.
+    time.sleep(1)
     with tempfile.TemporaryDirectory() as folder:
         try:
             for server, at in ports.items():
@@ -209,7 +211,10 @@ def games_behind(examples, command, port):
                 for server in sorted(wanted):
                     address, game = f"127.0.0.1:{ports[server]}", GAMES[server]
                     scanned, errors = our_lines(examples, "scan", game, "--master", master, "--scope", "any")
-                    # DarkPlaces answers one request a second and address.
+                    # DarkPlaces answers one request a second and address: one of ours could cost the master's `getinfo` its answer.
+                    if all(line["address"] != address for line in scanned):
+                        said = f"{server}: not listed\n{errors}"
+                        continue
                     time.sleep(1.1)
                     queried, more = our_lines(examples, "query", game, address)
                     time.sleep(1.1)
@@ -318,7 +323,8 @@ def rows(examples, only):
         jobs["games behind dpmaster"] = lambda: behind_dpmaster(examples)
     else:
         print("dpmaster is not here: passed over (DPMASTER is its path)")
-    jobs["games behind our master"] = lambda: behind_our_master(examples)
+    if any(SERVERS[server][0]() for server in GAMES):
+        jobs["games behind our master"] = lambda: behind_our_master(examples)
     if is_file(os.environ.get("MASTER_333NETWORKS")):
         jobs["333networks"] = lambda: listed_by_333networks(examples)
     else:
