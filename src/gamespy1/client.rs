@@ -186,7 +186,10 @@ impl Conversation for StatusQuery {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let Some(best) = self.best() else { return OnTimeout::Retry };
         let is_enough = match remaining {
-            Remaining::Retry => (self.is_ended && self.is_settled(&best)) || self.replies.lacks_end_mark(),
+            Remaining::Retry => {
+                let is_whole = best.completeness().is_complete();
+                is_whole || (self.is_ended && self.is_settled(&best)) || self.replies.lacks_end_mark()
+            }
             Remaining::Step | Remaining::Nothing => true,
         };
         if is_enough { OnTimeout::Done(best) } else { OnTimeout::Retry }

@@ -54,6 +54,12 @@
 //! - The reply number is the server's count of requests, 1–100 and again on UT99, from 2 upwards in GameSpy's own
 //!   code; it is constant (1.1) on SWAT 4 and second-generation servers (UT99's script UdpServerQuery 1.5.2,
 //!   OpenMoHAA, captures in sergeii/swat4master). It tells two replies apart, not two clients.
+//! - A retry can therefore bring a second reply with the number of the first. Two datagrams that have one N.M and differ, a
+//!   second end mark and a datagram behind it prove that; nothing under this number is complete any more. Where `queryid`
+//!   is M alone, that holds until the next request, and the end of several datagrams waits one round trip for a contradiction.
+//!   Two replies of which nothing arrives that contradicts look like one.
+//! - UT99 writes a player's skin as it is, and it can hold `\queryid\9.1`. Numbers inside a datagram are those of sections only
+//!   if they share one N, count up from N.1 to the end, and no row of a player is beside them.
 //! - Battlefield 1942 numbers teams from 1 in player rows and from 0 in `teamname_N`, lists rows of players who left,
 //!   and sends some keys twice with different values (captures in Austinb/GameQ, tests/Protocols/Providers).
 //! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).

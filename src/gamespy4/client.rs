@@ -184,7 +184,7 @@ impl StatusQuery {
         };
         assembly.insert(number, last, datagram)?;
         let may_be_only =
-            self.dialect != Dialect::Standard && number == 0 && assembly.len() == 1 && !assembly.is_mixed;
+            self.dialect != Dialect::Standard && number == 0 && assembly.len() == 1 && !assembly.is_mixed();
         if assembly.is_complete() || may_be_only {
             match assembly.finish(&self.limits, self.dialect == Dialect::Minecraft) {
                 Ok(answer) if assembly.is_complete() || answer.form() != Form::Sections => {
@@ -198,13 +198,13 @@ impl StatusQuery {
             }
         }
         // Of a mixed reply nothing more is worth waiting for.
-        let is_over = assembly.is_at_senders_limit() || assembly.is_mixed;
+        let is_over = assembly.is_at_senders_limit() || assembly.is_mixed();
         Ok(Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))
     }
 
     /// The better of the incomplete replies.
     fn incomplete(&self) -> Option<Answer> {
-        let most = self.assemblies.iter().max_by_key(|assembly| (!assembly.is_mixed, assembly.len()))?;
+        let most = self.assemblies.iter().max_by_key(|assembly| (!assembly.is_mixed(), assembly.len()))?;
         most.finish(&self.limits, self.dialect == Dialect::Minecraft).ok()
     }
 
@@ -284,7 +284,7 @@ impl Conversation for StatusQuery {
             }
             _ => {}
         }
-        let is_over = |assembly: &Assembly| !assembly.is_mixed && assembly.is_at_senders_limit();
+        let is_over = |assembly: &Assembly| !assembly.is_mixed() && assembly.is_at_senders_limit();
         let nothing_follows = self.assemblies.iter().any(is_over);
         if remaining != Remaining::Retry || nothing_follows {
             let done = |answer: Answer| OnTimeout::Done(answer.verified());

@@ -5,12 +5,13 @@ use bytes::Bytes;
 use crate::error::ParseError;
 use crate::limits::Limits;
 
-/// The fragments of a reply, sorted by the number they carry. The first copy of a number wins.
+/// The fragments of a reply, sorted by the number they carry. The first of a number is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragments {
     parts: Vec<(u32, Bytes)>,
     bytes: usize,
     last: Option<u32>,
+    is_mixed: bool,
     max_fragments: usize,
     max_bytes: usize,
 }
@@ -22,17 +23,23 @@ impl Fragments {
             parts: Vec::new(),
             bytes: 0,
             last: None,
+            is_mixed: false,
             max_fragments: limits.max_fragments(),
             max_bytes: limits.max_answer_bytes(),
         }
     }
 
-    /// Adds a fragment. `last`: it carries the end mark of the reply. Returns `false` for a number that is there already.
+    /// Adds a fragment. `last`: it carries the end mark of the reply.
     ///
     /// A fragment that exceeds the limits is an error and is not stored.
-    pub(crate) fn insert(&mut self, number: u32, body: Bytes, last: bool) -> Result<bool, ParseError> {
-        let Err(position) = self.parts.binary_search_by_key(&number, |(number, _)| *number) else {
-            return Ok(false);
+    pub(crate) fn insert(&mut self, number: u32, body: Bytes, last: bool) -> Result<(), ParseError> {
+        let position = match self.parts.binary_search_by_key(&number, |(number, _)| *number) {
+            Ok(position) => {
+                let is_copy = self.parts.get(position).is_some_and(|(_, other)| *other == body);
+                self.is_mixed |= !is_copy || last != (self.last == Some(number));
+                return Ok(());
+            }
+            Err(position) => position,
         };
         let bytes = self.bytes.saturating_add(body.len());
         if self.parts.len() >= self.max_fragments {
@@ -44,15 +51,23 @@ impl Fragments {
         self.parts.insert(position, (number, body));
         self.bytes = bytes;
         if last {
-            // Of two fragments with an end mark, the one with the higher number ends the reply.
+            self.is_mixed |= self.last.is_some();
             self.last = self.last.max(Some(number));
         }
-        Ok(true)
+        self.is_mixed |= self.last.is_some() && self.last < self.highest();
+        Ok(())
     }
 
-    /// Whether every fragment from `base` to the one with the end mark has arrived.
+    /// Whether fragments of two replies are here: two with one number differ, there are two end marks, or one is behind the
+    /// end mark. No one can tell which of them belong together.
+    pub(crate) const fn is_mixed(&self) -> bool {
+        self.is_mixed
+    }
+
+    /// Whether every fragment from `base` to the one with the end mark has arrived, and all are of one reply as far as can
+    /// be seen.
     pub(crate) fn is_complete(&self, base: u32) -> bool {
-        self.last.is_some() && self.missing(base) == 0
+        self.last.is_some() && self.missing(base) == 0 && !self.is_mixed
     }
 
     /// Fragments known to be missing: the gaps from `base` to the highest number.
@@ -63,10 +78,9 @@ impl Fragments {
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
-    /// The fragment with this number.
-    pub(crate) fn get(&self, number: u32) -> Option<&Bytes> {
-        let position = self.parts.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-        self.parts.get(position).map(|(_, body)| body)
+    /// Whether the fragment with this number has arrived.
+    pub(crate) fn contains(&self, number: u32) -> bool {
+        self.parts.binary_search_by_key(&number, |(number, _)| *number).is_ok()
     }
 
     /// The highest number that has arrived.
@@ -106,9 +120,9 @@ mod tests {
     #[test]
     fn gaps_are_counted_and_copies_dropped() {
         let mut fragments = Fragments::new(&Limits::default());
-        assert!(fragments.insert(4, body("d"), true).unwrap());
-        assert!(fragments.insert(2, body("b"), false).unwrap());
-        assert!(!fragments.insert(2, body("other"), false).unwrap());
+        fragments.insert(4, body("d"), true).unwrap();
+        fragments.insert(2, body("b"), false).unwrap();
+        fragments.insert(2, body("b"), false).unwrap();
         assert_eq!((fragments.missing(1), fragments.missing(2), fragments.last()), (2, 1, Some(4)));
         assert!(!fragments.is_complete(1));
         fragments.insert(3, body("c"), false).unwrap();
@@ -116,6 +130,31 @@ mod tests {
         assert!(fragments.is_complete(1));
         let joined: Vec<u8> = fragments.iter().flat_map(|(_, body)| body.to_vec()).collect();
         assert_eq!(joined, b"abcd");
+    }
+
+    #[test]
+    fn what_cannot_be_of_one_reply_is_never_complete() {
+        let held = [(1, "a", false), (2, "b", true)];
+        for (number, text, last, is_mixed) in [
+            (1, "a", false, false),
+            (2, "b", true, false),
+            (1, "other", false, true),
+            (1, "a", true, true),
+            (2, "b", false, true),
+            (3, "c", false, true),
+            (3, "c", true, true),
+        ] {
+            for place in 0..=held.len() {
+                let mut all = held.to_vec();
+                all.insert(place, (number, text, last));
+                let mut fragments = Fragments::new(&Limits::default());
+                for (number, text, last) in all {
+                    fragments.insert(number, body(text), last).unwrap();
+                }
+                assert_eq!(fragments.is_mixed(), is_mixed, "{number} {text} {last} at {place}");
+                assert_eq!(fragments.is_complete(1), !is_mixed);
+            }
+        }
     }
 
     #[test]

@@ -57,14 +57,14 @@ fn a_corrupting_link_never_yields_more_players() {
 }
 
 /// A session that has sent its request, in virtual time.
-struct Rig {
+pub(crate) struct Rig {
     session: Session<StatusQuery>,
     now: Instant,
-    sent: u32,
+    pub(crate) sent: u32,
 }
 
 impl Rig {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let now = Instant::now();
         let session = Session::new(query(), at(SERVER), Timing::default(), now);
         let mut rig = Self { session, now, sent: 0 };
@@ -76,21 +76,21 @@ impl Rig {
         self.sent += u32::from(self.session.poll_transmit(self.now, &mut Vec::new()).is_some());
     }
 
-    fn receive(&mut self, datagram: &[u8]) {
+    pub(crate) fn receive(&mut self, datagram: &[u8]) {
         self.session.handle_datagram(self.now, at(SERVER), datagram);
     }
 
-    fn pass(&mut self, ms: u64) {
+    pub(crate) fn pass(&mut self, ms: u64) {
         self.now += Duration::from_millis(ms);
         self.session.handle_timeout(self.now);
         self.send();
     }
 
-    fn outcome(&mut self) -> Option<Outcome<Answer>> {
+    pub(crate) fn outcome(&mut self) -> Option<Outcome<Answer>> {
         self.session.poll_answer().map(Result::unwrap)
     }
 
-    fn to_the_end(&mut self) -> Result<Outcome<Answer>, QueryError> {
+    pub(crate) fn to_the_end(&mut self) -> Result<Outcome<Answer>, QueryError> {
         loop {
             if let Some(result) = self.session.poll_answer() {
                 return result;
@@ -177,20 +177,19 @@ fn a_retry_without_reply_numbers_starts_a_new_reply() {
     rig.receive(br"\statusresponse\1\7\queryid\AMv1\final\\eof\");
     assert!(rig.outcome().is_none(), "the value of another try's key");
     rig.receive(br"\statusresponse\0\hostname\Srv\player_0\new\score_0\eof\");
+    rig.pass(200);
     let outcome = rig.outcome().unwrap();
     assert_eq!(outcome.answer.to_status().listed_players()[0].score, Some(7));
     assert_eq!(names(&outcome.answer), ["new"]);
 }
 
-/// Known from other tools: every datagram twice: node gamedig doubles; rust gamedig fails; second copy with other
-/// content later: node gamedig and GameQ double or replace.
+/// Known from other tools: every datagram twice: node gamedig doubles; rust gamedig fails.
 #[test]
-fn copies_are_dropped_and_the_first_one_counts() {
+fn copies_are_dropped() {
     let mut rig = Rig::new();
     for _ in 0..2 {
         rig.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
     }
-    rig.receive(br"\hostname\Srv\player_0\forged\player_7\forged\queryid\20.1");
     for _ in 0..2 {
         rig.receive(br"\player_1\b\queryid\20.2\final\");
     }

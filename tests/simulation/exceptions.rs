@@ -119,7 +119,7 @@ fn both_runs_of_a_server_without_challenge_answer_a_request_that_arrived_twice()
 }
 
 /// [`Exception::TwoReplies`](crate::judge::Exception): `queryid` without the number of the reply, as SWAT 4's GS1 mod writes
-/// it. The network has delivered the request twice, and the map has changed in between.
+/// it. The network has delivered the request twice, the map has changed in between, and a datagram of each reply is lost.
 #[test]
 fn parts_of_two_replies_without_a_reply_number_go_together() {
     let (first, second) =

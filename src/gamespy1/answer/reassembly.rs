@@ -1,14 +1,14 @@
 //! Reassembly: from datagrams to whole replies.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
 
 use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy1::wire::fields::{Fields, Tokens, count_bound};
-use crate::gamespy1::wire::response::{Response, check_counts, count_names};
+use crate::gamespy1::wire::response::{Response, count_names};
 use crate::gamespy1::wire::row_key::RowKey;
-use crate::gamespy1::wire::trailer::{self, Trailer};
+use crate::gamespy1::wire::trailer;
 use crate::limits::Limits;
 use crate::model::Missing;
 use crate::session::Fragments;
@@ -32,15 +32,10 @@ impl Body {
     }
 }
 
-/// The replies to one request: several when it was sent again, kept apart by their numbers.
+/// The replies to one query: several when its request was sent again.
 #[derive(Debug, Clone)]
 pub(crate) struct Reassembly {
-    numbered: Vec<Numbered>,
-    unnumbered: Unnumbered,
-    /// The parts of the reply without numbers, by their bytes: a copy of one that is here changes nothing.
-    parts: BTreeSet<Bytes>,
-    /// The longest reply without numbers to an earlier try.
-    earlier: Unnumbered,
+    replies: Vec<Reply>,
     /// How many replies were asked for.
     expected: usize,
     limits: Limits,
@@ -51,51 +46,43 @@ pub(crate) struct Reassembly {
 pub(crate) enum Progress {
     /// More must come.
     Partial,
-    /// The end is here, as far as it can be known: what came before it is not numbered, or every datagram has an end
-    /// mark.
+    /// The end is here, as far as it can be known: nothing before it is numbered, every datagram has an end mark, or the
+    /// reply has no number.
     Ended,
     /// Every fragment of a reply is here.
     Complete,
 }
 
-/// A reply whose fragments are numbered.
+/// What the order of a reply's datagrams is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The M of `queryid` N.M. N is the number of the reply; some dialects have M alone.
+    Numbers(Option<u64>),
+    /// Their arrival, the one with the end mark last.
+    Arrival,
+    /// Their arrival: a text of numbered sections that is cut every 512 bytes, as 333networks' masters do
+    /// (Masterserver-Perl).
+    Sections,
+}
+
+/// Datagrams that may be of one reply.
 #[derive(Debug, Clone)]
-struct Numbered {
-    /// N of `queryid` N.M. Dialects without it have one reply at a time.
-    reply: Option<u64>,
-    /// Whether more fragments may join. Without a reply number, those of a retry must not.
+struct Reply {
+    order: Order,
+    /// Whether more datagrams may join. Where the reply has no number, those of a retry must not.
     is_open: bool,
-    fragments: Fragments,
+    parts: Fragments,
+    limits: Limits,
     zero_based: bool,
-    /// Whether an end mark came that ends the reply, and not only its datagram.
-    has_end: bool,
-    /// Whether the server cuts between any two tokens, and not only between pairs.
-    splits_pairs: bool,
+    /// Whether every datagram has an end mark.
+    ends_each: bool,
+    /// Whether this is Serious Sam's status, which begins with the server's description.
+    is_described: bool,
     pairs: usize,
-    /// Names of players in the fragments that came after the pairs had exceeded the limit of players. Before, there
+    /// Names of players in the datagrams that came after the pairs had exceeded the limit of players. Before, there
     /// cannot be more names than the limit.
     names: usize,
 }
-
-/// A reply without numbers.
-#[derive(Debug, Clone)]
-struct Unnumbered {
-    /// In order of arrival, the one with the end mark last.
-    parts: Fragments,
-    /// Whether the sections are numbered and the text is cut every 512 bytes, as 333networks' masters do
-    /// (Masterserver-Perl).
-    splits_tokens: bool,
-    /// Whether the last part says that this is Serious Sam's status, which begins with the server's description.
-    is_described: bool,
-    /// Whether the sections had their end when the latest part came.
-    has_sections_end: bool,
-    /// How often all parts were read for that.
-    readings: u8,
-}
-
-/// Most readings of all parts of a reply of sections before its time is over: a server could bring one about with every
-/// datagram.
-const MAX_READINGS: u8 = 4;
 
 /// The constant reply numbers of Serious Sam's status and players (Croteam-official/Serious-Engine, GameAgent.cpp). Only
 /// the last datagram has one, always with fragment number 1; those before it have no number at all.
@@ -103,166 +90,202 @@ const SERIOUS_SAM: [Option<u64>; 2] = [SERIOUS_SAM_STATUS, Some(6)];
 const SERIOUS_SAM_STATUS: Option<u64> = Some(333);
 
 impl Reassembly {
-    pub(crate) fn new(limits: Limits) -> Self {
-        let (unnumbered, earlier) = (Unnumbered::new(&limits), Unnumbered::new(&limits));
-        Self { numbered: Vec::new(), unnumbered, parts: BTreeSet::new(), earlier, expected: 0, limits }
+    pub(crate) const fn new(limits: Limits) -> Self {
+        Self { replies: Vec::new(), expected: 0, limits }
     }
 
     /// The request is sent, for the first time or again: one more reply may come.
     pub(crate) fn expect_one_more(&mut self) {
         self.expected = self.expected.saturating_add(1);
-        for reply in &mut self.numbered {
-            reply.is_open = reply.reply.is_some();
-        }
-        self.parts.clear();
-        let before = std::mem::replace(&mut self.unnumbered, Unnumbered::new(&self.limits));
-        if before.rank() > self.earlier.rank() {
-            self.earlier = before;
+        for reply in &mut self.replies {
+            reply.is_open = matches!(reply.order, Order::Numbers(Some(_)));
         }
     }
 
     /// Takes a datagram.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
-        let limits = self.limits;
-        if self.unnumbered.splits_tokens && self.numbered.is_empty() {
-            return self.unnumbered.insert(datagram.clone(), false, &mut self.parts);
+        if self.is_open(Order::Sections) {
+            return self.insert_text(datagram);
         }
-        let response = Response::parse(datagram, &limits)?;
+        let response = Response::parse(datagram, &self.limits)?;
         let trailer = response.trailer();
-        let body = share(datagram, response.raw());
-        if trailer::inner_fragments(&body).next().is_some() {
-            self.unnumbered.splits_tokens = true;
-            return self.unnumbered.insert(datagram.clone(), false, &mut self.parts);
+        if !self.is_open(Order::Arrival) && trailer::is_sectioned(response.raw(), &trailer) {
+            return self.insert_text(datagram);
         }
-        let end = || locate(datagram, response.raw()).unwrap_or_default().end;
+        let body = share(datagram, response.raw());
         let is_tail =
             trailer.final_first && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
         let is_tail = is_tail && !body.is_empty() && response.get("hostname").is_none();
-        let Some(fragment) = trailer.fragment.filter(|_| !is_tail) else {
-            if !self.numbered.is_empty() {
-                return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), end()));
-            }
-            self.unnumbered.is_described |= is_tail && trailer.reply == SERIOUS_SAM_STATUS;
-            return self.unnumbered.insert(body, trailer.is_final, &mut self.parts);
-        };
-        let reply = self
-            .reply(trailer.reply)
-            .ok_or_else(|| ParseError::new(ParseErrorKind::Mismatch("reply number"), end()))?;
-        reply.insert(fragment, body, trailer, &limits)?;
-        Ok(match (reply.is_complete(), reply.has_end) {
-            (true, true) => Progress::Complete,
-            (true, false) => Progress::Ended,
-            (false, _) => Progress::Partial,
-        })
+        let number = trailer.fragment.filter(|_| !is_tail);
+        let order = if number.is_some() { Order::Numbers(trailer.reply) } else { Order::Arrival };
+        let end = || locate(datagram, response.raw()).unwrap_or_default().end;
+        let reply = self.reply(order).map_err(|kind| ParseError::new(kind, end()))?;
+        reply.zero_based |= trailer.zero_based;
+        reply.ends_each &= trailer.is_unclosed;
+        reply.is_described |= is_tail && trailer.reply == SERIOUS_SAM_STATUS;
+        reply.insert(number, body, trailer.is_final && !trailer.is_unclosed)
     }
 
-    /// The reply with this number, a new one where another may come.
-    fn reply(&mut self, number: Option<u64>) -> Option<&mut Numbered> {
-        let found = self.numbered.iter().position(|reply| reply.reply == number && reply.is_open);
-        let position = found.unwrap_or(self.numbered.len());
-        if found.is_none() && self.numbered.len() < self.expected {
-            self.numbered.push(Numbered::new(number, &self.limits));
+    /// Takes a part of a text of sections: from the first on, every datagram until the next request.
+    fn insert_text(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
+        let text = self.reply(Order::Sections).map_err(|kind| ParseError::new(kind, 0))?;
+        text.insert(None, datagram.clone(), datagram.ends_with(br"\final\"))
+    }
+
+    fn is_open(&self, order: Order) -> bool {
+        self.replies.iter().any(|reply| reply.is_open && reply.order == order)
+    }
+
+    /// The reply that a datagram of this order joins, a new one where another may come.
+    fn reply(&mut self, order: Order) -> Result<&mut Reply, ParseErrorKind> {
+        let numbered = self.replies.iter().filter(|reply| matches!(reply.order, Order::Numbers(_))).count();
+        if order == Order::Arrival && numbered > 0 {
+            return Err(ParseErrorKind::Malformed("queryid"));
         }
-        self.numbered.get_mut(position)
+        let found = self.replies.iter().position(|reply| reply.is_open && reply.order == order);
+        let position = found.unwrap_or(self.replies.len());
+        if found.is_none() && numbered < self.expected {
+            self.replies.push(Reply::new(order, self.limits));
+        }
+        self.replies.get_mut(position).ok_or(ParseErrorKind::Mismatch("reply number"))
     }
 
-    /// The replies that may be the answer, the likelier one first: a complete one, else the one with the most fragments;
-    /// without numbers the longer one of two.
+    /// The replies that may be the answer, the likelier one first: those with all datagrams, then the longer ones. Where the
+    /// text is cut anywhere, a loss shows in nothing but the length, and where datagrams are numbered, the first is the best.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = Body> {
-        let complete = self.numbered.iter().find(|reply| reply.is_complete() && reply.has_end);
-        let longest = || self.numbered.iter().max_by_key(|reply| reply.fragments.len());
-        let numbered = complete.or_else(longest).filter(|reply| !reply.fragments.is_empty());
-        let mut others = [&self.unnumbered, &self.earlier];
-        others.sort_by_key(|reply| std::cmp::Reverse(reply.rank()));
-        // Where the text is cut anywhere, a loss shows in nothing but the length.
-        let count = if self.unnumbered.splits_tokens || self.earlier.splits_tokens { 1 } else { 2 };
-        let others = others.into_iter().take(count).filter(move |_| numbered.is_none());
-        numbered.map(Numbered::body).into_iter().chain(others.filter_map(|reply| reply.body(&self.limits)))
+        let mut replies: Vec<&Reply> = self.replies.iter().filter(|reply| !reply.parts.is_empty()).collect();
+        replies.sort_by_key(|reply| Reverse(reply.rank()));
+        let is_first_best = replies.first().is_some_and(|first| first.order != Order::Arrival);
+        replies.truncate(if is_first_best { 1 } else { replies.len() });
+        replies.into_iter().map(Reply::body)
     }
 
     /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
     /// mark when it lists fewer players than it counts; asking once more would change nothing.
     pub(crate) fn lacks_end_mark(&self) -> bool {
-        let without_end = |reply: &&Numbered| {
-            let fragments = &reply.fragments;
-            fragments.last().is_none() && fragments.missing(reply.base()) == 0 && !fragments.is_empty()
+        let without_end = |reply: &&Reply| {
+            let is_numbered = matches!(reply.order, Order::Numbers(_)) && !reply.ends_each;
+            let parts = &reply.parts;
+            is_numbered && parts.last().is_none() && parts.missing(reply.base()) == 0 && !parts.is_empty()
         };
-        let mut lengths = self.numbered.iter().filter(without_end).map(|reply| reply.fragments.len());
+        let mut lengths = self.replies.iter().filter(without_end).map(|reply| reply.parts.len());
         lengths.next().zip(lengths.next()).is_some_and(|(first, second)| first == second)
     }
 }
 
-impl Numbered {
-    fn new(reply: Option<u64>, limits: &Limits) -> Self {
+impl Reply {
+    fn new(order: Order, limits: Limits) -> Self {
         Self {
-            reply,
+            order,
             is_open: true,
-            fragments: Fragments::new(limits),
+            parts: Fragments::new(&limits),
+            limits,
             zero_based: false,
-            has_end: false,
-            splits_pairs: false,
+            ends_each: true,
+            is_described: false,
             pairs: 0,
             names: 0,
         }
     }
 
-    /// The number of the first fragment.
+    /// The number of the first datagram.
     fn base(&self) -> u32 {
         u32::from(!self.zero_based)
     }
 
-    fn insert(
-        &mut self,
-        number: u32,
-        body: Bytes,
-        trailer: Trailer,
-        limits: &Limits,
-    ) -> Result<(), ParseError> {
-        self.zero_based |= trailer.zero_based;
-        self.has_end |= trailer.is_final && !trailer.is_unclosed;
-        self.splits_pairs |= trailer.zero_based && trailer.reply.is_none();
-        if self.fragments.get(number).is_some() {
-            return Ok(());
+    /// Takes the body of a datagram with this number, or with none.
+    fn insert(&mut self, number: Option<u32>, body: Bytes, is_last: bool) -> Result<Progress, ParseError> {
+        let limits = self.limits;
+        let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+        let number = match number {
+            Some(number) => number,
+            None if is_last && self.order == Order::Arrival => u32::MAX,
+            None => self.parts.iter().find(|(_, part)| **part == body).map_or(arrived, |(number, _)| number),
+        };
+        let (mut pairs, mut names) = (self.pairs, self.names);
+        if !self.parts.contains(number) {
+            pairs = pairs.saturating_add(count_bound(&body));
+            if pairs > limits.max_rules() {
+                return Err(ParseError::limit("pairs", limits.max_rules(), 0));
+            }
+            let counts_names = pairs > limits.max_players();
+            names = names.saturating_add(if counts_names { count_names(&body) } else { 0 });
+            if names > limits.max_players() {
+                return Err(ParseError::limit("players", limits.max_players(), 0));
+            }
         }
-        let pairs = self.pairs.saturating_add(count_bound(&body));
-        if pairs > limits.max_rules() {
-            return Err(ParseError::limit("pairs", limits.max_rules(), 0));
-        }
-        let counts_names = pairs > limits.max_players();
-        let names = self.names.saturating_add(if counts_names { count_names(&body) } else { 0 });
-        if names > limits.max_players() {
-            return Err(ParseError::limit("players", limits.max_players(), 0));
-        }
-        self.fragments.insert(number, body, trailer.is_final)?;
+        self.parts.insert(number, body, is_last)?;
         (self.pairs, self.names) = (pairs, names);
-        Ok(())
+        Ok(self.progress())
     }
 
-    /// Every fragment is here, and none beyond the one with the end mark.
-    fn is_complete(&self) -> bool {
-        self.fragments.is_complete(self.base()) && !self.exceeds_its_end()
+    /// Whether everything is here and of one reply, as far as numbers and end marks tell.
+    fn is_whole(&self) -> bool {
+        match self.order {
+            Order::Numbers(_) if self.ends_each => {
+                self.parts.missing(self.base()) == 0 && !self.parts.is_mixed()
+            }
+            Order::Numbers(_) => self.parts.is_complete(self.base()),
+            Order::Arrival | Order::Sections => self.parts.last().is_some() && !self.parts.is_mixed(),
+        }
     }
 
-    fn exceeds_its_end(&self) -> bool {
-        self.fragments.last().is_some_and(|last| Some(last) != self.fragments.highest())
+    /// Whether numbers and an end mark prove that nothing follows or is missing in between.
+    fn is_proven(&self) -> bool {
+        matches!(self.order, Order::Numbers(_)) && self.parts.last().is_some()
+    }
+
+    fn progress(&self) -> Progress {
+        // Several parts without a reply number: one of another reply, still on its way, can contradict them.
+        let is_bound = self.order != Order::Numbers(None) || self.parts.len() == 1;
+        match (self.is_whole(), self.is_proven() && is_bound) {
+            (true, true) => Progress::Complete,
+            (true, false) => Progress::Ended,
+            (false, _) => Progress::Partial,
+        }
+    }
+
+    /// How likely it is the answer, compared with another reply.
+    fn rank(&self) -> (bool, bool, usize) {
+        let is_whole = self.is_whole() && self.order != Order::Sections;
+        let length = self.parts.iter().map(|(_, part)| part.len()).sum();
+        (self.order != Order::Arrival, is_whole, length)
     }
 
     fn body(&self) -> Body {
-        let gaps = self.fragments.missing(self.base());
-        let missing = Missing {
-            fragments: u16::try_from(gaps).unwrap_or(u16::MAX),
-            end: self.fragments.last().is_none() || self.exceeds_its_end(),
-            ..Missing::NOTHING
-        };
+        let mut bytes = joined(&self.parts);
+        let (mut reply, mut gaps, mut is_ended) = (None, 0, self.parts.last().is_some());
+        match self.order {
+            Order::Numbers(number) => {
+                (reply, gaps) = (number, self.parts.missing(self.base()));
+                is_ended |= self.ends_each;
+            }
+            Order::Arrival => {}
+            Order::Sections => {
+                let (body, trailer) = trailer::split(&bytes);
+                is_ended =
+                    trailer.is_final && trailer.reply.is_some() && trailer::is_sectioned(body, &trailer);
+                bytes = share(&bytes, body);
+            }
+        }
         let runs = if gaps > 0 { self.runs() } else { Vec::new() };
-        Body { bytes: joined(&self.fragments), runs, reply: self.reply, missing, is_proven: self.has_end }
+        // Of two mixed replies each lacks one of the datagrams.
+        let fragments = gaps.max(u32::from(self.parts.is_mixed()));
+        let fragments = u16::try_from(fragments).unwrap_or(u16::MAX);
+        let missing = Missing { fragments, end: !is_ended, ..Missing::NOTHING };
+        let mut body = Body { bytes, runs, reply, missing, is_proven: self.is_proven() };
+        if self.is_described && body.fields().get("hostname").is_none() {
+            // The first part is lost, with the description, the count of players and some of these.
+            (body.missing.info, body.missing.players) = (true, true);
+        }
+        body
     }
 
     /// Start and end of the runs between the gaps.
     fn runs(&self) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
         let (mut start, mut end, mut expected) = (0_usize, 0_usize, self.base());
-        for (number, body) in self.fragments.iter() {
+        for (number, body) in self.parts.iter() {
             if number != expected {
                 runs.push((start, end));
                 start = end.saturating_add(self.first_key(body));
@@ -278,7 +301,7 @@ impl Numbered {
     /// Where the first key of a fragment begins when the fragment before it is missing. Where a server cuts between a
     /// key and its value, the keys are the tokens of which more are keys of rows.
     fn first_key(&self, body: &[u8]) -> usize {
-        if !self.splits_pairs {
+        if !self.zero_based || self.order != Order::Numbers(None) {
             return 0;
         }
         let mut tokens = Tokens::new(body);
@@ -296,72 +319,6 @@ impl Numbered {
     }
 }
 
-impl Unnumbered {
-    fn new(limits: &Limits) -> Self {
-        Self {
-            parts: Fragments::new(limits),
-            splits_tokens: false,
-            is_described: false,
-            has_sections_end: false,
-            readings: 0,
-        }
-    }
-
-    /// Of two replies the one with its end, then the longer one.
-    fn rank(&self) -> (bool, usize) {
-        (self.parts.last().is_some(), self.parts.iter().map(|(_, part)| part.len()).sum())
-    }
-
-    fn insert(
-        &mut self,
-        part: Bytes,
-        is_final: bool,
-        known: &mut BTreeSet<Bytes>,
-    ) -> Result<Progress, ParseError> {
-        if !known.contains(&part) {
-            let is_last = is_final && self.parts.last().is_none();
-            let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
-            self.parts.insert(if is_last { u32::MAX } else { arrived }, part.clone(), is_last)?;
-            known.insert(part);
-            self.has_sections_end = self.splits_tokens && self.ends_sections(arrived);
-        }
-        let is_ended = self.parts.last().is_some() || self.has_sections_end;
-        Ok(if is_ended { Progress::Ended } else { Progress::Partial })
-    }
-
-    /// Whether the sections end with this part, the latest. Read only where it, or it and the one before, hold the end mark.
-    fn ends_sections(&mut self, latest: u32) -> bool {
-        let before = latest.checked_sub(1).and_then(|before| self.parts.get(before));
-        let tail: Vec<&[u8]> = before.into_iter().chain(self.parts.get(latest)).map(AsRef::as_ref).collect();
-        if memchr::memmem::rfind(&tail.concat(), br"\final").is_none() || self.readings >= MAX_READINGS {
-            return false;
-        }
-        self.readings = self.readings.saturating_add(1);
-        sections_end(&joined(&self.parts))
-    }
-
-    fn body(&self, limits: &Limits) -> Option<Body> {
-        if self.parts.is_empty() {
-            return None;
-        }
-        let mut bytes = joined(&self.parts);
-        let mut is_ended = self.parts.last().is_some();
-        if self.splits_tokens {
-            is_ended = sections_end(&bytes);
-            let (body, _) = trailer::split(&bytes);
-            bytes = share(&bytes, body);
-        }
-        check_counts(&bytes, limits).ok()?;
-        let missing = Missing { end: !is_ended, ..Missing::NOTHING };
-        let mut body = Body { bytes, runs: Vec::new(), reply: None, missing, is_proven: false };
-        if self.is_described && body.fields().get("hostname").is_none() {
-            // The first part is lost, with the description, the count of players and some of these.
-            (body.missing.info, body.missing.players) = (true, true);
-        }
-        Some(body)
-    }
-}
-
 /// All fragments in one buffer; a single one is kept as it came.
 fn joined(fragments: &Fragments) -> Bytes {
     let mut parts = fragments.iter().map(|(_, body)| body);
@@ -369,11 +326,4 @@ fn joined(fragments: &Fragments) -> Bytes {
         (Some(only), None) => only.clone(),
         _ => fragments.iter().map(|(_, body)| body.as_ref()).collect::<Vec<_>>().concat().into(),
     }
-}
-
-/// Whether a text of numbered sections ends with the end mark, and the sections are numbered 1, 2, 3….
-fn sections_end(text: &[u8]) -> bool {
-    let (body, trailer) = trailer::split(text);
-    let numbers = trailer::inner_fragments(body).chain(trailer.fragment);
-    trailer.is_final && numbers.zip(1_u32..).all(|(number, expected)| number == expected)
 }

@@ -3,6 +3,7 @@
 use bytes::BufMut;
 
 use super::fields::Fields;
+use super::row_key::RowKey;
 
 /// What precedes and follows the pairs of one datagram: its number and the end mark.
 ///
@@ -185,18 +186,25 @@ fn query_id_value(value: &[u8]) -> QueryId {
     id.unwrap_or(QueryId::Damaged)
 }
 
-/// The fragment numbers inside the pairs: 333networks' masters number their sections and cut the text at any byte. Only
-/// numbers of two parts count, which no player can have in a name without knowing the number of the next reply.
-pub(crate) fn inner_fragments(body: &[u8]) -> impl Iterator<Item = u32> {
+/// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to the trailer. They cut the
+/// text at any byte, so the last number can be missing. No row of a player is in it: a player's text can hold any number.
+pub(crate) fn is_sectioned(body: &[u8], trailer: &Trailer) -> bool {
     // By its rarest letter: nearly all texts have none, and preparing a search for the whole word costs as much as that.
-    memchr::memchr_iter(b'q', body).filter_map(|q| {
+    let inner = memchr::memchr_iter(b'q', body).filter_map(|q| {
         let rest = body.get(q.checked_sub(1)?..)?.strip_prefix(br"\queryid\")?;
-        let value = rest.split(|&byte| byte == b'\\').next()?;
-        match query_id_value(value) {
-            QueryId::Numbers(Some(_), fragment) => Some(fragment),
+        match query_id_value(rest.split(|&byte| byte == b'\\').next()?) {
+            QueryId::Numbers(Some(reply), section) => Some((reply, section)),
             _ => None,
         }
-    })
+    });
+    let Some((first, _)) = inner.clone().next() else { return false };
+    let end = match (trailer.reply, trailer.fragment) {
+        (None, Some(_)) => return false,
+        (reply, fragment) => reply.zip(fragment),
+    };
+    let mut numbers = inner.chain(end).zip(1_u32..);
+    numbers.all(|((reply, section), expected)| (reply, section) == (first, expected))
+        && Fields::new(body).pairs().all(|(key, _)| RowKey::parse(key).is_none())
 }
 
 /// An unsigned decimal number without sign or blanks.

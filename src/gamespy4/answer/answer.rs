@@ -240,20 +240,21 @@ impl Answer {
 pub(crate) struct Assembly {
     pub(crate) id: RequestId,
     fragments: Fragments,
-    /// Whether two datagrams of one number differed: the request was answered twice, from two moments.
-    pub(crate) is_mixed: bool,
 }
 
 impl Assembly {
     pub(crate) fn new(id: RequestId, limits: &Limits) -> Self {
-        Self { id, fragments: Fragments::new(limits), is_mixed: false }
+        Self { id, fragments: Fragments::new(limits) }
     }
 
     /// Takes a datagram; the first of a number is kept.
     pub(crate) fn insert(&mut self, number: u8, last: bool, datagram: Bytes) -> Result<(), ParseError> {
-        let number = u32::from(number);
-        self.is_mixed |= self.fragments.get(number).is_some_and(|other| *other != datagram);
-        self.fragments.insert(number, datagram, last).map(drop)
+        self.fragments.insert(u32::from(number), datagram, last)
+    }
+
+    /// Whether the request was answered twice, from two moments.
+    pub(crate) const fn is_mixed(&self) -> bool {
+        self.fragments.is_mixed()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -262,7 +263,7 @@ impl Assembly {
 
     /// All datagrams up to the last one are here, and all of one reply as far as can be seen.
     pub(crate) fn is_complete(&self) -> bool {
-        !self.is_mixed && self.fragments.is_complete(0)
+        self.fragments.is_complete(0)
     }
 
     /// GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them is the last.
@@ -294,7 +295,7 @@ impl Assembly {
             }
         }
         drop(bodies);
-        if self.is_mixed {
+        if self.is_mixed() {
             reader.lose(0, 2);
         }
         let Reader { index, missing, .. } = reader;
