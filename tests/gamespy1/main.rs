@@ -17,5 +17,6 @@ mod common;
 mod conversation;
 mod list;
 mod properties;
+mod reassembly;
 mod serving;
 mod vectors;
