@@ -16,6 +16,7 @@ mod common;
 
 mod conversation;
 mod list;
+mod mixes;
 mod properties;
 mod reassembly;
 mod serving;
