@@ -2,32 +2,24 @@
 
 use std::borrow::Cow;
 
+use queryport::model::{Style, TextRef};
 use unicode_width::UnicodeWidthChar;
 
 /// Most characters without a width that follow one another: accents, not towers of them.
 const MOST_MARKS: usize = 2;
 
-/// The text without characters that a terminal would act on, or draw with another width than this program counts.
+/// The plain text without towers of accents, and without the skin tones of emoji, which a terminal draws with another width
+/// than this program counts.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() && !text.contains(|c: char| c.is_ascii_control()) {
-        return Cow::Borrowed(text);
+    let mut plain = TextRef::new(text.as_bytes(), Style::default()).plain();
+    if !plain.is_ascii() {
+        let mut marks = 0;
+        plain.to_mut().retain(|c| {
+            marks = if c.width() == Some(0) { marks + 1 } else { 0 };
+            marks <= MOST_MARKS && !matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
+        });
     }
-    let mut marks = 0;
-    let keep = |c: &char| {
-        marks = if c.width() == Some(0) { marks + 1 } else { 0 };
-        marks <= MOST_MARKS && !is_dangerous(*c)
-    };
-    Cow::Owned(text.chars().filter(keep).collect())
-}
-
-/// Control characters, marks that change the direction of writing, and invisible characters of uncertain width.
-fn is_dangerous(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1f3fb}'..='\u{1f3ff}'
-            | '\u{e0000}'..='\u{e0fff}')
+    plain
 }
 
 /// The columns that a safe text takes.
@@ -68,7 +60,7 @@ mod tests {
             ("plain", "plain"),
             ("\u{1b}[2Jclear\u{7}\r\n", "[2Jclear"),
             ("a\u{202e}txt.exe\u{202c}b", "atxt.exeb"),
-            ("\u{200f}\u{2066}x\u{2069}\u{feff}", "x"),
+            ("\u{200f}\u{2066}x\u{2069}\u{feff}\u{e0041}", "x"),
             ("Dæmia Жx 日本", "Dæmia Жx 日本"),
             ("e\u{301}", "e\u{301}"),
             ("\u{9b}31m", "31m"),

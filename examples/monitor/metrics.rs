@@ -3,6 +3,7 @@
 use prometheus::{Error, GaugeVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
 use queryport::Text;
 use queryport::games::Game;
+use queryport::model::{Style, TextRef};
 
 use super::watch::{Server, Watched};
 
@@ -121,8 +122,7 @@ pub(crate) fn label(text: &str) -> String {
     safe(text, LONGEST_TEXT)
 }
 
-/// The first so many characters of a text, without control characters and marks of the direction of writing.
+/// The first so many characters of a text, without control and invisible characters.
 pub(crate) fn safe(text: &str, most: usize) -> String {
-    let is_mark = |c: &char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    text.chars().filter(|c| !c.is_control() && !is_mark(c)).take(most).collect()
+    TextRef::new(text.as_bytes(), Style::default()).plain().chars().take(most).collect()
 }

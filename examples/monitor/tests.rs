@@ -138,8 +138,14 @@ fn games_are_sums() {
 #[test]
 fn hostile_names_are_escaped_and_bounded() {
     let long = "x".repeat(2000);
-    let names =
-        ["a\"} 1\nfake_metric 2\n", "back\\slash\\", "\u{1b}[2J\u{202e}gnp", "日本 العربية", &long, "{}=,|'"];
+    let names = [
+        "a\"} 1\nfake_metric 2\n",
+        "back\\slash\\",
+        "\u{1b}[2J\u{202e}gnp\u{e0041}",
+        "日本 العربية",
+        &long,
+        "{}=,|'",
+    ];
     let servers = names
         .iter()
         .enumerate()
@@ -148,7 +154,10 @@ fn hostile_names_are_escaped_and_bounded() {
     let page = page(&watched).unwrap();
     for line in page.lines() {
         assert!(line.starts_with("# ") || line.starts_with("queryport_"), "{line:?}");
-        assert!(line.chars().count() < 500 && !line.contains(|c: char| c.is_control() || c == '\u{202e}'));
+        assert!(
+            line.chars().count() < 500
+                && !line.contains(|c: char| c.is_control() || matches!(c, '\u{202e}' | '\u{e0041}'))
+        );
     }
     assert_eq!(page.matches("queryport_server_info{").count(), names.len());
     assert!(

@@ -350,11 +350,7 @@ fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static
 fn readable(scanned: &Scanned<Answer, Error>, other: Option<&Game>) -> Option<String> {
     let outcome = scanned.result.as_ref().ok()?;
     let status = outcome.answer.to_status();
-    let text = |text: &Option<Text>| {
-        // No name of a server may steer the terminal.
-        let text = text.as_ref().map(|text| text.plain().into_owned()).unwrap_or_default();
-        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()
-    };
+    let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string).unwrap_or_default();
     let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let cut = if status.completeness.is_complete() { "" } else { "  (incomplete)" };
     let other = other.map(|game| format!("  ({})", game.name)).unwrap_or_default();

@@ -214,9 +214,9 @@ impl<'a> TextRef<'a> {
         Text::new(self.raw.to_vec(), self.style)
     }
 
-    /// The text without colour codes and control characters, those that end a line or change the direction of writing
-    /// included: safe to print on a terminal. Blanks at the ends are kept. Borrowed where the bytes are the plain text
-    /// already.
+    /// The text without colour codes, control and invisible characters, those that end a line or change the direction of
+    /// writing included: safe to print on a terminal, and two names differ in something that is seen. Emoji lose the joiners
+    /// between them. Blanks at the ends are kept. Borrowed where the bytes are the plain text already.
     #[must_use]
     pub fn plain(self) -> Cow<'a, str> {
         let mut segments = Segments::new(self.raw, self.style.colours, self.is_wide());
@@ -227,10 +227,10 @@ impl<'a> TextRef<'a> {
         for (_, segment) in segments {
             plain.to_mut().push_str(&self.style.charset.decode(segment));
         }
-        without_controls(plain)
+        without_invisible(plain)
     }
 
-    /// The decoded text, colour codes and control characters included.
+    /// The decoded text, colour codes, control and invisible characters included.
     #[must_use]
     pub fn decoded(self) -> Cow<'a, str> {
         self.style.charset.decode(self.raw)
@@ -315,7 +315,7 @@ impl fmt::Debug for TextRef<'_> {
 pub struct Span<'a> {
     /// The colour; `None` is the default of the game.
     pub colour: Option<Colour>,
-    /// The text without colour codes and control characters.
+    /// The text without colour codes, control and invisible characters.
     pub text: Cow<'a, str>,
 }
 
@@ -331,23 +331,27 @@ impl<'a> Iterator for Spans<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (colour, raw) = self.segments.next()?;
-        Some(Span { colour, text: without_controls(self.charset.decode(raw)) })
+        Some(Span { colour, text: without_invisible(self.charset.decode(raw)) })
     }
 }
 
-/// The text without [control characters](is_control).
-fn without_controls(mut text: Cow<'_, str>) -> Cow<'_, str> {
-    if text.contains(is_control) {
-        text.to_mut().retain(|c| !is_control(c));
+/// The text without [invisible characters](is_invisible).
+fn without_invisible(mut text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains(is_invisible) {
+        text.to_mut().retain(|c| !is_invisible(c));
     }
     text
 }
 
-/// Control characters, line separators, and what Unicode calls `Bidi_Control` (UAX 9): a name with one of them would
-/// rearrange the line that it is printed in.
-fn is_control(c: char) -> bool {
+/// Control characters, line separators, annotation marks, and what Unicode calls `Default_Ignorable_Code_Point` (UAX 44,
+/// DerivedCoreProperties.txt): a name with one of them rearranges the line that it is printed in, or looks like another.
+fn is_invisible(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -363,6 +367,36 @@ mod tests {
         assert_eq!(TextRef::new("^1a\u{202e}exe\u{2069}\u{2028}Жé".as_bytes(), Q3).plain(), "aexeЖé");
         assert_eq!(TextRef::new(b"^1", Q3).plain(), "");
         assert_eq!(TextRef::new(b"", Q3).plain(), "");
+    }
+
+    #[test]
+    fn texts_that_look_alike_have_one_plain_text() {
+        for hidden in [
+            '\u{ad}',
+            '\u{34f}',
+            '\u{115f}',
+            '\u{180e}',
+            '\u{200b}',
+            '\u{200d}',
+            '\u{2028}',
+            '\u{2060}',
+            '\u{2064}',
+            '\u{3164}',
+            '\u{fe0f}',
+            '\u{feff}',
+            '\u{ffa0}',
+            '\u{fff9}',
+            '\u{1d173}',
+            '\u{e0001}',
+            '\u{e0041}',
+        ] {
+            let raw = format!("{hidden}An^1{hidden}n{hidden}");
+            let text = TextRef::new(raw.as_bytes(), Q3);
+            assert_eq!(text.plain(), "Ann", "{hidden:?}");
+            assert_eq!(text.spans().map(|span| span.text).collect::<String>(), "Ann");
+            assert_eq!((text.raw(), &*text.decoded()), (raw.as_bytes(), &*raw));
+        }
+        assert_eq!(TextRef::new("e\u{301} 日本\u{a0}👩".as_bytes(), Q3).plain(), "e\u{301} 日本\u{a0}👩");
     }
 
     #[test]
