@@ -25,9 +25,9 @@ pub(crate) fn is_unicast(address: SocketAddr) -> bool {
     address.port() != 0 && !special
 }
 
-/// The network prefix of an address: its first `v4` or `v6` bits, the others 0.
+/// The network prefix of an address: its first `v4` or `v6` bits, the others 0. A v4-mapped address is one of IPv4.
 pub(crate) fn network(ip: IpAddr, v4: u8, v6: u8) -> IpAddr {
-    match ip {
+    match ip.to_canonical() {
         IpAddr::V4(ip) => {
             let host_bits = 32_u32.saturating_sub(u32::from(v4));
             Ipv4Addr::from_bits(ip.to_bits() & u32::MAX.checked_shl(host_bits).unwrap_or(0)).into()
@@ -69,5 +69,6 @@ mod tests {
         assert_eq!(network("192.0.2.200", 0, 64), "0.0.0.0");
         assert_eq!(network("2001:db8::ffff:1", 24, 64), "2001:db8::");
         assert_eq!(network("2001:db8::1", 24, 128), "2001:db8::1");
+        assert_eq!(network("::ffff:192.0.2.200", 24, 64), "192.0.2.0");
     }
 }

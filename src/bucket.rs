@@ -59,24 +59,15 @@ impl LeakyBucket {
         ready.map_or(now, |ready| ready.max(now))
     }
 
+    /// Whether this many units fit.
+    pub(crate) fn is_ready(&self, now: Instant, rate: &Rate, units: u64) -> bool {
+        self.ready_at(now, rate, units) <= now
+    }
+
     /// Adds units, whether they fit or not.
     pub(crate) fn add(&mut self, now: Instant, rate: &Rate, units: u64) {
         let start = self.empty_at.map_or(now, |empty_at| empty_at.max(now));
         self.empty_at = start.checked_add(rate.time_for(units));
-    }
-
-    /// Adds units if they fit, and returns whether they did.
-    pub(crate) fn try_add(&mut self, now: Instant, rate: &Rate, units: u64) -> bool {
-        let fits = self.ready_at(now, rate, units) <= now;
-        if fits {
-            self.add(now, rate, units);
-        }
-        fits
-    }
-
-    /// Whether the bucket is empty.
-    pub(crate) fn is_empty(&self, now: Instant) -> bool {
-        self.empty_at.is_none_or(|empty_at| empty_at <= now)
     }
 }
 
@@ -85,13 +76,22 @@ impl LeakyBucket {
 mod tests {
     use super::*;
 
+    /// Adds units if they fit, and returns whether they did.
+    fn try_add(bucket: &mut LeakyBucket, now: Instant, rate: &Rate, units: u64) -> bool {
+        let fits = bucket.is_ready(now, rate, units);
+        if fits {
+            bucket.add(now, rate, units);
+        }
+        fits
+    }
+
     #[test]
     fn a_burst_passes_at_once_and_then_the_rate_applies() {
         let mut now = Instant::now();
         let rate = Rate::per_second(100, 5);
         let mut bucket = LeakyBucket::default();
         let drain =
-            |bucket: &mut LeakyBucket, now| (0..).take_while(|_| bucket.try_add(now, &rate, 1)).count();
+            |bucket: &mut LeakyBucket, now| (0..).take_while(|_| try_add(bucket, now, &rate, 1)).count();
         assert_eq!(drain(&mut bucket, now), 5);
         assert_eq!(bucket.ready_at(now, &rate, 1), now + Duration::from_millis(10));
         let mut added = 0;
@@ -101,7 +101,6 @@ mod tests {
         }
         assert_eq!(added, 100);
         now += Duration::from_secs(60);
-        assert!(bucket.is_empty(now));
         assert_eq!(drain(&mut bucket, now), 5);
     }
 
@@ -113,7 +112,7 @@ mod tests {
         let mut bytes = 0_u64;
         for step in 0..100_000_u64 {
             let now = start + Duration::from_nanos(step * 100);
-            bytes += if bucket.try_add(now, &rate, 1_400) { 1_400 } else { 0 };
+            bytes += if try_add(&mut bucket, now, &rate, 1_400) { 1_400 } else { 0 };
         }
         let expected = 30_000_000;
         assert!(bytes.abs_diff(expected) < expected / 100, "{bytes} bytes in 10 ms");
@@ -124,8 +123,8 @@ mod tests {
         let now = Instant::now();
         let rate = Rate::every(Duration::from_secs(1), 2);
         let mut bucket = LeakyBucket::default();
-        assert!(bucket.try_add(now, &rate, 10));
-        assert!(!bucket.try_add(now + Duration::from_secs(9), &rate, 10));
-        assert!(bucket.try_add(now + Duration::from_secs(10), &rate, 10));
+        assert!(try_add(&mut bucket, now, &rate, 10));
+        assert!(!try_add(&mut bucket, now + Duration::from_secs(9), &rate, 10));
+        assert!(try_add(&mut bucket, now + Duration::from_secs(10), &rate, 10));
     }
 }

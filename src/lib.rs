@@ -137,7 +137,7 @@
 //! 3  games, inspect, options, protocol, serve  the four protocols in one interface; games by name; answering
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, reply, scan, session            the normalised status; conversations, retries, deadlines, scans
-//! 0  address, bucket, error, limits, secret, source_table, text, token
+//! 0  address, bucket, error, limits, secret, sketch, text, token
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
@@ -201,7 +201,7 @@ pub mod scan;
 mod secret;
 pub mod serve;
 pub mod session;
-mod source_table;
+mod sketch;
 mod template;
 mod text;
 mod token;

@@ -1,27 +1,19 @@
 //! The bounds on what a responder sends, in bytes: for each source of requests and for all together.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::regulars::{REGULARS, Regulars};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::secret::Secret;
-use crate::source_table::{Slot, SourceTable};
+use crate::sketch::{Sketch, key};
 
-/// Sources with an entry: sets, and entries of a set.
-const SOURCES: (usize, usize) = (512, 8);
-/// Entries of a set that are kept for regular sources.
-const REGULAR: usize = 4;
-/// Networks with an entry.
-const NETWORKS: (usize, usize) = (512, 4);
+/// Buckets of each row: with the default options, a flood keeps at most 1 in 25 of them full, and 1 key in 400,000.
+type Buckets = Sketch<4096>;
 /// A network may receive as much as this many sources.
 const SOURCES_PER_NETWORK: u64 = 4;
-/// A proved address may receive as much as this many unproved ones, and all proved ones as much as this many times the total.
+/// Proved addresses may receive as much as this many unproved ones.
 const PROVED: u64 = 8;
-/// A source is regular after this many replies over at least this time.
-const REGULAR_REPLIES: u32 = 3;
-const REGULAR_TIME: Duration = Duration::from_secs(30);
-/// No source becomes regular until the total was not reached for this time.
-const CALM: Duration = Duration::from_secs(60);
 
 /// The bounds on what a [`Responder`](super::Responder) sends, in bytes, so that it is of no use as a reflector.
 ///
@@ -80,9 +72,8 @@ impl Default for GuardOptions {
 }
 
 impl GuardOptions {
-    /// Memory of the tables of one responder, in bytes. They are allocated with the first request.
-    pub const MEMORY: usize =
-        SourceTable::<Source>::bytes(SOURCES).saturating_add(SourceTable::<LeakyBucket>::bytes(NETWORKS));
+    /// Memory of the tables of one responder, in bytes. They are allocated with the first reply.
+    pub const MEMORY: usize = Buckets::BYTES.saturating_add(Regulars::BYTES);
 }
 
 /// The figure that the README states.
@@ -95,164 +86,129 @@ pub(super) enum Limited {
     ByTotal,
 }
 
+/// A request that may be answered, and where its reply counts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Admitted {
+    source: u64,
+    network: u64,
+    is_proved: bool,
+    is_reserved: bool,
+}
+
 /// The buckets of a responder.
 #[derive(Debug, Clone)]
 pub(super) struct Guard {
     secret: Secret,
-    tables: Option<Tables>,
-    rates: Rates,
-    /// Replies to any source, and those to regular sources only.
-    common: LeakyBucket,
+    /// Those of sources and networks.
+    buckets: Buckets,
+    unproved: Bounds,
+    proved: Bounds,
+    regulars: Regulars,
+    /// Replies to regular sources.
     reserved: LeakyBucket,
-    proved: LeakyBucket,
-    /// When the total was last reached.
-    exhausted: Option<Instant>,
+    reserve: Rate,
+    /// Bytes of the reserve that a regular source leaves to each older one.
+    step: u64,
+    /// Sources become regular while so many bytes are left of the total for all.
+    calm: u64,
 }
 
+/// The bounds of unproved addresses, or of proved ones.
 #[derive(Debug, Clone)]
-struct Tables {
-    sources: SourceTable<Source>,
-    networks: SourceTable<LeakyBucket>,
-}
-
-#[derive(Debug, Clone)]
-struct Rates {
+struct Bounds {
+    purposes: [&'static str; 2],
     source: Rate,
     network: Rate,
-    half: Rate,
-    proved_source: Rate,
-    proved_total: Rate,
+    total: Rate,
+    sent: LeakyBucket,
 }
 
-/// A source of requests.
-#[derive(Debug, Clone, Copy, Default)]
-struct Source {
-    unproved: LeakyBucket,
-    proved: LeakyBucket,
-    first: Option<Instant>,
-    last: Option<Instant>,
-    replies: u32,
+impl Bounds {
+    fn new(
+        purposes: [&'static str; 2],
+        options: GuardOptions,
+        factor: u64,
+        (total, burst): (u32, u32),
+    ) -> Self {
+        let rate = |rate: u32, factor: u64, burst: u32| {
+            Rate::per_second(u64::from(rate).saturating_mul(factor), u64::from(burst).saturating_mul(factor))
+        };
+        Self {
+            purposes,
+            source: rate(options.bytes_per_second, factor, options.burst),
+            network: rate(
+                options.bytes_per_second,
+                factor.saturating_mul(SOURCES_PER_NETWORK),
+                options.burst,
+            ),
+            total: rate(total, factor, burst),
+            sent: LeakyBucket::default(),
+        }
+    }
 }
 
 impl Guard {
     pub(super) fn new(options: GuardOptions, secret: Secret) -> Self {
-        let GuardOptions { bytes_per_second, burst, total_bytes_per_second } = options;
-        let rate = |rate: u32, factor: u64, burst: u32| {
-            Rate::per_second(u64::from(rate).saturating_mul(factor), u64::from(burst).saturating_mul(factor))
-        };
-        let half = total_bytes_per_second / 2;
-        let rates = Rates {
-            source: rate(bytes_per_second, 1, burst),
-            network: rate(bytes_per_second, SOURCES_PER_NETWORK, burst),
-            half: rate(half, 1, half / 4),
-            proved_source: rate(bytes_per_second, PROVED, burst),
-            proved_total: rate(total_bytes_per_second, PROVED, total_bytes_per_second / 4),
-        };
-        let empty = LeakyBucket::default();
-        Self { secret, tables: None, rates, common: empty, reserved: empty, proved: empty, exhausted: None }
+        // Of the burst of all, a quarter of a second, three quarters belong to regular sources.
+        let total = options.total_bytes_per_second;
+        let (half, burst) = (total / 2, total / 16);
+        let reserve = u64::from(burst).saturating_mul(3);
+        Self {
+            secret,
+            buckets: Buckets::default(),
+            unproved: Bounds::new(["source", "network"], options, 1, (half, burst)),
+            proved: Bounds::new(["proved source", "proved network"], options, PROVED, (total, total / 4)),
+            regulars: Regulars::default(),
+            reserved: LeakyBucket::default(),
+            reserve: Rate::per_second(half.into(), reserve),
+            step: reserve.checked_div(u64::try_from(REGULARS).unwrap_or(1)).unwrap_or_default(),
+            calm: u64::from(burst / 4),
+        }
     }
 
-    /// Whether a request from this address may be answered. `proved`: the reply goes out only if the client proved its address.
-    pub(super) fn admit(&mut self, now: Instant, from: IpAddr, proved: bool) -> Result<(), Limited> {
-        let secret = self.secret;
-        let Tables { sources, networks } = self.tables.get_or_insert_with(|| Tables {
-            sources: SourceTable::new(SOURCES, (32, 64), secret, "guard source"),
-            networks: SourceTable::new(NETWORKS, (24, 48), secret, "guard network"),
-        });
-        let (hash, set) = sources.set(from);
-        let Some((source, is_regular)) = enter(hash, set) else { return Ok(()) };
-        source.first.get_or_insert(now);
-        source.last = Some(now);
-        let ready = |bucket: &LeakyBucket, rate| bucket.ready_at(now, rate, 1) <= now;
-        let (of_source, of_total) = if proved {
-            (ready(&source.proved, &self.rates.proved_source), ready(&self.proved, &self.rates.proved_total))
-        } else {
-            let source_is_ready = ready(&source.unproved, &self.rates.source);
-            let mut network_is_ready =
-                || network(networks, from).is_none_or(|bucket| ready(bucket, &self.rates.network));
-            let of_source = source_is_ready && (is_regular || network_is_ready());
-            let common = ready(&self.common, &self.rates.half);
-            (of_source, common || (is_regular && ready(&self.reserved, &self.rates.half)))
-        };
-        if !of_source {
+    /// Whether a request from this address may be answered. `is_proved`: the reply goes out only if the client proved its
+    /// address.
+    pub(super) fn admit(&mut self, now: Instant, from: IpAddr, is_proved: bool) -> Result<Admitted, Limited> {
+        let bounds = if is_proved { &self.proved } else { &self.unproved };
+        let [source, network] = bounds.purposes;
+        let source = key(self.secret, source, from, (32, 64));
+        let network = key(self.secret, network, from, (24, 48));
+        let rank = self.regulars.rank(now, source);
+        let is_ready = |key, rate| self.buckets.get(key).is_ready(now, rate, 1);
+        if !is_ready(source, &bounds.source) || !is_ready(network, &bounds.network) {
             return Err(Limited::BySource);
         }
-        if !of_total {
-            self.exhausted = Some(now);
+        let left = rank.map(|rank| self.step.saturating_mul(rank).saturating_add(1));
+        let is_reserved = left.is_some_and(|left| self.reserved.is_ready(now, &self.reserve, left));
+        if !is_reserved && !bounds.sent.is_ready(now, &bounds.total, 1) {
             return Err(Limited::ByTotal);
         }
-        Ok(())
+        Ok(Admitted { source, network, is_proved, is_reserved })
     }
 
-    /// Counts a reply of this many bytes to a request that was just admitted.
-    pub(super) fn charge(&mut self, now: Instant, to: IpAddr, proved: bool, bytes: u64) {
-        let is_calm = self.exhausted.is_none_or(|at| now.saturating_duration_since(at) >= CALM);
-        let Some(Tables { sources, networks }) = &mut self.tables else { return };
-        let (hash, set) = sources.set(to);
-        let Some((source, is_regular)) = enter(hash, set) else { return };
-        source.replies = source.replies.saturating_add(1);
-        if proved {
-            source.proved.add(now, &self.rates.proved_source, bytes);
-            self.proved.add(now, &self.rates.proved_total, bytes);
-        } else {
-            source.unproved.add(now, &self.rates.source, bytes);
-            if is_regular && self.reserved.ready_at(now, &self.rates.half, 1) <= now {
-                self.reserved.add(now, &self.rates.half, bytes);
-            } else {
-                self.common.add(now, &self.rates.half, bytes);
-            }
-            if let Some(network) = network(networks, to).filter(|_| !is_regular) {
-                network.add(now, &self.rates.network, bytes);
-            }
+    /// Counts the reply of this many bytes to a request that was just admitted.
+    pub(super) fn charge(&mut self, now: Instant, admitted: Admitted, bytes: u64) {
+        let Admitted { source, network, is_proved, is_reserved } = admitted;
+        let bounds = if is_proved { &mut self.proved } else { &mut self.unproved };
+        self.buckets.add(source, now, &bounds.source, bytes);
+        self.buckets.add(network, now, &bounds.network, bytes);
+        if is_reserved {
+            self.reserved.add(now, &self.reserve, bytes);
+            return;
         }
-        let known_for = source.first.map_or(Duration::ZERO, |first| now.saturating_duration_since(first));
-        if is_calm && !is_regular && source.replies >= REGULAR_REPLIES && known_for >= REGULAR_TIME {
-            make_regular(hash, set);
+        let is_calm = bounds.sent.is_ready(now, &bounds.total, self.calm);
+        if is_calm && !is_proved && self.regulars.rank(now, source).is_none() {
+            self.regulars.answered(now, source);
         }
+        bounds.sent.add(now, &bounds.total, bytes);
     }
-}
-
-/// The entry of a source and whether it is regular. A new source replaces the least recent one that is not.
-fn enter(hash: u32, set: &mut [Slot<Source>]) -> Option<(&mut Source, bool)> {
-    let known = set.iter().position(|slot| slot.source == hash && slot.entry.first.is_some());
-    let index = known.or_else(|| {
-        let newcomers = set.iter().enumerate().skip(REGULAR);
-        newcomers.min_by_key(|(_, slot)| slot.entry.last).map(|(index, _)| index)
-    })?;
-    let slot = set.get_mut(index)?;
-    if known.is_none() {
-        *slot = Slot { source: hash, entry: Source::default() };
-    }
-    Some((&mut slot.entry, index < REGULAR))
-}
-
-/// Exchanges the source with the least recent of the regular ones.
-fn make_regular(hash: u32, set: &mut [Slot<Source>]) {
-    let regular = set.iter().enumerate().take(REGULAR);
-    let least = regular.min_by_key(|(_, slot)| slot.entry.last).map(|(index, _)| index);
-    let from = set.iter().position(|slot| slot.source == hash && slot.entry.first.is_some());
-    if let (Some(from), Some(to)) = (from, least) {
-        set.swap(from, to);
-    }
-}
-
-/// The bucket of a network. A new network replaces the one whose bucket is empty first.
-fn network(networks: &mut SourceTable<LeakyBucket>, address: IpAddr) -> Option<&mut LeakyBucket> {
-    let (hash, set) = networks.set(address);
-    let known = set.iter().position(|slot| slot.source == hash);
-    let slot = match known {
-        Some(index) => set.get_mut(index)?,
-        None => set.iter_mut().min_by_key(|slot| slot.entry)?,
-    };
-    if known.is_none() {
-        *slot = Slot { source: hash, entry: LeakyBucket::default() };
-    }
-    Some(&mut slot.entry)
 }
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const KIB: u64 = 1024;
@@ -267,8 +223,8 @@ mod tests {
         for step in 0..1000 {
             let now = start + Duration::from_millis(10 * step);
             for &address in addresses {
-                if guard.admit(now, address, proved).is_ok() {
-                    guard.charge(now, address, proved, KIB);
+                if let Ok(admitted) = guard.admit(now, address, proved) {
+                    guard.charge(now, admitted, KIB);
                     bytes += KIB;
                 }
             }
@@ -289,10 +245,11 @@ mod tests {
     fn a_first_reply_of_any_size_is_admitted_and_then_paid_for() {
         let (mut guard, now) = (guard(), Instant::now());
         let address = "192.0.2.1".parse().unwrap();
-        assert_eq!(guard.admit(now, address, false), Ok(()));
-        guard.charge(now, address, false, 200 * KIB);
-        assert_eq!(guard.admit(now + Duration::from_secs(10), address, false), Err(Limited::BySource));
-        assert_eq!(guard.admit(now + Duration::from_secs(30), address, false), Ok(()));
+        let admitted = guard.admit(now, address, false).unwrap();
+        guard.charge(now, admitted, 200 * KIB);
+        let limited = guard.admit(now + Duration::from_secs(10), address, false);
+        assert_eq!(limited.unwrap_err(), Limited::BySource);
+        assert!(guard.admit(now + Duration::from_secs(30), address, false).is_ok());
     }
 
     #[test]

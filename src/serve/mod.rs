@@ -7,6 +7,7 @@
 mod announcer;
 mod guard;
 mod loss;
+mod regulars;
 mod responder;
 mod service;
 

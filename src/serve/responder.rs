@@ -238,7 +238,8 @@ impl Responder {
         };
         let handled = Handled::Request(request.protocol());
         let proved = request.proves_its_address();
-        if let Some(Err(limited)) = self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), proved)) {
+        let admitted = self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), proved)).transpose();
+        if let Err(limited) = admitted {
             let counter = match limited {
                 Limited::BySource => &mut self.stats.limited_by_source,
                 Limited::ByTotal => &mut self.stats.limited_by_total,
@@ -271,9 +272,9 @@ impl Responder {
         self.stats.dropped = self.stats.dropped.saturating_add(dropped);
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(bytes);
-        if let Some(guard) = &mut self.guard {
+        if let (Some(guard), Ok(Some(admitted))) = (&mut self.guard, admitted) {
             let is_new = self.templates.encoded != encoded;
-            guard.charge(now, from.ip(), proved, if is_new { bytes.max(ENCODING) } else { bytes });
+            guard.charge(now, admitted, if is_new { bytes.max(ENCODING) } else { bytes });
         }
         handled
     }

@@ -10,7 +10,6 @@ use super::options::Options;
 use super::outbox::{self, Outbox, Sending};
 use super::registry::{BYTES_PER_SERVER, Entry, Listing, Registry};
 use super::scope::Scope;
-use super::throttle::{self, Throttle};
 use crate::address::canonical;
 use crate::limits::Limits;
 use crate::quake3::wire::challenge;
@@ -73,7 +72,6 @@ pub struct Master {
     now: Instant,
     next_sweep: Instant,
     servers: Registry,
-    throttle: Throttle,
     requests: VecDeque<GetInfo>,
     lists: Outbox,
     events: VecDeque<MasterEvent>,
@@ -148,9 +146,8 @@ impl Master {
             now,
             next_sweep: after(now, SWEEP),
             servers: Registry::new(options.max_servers, options.max_per_address),
-            throttle: Throttle::new(secret, options.lists_in_a_row, options.list_decay),
             requests: VecDeque::new(),
-            lists: Outbox::new(options.list_bytes_per_second),
+            lists: Outbox::new(secret, &options),
             events: VecDeque::new(),
             stats: MasterStats::default(),
             options,
@@ -239,9 +236,8 @@ impl Master {
         let queues = MAX_REQUESTS
             .saturating_mul(size_of::<GetInfo>())
             .saturating_add(MAX_EVENTS.saturating_mul(size_of::<MasterEvent>()))
-            .saturating_add(outbox::BYTES)
             .saturating_mul(2);
-        servers.saturating_add(throttle::BYTES).saturating_add(queues).saturating_add(size_of::<Self>())
+        servers.saturating_add(outbox::BYTES).saturating_add(queues).saturating_add(size_of::<Self>())
     }
 
     /// When something can be sent, or the table is swept.
@@ -265,11 +261,10 @@ impl Master {
 
     /// A request for the list. `None`: it is refused.
     fn send_list(&mut self, now: Instant, client: SocketAddr, request: &ListRequest<'_>) -> Option<()> {
-        // The throttle is asked first: a source that had its share costs no look-up.
-        if request.extended && request.game.is_none() || !self.throttle.allows(now, client) {
-            return None;
-        }
-        let sending = Sending::new(client, request, &self.servers)?;
+        // A source that had its share costs no look-up.
+        let has_game = !request.extended || request.game.is_some();
+        let source = has_game.then(|| self.lists.admit(now, client)).flatten()?;
+        let sending = Sending::new((client, source), request, &self.servers)?;
         let taken = sending.game().is_none_or(|game| self.options.games.accepts(game));
         (taken && self.lists.push(sending)).then_some(())
     }

@@ -53,7 +53,6 @@ mod registry;
 mod scope;
 #[cfg(test)]
 mod tests;
-mod throttle;
 
 pub use super::wire::get_servers::ListRequest;
 pub use cod4x::cod4x_session;

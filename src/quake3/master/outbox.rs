@@ -2,15 +2,18 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::description::Name;
 use super::games;
 use super::list_writer::PartWriter;
+use super::options::Options;
 use super::registry::{Entry, Registry};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::Occupancy;
 use crate::quake3::wire::get_servers::ListRequest;
+use crate::secret::Secret;
+use crate::sketch::{Sketch, key};
 
 /// Lists that are being sent or wait for that.
 const MAX_LISTS: usize = 64;
@@ -23,13 +26,19 @@ const MAX_PART: u64 = 1400;
 /// Bytes of an IPv4 address in a list.
 const ADDRESS: u64 = 7;
 
-/// Memory of the lists under way, in bytes.
-pub(super) const BYTES: usize = MAX_LISTS * size_of::<Sending>();
+/// The lists that sources were sent.
+type Sources = Sketch<1024>;
+
+/// Memory of the lists under way and of the bounds of sources, in bytes. A queue grows by doubling.
+pub(super) const BYTES: usize =
+    (MAX_LISTS * size_of::<Sending>()).saturating_mul(2).saturating_add(Sources::BYTES);
 
 /// One client's list: how far it was sent, not what is in it. The table is read when a datagram is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sending {
-    pub(super) to: SocketAddr,
+    to: SocketAddr,
+    /// The key of the client's source.
+    source: u64,
     extended: bool,
     game: Option<Name>,
     protocol: i32,
@@ -44,7 +53,11 @@ pub(super) struct Sending {
 
 impl Sending {
     /// `None` when no server can match: a name too long to be listed.
-    pub(super) fn new(to: SocketAddr, request: &ListRequest<'_>, registry: &Registry) -> Option<Self> {
+    pub(super) fn new(
+        (to, source): (SocketAddr, u64),
+        request: &ListRequest<'_>,
+        registry: &Registry,
+    ) -> Option<Self> {
         // Without a game's name: by the protocol number, or as the first such server's heartbeat says.
         let game = match request.game.or_else(|| games::by_protocol(request.protocol).map(str::as_bytes)) {
             Some(game) => Some(Name::new(game)?),
@@ -54,6 +67,7 @@ impl Sending {
         let game_type = request.game_type.map(|text| Name::new(text).ok_or(())).transpose().ok()?;
         Some(Self {
             to,
+            source,
             extended: request.extended,
             game,
             protocol: request.protocol,
@@ -69,6 +83,11 @@ impl Sending {
     /// The game asked for, where it is known.
     pub(super) fn game(&self) -> Option<&[u8]> {
         self.game.as_ref().map(Name::as_bytes)
+    }
+
+    /// Whether some of it was sent.
+    const fn is_begun(&self) -> bool {
+        self.after.is_some()
     }
 
     fn matches(&self, server: SocketAddr, entry: &Entry, now: Instant) -> bool {
@@ -103,29 +122,58 @@ impl Sending {
     }
 }
 
-/// The lists under way, and how fast they go.
+/// The lists under way, how fast they go, and how many each source gets: a number in a row, then one in each `list_decay`.
+/// A source is an IPv4 address or an IPv6 /64.
 #[derive(Debug)]
 pub(super) struct Outbox {
+    /// The first are being sent, the others wait.
     lists: VecDeque<Sending>,
     rate: Rate,
     /// The bytes that were sent.
     sent: LeakyBucket,
+    secret: Secret,
+    sources: Sources,
+    lists_rate: Rate,
+    /// Lists that were displaced.
+    displaced: u64,
 }
 
 impl Outbox {
-    pub(super) fn new(bytes_per_second: u32) -> Self {
-        let rate = Rate::per_second(u64::from(bytes_per_second).max(BURST), BURST);
-        Self { lists: VecDeque::new(), rate, sent: LeakyBucket::default() }
+    pub(super) fn new(secret: Secret, options: &Options) -> Self {
+        let decay = options.list_decay.max(Duration::from_millis(1));
+        Self {
+            lists: VecDeque::new(),
+            rate: Rate::per_second(u64::from(options.list_bytes_per_second).max(BURST), BURST),
+            sent: LeakyBucket::default(),
+            secret,
+            sources: Sources::default(),
+            lists_rate: Rate::every(decay, options.lists_in_a_row.into()),
+            displaced: 0,
+        }
     }
 
-    /// Takes a list to send; `false` when too many are under way, or one to this client is among them.
+    /// The key of a client's source, if it may get a list: it has not had its share, and none to the same client is under way.
+    pub(super) fn admit(&self, now: Instant, to: SocketAddr) -> Option<u64> {
+        let source = key(self.secret, "list", to.ip(), (32, 64));
+        let waiting = self.lists.iter().filter(|other| other.source == source && !other.is_begun());
+        let count = u64::try_from(waiting.count()).unwrap_or(u64::MAX).saturating_add(1);
+        let is_busy = self.lists.iter().any(|other| other.to == to);
+        (!is_busy && self.sources.get(source).is_ready(now, &self.lists_rate, count)).then_some(source)
+    }
+
+    /// Takes a list to send. When too many wait, it displaces any of them, so that each request has the same chance whatever
+    /// the rhythm of the others. Returns whether there was room.
     pub(super) fn push(&mut self, sending: Sending) -> bool {
-        let busy = self.lists.iter().any(|other| other.to == sending.to);
-        let taken = !busy && self.lists.len() < MAX_LISTS;
-        if taken {
-            self.lists.push_back(sending);
+        let has_room = self.lists.len() < MAX_LISTS;
+        if !has_room {
+            self.displaced = self.displaced.wrapping_add(1);
+            let waiting = u64::try_from(MAX_LISTS - ACTIVE).unwrap_or(1);
+            let any = self.secret.number("displaced", sending.to, self.displaced).checked_rem(waiting);
+            let any = any.and_then(|any| usize::try_from(any).ok()).unwrap_or_default();
+            self.lists.remove(ACTIVE.saturating_add(any));
         }
-        taken
+        self.lists.push_back(sending);
+        has_room
     }
 
     /// Appends the next datagram, one list in turn after the other; `None` when there is none, or not now.
@@ -139,6 +187,10 @@ impl Outbox {
             return None;
         }
         let mut sending = self.lists.pop_front()?;
+        // A list counts when it is begun: those that are displaced take nothing from their sources.
+        if !sending.is_begun() {
+            self.sources.add(sending.source, now, &self.lists_rate, 1);
+        }
         let before = out.len();
         let (ended, visited) = sending.write(registry, now, out);
         let length = u64::try_from(out.len().saturating_sub(before)).unwrap_or(u64::MAX);
