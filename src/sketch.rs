@@ -7,8 +7,9 @@ use crate::address::network;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::secret::Secret;
 
-/// Rows of a sketch.
+/// Rows of a sketch, and buckets of a row.
 const ROWS: usize = 4;
+const WIDTH: usize = 4096;
 
 /// The key of an address's network, the first `prefix` bits of an IPv4 or IPv6 address. Nobody without the secret can choose
 /// addresses whose keys share buckets.
@@ -20,29 +21,26 @@ pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: (u8, u
 /// buckets limit each other: what is read is never emptier than a bucket of the key's own. Nothing is ever evicted, so
 /// no flood of keys resets the bucket of another.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sketch<const WIDTH: usize> {
+pub(crate) struct Sketch {
     buckets: Vec<LeakyBucket>,
 }
 
-impl<const WIDTH: usize> Sketch<WIDTH> {
-    const BUCKETS: usize = ROWS.saturating_mul(WIDTH);
+impl Sketch {
     /// Memory of a sketch, in bytes. It is allocated with the first unit.
-    pub(crate) const BYTES: usize = Self::BUCKETS.saturating_mul(size_of::<LeakyBucket>());
+    pub(crate) const BYTES: usize = ROWS * WIDTH * size_of::<LeakyBucket>();
 
     /// The bucket of a key.
     pub(crate) fn get(&self, key: u64) -> LeakyBucket {
-        positions::<WIDTH>(key)
-            .filter_map(|position| self.buckets.get(position).copied())
-            .min()
-            .unwrap_or_default()
+        let buckets = positions(key).map(|position| self.buckets.get(position).copied());
+        buckets.min().flatten().unwrap_or_default()
     }
 
     /// Adds units to the bucket of a key, whether they fit or not. Fuller buckets that it shares stay as they are.
     pub(crate) fn add(&mut self, key: u64, now: Instant, rate: &Rate, units: u64) {
-        self.buckets.resize(Self::BUCKETS, LeakyBucket::default());
+        self.buckets.resize(ROWS * WIDTH, LeakyBucket::default());
         let mut sum = self.get(key);
         sum.add(now, rate, units);
-        for position in positions::<WIDTH>(key) {
+        for position in positions(key) {
             if let Some(bucket) = self.buckets.get_mut(position) {
                 *bucket = sum.max(*bucket);
             }
@@ -50,13 +48,11 @@ impl<const WIDTH: usize> Sketch<WIDTH> {
     }
 }
 
-/// The positions of a key's buckets: in each row, from sixteen bits of the key.
-fn positions<const WIDTH: usize>(key: u64) -> impl Iterator<Item = usize> {
-    (0..ROWS).map(move |row| {
-        let bits = key.rotate_right(u32::try_from(row).unwrap_or_default().saturating_mul(16)) & 0xFFFF;
-        let column = usize::try_from(bits).unwrap_or_default().checked_rem(WIDTH).unwrap_or_default();
-        row.saturating_mul(WIDTH).saturating_add(column)
-    })
+/// The positions of a key's buckets: in each row, from twelve of the key's bits.
+fn positions(key: u64) -> impl Iterator<Item = usize> {
+    let [a, b, c, d, e, f, g, h] = key.to_le_bytes();
+    let rows = [[a, b], [c, d], [e, f], [g, h]].into_iter().zip((0..).step_by(WIDTH));
+    rows.map(|(bits, start)| start | (usize::from(u16::from_le_bytes(bits)) % WIDTH))
 }
 
 #[cfg(test)]
@@ -91,17 +87,17 @@ mod tests {
     fn a_flood_of_keys_neither_resets_a_bucket_nor_fills_those_of_others() {
         let start = Instant::now();
         let rate = Rate::per_second(1, 8);
-        let mut sketch = Sketch::<1024>::default();
+        let mut sketch = Sketch::default();
         let key = |n: u32| key(Secret::new([1; 16]), "test", Ipv4Addr::from_bits(n).into(), (32, 64));
         (0..8).for_each(|_| sketch.add(key(0), start, &rate, 1));
         // As many keys at their limit as one in sixteen buckets of a row, and as many others again.
-        for n in 1..128 {
-            sketch.add(key(n), start, &rate, if n < 64 { 8 } else { 1 });
+        for n in 1..512 {
+            sketch.add(key(n), start, &rate, if n < 256 { 8 } else { 1 });
         }
         assert!(!sketch.get(key(0)).is_ready(start, &rate, 1), "full as before");
         assert!(sketch.get(key(0)).is_ready(start + Duration::from_secs(1), &rate, 1));
         let blocked = (1000..11_000).filter(|n| !sketch.get(key(*n)).is_ready(start, &rate, 1)).count();
         assert!(blocked <= 3, "{blocked} of 10,000");
-        assert_eq!(size_of_val(&sketch.buckets[..]), Sketch::<1024>::BYTES, "as stated");
+        assert_eq!(size_of_val(&sketch.buckets[..]), Sketch::BYTES, "as stated");
     }
 }

@@ -3,13 +3,11 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
-use super::regulars::{REGULARS, Regulars};
+use super::regulars::{MAX_REGULARS, Regulars};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
 
-/// Buckets of each row: with the default options, a flood keeps at most 1 in 25 of them full, and 1 key in 400,000.
-type Buckets = Sketch<4096>;
 /// A network may receive as much as this many sources.
 const SOURCES_PER_NETWORK: u64 = 4;
 /// Proved addresses may receive as much as this many unproved ones.
@@ -73,7 +71,7 @@ impl Default for GuardOptions {
 
 impl GuardOptions {
     /// Memory of the tables of one responder, in bytes. They are allocated with the first reply.
-    pub const MEMORY: usize = Buckets::BYTES.saturating_add(Regulars::BYTES);
+    pub const MEMORY: usize = Sketch::BYTES.saturating_add(Regulars::BYTES);
 }
 
 /// The figure that the README states.
@@ -92,7 +90,6 @@ pub(super) struct Admitted {
     source: u64,
     network: u64,
     is_proved: bool,
-    is_reserved: bool,
 }
 
 /// The buckets of a responder.
@@ -100,15 +97,12 @@ pub(super) struct Admitted {
 pub(super) struct Guard {
     secret: Secret,
     /// Those of sources and networks.
-    buckets: Buckets,
+    buckets: Sketch,
     unproved: Bounds,
     proved: Bounds,
     regulars: Regulars,
-    /// Replies to regular sources.
-    reserved: LeakyBucket,
-    reserve: Rate,
-    /// Bytes of the reserve that a regular source leaves to each older one.
-    step: u64,
+    /// The share of a regular source.
+    share: Rate,
     /// Sources become regular while so many bytes are left of the total for all.
     calm: u64,
 }
@@ -149,19 +143,17 @@ impl Bounds {
 
 impl Guard {
     pub(super) fn new(options: GuardOptions, secret: Secret) -> Self {
-        // Of the burst of all, a quarter of a second, three quarters belong to regular sources.
-        let total = options.total_bytes_per_second;
-        let (half, burst) = (total / 2, total / 16);
-        let reserve = u64::from(burst).saturating_mul(3);
+        // A regular source has as much of a half as it may receive. A quarter of a second is the burst of all.
+        let GuardOptions { bytes_per_second, total_bytes_per_second: total, .. } = options;
+        let (half, burst) = (total / 2, total / 8);
+        let regulars = (half / bytes_per_second.max(1)).clamp(1, MAX_REGULARS);
         Self {
             secret,
-            buckets: Buckets::default(),
+            buckets: Sketch::default(),
             unproved: Bounds::new(["source", "network"], options, 1, (half, burst)),
             proved: Bounds::new(["proved source", "proved network"], options, PROVED, (total, total / 4)),
-            regulars: Regulars::default(),
-            reserved: LeakyBucket::default(),
-            reserve: Rate::per_second(half.into(), reserve),
-            step: reserve.checked_div(u64::try_from(REGULARS).unwrap_or(1)).unwrap_or_default(),
+            regulars: Regulars::new(regulars),
+            share: Rate::per_second(u64::from(half / regulars), u64::from(burst / regulars)),
             calm: u64::from(burst / 4),
         }
     }
@@ -173,34 +165,34 @@ impl Guard {
         let [source, network] = bounds.purposes;
         let source = key(self.secret, source, from, (32, 64));
         let network = key(self.secret, network, from, (24, 48));
-        let rank = self.regulars.rank(now, source);
+        let sent = self.regulars.sent(now, source);
+        let has_share = sent.is_some_and(|sent| sent.is_ready(now, &self.share, 1));
         let is_ready = |key, rate| self.buckets.get(key).is_ready(now, rate, 1);
         if !is_ready(source, &bounds.source) || !is_ready(network, &bounds.network) {
             return Err(Limited::BySource);
         }
-        let left = rank.map(|rank| self.step.saturating_mul(rank).saturating_add(1));
-        let is_reserved = left.is_some_and(|left| self.reserved.is_ready(now, &self.reserve, left));
-        if !is_reserved && !bounds.sent.is_ready(now, &bounds.total, 1) {
+        if !has_share && !bounds.sent.is_ready(now, &bounds.total, 1) {
             return Err(Limited::ByTotal);
         }
-        Ok(Admitted { source, network, is_proved, is_reserved })
+        Ok(Admitted { source, network, is_proved })
     }
 
     /// Counts the reply of this many bytes to a request that was just admitted.
     pub(super) fn charge(&mut self, now: Instant, admitted: Admitted, bytes: u64) {
-        let Admitted { source, network, is_proved, is_reserved } = admitted;
+        let Admitted { source, network, is_proved } = admitted;
         let bounds = if is_proved { &mut self.proved } else { &mut self.unproved };
         self.buckets.add(source, now, &bounds.source, bytes);
         self.buckets.add(network, now, &bounds.network, bytes);
-        if is_reserved {
-            self.reserved.add(now, &self.reserve, bytes);
-            return;
+        match self.regulars.sent(now, source) {
+            Some(sent) if sent.is_ready(now, &self.share, 1) => sent.add(now, &self.share, bytes),
+            regular => {
+                let is_new = !is_proved && regular.is_none();
+                if is_new && bounds.sent.is_ready(now, &bounds.total, self.calm) {
+                    self.regulars.answered(now, source);
+                }
+                bounds.sent.add(now, &bounds.total, bytes);
+            }
         }
-        let is_calm = bounds.sent.is_ready(now, &bounds.total, self.calm);
-        if is_calm && !is_proved && self.regulars.rank(now, source).is_none() {
-            self.regulars.answered(now, source);
-        }
-        bounds.sent.add(now, &bounds.total, bytes);
     }
 }
 
@@ -212,24 +204,35 @@ mod tests {
     use super::*;
 
     const KIB: u64 = 1024;
+    /// A full reply.
+    const REPLY: u64 = 2400;
+    /// Forged requests a second.
+    const FLOOD: u32 = 10_000;
 
     fn guard() -> Guard {
         Guard::new(GuardOptions::default(), Secret::new([1; 16]))
     }
 
+    /// Bytes of the reply to one request.
+    fn ask(guard: &mut Guard, now: Instant, from: IpAddr, is_proved: bool, reply: u64) -> u64 {
+        let Ok(admitted) = guard.admit(now, from, is_proved) else { return 0 };
+        guard.charge(now, admitted, reply);
+        reply
+    }
+
     /// Bytes that requests from these addresses draw in ten seconds, each address 100 times a second, in replies of 1 KiB.
-    fn drawn(guard: &mut Guard, start: Instant, proved: bool, addresses: &[IpAddr]) -> u64 {
-        let mut bytes = 0;
-        for step in 0..1000 {
-            let now = start + Duration::from_millis(10 * step);
-            for &address in addresses {
-                if let Ok(admitted) = guard.admit(now, address, proved) {
-                    guard.charge(now, admitted, KIB);
-                    bytes += KIB;
-                }
-            }
-        }
-        bytes
+    fn drawn(guard: &mut Guard, start: Instant, is_proved: bool, addresses: &[IpAddr]) -> u64 {
+        let times = (0..1000).map(|step| start + Duration::from_millis(10 * step));
+        times
+            .map(|now| addresses.iter().map(|from| ask(guard, now, *from, is_proved, KIB)).sum::<u64>())
+            .sum()
+    }
+
+    /// Addresses of one network and the next ones.
+    fn addresses(network: [u8; 3], count: u32) -> Vec<IpAddr> {
+        let [a, b, c] = network;
+        let first = u32::from_be_bytes([a, b, c, 0]);
+        (0..count).map(|n| std::net::Ipv4Addr::from_bits(first + n).into()).collect()
     }
 
     #[test]
@@ -245,23 +248,115 @@ mod tests {
     fn a_first_reply_of_any_size_is_admitted_and_then_paid_for() {
         let (mut guard, now) = (guard(), Instant::now());
         let address = "192.0.2.1".parse().unwrap();
-        let admitted = guard.admit(now, address, false).unwrap();
-        guard.charge(now, admitted, 200 * KIB);
-        let limited = guard.admit(now + Duration::from_secs(10), address, false);
-        assert_eq!(limited.unwrap_err(), Limited::BySource);
-        assert!(guard.admit(now + Duration::from_secs(30), address, false).is_ok());
+        let mut ask = |second| ask(&mut guard, now + Duration::from_secs(second), address, false, 200 * KIB);
+        assert_eq!([ask(0), ask(10), ask(30)], [200 * KIB, 0, 200 * KIB]);
     }
 
     #[test]
     fn a_network_receives_as_much_as_four_sources() {
-        let of_one = |count: u8| {
-            let addresses: Vec<IpAddr> = (0..count).map(|n| IpAddr::from([192, 0, 2, n])).collect();
-            drawn(&mut guard(), Instant::now(), false, &addresses)
-        };
-        let (one, all) = (of_one(1), of_one(200));
+        let of = |count| drawn(&mut guard(), Instant::now(), false, &addresses([192, 0, 2], count));
+        let (one, all) = (of(1), of(200));
         assert!(all <= 5 * one, "{all} bytes to 200 addresses of one network, {one} to one");
         let same_64: Vec<IpAddr> = (1..200_u16).map(|n| [0x2001, 0xdb8, 0, 1, 0, 0, 0, n].into()).collect();
         let bytes = drawn(&mut guard(), Instant::now(), false, &same_64);
         assert!(bytes <= one + 2 * KIB, "{bytes} bytes to one /64");
+    }
+
+    /// A dual-stack socket reports all of IPv4 in one /64.
+    #[test]
+    fn v4_mapped_senders_are_sources_of_their_own() {
+        let mapped = |ip: &IpAddr| if let IpAddr::V4(ip) = ip { ip.to_ipv6_mapped().into() } else { *ip };
+        let senders: Vec<IpAddr> = (0..8).map(|network| addresses([198, 51, network], 1)[0]).collect();
+        let (mut guard, now) = (guard(), Instant::now());
+        for sender in &senders {
+            while ask(&mut guard, now, *sender, false, REPLY) > 0 {}
+            assert_eq!(ask(&mut guard, now, mapped(sender), false, REPLY), 0, "the same source");
+        }
+        let other = "::ffff:192.0.2.1".parse().unwrap();
+        assert_eq!(ask(&mut guard, now + Duration::from_secs(1), other, false, REPLY), REPLY);
+    }
+
+    /// What forged sources may receive after they asked twice in a time without a flood.
+    #[test]
+    fn regular_sources_receive_no_more_than_their_network() {
+        let (mut guard, mut now) = (guard(), Instant::now());
+        let victims = addresses([203, 0, 113], 128);
+        for _ in 0..4 {
+            victims.iter().for_each(|victim| _ = ask(&mut guard, now, *victim, false, 40));
+            now += Duration::from_secs(16);
+        }
+        let seconds = 60;
+        let mut bytes = 0;
+        for n in 0..seconds * FLOOD {
+            let victim = victims[n as usize % victims.len()];
+            bytes += ask(&mut guard, now + Duration::from_secs(1) * n / FLOOD, victim, false, REPLY);
+        }
+        let bound = 256 * KIB + u64::from(seconds) * 32 * KIB + REPLY;
+        assert!(bytes <= bound, "{bytes} bytes to one network, {bound} at most");
+    }
+
+    /// Forged sources that ask for a while in a time without a flood, and then flood.
+    #[test]
+    fn older_regular_clients_are_answered_whoever_becomes_regular_after_them() {
+        for (count, period) in [(2048, 10), (1500, 10), (4096, 10), (300, 40), (128, 1)] {
+            let (mut guard, mut now) = (guard(), Instant::now());
+            let clients: Vec<IpAddr> = (0..20).map(|network| addresses([198, 51, network], 1)[0]).collect();
+            let forged: Vec<IpAddr> =
+                (0..count).map(|n: u32| addresses([10, (n % 256) as u8, (n / 256) as u8], 1)[0]).collect();
+            let mut answered = 0;
+            let mut ask_all = |guard: &mut Guard, now| {
+                let replies = clients.iter().map(|client| ask(guard, now, *client, false, REPLY));
+                answered += replies.filter(|bytes| *bytes > 0).count();
+            };
+            for second in 0..180 {
+                ask_all(&mut guard, now);
+                if second >= 90 && second % period == 0 {
+                    forged.iter().for_each(|from| _ = ask(&mut guard, now, *from, false, 40));
+                }
+                now += Duration::from_secs(1);
+            }
+            assert_eq!(answered, 180 * 20, "without a flood all are answered");
+            let (seconds, before, mut bytes) = (60, answered, 0);
+            for n in 0..seconds * FLOOD {
+                let now = now + Duration::from_secs(1) * n / FLOOD;
+                // In turn the oldest of them more often.
+                let index = n.wrapping_mul(40_503) % if n % 2 == 0 { count } else { count.min(40) };
+                bytes += ask(&mut guard, now, forged[index as usize], false, REPLY);
+                if n % FLOOD == 1234 {
+                    answered += clients
+                        .iter()
+                        .filter(|client| ask(&mut guard, now, **client, false, REPLY) > 0)
+                        .count();
+                }
+            }
+            let answered = answered - before;
+            println!(
+                "{count} sources: {answered} of {} answered, {} KiB/s",
+                20 * seconds,
+                bytes / 1024 / u64::from(seconds)
+            );
+            assert!(answered as u32 * 100 > 95 * 20 * seconds, "{count} sources: {answered} answered");
+            assert!(bytes / u64::from(seconds) <= 1100 * KIB, "{bytes} bytes in all");
+        }
+    }
+
+    #[test]
+    fn a_flood_of_sources_does_not_reset_the_bucket_of_a_victim() {
+        let (mut guard, start) = (guard(), Instant::now());
+        let victim = "203.0.113.9".parse().unwrap();
+        let (rounds, a_round) = (500_u32, 1024 + 64);
+        let (mut bytes, mut now) = (0, start);
+        for n in 0..rounds * a_round {
+            now = start + Duration::from_secs(1) * n / FLOOD;
+            let from = if n % a_round < 1024 {
+                std::net::Ipv4Addr::from_bits(n.wrapping_mul(2_654_435_761)).into()
+            } else {
+                victim
+            };
+            let reply = ask(&mut guard, now, from, false, REPLY);
+            bytes += if from == victim { reply } else { 0 };
+        }
+        let bound = 64 * KIB + (now - start).as_secs() * 8 * KIB + 2 * REPLY;
+        assert!(bytes <= bound, "{bytes} bytes to the victim, {bound} at most");
     }
 }

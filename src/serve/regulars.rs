@@ -2,56 +2,69 @@
 
 use std::time::{Duration, Instant};
 
+use crate::bucket::LeakyBucket;
+
 /// Most regular sources.
-pub(super) const REGULARS: usize = 128;
+pub(super) const MAX_REGULARS: u32 = 128;
 /// Sources that can become regular.
 const CANDIDATES: usize = 4096;
-/// A candidate that is answered this long after its first answer becomes regular.
+/// A candidate becomes regular when it is answered this long after its first answer.
 const REGULAR_AFTER: Duration = Duration::from_secs(30);
-/// A candidate can be replaced this long after its first answer.
+/// Another source can replace a candidate this long after its first answer.
 const CANDIDATE_FOR: Duration = Duration::from_secs(60);
-/// A regular source can be replaced when it has not asked for this time.
-const ABSENT: Duration = Duration::from_secs(600);
+/// Another source can replace a regular one that has not asked for this time.
+const ABSENT_AFTER: Duration = Duration::from_secs(600);
 
-/// Sources that were answered twice within some time, in order of seniority. Nobody displaces one that asks.
-#[derive(Debug, Clone, Default)]
+/// Sources that were answered twice within some time. Nobody displaces one that goes on asking.
+#[derive(Debug, Clone)]
 pub(super) struct Regulars {
-    /// Each with its last request, the oldest first.
-    sources: Vec<(u64, Instant)>,
+    sources: Vec<Regular>,
+    most: usize,
     /// Each with its first answer. A source has one position.
     candidates: Vec<Option<(u64, Instant)>>,
 }
 
-impl Regulars {
-    /// Memory, in bytes.
-    pub(super) const BYTES: usize = REGULARS
-        .saturating_mul(size_of::<(u64, Instant)>())
-        .saturating_add(CANDIDATES.saturating_mul(size_of::<Option<(u64, Instant)>>()));
+#[derive(Debug, Clone, Copy)]
+struct Regular {
+    source: u64,
+    asked: Instant,
+    sent: LeakyBucket,
+}
 
-    /// How many are older than this source, which asks now; `None` when it is not regular.
-    pub(super) fn rank(&mut self, now: Instant, source: u64) -> Option<u64> {
-        let mut ranked = (0..).zip(&mut self.sources);
-        let (rank, (_, asked)) = ranked.find(|(_, (known, _))| *known == source)?;
-        *asked = now;
-        Some(rank)
+impl Regulars {
+    /// Most memory, in bytes.
+    pub(super) const BYTES: usize =
+        MAX_REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<(u64, Instant)>>();
+
+    pub(super) fn new(most: u32) -> Self {
+        let most = usize::try_from(most).unwrap_or_default();
+        Self { sources: Vec::new(), most, candidates: Vec::new() }
+    }
+
+    /// What a source was sent of its share, if it is regular. It asks now.
+    pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
+        let regular = self.sources.iter_mut().find(|regular| regular.source == source)?;
+        regular.asked = now;
+        Some(&mut regular.sent)
     }
 
     /// Notes an answer to a source that is not regular.
     pub(super) fn answered(&mut self, now: Instant, source: u64) {
         let age = |at: Instant| now.saturating_duration_since(at);
         self.candidates.resize(CANDIDATES, None);
-        let position = usize::try_from(source & 0xFFFF).unwrap_or_default().checked_rem(CANDIDATES);
-        let Some(candidate) = position.and_then(|position| self.candidates.get_mut(position)) else { return };
+        let position = usize::try_from(source % CANDIDATES as u64).unwrap_or_default();
+        let Some(candidate) = self.candidates.get_mut(position) else { return };
         match *candidate {
             Some((known, first)) if known == source => {
-                if age(first) >= REGULAR_AFTER {
-                    if self.sources.len() >= REGULARS {
-                        self.sources.retain(|(_, asked)| age(*asked) < ABSENT);
-                    }
-                    if self.sources.len() < REGULARS {
-                        self.sources.push((source, now));
-                        *candidate = None;
-                    }
+                if age(first) < REGULAR_AFTER {
+                    return;
+                }
+                if self.sources.len() >= self.most {
+                    self.sources.retain(|regular| age(regular.asked) < ABSENT_AFTER);
+                }
+                if self.sources.len() < self.most {
+                    self.sources.push(Regular { source, asked: now, sent: LeakyBucket::default() });
+                    *candidate = None;
                 }
             }
             Some((_, first)) if age(first) < CANDIDATE_FOR => {}

@@ -19,6 +19,8 @@ use crate::sketch::{Sketch, key};
 const MAX_LISTS: usize = 64;
 /// Lists being sent at a time, in turn: the others wait, so that these are completed.
 const ACTIVE: usize = 4;
+/// Lists that wait.
+const WAITING: u64 = 60;
 /// Most bytes sent at once: about 46 datagrams, which a receiver's usual buffer of 208 KiB holds.
 const BURST: u64 = 64 * 1024;
 /// Most bytes of one datagram of a list.
@@ -26,12 +28,9 @@ const MAX_PART: u64 = 1400;
 /// Bytes of an IPv4 address in a list.
 const ADDRESS: u64 = 7;
 
-/// The lists that sources were sent.
-type Sources = Sketch<1024>;
-
 /// Memory of the lists under way and of the bounds of sources, in bytes. A queue grows by doubling.
 pub(super) const BYTES: usize =
-    (MAX_LISTS * size_of::<Sending>()).saturating_mul(2).saturating_add(Sources::BYTES);
+    (MAX_LISTS * size_of::<Sending>()).saturating_mul(2).saturating_add(Sketch::BYTES);
 
 /// One client's list: how far it was sent, not what is in it. The table is read when a datagram is written.
 #[derive(Debug, Clone, Copy)]
@@ -132,10 +131,9 @@ pub(super) struct Outbox {
     /// The bytes that were sent.
     sent: LeakyBucket,
     secret: Secret,
-    sources: Sources,
+    /// The lists that sources were sent.
+    sources: Sketch,
     lists_rate: Rate,
-    /// Lists that were displaced.
-    displaced: u64,
 }
 
 impl Outbox {
@@ -146,9 +144,8 @@ impl Outbox {
             rate: Rate::per_second(u64::from(options.list_bytes_per_second).max(BURST), BURST),
             sent: LeakyBucket::default(),
             secret,
-            sources: Sources::default(),
+            sources: Sketch::default(),
             lists_rate: Rate::every(decay, options.lists_in_a_row.into()),
-            displaced: 0,
         }
     }
 
@@ -166,11 +163,8 @@ impl Outbox {
     pub(super) fn push(&mut self, sending: Sending) -> bool {
         let has_room = self.lists.len() < MAX_LISTS;
         if !has_room {
-            self.displaced = self.displaced.wrapping_add(1);
-            let waiting = u64::try_from(MAX_LISTS - ACTIVE).unwrap_or(1);
-            let any = self.secret.number("displaced", sending.to, self.displaced).checked_rem(waiting);
-            let any = any.and_then(|any| usize::try_from(any).ok()).unwrap_or_default();
-            self.lists.remove(ACTIVE.saturating_add(any));
+            let waiting = usize::try_from(sending.source % WAITING).unwrap_or_default();
+            self.lists.remove(ACTIVE.saturating_add(waiting));
         }
         self.lists.push_back(sending);
         has_room
