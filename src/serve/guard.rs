@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
-use super::regulars::{MAX_REGULARS, Regulars};
+use super::regulars::{REGULARS, Regulars};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
@@ -101,16 +101,15 @@ pub(super) struct Guard {
     unproved: Bounds,
     proved: Bounds,
     regulars: Regulars,
-    /// The share of a regular source.
+    /// What each regular source may be sent whatever the others are.
     share: Rate,
-    /// Sources become regular while so many bytes are left of the total for all.
+    /// Sources become regular while this much of the total is left.
     calm: u64,
 }
 
 /// The bounds of unproved addresses, or of proved ones.
 #[derive(Debug, Clone)]
 struct Bounds {
-    purposes: [&'static str; 2],
     source: Rate,
     network: Rate,
     total: Rate,
@@ -118,24 +117,16 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn new(
-        purposes: [&'static str; 2],
-        options: GuardOptions,
-        factor: u64,
-        (total, burst): (u32, u32),
-    ) -> Self {
-        let rate = |rate: u32, factor: u64, burst: u32| {
+    /// `factor`: how much more than the options say.
+    fn new(options: GuardOptions, factor: u64, (total, total_burst): (u32, u32)) -> Self {
+        let GuardOptions { bytes_per_second, burst, .. } = options;
+        let rate = |rate: u32, burst: u32, factor: u64| {
             Rate::per_second(u64::from(rate).saturating_mul(factor), u64::from(burst).saturating_mul(factor))
         };
         Self {
-            purposes,
-            source: rate(options.bytes_per_second, factor, options.burst),
-            network: rate(
-                options.bytes_per_second,
-                factor.saturating_mul(SOURCES_PER_NETWORK),
-                options.burst,
-            ),
-            total: rate(total, factor, burst),
+            source: rate(bytes_per_second, burst, factor),
+            network: rate(bytes_per_second, burst, factor.saturating_mul(SOURCES_PER_NETWORK)),
+            total: rate(total, total_burst, factor),
             sent: LeakyBucket::default(),
         }
     }
@@ -143,17 +134,15 @@ impl Bounds {
 
 impl Guard {
     pub(super) fn new(options: GuardOptions, secret: Secret) -> Self {
-        // A regular source has as much of a half as it may receive. A quarter of a second is the burst of all.
-        let GuardOptions { bytes_per_second, total_bytes_per_second: total, .. } = options;
+        let total = options.total_bytes_per_second;
         let (half, burst) = (total / 2, total / 8);
-        let regulars = (half / bytes_per_second.max(1)).clamp(1, MAX_REGULARS);
         Self {
             secret,
             buckets: Sketch::default(),
-            unproved: Bounds::new(["source", "network"], options, 1, (half, burst)),
-            proved: Bounds::new(["proved source", "proved network"], options, PROVED, (total, total / 4)),
-            regulars: Regulars::new(regulars),
-            share: Rate::per_second(u64::from(half / regulars), u64::from(burst / regulars)),
+            unproved: Bounds::new(options, 1, (half, burst)),
+            proved: Bounds::new(options, PROVED, (total, total / 4)),
+            regulars: Regulars::default(),
+            share: Rate::per_second(u64::from(half / REGULARS), u64::from(burst / REGULARS)),
             calm: u64::from(burst / 4),
         }
     }
@@ -161,8 +150,11 @@ impl Guard {
     /// Whether a request from this address may be answered. `is_proved`: the reply goes out only if the client proved its
     /// address.
     pub(super) fn admit(&mut self, now: Instant, from: IpAddr, is_proved: bool) -> Result<Admitted, Limited> {
-        let bounds = if is_proved { &self.proved } else { &self.unproved };
-        let [source, network] = bounds.purposes;
+        let (bounds, [source, network]) = if is_proved {
+            (&self.proved, ["proved source", "proved network"])
+        } else {
+            (&self.unproved, ["source", "network"])
+        };
         let source = key(self.secret, source, from, (32, 64));
         let network = key(self.secret, network, from, (24, 48));
         let sent = self.regulars.sent(now, source);

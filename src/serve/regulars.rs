@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::bucket::LeakyBucket;
 
 /// Most regular sources.
-pub(super) const MAX_REGULARS: u32 = 128;
+pub(super) const REGULARS: u32 = 64;
 /// Sources that can become regular.
 const CANDIDATES: usize = 4096;
 /// A candidate becomes regular when it is answered this long after its first answer.
@@ -16,10 +16,9 @@ const CANDIDATE_FOR: Duration = Duration::from_secs(60);
 const ABSENT_AFTER: Duration = Duration::from_secs(600);
 
 /// Sources that were answered twice within some time. Nobody displaces one that goes on asking.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Regulars {
     sources: Vec<Regular>,
-    most: usize,
     /// Each with its first answer. A source has one position.
     candidates: Vec<Option<(u64, Instant)>>,
 }
@@ -34,12 +33,7 @@ struct Regular {
 impl Regulars {
     /// Most memory, in bytes.
     pub(super) const BYTES: usize =
-        MAX_REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<(u64, Instant)>>();
-
-    pub(super) fn new(most: u32) -> Self {
-        let most = usize::try_from(most).unwrap_or_default();
-        Self { sources: Vec::new(), most, candidates: Vec::new() }
-    }
+        REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<(u64, Instant)>>();
 
     /// What a source was sent of its share, if it is regular. It asks now.
     pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
@@ -59,10 +53,10 @@ impl Regulars {
                 if age(first) < REGULAR_AFTER {
                     return;
                 }
-                if self.sources.len() >= self.most {
+                if self.sources.len() >= REGULARS as usize {
                     self.sources.retain(|regular| age(regular.asked) < ABSENT_AFTER);
                 }
-                if self.sources.len() < self.most {
+                if self.sources.len() < REGULARS as usize {
                     self.sources.push(Regular { source, asked: now, sent: LeakyBucket::default() });
                     *candidate = None;
                 }
