@@ -19,6 +19,7 @@ mod connect;
 mod conversation;
 mod exchange;
 mod master;
+mod master_flood;
 mod meaning;
 mod properties;
 mod rcon;

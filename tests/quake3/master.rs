@@ -32,7 +32,7 @@ fn server(number: u32) -> SocketAddr {
 }
 
 /// Heartbeat, request, description, without a link between.
-fn register(master: &mut Master, now: Instant, from: SocketAddr) {
+pub(crate) fn register(master: &mut Master, now: Instant, from: SocketAddr) {
     master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
     let mut getinfo = Vec::new();
     while master.poll_transmit(now, &mut getinfo).is_some() {}
