@@ -54,8 +54,13 @@ struct Flood {
     new: (u32, u32),
 }
 
-/// Floods a responder from the addresses that `forged` names, while 20 regular clients and 20 new ones ask once a second.
-fn flood((name, service, request): Subject, mut forged: impl FnMut(u32) -> SocketAddr) -> Flood {
+/// Floods a responder from the addresses that `forged` names, while 20 regular clients and 20 new ones ask once a second. The
+/// first `prepared` addresses asked every 20 s in the minute before, after the regular clients.
+fn flood(
+    (name, service, request): Subject,
+    prepared: u32,
+    mut forged: impl FnMut(u32) -> SocketAddr,
+) -> Flood {
     let start = Instant::now();
     let mut responder = Responder::new(service, status(), Secret::new([5; 16]), start);
     let mut out = Vec::new();
@@ -75,6 +80,10 @@ fn flood((name, service, request): Subject, mut forged: impl FnMut(u32) -> Socke
         for n in 0..20 {
             let now = start + Duration::from_secs(second) + Duration::from_millis(u64::from(n) * 50);
             assert!(ask(&mut responder, now, client(n as u8, n)) > 0, "{name}: no flood, no limit");
+        }
+        for n in (0..prepared).filter(|n| second >= 60 && u64::from(n % 20) == second % 20) {
+            let now = start + Duration::from_secs(second) + Duration::from_secs(1) * n / prepared;
+            ask(&mut responder, now, forged(n));
         }
     }
     let start = start + Duration::from_secs(120);
@@ -121,7 +130,7 @@ fn flood((name, service, request): Subject, mut forged: impl FnMut(u32) -> Socke
 fn one_victim_gets_less_than_was_sent_and_honest_clients_are_answered() {
     for subject in subjects() {
         let name = subject.0;
-        let flood = flood(subject, |n| SocketAddr::from(([203, 0, 113, 9], n as u16 | 1)));
+        let flood = flood(subject, 0, |n| SocketAddr::from(([203, 0, 113, 9], n as u16 | 1)));
         let sent_a_second = flood.bytes_in / u64::from(minutes() * 60);
         assert!(flood.worst_second < sent_a_second, "{name}: {} of {sent_a_second}", flood.worst_second);
         for (asked, answered) in [flood.regular, flood.new] {
@@ -136,7 +145,7 @@ fn many_forged_addresses_stay_below_the_total_and_regular_clients_are_answered()
     for subject in subjects() {
         let name = subject.0;
         // 65,536 addresses of one /16, in an order that no table likes.
-        let flood = flood(subject, |n| {
+        let flood = flood(subject, 0, |n| {
             let [_, _, a, b] = n.wrapping_mul(40_503).to_be_bytes();
             SocketAddr::from(([10, 7, a, b], 27960))
         });
@@ -144,6 +153,33 @@ fn many_forged_addresses_stay_below_the_total_and_regular_clients_are_answered()
         let (asked, answered) = flood.regular;
         assert!(asked > 1_000 && answered * 10 >= asked * 9, "{name}: {answered} of {asked}");
         assert!(flood.new.1 > 0, "{name}: new clients have a share");
+    }
+}
+
+#[test]
+fn addresses_of_one_network_get_its_share_however_they_prepared() {
+    for subject in subjects() {
+        let name = subject.0;
+        let flood = flood(subject, 128, |n| SocketAddr::from(([203, 0, 113, (n % 128) as u8], 27960)));
+        let bound = (256 << 10) + u64::from(minutes() * 60) * (32 << 10) + (16 << 10);
+        assert!(flood.bytes_out <= bound, "{name}: {} bytes, {bound} at most", flood.bytes_out);
+        for (asked, answered) in [flood.regular, flood.new] {
+            assert!(asked > 1_000 && answered * 100 >= asked * 99, "{name}: {answered} of {asked}");
+        }
+    }
+}
+
+#[test]
+fn forged_addresses_that_became_regular_take_nothing_from_older_clients() {
+    let total = u64::from(GuardOptions::default().total_bytes_per_second);
+    for subject in subjects() {
+        let name = subject.0;
+        let flood = flood(subject, 2048, |n| {
+            SocketAddr::from(([10, 7 + (n % 8) as u8, (n / 8 % 256) as u8, 9], 27960))
+        });
+        assert!(flood.worst_second <= total, "{name}: {} of {total}", flood.worst_second);
+        let (asked, answered) = flood.regular;
+        assert!(asked > 1_000 && answered * 100 >= asked * 99, "{name}: {answered} of {asked}");
     }
 }
 
