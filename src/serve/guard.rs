@@ -1,4 +1,4 @@
-//! The bounds on what a responder sends, in bytes: for each source of requests and for all together.
+//! The bounds on what a responder sends, in bytes: for each source of requests, for each network and for all together.
 
 use std::net::IpAddr;
 use std::time::Instant;
@@ -20,30 +20,42 @@ const PROVED: u64 = 8;
 /// once, so the first query of a client always fits. A reply that has to be encoded, because the status or the request is a
 /// new one, counts as at least 1 KiB.
 ///
-/// - A source is an IPv4 address or an IPv6 /64. It receives a burst and then a rate. Its network (/24 or /48) receives four
-///   times as much.
-/// - All sources together receive a total. Half of it is reserved for regular sources: those that were answered at least three
-///   times over at least 30 s before the total was reached. During a flood from many forged addresses regular clients are
-///   still answered, and new ones share the other half with the flood: nothing in a datagram tells them apart.
+/// - A source is an IPv4 address or an IPv6 /64. It receives a burst and then a rate.
+/// - A network is a /24 or a /48. It receives four times as much as a source, whoever asks in it.
+/// - All sources together receive a total. Half of it is for anybody; the other half is reserved for 64 regular sources, a 64th
+///   for each. A source becomes regular when it is answered twice, at least 30 s apart, while the first half is not used up.
+///   It stays regular while it asks at least every ten minutes; nobody can displace it, and what others ask changes nothing
+///   in its share.
 /// - A client that proved its address (a valid GameSpy v4 challenge) has bounds of its own, eight times as large. Quake 3's
 ///   challenge proves nothing to the server: the client chooses it.
 ///
 /// Measured over ten minutes with 10,000 forged requests a second and 20 regular and 20 new clients that ask once a second
-/// (24 players, 40 rules; `tests/serve`). "Bytes" are bytes out for each forged byte in:
+/// (24 players, 40 rules; `QUERYPORT_FLOOD_MINUTES=10 cargo test --test serve flood -- --nocapture`). "Bytes" are bytes out for
+/// each forged byte in. Regular clients were answered always, new ones too while one address or one network was flooded:
 ///
-/// | protocol | one victim: bytes | clients answered | 65,536 forged addresses: bytes | KiB/s out | regular clients answered | new clients answered |
-/// |---|---|---|---|---|---|---|
-/// | GameSpy v1 | 0.10 | 100 % | 6.6 | 512 | 100 % | 1.5 % |
-/// | GameSpy v4 | 0.12 | 100 % | 2.2 (challenges) | 151 | 100 % | 100 % |
-/// | GameSpy v4, Battlefield 2 without a challenge | 0.08 | 100 % | 4.8 | 512 | 100 % | 1.4 % |
-/// | Quake 3 | 0.06 | 100 % | 4.0 | 512 | 100 % | 1.9 % |
-/// | UT2004 | 0.17 | 100 % | 10.5 | 513 | 100 % | 1.6 % |
+/// | protocol | one address: bytes | one /24: bytes | 65,536 addresses: bytes | KiB/s | 2,048 regular addresses: bytes | KiB/s | new clients answered |
+/// |---|---|---|---|---|---|---|---|
+/// | GameSpy v1 | 0.10 | 0.42 | 6.6 | 512 | 11.1 | 897 | 1.5 % |
+/// | GameSpy v4 (challenges) | 0.12 | 0.47 | 2.2 | 151 | 2.2 | 151 | 100 % |
+/// | GameSpy v4, Battlefield 2 without a challenge | 0.08 | 0.30 | 4.8 | 512 | 8.0 | 932 | 1.4 % |
+/// | Quake 3 | 0.06 | 0.26 | 4.0 | 512 | 6.3 | 811 | 1.9 % |
+/// | UT2004 | 0.17 | 0.66 | 10.5 | 513 | 17.7 | 930 | 1.6 % |
 ///
 /// With more forged requests a second the bytes for each byte fall, and the KiB/s stay. A request that is not answered costs
 /// 1,200 to 3,200 instructions (`benches/instructions`).
 ///
-/// The tables have a fixed size (see [`Self::MEMORY`]) and are keyed by the responder's secret. A new source replaces the least
-/// recent one that is not regular, so no flood keeps newcomers out.
+/// What a forger can still do, since nothing in a datagram tells it from a client (replies of 2.4 KB):
+///
+/// - Silence a client: five forged requests a second in its name leave 35 % of its own answered, a hundred 3 %. In the name of
+///   its /24 or /48, 20 a second leave 36 %, 400 a second 2 %. That a client is regular changes nothing in this.
+/// - Silence new clients: 220 requests a second from many addresses use up the first half of the total, and nobody becomes
+///   regular meanwhile.
+/// - Keep clients from becoming regular: 64 forged sources that ask twice, 30 s apart, and then once in ten minutes take all
+///   the shares that no client has.
+///
+/// The tables have a fixed size (see [`Self::MEMORY`]) and are keyed by the responder's secret. Buckets are shared by sources
+/// whose hashes collide, which makes a bound stricter and never wider, and none is ever evicted: no flood resets one. With
+/// more than some 1,000 times [`Self::bytes_per_second`] as total, a flood of many sources fills the buckets of everybody.
 ///
 /// ```
 /// use queryport::serve::GuardOptions;
@@ -59,7 +71,7 @@ pub struct GuardOptions {
     pub bytes_per_second: u32,
     /// Bytes to one source at once, default 64 KiB. Also the size above which a reply is cut after a whole datagram.
     pub burst: u32,
-    /// Bytes a second to all sources, default 1 MiB. At once: a quarter of it.
+    /// Bytes a second to all sources, default 1 MiB. At once: a quarter of it, and a reply to each regular source.
     pub total_bytes_per_second: u32,
 }
 
@@ -330,6 +342,38 @@ mod tests {
             assert!(answered as u32 * 100 > 95 * 20 * seconds, "{count} sources: {answered} answered");
             assert!(bytes / u64::from(seconds) <= 1100 * KIB, "{bytes} bytes in all");
         }
+    }
+
+    /// What a forger still can do, as the documentation of [`GuardOptions`] says.
+    #[test]
+    fn forged_requests_in_the_name_of_a_client_or_of_its_network_silence_it() {
+        let client: IpAddr = "198.51.100.1".parse().unwrap();
+        let share = |rate: u32, forged: &[IpAddr]| {
+            let (mut guard, start) = (guard(), Instant::now());
+            let at = |n: u32| start + Duration::from_secs(1) * n / rate;
+            let mut answered = 0;
+            for n in 0..rate * 600 {
+                let from = forged[n as usize % forged.len()];
+                ask(&mut guard, at(n), from, false, REPLY);
+                // The client asks once a second, at any moment of it.
+                if n % rate == n / rate * 7919 % rate {
+                    let now = at(n) + Duration::from_millis(u64::from(n) * 31 % 1000) / rate;
+                    answered += u32::from(ask(&mut guard, now, client, false, REPLY) > 0);
+                }
+            }
+            f64::from(answered) / 600.0
+        };
+        let neighbours = addresses([198, 51, 100], 200);
+        for (rate, forged, name) in [
+            (5, &[client][..], "name"),
+            (100, &[client], "name"),
+            (20, &neighbours, "network"),
+            (400, &neighbours, "network"),
+        ] {
+            println!("{rate} forged requests a second in its {name}: {:.2}", share(rate, forged));
+        }
+        assert!(share(5, &[client]) < 0.5 && share(100, &[client]) < 0.1);
+        assert!(share(20, &neighbours) < 0.5 && share(400, &neighbours) < 0.1);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct ResponderStats {
     pub ignored: u64,
     /// Datagrams from addresses that must not be answered.
     pub refused: u64,
-    /// Requests that were not answered because their source had received its share, see [`GuardOptions`].
+    /// Requests that were not answered because their source or network had received its share, see [`GuardOptions`].
     pub limited_by_source: u64,
     /// Requests that were not answered because all sources together had received the total.
     pub limited_by_total: u64,
