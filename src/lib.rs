@@ -152,7 +152,7 @@
 //!   and a reply without one is marked [`Verification::Unverified`]. Rejected datagrams neither end nor extend a query.
 //! - Every query has a deadline. [`Limits`] bounds the memory and the work of an answer.
 //! - No input panics: indexing, `unwrap`, unchecked arithmetic and `unsafe` are forbidden by lint.
-//! - A responder bounds the bytes that it sends, for each source and in total, see [`serve::GuardOptions`].
+//! - A responder bounds the bytes that it sends, for each source, each network and in total, see [`serve::GuardOptions`].
 //!
 //! The chapter [`guide::threat_model`] has the details, in figures.
 //!

@@ -167,12 +167,15 @@ impl Guard {
         } else {
             (&self.unproved, ["source", "network"])
         };
+        let is_ready = |key, rate| self.buckets.get(key).is_ready(now, rate, 1);
         let source = key(self.secret, source, from, (32, 64));
-        let network = key(self.secret, network, from, (24, 48));
+        if !is_ready(source, &bounds.source) {
+            return Err(Limited::BySource);
+        }
         let sent = self.regulars.sent(now, source);
         let has_share = sent.is_some_and(|sent| sent.is_ready(now, &self.share, 1));
-        let is_ready = |key, rate| self.buckets.get(key).is_ready(now, rate, 1);
-        if !is_ready(source, &bounds.source) || !is_ready(network, &bounds.network) {
+        let network = key(self.secret, network, from, (24, 48));
+        if !is_ready(network, &bounds.network) {
             return Err(Limited::BySource);
         }
         if !has_share && !bounds.sent.is_ready(now, &bounds.total, 1) {

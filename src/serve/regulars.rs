@@ -45,7 +45,10 @@ impl Regulars {
     /// Notes an answer to a source that is not regular.
     pub(super) fn answered(&mut self, now: Instant, source: u64) {
         let age = |at: Instant| now.saturating_duration_since(at);
-        self.candidates.resize(CANDIDATES, None);
+        if self.candidates.is_empty() {
+            self.candidates.resize(CANDIDATES, None);
+            self.sources.reserve_exact(REGULARS as usize);
+        }
         let position = usize::try_from(source % CANDIDATES as u64).unwrap_or_default();
         let Some(candidate) = self.candidates.get_mut(position) else { return };
         match *candidate {
