@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::serve::{Responder, Service};
@@ -191,12 +191,18 @@ fn many(limits: &Limits) {
 }
 
 /// A forged request that gets no reply: its source has received its share, or all sources have received the total, and each
-/// request comes from another address.
+/// request comes from another address. As many sources as can be are regular.
 fn forged(name: &str, service: Service, request: &[u8]) {
-    let now = Instant::now();
+    let mut now = Instant::now();
     let mut status = ServerStatus::default();
     status.players = Some((0..24).map(|n| Player::new(format!("Player number {n}"))).collect());
     let mut responder = Responder::new(service, status, Secret::new([5; 16]), now);
+    for n in 0..400_u32 {
+        now += Duration::from_millis(200);
+        let regular = SocketAddr::from(([10, 200, (n % 100) as u8, 1], 9));
+        responder.handle_datagram(now, regular, request);
+        while responder.poll_transmit(now, &mut Vec::new()).is_some() {}
+    }
     let mut ask = |from: IpAddr| {
         responder.handle_datagram(now, SocketAddr::new(from, 9), request);
         while responder.poll_transmit(now, &mut Vec::new()).is_some() {}

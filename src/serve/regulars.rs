@@ -18,6 +18,7 @@ const ABSENT_AFTER: Duration = Duration::from_secs(600);
 /// Sources that were answered twice within some time. Nobody displaces one that goes on asking.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Regulars {
+    /// Sorted by source.
     sources: Vec<Regular>,
     /// Each with its first answer. A source has one position.
     candidates: Vec<Option<(u64, Instant)>>,
@@ -37,7 +38,8 @@ impl Regulars {
 
     /// What a source was sent of its share, if it is regular. It asks now.
     pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
-        let regular = self.sources.iter_mut().find(|regular| regular.source == source)?;
+        let position = self.sources.binary_search_by_key(&source, |regular| regular.source).ok()?;
+        let regular = self.sources.get_mut(position)?;
         regular.asked = now;
         Some(&mut regular.sent)
     }
@@ -52,20 +54,61 @@ impl Regulars {
         let position = usize::try_from(source % CANDIDATES as u64).unwrap_or_default();
         let Some(candidate) = self.candidates.get_mut(position) else { return };
         match *candidate {
-            Some((known, first)) if known == source => {
-                if age(first) < REGULAR_AFTER {
-                    return;
-                }
+            Some((known, first)) if known == source && age(first) >= REGULAR_AFTER => {
                 if self.sources.len() >= REGULARS as usize {
                     self.sources.retain(|regular| age(regular.asked) < ABSENT_AFTER);
                 }
                 if self.sources.len() < REGULARS as usize {
-                    self.sources.push(Regular { source, asked: now, sent: LeakyBucket::default() });
+                    let regular = Regular { source, asked: now, sent: LeakyBucket::default() };
+                    self.sources.insert(self.sources.partition_point(|other| other.source < source), regular);
                     *candidate = None;
                 }
             }
-            Some((_, first)) if age(first) < CANDIDATE_FOR => {}
+            Some((known, first)) if known == source || age(first) < CANDIDATE_FOR => {}
             _ => *candidate = Some((source, now)),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_becomes_regular_when_it_is_answered_again_after_thirty_seconds() {
+        let (mut regulars, start) = (Regulars::default(), Instant::now());
+        let at = |second| start + Duration::from_secs(second);
+        for second in [0, 1, 29] {
+            regulars.answered(at(second), 7);
+            assert!(regulars.sent(at(second), 7).is_none());
+        }
+        regulars.answered(at(30), 7);
+        assert!(regulars.sent(at(30), 7).is_some());
+        assert!(regulars.sent(at(30), 8).is_none());
+    }
+
+    #[test]
+    fn nobody_displaces_a_source_that_asks_every_ten_minutes() {
+        let (mut regulars, mut now) = (Regulars::default(), Instant::now());
+        let mut answered = |regulars: &mut Regulars, sources: std::ops::Range<u64>| {
+            for _ in 0..2 {
+                sources.clone().for_each(|source| regulars.answered(now, source));
+                now += Duration::from_secs(31);
+            }
+            now
+        };
+        let most = u64::from(REGULARS);
+        let now = answered(&mut regulars, 0..most);
+        (0..most).for_each(|source| assert!(regulars.sent(now, source).is_some()));
+        let now = answered(&mut regulars, most..1000);
+        (most..1000).for_each(|source| assert!(regulars.sent(now, source).is_none()));
+        // One asks no more. Another has its position after that time.
+        let later = now + Duration::from_secs(599);
+        (1..most).for_each(|source| assert!(regulars.sent(later, source).is_some()));
+        regulars.answered(later, 2000);
+        regulars.answered(later + Duration::from_secs(31), 2000);
+        assert!(regulars.sent(later, 2000).is_some() && regulars.sent(later, 0).is_none());
+        (1..most).for_each(|source| assert!(regulars.sent(later, source).is_some()));
     }
 }
