@@ -35,7 +35,8 @@ pub struct Options {
     /// How long it waits for the next one after that; default 3 s.
     pub list_decay: Duration,
     /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. The sender of a request can
-    /// be forged and the list is thousands of times longer: this bounds what a master can be made to send to a victim.
+    /// be forged and the list is thousands of times longer: this bounds what a master can be made to send to a victim. When
+    /// more is asked for, each request has the same chance to get its list.
     pub list_bytes_per_second: u32,
 }
 
