@@ -7,7 +7,7 @@ use crate::bucket::LeakyBucket;
 /// Most regular sources.
 pub(super) const REGULARS: u32 = 64;
 /// Sources that can become regular.
-const CANDIDATES: usize = 4096;
+const CANDIDATES: usize = 0x1000;
 /// A candidate becomes regular when it is answered this long after its first answer.
 const REGULAR_AFTER: Duration = Duration::from_secs(30);
 /// Another source can replace a candidate this long after its first answer.
@@ -51,7 +51,7 @@ impl Regulars {
             self.candidates.resize(CANDIDATES, None);
             self.sources.reserve_exact(REGULARS as usize);
         }
-        let position = usize::try_from(source % CANDIDATES as u64).unwrap_or_default();
+        let position = usize::try_from(source & 0xFFF).unwrap_or_default();
         let Some(candidate) = self.candidates.get_mut(position) else { return };
         match *candidate {
             Some((known, first)) if known == source && age(first) >= REGULAR_AFTER => {

@@ -107,7 +107,7 @@ fn lists_are_shared_by_all_who_ask_whatever_the_rhythm_of_a_flood() {
 #[test]
 fn few_sources_take_nothing_from_the_others() {
     let from =
-        |n: u32| SocketAddr::from((Ipv4Addr::from_bits(0x2000_0000 | n % 8), 1024 + (n % 60_000) as u16));
+        |n: u32| SocketAddr::from((Ipv4Addr::from_bits(0x2000_0000 | (n % 8)), 1024 + (n % 60_000) as u16));
     let flood = (0..2000 * SECONDS).map(|n| (Duration::from_secs(1) * n / 2000, from(n)));
     let share = answered("8 sources", 2_000, flood);
     assert!(share >= 0.99, "{share}");

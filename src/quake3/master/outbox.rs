@@ -152,10 +152,11 @@ impl Outbox {
     /// The key of a client's source, if it may get a list: it has not had its share, and none to the same client is under way.
     pub(super) fn admit(&self, now: Instant, to: SocketAddr) -> Option<u64> {
         let source = key(self.secret, "list", to.ip(), (32, 64));
-        let waiting = self.lists.iter().filter(|other| other.source == source && !other.is_begun());
-        let count = u64::try_from(waiting.count()).unwrap_or(u64::MAX).saturating_add(1);
+        let waiting = self.lists.iter().filter(|other| other.source == source && !other.is_begun()).count();
+        let mut sent = self.sources.get(source);
+        sent.add(now, &self.lists_rate, u64::try_from(waiting).unwrap_or(u64::MAX));
         let is_busy = self.lists.iter().any(|other| other.to == to);
-        (!is_busy && self.sources.get(source).is_ready(now, &self.lists_rate, count)).then_some(source)
+        (!is_busy && sent.is_ready(now, &self.lists_rate, 1)).then_some(source)
     }
 
     /// Takes a list to send. When too many wait, it displaces any of them, so that each request has the same chance whatever

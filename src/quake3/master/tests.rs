@@ -292,6 +292,17 @@ fn a_client_gets_four_lists_in_a_row_then_one_in_three_seconds() {
     assert_eq!(rig.master.stats().lists_refused, 2);
 }
 
+/// Lists count while they wait, too.
+#[test]
+fn clients_of_one_address_get_four_lists_at_once() {
+    let mut rig = Rig::new(options());
+    for port in 1..=64 {
+        let client = SocketAddr::from(([127, 0, 0, 1], port));
+        rig.master.handle_datagram(rig.now, client, b"\xff\xff\xff\xffgetservers Test 5");
+    }
+    assert_eq!((rig.master.stats().lists, rig.master.stats().lists_refused), (4, 60));
+}
+
 #[test]
 fn a_server_stays_for_fifteen_minutes_after_its_last_proof() {
     let mut rig = Rig::new(options());
