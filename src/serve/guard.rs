@@ -206,6 +206,7 @@ impl Guard {
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
 mod tests {
+    use std::net::Ipv4Addr;
     use std::time::Duration;
 
     use super::*;
@@ -239,7 +240,7 @@ mod tests {
     fn addresses(network: [u8; 3], count: u32) -> Vec<IpAddr> {
         let [a, b, c] = network;
         let first = u32::from_be_bytes([a, b, c, 0]);
-        (0..count).map(|n| std::net::Ipv4Addr::from_bits(first + n).into()).collect()
+        (0..count).map(|n| Ipv4Addr::from_bits(first + n).into()).collect()
     }
 
     #[test]
@@ -308,8 +309,8 @@ mod tests {
         for (count, period) in [(2048, 10), (1500, 10), (4096, 10), (300, 40), (128, 1)] {
             let (mut guard, mut now) = (guard(), Instant::now());
             let clients: Vec<IpAddr> = (0..20).map(|network| addresses([198, 51, network], 1)[0]).collect();
-            let forged: Vec<IpAddr> =
-                (0..count).map(|n: u32| addresses([10, (n % 256) as u8, (n / 256) as u8], 1)[0]).collect();
+            let networks = (0..count).map(|n: u32| Ipv4Addr::from_bits(0x0A00_0000 + n * 256).into());
+            let forged: Vec<IpAddr> = networks.collect();
             let mut answered = 0;
             let mut ask_all = |guard: &mut Guard, now| {
                 let replies = clients.iter().map(|client| ask(guard, now, *client, false, REPLY));
@@ -342,7 +343,7 @@ mod tests {
                 20 * seconds,
                 bytes / 1024 / u64::from(seconds)
             );
-            assert!(answered as u32 * 100 > 95 * 20 * seconds, "{count} sources: {answered} answered");
+            assert!(answered * 100 > 95 * 20 * seconds as usize, "{count} sources: {answered} answered");
             assert!(bytes / u64::from(seconds) <= 1100 * KIB, "{bytes} bytes in all");
         }
     }
@@ -388,7 +389,7 @@ mod tests {
         for n in 0..rounds * a_round {
             now = start + Duration::from_secs(1) * n / FLOOD;
             let from = if n % a_round < 1024 {
-                std::net::Ipv4Addr::from_bits(n.wrapping_mul(2_654_435_761)).into()
+                Ipv4Addr::from_bits(n.wrapping_mul(2_654_435_761)).into()
             } else {
                 victim
             };
