@@ -16,7 +16,7 @@ fn minutes() -> u32 {
 }
 
 /// A server of 24 players and 40 rules.
-fn status() -> ServerStatus {
+pub(crate) fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("A server with a usual name".into());
     status.map = Some("q3dm17".into());

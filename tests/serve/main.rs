@@ -4,6 +4,7 @@
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -12,6 +13,7 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
+mod attackers;
 #[cfg(all(feature = "tokio", unix))]
 mod example;
 mod flood;

@@ -1,0 +1,127 @@
+//! What is attacked: each protocol and dialect, the requests that a forger can send, and what a client asks.
+
+use std::fmt::Debug;
+
+use queryport::serve::Service;
+use queryport::{gamespy1, gamespy4, quake3, ut2004};
+
+/// A request, in which the bytes `#` are others each time.
+pub(crate) struct Request(Vec<u8>);
+
+impl Request {
+    /// The request of this number.
+    pub(crate) fn write(&self, mut number: u32, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend_from_slice(&self.0);
+        for byte in out.iter_mut().filter(|byte| **byte == b'#') {
+            *byte = b'a' + (number % 16) as u8;
+            number /= 16;
+        }
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+/// A protocol and dialect.
+pub(crate) struct Subject {
+    pub(crate) name: String,
+    pub(crate) service: Service,
+    pub(crate) requests: Vec<Request>,
+    /// What a client asks that proves nothing; with GameSpy v4 half of the clients, or none.
+    query: Vec<Request>,
+}
+
+impl Subject {
+    fn new(
+        (protocol, dialect): (&str, impl Debug),
+        service: impl Into<Service>,
+        requests: &[&[u8]],
+        query: &[&[u8]],
+    ) -> Self {
+        let requests_of = |requests: &[&[u8]]| requests.iter().map(|bytes| Request(bytes.to_vec())).collect();
+        let (requests, query) = (requests_of(requests), requests_of(query));
+        Self { name: format!("{protocol} {dialect:?}"), service: service.into(), requests, query }
+    }
+
+    pub(crate) const fn is_gamespy4(&self) -> bool {
+        matches!(self.service, Service::GameSpy4(_))
+    }
+
+    /// Asks for the whole status; whether every request was answered.
+    pub(crate) fn query(&self, is_bare: bool, number: u32, mut ask: impl FnMut(&[u8]) -> Vec<u8>) -> bool {
+        if self.is_gamespy4() && (!is_bare || self.query.is_empty()) {
+            let reply = ask(b"\xfe\xfd\x09\x01\x02\x03\x04");
+            let token = reply.get(5..reply.len().saturating_sub(1)).unwrap_or_default();
+            return String::from_utf8_lossy(token).parse::<i32>().is_ok_and(|token| {
+                let data = [b"\xfe\xfd\0\x01\x02\x03\x04", &token.to_be_bytes()[..], b"\xff\xff\xff\x01"];
+                !ask(&data.concat()).is_empty()
+            });
+        }
+        let mut buffer = Vec::new();
+        self.query.iter().all(|request| {
+            request.write(number, &mut buffer);
+            !ask(&buffer).is_empty()
+        })
+    }
+}
+
+pub(crate) fn gamespy1() -> Vec<Subject> {
+    use gamespy1::server::{Dialect::*, Options};
+    let requests: [&[u8]; 6] = [
+        br"\status\",
+        br"\basic\",
+        br"\info\",
+        br"\x\",
+        br"\status\\status\\rules\\players\",
+        br"\info\\####\",
+    ];
+    let subject =
+        |dialect| Subject::new(("GameSpy v1", dialect), Options::new(dialect), &requests, &[br"\status\"]);
+    [Unreal, Qr1].map(subject).into()
+}
+
+pub(crate) fn gamespy4() -> Vec<Subject> {
+    use gamespy4::server::{Dialect::*, Options};
+    let bare = b"\xfe\xfd\0####\xff\xff\xff\x01";
+    let requests: [&[u8]; 8] = [
+        b"\xfe\xfd\x09\x01\x02\x03\x04",
+        b"\xfe\xfd\x09####",
+        b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01",
+        bare,
+        b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff",
+        b"\xfe\xfd\0\x01\x02\x03\x04\x01\x01\0\0",
+        b"\xfe\xfd\0\x01\x02\x03\x04\x03###\0\0",
+        b"\xfe\xfd\0\x01\x02\x03\x04####\xff\xff\xff\x01",
+    ];
+    let subject = |dialect| {
+        let query: &[&[u8]] = if dialect == Battlefield2 { &[bare] } else { &[] };
+        Subject::new(("GameSpy v4", dialect), Options::new(dialect), &requests, query)
+    };
+    [UnrealTournament3, Battlefield2, Minecraft].map(subject).into()
+}
+
+pub(crate) fn quake3() -> Vec<Subject> {
+    use quake3::server::{Dialect::*, Options};
+    let subject = |dialect| {
+        let mark = if dialect == MedalOfHonor { &b"\xff\xff\xff\xff\x02"[..] } else { b"\xff\xff\xff\xff" };
+        let query = [mark, b"getstatus ########"].concat();
+        let others: [&[u8]; 5] =
+            [b"getstatus", b"getinfo", b"getchallenge", b"getinfo ########", b"getchallenge 1 ####"];
+        let others = others.map(|request| [mark, request].concat());
+        let requests: Vec<&[u8]> = others.iter().chain([&query]).map(|request| &request[..]).collect();
+        Subject::new(("Quake 3", dialect), Options::new(dialect), &requests, &[&query])
+    };
+    [Standard, DarkPlaces, Warsow, SoldierOfFortune2, MedalOfHonor].map(subject).into()
+}
+
+pub(crate) fn ut2004() -> Vec<Subject> {
+    use ut2004::server::{Dialect::*, Options};
+    let requests: [&[u8]; 5] =
+        [b"\x79\0\0\0\x03", b"\x79\0\0\0\0", b"\x79\0\0\0\x01", b"\x79\0\0\0\x04", b"\x78\0\0\0\x03"];
+    let subject = |dialect| {
+        Subject::new(("UT2004", dialect), Options::new(dialect), &requests, &[requests[1], requests[0]])
+    };
+    [Ut2004, Ut2003, KillingFloor].map(subject).into()
+}
