@@ -10,6 +10,7 @@
 //! ```
 
 mod genes;
+mod master;
 mod play;
 mod subjects;
 
@@ -88,4 +89,21 @@ fn attackers_of_quake3() {
 #[test]
 fn attackers_of_ut2004() {
     attack(subjects::ut2004());
+}
+
+#[test]
+fn attackers_of_a_master() {
+    let target: String = setting("TARGET", String::new());
+    let replayed = target.strip_prefix("master:");
+    let known = [replayed.unwrap_or("sources=65536 rate=2400")];
+    let seconds = (setting("MINUTES", 0.34) * 60.0) as u32;
+    let tries = if replayed.is_some() { 0 } else { setting("TRIES", 1) };
+    let strongest = search(master::GENES, &known, tries, &mut Random(setting("SEED", 1)), |attacker| {
+        master::play(attacker, seconds)
+    });
+    let (attacker, found) = &strongest[0];
+    let line = found.line("master", ("lists not delivered", 0), attacker);
+    print!("{line}");
+    // 37 lists a second are for 65 requests a second, all of whom the master sees for the first time.
+    assert!(found.figures[0] <= 0.25, "{line}");
 }
