@@ -1,7 +1,8 @@
 //! Attackers whose parameters are searched: how much each bound of the default guard gives to the strongest that is found, for
 //! each protocol and dialect, in virtual time.
 //!
-//! By default the search is short. `QUERYPORT_ATTACK_TRIES` and `_MINUTES` make it longer, `_SEED` makes it another one.
+//! By default the search is short. `QUERYPORT_ATTACK_TRIES` and `_MINUTES` make it longer, `_SEED` makes it another one;
+//! `QUERYPORT_ATTACK_SOCKETS=1` plays an attacker of each protocol over loopback.
 //! `QUERYPORT_ATTACK_TARGET` is the part of a name, as in `Quake 3 Warsow`, or replays one attacker, as in
 //! `UT2004: sources=128 rounds=3 gap=16`. With `--nocapture` the table of the strongest attackers is printed:
 //!
@@ -12,6 +13,8 @@
 mod genes;
 mod master;
 mod play;
+#[cfg(feature = "tokio")]
+mod sockets;
 mod subjects;
 
 use std::str::FromStr;
@@ -66,6 +69,15 @@ fn attack(subjects: Vec<Subject>) {
             } else if figure > 0.0 {
                 print!("{line}");
             }
+        }
+        #[cfg(feature = "tokio")]
+        if setting("SOCKETS", 0) > 0 && std::ptr::eq(subject, &subjects[0]) {
+            let ((attacker, _), start) = (&strongest[2], Instant::now());
+            let mut wire = sockets::Sockets::new(responder(subject, start), start);
+            let found = play(&mut wire, start, (subject, attacker), (5, 40_000));
+            let line = found.line(&subject.name, (NAMES[2], 2), attacker);
+            print!("{} datagrams over sockets in {:.1?}: {line}", wire.sent, start.elapsed());
+            assert!(found.figures[2] <= BARS[2] && found.figures[4] <= BARS[4], "{line}");
         }
     }
     assert!(missed.is_empty(), "over the bars:\n{}", missed.concat());
