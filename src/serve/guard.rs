@@ -26,8 +26,9 @@ const PROVED: u64 = 8;
 ///   for each. A source becomes regular when it is answered twice, at least 30 s apart, while the first half is not used up.
 ///   It stays regular while it asks at least every ten minutes; nobody can displace it, and what others ask changes nothing
 ///   in its share.
-/// - A client that proved its address (a valid GameSpy v4 challenge) has bounds of its own, eight times as large. Quake 3's
-///   challenge proves nothing to the server: the client chooses it.
+/// - A client that proved its address (a valid GameSpy v4 challenge) has bounds of its own, eight times as large, beside the
+///   others: a flood from a few hundred real addresses gets 8.3 MiB a second, and 59 % of the requests of regular clients are
+///   answered beside 5,000 such queries a second. Quake 3's challenge proves nothing to the server: the client chooses it.
 ///
 /// Measured over ten minutes with 10,000 forged requests a second and 20 regular and 20 new clients that ask once a second
 /// (24 players, 40 rules; `QUERYPORT_FLOOD_MINUTES=10 cargo test --test serve flood -- --nocapture`). "Bytes" are bytes out for
