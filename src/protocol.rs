@@ -173,6 +173,13 @@ impl Conversation for StatusQuery {
         }
     }
 
+    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Answer> {
+        match self {
+            Self::Ut2004(query) => query.receive_early(datagram).map(Answer::Ut2004),
+            _ => self.receive(datagram),
+        }
+    }
+
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         match self {
             Self::GameSpy1(query) => query.timeout(remaining).map(Answer::GameSpy1),

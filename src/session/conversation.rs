@@ -45,6 +45,12 @@ pub trait Conversation {
     /// Handles a datagram from the server's address.
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer>;
 
+    /// Handles a datagram that came so soon after the latest request that it can hardly be its reply: sooner than half a
+    /// round trip. It may be a late copy of a datagram that came before. Default: the same as [`Self::receive`].
+    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
+        self.receive(datagram)
+    }
+
     /// Handles a timeout: of the wait that [`Self::receive`] asked for, or of the whole query.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
@@ -89,6 +95,10 @@ impl<C: Conversation + ?Sized> Conversation for Box<C> {
         (**self).receive(datagram)
     }
 
+    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
+        (**self).receive_early(datagram)
+    }
+
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         (**self).timeout(remaining)
     }
@@ -115,6 +125,10 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<B> {
         self.conversation.receive(datagram).map(&mut self.convert)
+    }
+
+    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<B> {
+        self.conversation.receive_early(datagram).map(&mut self.convert)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<B> {

@@ -54,6 +54,8 @@ pub struct Session<C: Conversation> {
     /// Upper bound of the wait for a reply, but for the spacing of requests.
     longest_wait: Option<Micros>,
     rtt: Option<Micros>,
+    /// Half a round trip: a datagram that comes sooner after a request is hardly its reply.
+    half_rtt: Micros,
     steps: u8,
     /// How many timeouts a server may take in all once it has answered something.
     patience: u8,
@@ -112,6 +114,7 @@ impl<C: Conversation> Session<C> {
             sends: 0,
             longest_wait: None,
             rtt: None,
+            half_rtt: Micros::default(),
             steps: 1,
             patience: 1,
             has_answered: false,
@@ -159,7 +162,10 @@ impl<C: Conversation> Session<C> {
             self.span.late(datagram.len());
             return;
         }
-        let verdict = self.conversation.receive(datagram);
+        let verdict = match self.is_early(now) {
+            true => self.conversation.receive_early(datagram),
+            false => self.conversation.receive(datagram),
+        };
         if let Verdict::Rejected(error) = verdict {
             self.stats.rejected = self.stats.rejected.saturating_add(1);
             self.last_rejection = Some(error);
@@ -171,6 +177,7 @@ impl<C: Conversation> Session<C> {
             // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
             if self.rtt.is_none() && self.sends == 1 {
                 self.rtt = Some(since.into());
+                self.half_rtt = Micros::from(since).half();
             }
             self.has_answered = true;
             let silence = Duration::from(std::mem::take(&mut self.silence));
@@ -280,6 +287,16 @@ impl<C: Conversation> Session<C> {
     /// Whether [`Self::poll_transmit`] has a datagram.
     pub(crate) const fn has_request(&self) -> bool {
         self.to_send && self.is_running()
+    }
+
+    /// Whether a datagram that comes now is too early to be a reply to the latest request.
+    fn is_early(&mut self, now: Instant) -> bool {
+        let is_early = now.saturating_duration_since(self.sent_at) < self.half_rtt.into();
+        if is_early {
+            // The measured round trip may have been an exceptionally long one.
+            self.half_rtt = self.half_rtt.half();
+        }
+        is_early
     }
 
     fn deadline(&self) -> Instant {

@@ -40,6 +40,10 @@ impl Micros {
         Self(self.0.saturating_add(self.0 / 2))
     }
 
+    pub(super) const fn half(self) -> Self {
+        Self(self.0 / 2)
+    }
+
     const fn get(self) -> Duration {
         Duration::from_micros(self.0 as u64)
     }
