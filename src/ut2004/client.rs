@@ -49,11 +49,10 @@ pub struct StatusQuery {
     dialect: Dialect,
     detail: Detail,
     readings: u8,
-    step: Step,
+    /// What the latest request asked for.
+    asked: Command,
     info: Option<Bytes>,
     lists: Lists,
-    /// The info was requested a second time, for a newer count of players.
-    has_recounted: bool,
 }
 
 /// The habits of a server that a client must know before it asks.
@@ -76,14 +75,6 @@ pub enum Dialect {
     SeparateLists,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Info,
-    Lists,
-    /// The lists look complete; a late datagram may still show that they are not.
-    Grace,
-}
-
 impl StatusQuery {
     /// The default of [`Self::with_readings`].
     pub(crate) const READINGS: u8 = 3;
@@ -97,10 +88,9 @@ impl StatusQuery {
             dialect: Dialect::default(),
             detail: Detail::Full,
             readings: Self::READINGS,
-            step: Step::Info,
+            asked: Command::Info,
             info: None,
             lists: Lists::default(),
-            has_recounted: false,
         }
     }
 
@@ -121,8 +111,8 @@ impl StatusQuery {
     /// How many readings must bring each datagram of a list where nothing proves it complete: 1–4, default 3. A reading is
     /// what one request for the list brings. An answer marked complete lacks something only if the same datagram was lost
     /// from every reading, of which there are at least so many, and more where some were incomplete. With 1, nothing is
-    /// asked twice, a list of as many players as are counted is taken at once, and one datagram lost from the middle goes
-    /// unnoticed: for scans that want counts.
+    /// asked twice, a list of as many players as are counted is taken at once, nobody is taken to be listed where nobody is
+    /// counted, and one datagram lost from the middle goes unnoticed: for scans that want counts.
     #[must_use]
     pub fn with_readings(mut self, readings: u8) -> Self {
         self.readings = readings.clamp(1, 4);
@@ -132,15 +122,46 @@ impl StatusQuery {
     /// What the next request asks for; `None` when nothing is open.
     fn next_command(&self) -> Option<Command> {
         let (rules, players) = (&self.lists.rules, &self.lists.players);
-        let is_separate = self.dialect == Dialect::SeparateLists;
-        // A server that counts no player is expected to list none. The rules of the same reply show that it arrived.
-        let with_rules = is_separate && players.is_counted_empty() && rules.is_requested();
+        if self.info.is_none() || players.has_old_count(self.readings) {
+            return Some(Command::Info);
+        }
         match (rules.is_open(), players.is_open()) {
-            (true, true) if !is_separate => Some(Command::RulesAndPlayers),
+            (true, true) if self.dialect == Dialect::Standard => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
-            (false, true) if with_rules => Some(Command::RulesAndPlayers),
+            // The rules of the same reply show that the request has arrived.
+            (false, true) if players.expects_nothing() => Some(Command::RulesAndPlayers),
             (false, true) => Some(Command::Players),
             (false, false) => None,
+        }
+    }
+
+    fn next(&mut self) -> Verdict<Answer> {
+        if self.next_command().is_some() { Verdict::Next } else { Verdict::Done(self.take_answer()) }
+    }
+
+    fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
+        let response = match Response::parse(datagram, &self.limits) {
+            Ok(response) => response,
+            Err(error) => {
+                self.lists.refuse(datagram, error.kind);
+                return Verdict::Rejected(error);
+            }
+        };
+        let is_expected = match response.body {
+            Body::Info(info) if self.asked == Command::Info => {
+                return self.take_info(datagram, info.current_players);
+            }
+            Body::Rules(_) => self.lists.rules.is_requested(),
+            Body::Players(_) => self.lists.players.is_requested(),
+            Body::Info(_) | Body::SmallPing(_) => false,
+        };
+        if !is_expected {
+            let expected = if self.asked == Command::Info { "the info" } else { "the list asked for" };
+            return Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
+        }
+        match self.lists.add(datagram, &response, is_early, &self.limits) {
+            Ok(()) => self.check_lists(),
+            Err(error) => Verdict::Rejected(error),
         }
     }
 
@@ -149,88 +170,24 @@ impl StatusQuery {
         if self.detail == Detail::Short {
             return Verdict::Done(self.take_answer());
         }
-        let is_settled = self.next_command().is_none();
         self.lists.players.set_count(players);
-        self.step = Step::Lists;
-        if is_settled && self.next_command().is_none() {
-            return Verdict::Done(self.take_answer());
-        }
-        match self.check_lists() {
-            // The first info, or one that does not explain the list.
-            Verdict::Partial(Wait::Reply | Wait::Quiet) => Verdict::Next,
-            verdict => verdict,
-        }
+        self.next()
     }
 
-    fn take_list(&mut self, datagram: &[u8], response: &Response<'_>) -> Verdict<Answer> {
-        let is_rules = matches!(response.body, Body::Rules(_));
-        let list = if is_rules { &self.lists.rules } else { &self.lists.players };
-        if !list.is_requested() {
-            return Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected("the list asked for"), 4));
-        }
-        match self.lists.add(datagram, response, &self.limits) {
-            // What comes late, while a newer count is awaited, is judged with it.
-            Ok(()) if self.step == Step::Info => Verdict::Partial(Wait::Reply),
-            Ok(()) => self.check_lists(),
-            Err(error) => Verdict::Rejected(error),
-        }
-    }
-
-    /// What to do after another datagram.
+    /// What to do after another datagram of a list.
     fn check_lists(&mut self) -> Verdict<Answer> {
-        if !self.lists.awaited().all(|list| !list.is_open() || list.looks_complete()) {
-            self.step = Step::Lists;
-            let is_silent = self.lists.awaited().all(|list| list.is_silent());
-            return Verdict::Partial(if is_silent { Wait::Reply } else { Wait::Quiet });
-        }
         let readings = self.readings;
-        if self.lists.awaited().all(|list| !list.is_open() || list.is_certain(readings)) {
-            self.lists.end_reading(readings);
-            self.step = Step::Lists;
-            return if self.has_next() { Verdict::Next } else { Verdict::Done(self.take_answer()) };
+        match () {
+            // What comes late, while a newer count is awaited, is judged with it.
+            () if self.asked == Command::Info => Verdict::Partial(Wait::Reply),
+            () if self.lists.awaited().all(|list| list.is_certain(readings)) => {
+                self.lists.awaited().for_each(|list| list.end_reading(readings));
+                self.next()
+            }
+            () if self.lists.awaited().all(|list| list.looks_complete()) => Verdict::Partial(Wait::Grace),
+            () if self.lists.awaited().all(|list| list.is_silent()) => Verdict::Partial(Wait::Reply),
+            () => Verdict::Partial(Wait::Quiet),
         }
-        self.step = Step::Grace;
-        Verdict::Partial(Wait::Grace)
-    }
-
-    /// Nothing more comes for the latest request.
-    fn end_reply(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        // Lists that looked complete need no retry: requesting them again is a step of its own.
-        let looked_complete = self.step == Step::Grace;
-        self.step = Step::Lists;
-        let Lists { rules, players } = &self.lists;
-        if rules.is_silent() && players.is_silent() {
-            // Some servers and filters know only the requests for one list.
-            self.dialect = Dialect::SeparateLists;
-        } else if players.is_awaited && !players.has_count() && !self.has_recounted {
-            // Fewer are listed than the info counts: somebody may have left since.
-            self.has_recounted = true;
-            self.step = Step::Info;
-            return OnTimeout::Next;
-        } else {
-            self.lists.end_reading(self.readings);
-        }
-        let is_step = looked_complete || remaining == Remaining::Step;
-        if remaining == Remaining::Step && !looked_complete {
-            self.lists.awaited().for_each(List::give_up);
-        }
-        let is_open = self.next_command().is_some();
-        match self.has_next() {
-            true if is_step || !is_open => OnTimeout::Next,
-            true => OnTimeout::Retry,
-            false => OnTimeout::Done(self.take_answer()),
-        }
-    }
-
-    /// Whether there is another request to send: for a list that is open, or, behind them, for a newer count of
-    /// players.
-    fn has_next(&mut self) -> bool {
-        let is_open = self.next_command().is_some();
-        if !is_open && self.readings > 1 && self.lists.players.needs_newer_count() {
-            self.step = Step::Info;
-            return true;
-        }
-        is_open
     }
 
     fn take_answer(&mut self) -> Answer {
@@ -242,49 +199,44 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        let command = if self.step == Step::Info {
-            Command::Info
-        } else {
-            let command = self.next_command().unwrap_or(Command::RulesAndPlayers);
-            let (rules, players) = (self.lists.rules.is_open(), self.lists.players.is_open());
-            self.lists
-                .start_request(rules && command != Command::Players, players && command != Command::Rules);
-            command
+        self.asked = self.next_command().unwrap_or(Command::RulesAndPlayers);
+        let (rules, players) = match self.asked {
+            Command::Info => (false, false),
+            command => (command != Command::Players, command != Command::Rules),
         };
+        self.lists.start_request(rules, players);
         // Cannot fail: every request has a form on the wire.
-        let _ = Request::new(command).encode(out);
+        let _ = Request::new(self.asked).encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let response = match Response::parse(datagram, &self.limits) {
-            Ok(response) => response,
-            Err(error) => {
-                self.lists.refuse(datagram, error.kind);
-                return Verdict::Rejected(error);
-            }
-        };
-        let unexpected = |what| Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(what), 4));
-        match (response.body, self.step) {
-            (Body::Info(info), Step::Info) => self.take_info(datagram, info.current_players),
-            (Body::Rules(_) | Body::Players(_), _) if self.info.is_some() => {
-                self.take_list(datagram, &response)
-            }
-            (_, Step::Info) => unexpected("the info"),
-            _ => unexpected("rules or players"),
-        }
+        self.take(datagram, false)
+    }
+
+    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Answer> {
+        self.take(datagram, true)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        match (self.step, remaining) {
-            (Step::Info, _) if self.info.is_none() => OnTimeout::Retry,
-            // The lists agree, and the count that should explain them does not come.
-            (Step::Info, Remaining::Retry) if self.next_command().is_none() => OnTimeout::Retry,
-            (Step::Info, _) if self.next_command().is_none() => {
-                self.lists.players.give_up_count();
-                OnTimeout::Done(self.take_answer())
-            }
-            (_, Remaining::Nothing) => OnTimeout::Done(self.take_answer()),
-            _ => self.end_reply(remaining),
+        let looks_complete = self.lists.awaited().all(|list| list.looks_complete());
+        match (self.asked, remaining) {
+            _ if self.info.is_none() => return OnTimeout::Retry,
+            (Command::Info, Remaining::Retry) => return OnTimeout::Retry,
+            // The count that should explain the players does not come.
+            (Command::Info, _) => self.lists.players.give_up_count(),
+            (_, Remaining::Nothing) => {}
+            // Some servers and filters know only the requests for one list.
+            _ if self.lists.awaited().all(|list| list.is_silent()) => self.dialect = Dialect::SeparateLists,
+            _ => self.lists.awaited().for_each(|list| list.end_reading(self.readings)),
+        }
+        if remaining == Remaining::Step && !looks_complete {
+            self.lists.awaited().for_each(List::give_up);
+        }
+        match self.next_command().filter(|_| remaining != Remaining::Nothing) {
+            // Lists that look complete need no retry: requesting them again is a step of its own.
+            Some(_) if looks_complete || remaining == Remaining::Step => OnTimeout::Next,
+            Some(_) => OnTimeout::Retry,
+            None => OnTimeout::Done(self.take_answer()),
         }
     }
 

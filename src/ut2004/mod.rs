@@ -47,25 +47,32 @@
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is longer than 450
 //! bytes, so a shorter one is the list's last (every capture agrees); that is all the bytes show. A datagram lost from
 //! the middle leaves no trace. A reading is what one request for the list brings. A list counts as complete when its short
-//! datagram is here, one reading brought every datagram that any reading of the query did, and
+//! datagram is here, the latest reading brought every datagram that any reading of the query did, and
 //!
 //! - that is one datagram of rules that begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
-//! - exactly as many players are listed as the info record counts; or
+//! - the first reading that brought players has exactly as many as the info record counts, none of them known not to be
+//!   counted: a team's score, or a player of no team where others have one; or
 //! - each datagram came in three readings ([`StatusQuery::with_readings`]), whatever happened to pings, scores and single
 //!   values in between, and, where more players are listed than were counted, the info record requested again counts as
 //!   many as before.
 //!
+//! Spectators are listed and not counted, so a count of 0 proves nothing: that nobody is listed takes three readings too. A
+//! datagram that comes sooner after a request than half a round trip is taken for a late copy of an earlier one
+//! ([`Conversation::receive_early`](crate::session::Conversation::receive_early)): it is part of the list and of no reading.
+//!
 //! So nothing that a reading showed is missing from a complete answer. What a list without change cannot show proves that
 //! it has changed: a player or a rule in another datagram than before, another short datagram, another count. Then the
-//! older datagrams that this contradicts are dropped, and only readings since the change count. On a server where somebody
-//! comes or goes within each reading, the answer is marked incomplete after eight of them.
+//! older datagrams that this contradicts are dropped, and only readings since the change count. Where one reading shows it, the
+//! reading is parts of two replies and proves nothing. On a server where somebody comes or goes within each reading, the
+//! answer is marked incomplete after eight of them.
 //!
 //! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams are
 //! swallowed by a filter each time: [`Part::End`](crate::Part::End) is missing.
 //!
-//! What remains uncertain: a datagram that was lost from every reading; and a count that is reached by chance, when as many
-//! spectators are listed as players have left since the info record, or as stand in a lost datagram. Anything less is in
-//! [`Answer::completeness`].
+//! What remains uncertain: a datagram that was lost from every reading, or whose older version came late in its stead; and a
+//! count that is reached by chance, when as many spectators are listed as players have left since the info record, or as
+//! stand in a lost datagram.
+//! Anything less is in [`Answer::completeness`].
 //!
 //! # Traps
 //! - Strings count their NUL; `00` is what servers send for an empty one (captures). Tools that take the length for one

@@ -1,9 +1,11 @@
 //! What was accepted: the datagrams, and the views of them.
 
+use std::cmp::Reverse;
+
 use bytes::Bytes;
 
-use super::lists::Lists;
-use super::sections::{DatagramRange, Sections};
+use super::lists::{List, Lists};
+use super::section::Section;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Detail, Missing, Verification};
@@ -43,9 +45,35 @@ pub(crate) struct Datagrams {
     ranges: Vec<DatagramRange>,
 }
 
+/// Where a datagram lies in the buffer of a list.
+#[derive(Debug, Clone, Copy)]
+struct DatagramRange {
+    start: usize,
+    end: usize,
+    /// Whole entries in it.
+    entries: usize,
+}
+
 impl Datagrams {
-    fn new(sections: Sections) -> Self {
-        let (bytes, ranges) = sections.into_order();
+    /// Puts the datagrams into the order of the list as far as it is known: the one with the first rule first, the short one
+    /// last, the others by falling player numbers where those of each datagram fall (the newest player comes first in every
+    /// capture), else as they came.
+    fn new(mut list: List) -> Self {
+        let is_falling = list.sections.iter().all(|section| {
+            section.players().iter().map(|player| player.player_num).is_sorted_by(|a, b| a > b)
+        });
+        let first = |section: &Section| {
+            section.players().iter().next().filter(|_| is_falling).map(|player| player.player_num)
+        };
+        list.sections.sort_by_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
+        let length = list.sections.iter().map(|section| section.bytes.len()).fold(0, usize::saturating_add);
+        let mut bytes = Vec::with_capacity(length);
+        let mut ranges = Vec::with_capacity(list.sections.len());
+        for section in list.sections {
+            let start = bytes.len();
+            bytes.extend_from_slice(&section.bytes);
+            ranges.push(DatagramRange { start, end: bytes.len(), entries: section.entries });
+        }
         Self { bytes: bytes.into(), ranges }
     }
 
@@ -72,8 +100,8 @@ impl Answer {
         let missing = Missing { info: info.as_ref().is_none_or(is_cut), ..missing };
         Self {
             info,
-            rules: Datagrams::new(lists.rules.into_sections()),
-            players: Datagrams::new(lists.players.into_sections()),
+            rules: Datagrams::new(lists.rules),
+            players: Datagrams::new(lists.players),
             completeness: missing.completeness(),
             limits,
         }
@@ -82,9 +110,10 @@ impl Answer {
     /// Takes captured datagrams, in order of arrival, for an answer to an unknown request. Datagrams that are no reply
     /// are passed over; the first info record counts.
     ///
-    /// The answer is complete only where one reply can prove it: rules in one short datagram that begins as the stock
-    /// game's do, and exactly as many players as the info record counts. Of longer lists a datagram may have been lost
-    /// without a trace: then [`Part::End`](crate::Part::End) is missing.
+    /// The answer is complete only where one reply can show it: rules in one short datagram that begins as the stock
+    /// game's do, and exactly as many players as the info record counts, nobody where it counts nobody. A query asks for
+    /// more, because spectators are not counted. Of longer lists a datagram may have been lost without a trace: then
+    /// [`Part::End`](crate::Part::End) is missing.
     ///
     /// # Errors
     /// Why the last datagram is no reply, when none is.
@@ -102,7 +131,7 @@ impl Answer {
                     info = Some(datagram.clone());
                     Ok(())
                 }
-                _ => lists.add(&datagram, &response, limits),
+                _ => lists.add(&datagram, &response, false, limits),
             });
             match taken {
                 Ok(()) => is_empty = false,

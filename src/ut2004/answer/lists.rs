@@ -1,13 +1,28 @@
-//! Whether the lists of a query are complete, over all requests for them.
+//! The lists of one query over all readings of them, and when they are complete.
+//!
+//! A list has no count, no numbers and no end mark. What can be known:
+//! - Only the last datagram of a list has [`FLUSH_LENGTH`](crate::ut2004::wire::lists::FLUSH_LENGTH) bytes or less.
+//! - The rules of the stock game begin with `ServerMode` (`Deaod/UT2004`, `Engine/GameInfo.uc`, `GetServerDetails`;
+//!   every capture): one short datagram that begins so is all of the list.
+//! - The info record counts players, and the list has spectators too: a longer list proves nothing, and no more does an
+//!   empty one.
+//! - A list that stands still is cut into the same datagrams each time. A player or a rule in another datagram than
+//!   before, or another end, shows that the list has changed.
+//!
+//! A reading is what one request for a list brings. A list is complete when the latest reading brought every datagram that is
+//! known of it, and
+//! - it is that one datagram of rules; or
+//! - nothing but this reading brought any of it, and as many players as are counted, none of whom is known not to be; or
+//! - as many readings as are wanted brought each datagram since the list last changed.
 
-use super::sections::Sections;
+use super::section::{Entry, Section};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Missing;
 use crate::ut2004::wire::response::{Body, Response};
 
-/// Readings after which a list is taken as it is. Real lists that change with every reply exist.
-const MAX_READINGS: u8 = 8;
+/// The bit of the reading after which a list is taken as it is, the eighth. Real lists that change with every reply exist.
+const LAST_READING: u32 = 1 << 7;
 
 /// The two lists of one query.
 #[derive(Debug, Clone, Default)]
@@ -16,29 +31,83 @@ pub(crate) struct Lists {
     pub(crate) players: List,
 }
 
+/// One list over all readings of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct List {
+    /// In order of arrival, each in its newest version.
+    pub(super) sections: Vec<Section>,
+    /// Players as the server counts them.
+    count: Option<usize>,
+    /// The reading after which they were counted.
+    counted_after: u32,
+    /// The bit of the latest reading; 0 before the first.
+    reading: u32,
+    /// The readings before the last change of the list: they prove nothing of its present state.
+    outdated: u32,
+    /// Of players: the readings whose request is known to have arrived, because rules of the same reply came.
+    answered: u32,
+    /// The latest request asked for it.
+    is_awaited: bool,
+    /// The latest reading brought parts of two replies.
+    is_mixed: bool,
+    /// There were more than the limits allow.
+    is_over_limits: bool,
+    state: State,
+}
+
+/// What is known of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    /// It may not be complete.
+    #[default]
+    Open,
+    Complete,
+    /// Requested often enough.
+    GivenUp,
+}
+
 impl Lists {
     /// A request for these lists goes out: what comes now belongs to a new reading.
     pub(crate) fn start_request(&mut self, rules: bool, players: bool) {
         for (list, is_requested) in [(&mut self.rules, rules), (&mut self.players, players)] {
-            list.is_awaited = is_requested;
-            if is_requested {
-                list.state = State::Open;
-                list.readings = list.readings.saturating_add(1);
-                list.sections.start_reading();
+            list.is_awaited = is_requested && list.is_open();
+            if list.is_awaited {
+                // Readings beyond the bits count as one: they prove less.
+                list.reading = list.reading.checked_mul(2).unwrap_or(list.reading).max(1);
+                list.is_mixed = false;
             }
         }
     }
 
-    /// Takes a datagram of rules or players; others change nothing. One that a settled list lacks opens it again.
+    /// Takes a datagram of rules or players; others change nothing. `is_early`: it came sooner after the request than a reply
+    /// can.
     pub(crate) fn add(
         &mut self,
         datagram: &[u8],
         response: &Response<'_>,
+        is_early: bool,
         limits: &Limits,
     ) -> Result<(), ParseError> {
-        let list = if matches!(response.body, Body::Rules(_)) { &mut self.rules } else { &mut self.players };
-        if list.sections.add(datagram, response, limits)? {
-            list.state = State::Open;
+        let (list, entries, limit, what) = match response.body {
+            Body::Rules(rules) => (&mut self.rules, rules.0.count, limits.max_rules(), "rules"),
+            Body::Players(players) => (&mut self.players, players.0.count, limits.max_players(), "players"),
+            Body::Info(_) | Body::SmallPing(_) => return Ok(()),
+        };
+        let section = Section { bytes: datagram.to_vec(), entries, is_cut: response.is_cut(), readings: 0 };
+        list.add(section, is_early);
+        let sum = |of: fn(&Section) -> usize| list.sections.iter().map(of).fold(0, usize::saturating_add);
+        let bounds = [
+            (list.sections.len(), limits.max_fragments(), "datagrams"),
+            (sum(|section| section.bytes.len()), limits.max_answer_bytes(), "bytes of one answer"),
+            (sum(|section| section.entries), limit, what),
+        ];
+        if let Some((_, limit, what)) = bounds.into_iter().find(|(size, limit, _)| size > limit) {
+            list.sections.pop();
+            list.is_over_limits = true;
+            return Err(ParseError::limit(what, limit, 0));
+        }
+        if matches!(response.body, Body::Rules(_)) && self.players.is_awaited && !is_early {
+            self.players.answered |= self.players.reading;
         }
         Ok(())
     }
@@ -51,210 +120,249 @@ impl Lists {
             _ => return,
         };
         if list.is_requested() {
-            list.sections.exceed_limits();
-            list.give_up_settled();
+            (list.is_over_limits, list.state) = (true, State::GivenUp);
         }
     }
 
-    /// Ends the readings of the latest request where their lists are still open. `wanted`: how many must agree where
-    /// nothing proves a list complete.
-    pub(crate) fn end_reading(&mut self, wanted: u8) {
-        self.awaited().filter(|list| list.is_open()).for_each(|list| list.end_reading(wanted));
-    }
-
-    /// Ends the only reading there is.
-    pub(crate) fn end_only_reading(&mut self) {
-        // Of players, only later readings prove anything.
-        self.rules.sections.compare();
-        self.players.is_mixed = self.players.sections.repeats_players();
-        for list in [&mut self.rules, &mut self.players] {
-            list.state = if list.is_proven() { State::Proven } else { State::GivenUp };
-        }
-    }
-
-    /// The lists of the latest request.
+    /// The lists of the latest request that are open.
     pub(crate) fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
-        [&mut self.rules, &mut self.players].into_iter().filter(|list| list.is_awaited)
+        [&mut self.rules, &mut self.players].into_iter().filter(|list| list.is_awaited && list.is_open())
+    }
+
+    /// Ends the only reading there is, of which the first version of each datagram counts: any count that is reached proves it.
+    pub(crate) fn end_only_reading(&mut self) {
+        for list in [&mut self.rules, &mut self.players] {
+            list.is_mixed = false;
+            list.drop_outdated();
+            let is_proven = list.is_only_section() || list.count == Some(list.entries());
+            list.state = if is_proven && list.is_whole() { State::Complete } else { State::GivenUp };
+        }
     }
 
     /// What is known to be missing.
     pub(crate) fn missing(&self) -> Missing {
         let (rules, players) = (&self.rules, &self.players);
         Missing {
-            rules: !rules.is_settled() && !rules.is_unconfirmed(),
-            players: !players.has_count() || (!players.is_settled() && !players.is_unconfirmed()),
+            rules: !rules.is_complete() && !rules.is_unconfirmed(),
+            players: !players.is_complete() && !players.is_unconfirmed(),
             end: rules.is_unconfirmed() || players.is_unconfirmed(),
             ..Missing::NOTHING
         }
     }
 }
 
-/// One list over all readings of it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct List {
-    /// Players as the server counts them.
-    count: Option<usize>,
-    /// How many readings there were when they were counted.
-    counted_at: u8,
-    /// Whether the latest request asked for it.
-    pub(crate) is_awaited: bool,
-    /// What any reading brought.
-    sections: Sections,
-    /// Whether what came is of two replies, see [`Sections::repeats_players`].
-    is_mixed: bool,
-    readings: u8,
-    state: State,
-}
-
-/// What is known of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
-    #[default]
-    NotRequested,
-    /// It may not be complete.
-    Open,
-    /// As many readings as were wanted brought all of it.
-    Agreed,
-    /// Its own bytes or the server's count prove it complete.
-    Proven,
-    /// Requested often enough.
-    GivenUp,
-}
-
 impl List {
+    /// Takes a datagram of it. One that comes too early to be a reply, and behind those of an earlier reading, is of no reading.
+    fn add(&mut self, mut new: Section, is_early: bool) {
+        let is_late = is_early && self.sections.iter().any(|section| section.readings & !self.reading != 0);
+        new.readings = if is_late { 0 } else { self.reading };
+        let known = self.sections.iter().position(|known| new.is_version_of(known));
+        let Some((at, known)) = known.and_then(|at| Some((at, self.sections.get(at)?))) else {
+            self.state = State::Open;
+            return self.sections.push(new);
+        };
+        let is_same = known.bytes == new.bytes;
+        if self.is_complete() && !is_same {
+            self.state = State::Open;
+        }
+        if known.readings & new.readings != 0 {
+            self.is_mixed |= !is_same;
+        } else if self.is_awaited && !is_late {
+            new.readings |= known.readings;
+            self.sections.remove(at);
+            self.sections.push(new);
+        }
+    }
+
+    /// Ends a reading. `wanted`: how many must agree where nothing proves the list complete.
+    pub(crate) fn end_reading(&mut self, wanted: u8) {
+        self.drop_outdated();
+        let is_agreed = self.agreeing() >= wanted.into();
+        let is_enough = self.reading >= LAST_READING || self.is_over_limits;
+        self.state = match () {
+            () if self.is_whole() && (is_agreed || self.is_proven()) => State::Complete,
+            // Readings that agree and show no end: a filter may swallow the same datagrams each time.
+            () if is_enough || (is_agreed && self.has_all() && !self.is_mixed) => State::GivenUp,
+            () => State::Open,
+        };
+    }
+
+    /// Drops the sections that cannot be of one list with those of the latest reading. Where these cannot either, they are of
+    /// two replies.
+    fn drop_outdated(&mut self) {
+        if self.sections.len() < 2 {
+            return;
+        }
+        let mut entries: Vec<(Entry<'_>, usize, u32)> = Vec::with_capacity(self.entries().saturating_add(2));
+        for (at, section) in self.sections.iter().enumerate() {
+            let end = section.is_end().then_some(Entry::End);
+            entries.extend(end.into_iter().chain(section.iter()).map(|entry| (entry, at, section.readings)));
+        }
+        entries.sort_unstable();
+        entries.dedup();
+        let is_latest = |readings: u32| readings & self.reading != 0;
+        let (mut outdated, mut before, mut is_mixed) = (Vec::new(), 0, false);
+        for same in entries.chunk_by(|a, b| a.0 == b.0) {
+            let latest = same.iter().find(|(.., readings)| is_latest(*readings));
+            let Some((entry, first, latest)) = latest else { continue };
+            for (_, at, readings) in same.iter().filter(|(_, at, _)| at != first) {
+                match entry {
+                    // One reading brought both.
+                    Entry::Rule(..) if readings & latest != 0 => {}
+                    _ if is_latest(*readings) => is_mixed = true,
+                    _ => {
+                        outdated.push(*at);
+                        before |= readings;
+                    }
+                }
+            }
+        }
+        self.is_mixed |= is_mixed;
+        if before & !self.outdated != 0 {
+            self.outdated = self.reading.saturating_sub(1);
+        }
+        let mut places = 0..;
+        self.sections.retain(|_| places.next().is_none_or(|at| !outdated.contains(&at)));
+    }
+
     /// Players as the server counts them now. Where that is another count than before, somebody came or went: what was
     /// read is of another moment, and only new readings are evidence.
     pub(crate) fn set_count(&mut self, count: i32) {
         let before = std::mem::replace(&mut self.count, usize::try_from(count).ok());
-        self.counted_at = self.readings;
+        self.counted_after = self.reading;
         if before.is_some() && before != self.count {
-            self.sections.forget_readings();
-            self.state = self.open_or_given_up();
+            self.outdated = self.reading | self.reading.saturating_sub(1);
+            self.state = if self.reading >= LAST_READING { State::GivenUp } else { State::Open };
         }
     }
 
-    fn end_reading(&mut self, wanted: u8) {
-        if self.sections.needs_comparison() {
-            self.sections.compare();
-        }
-        self.is_mixed = self.sections.repeats_players();
-        let is_agreed = self.sections.agreeing() >= u32::from(wanted) && !self.sections.is_damaged();
-        self.state = match () {
-            () if self.is_proven() => State::Proven,
-            () if is_agreed && self.is_whole() => State::Agreed,
-            // Readings that agree and show no end: a filter may swallow the same datagrams each time.
-            () if is_agreed => State::GivenUp,
-            () => self.open_or_given_up(),
+    /// Whether a newer count may explain why others are listed than are counted: spectators, or players who came since, where
+    /// the readings agree on more; players who left, where the first reading has fewer.
+    pub(crate) fn has_old_count(&self, wanted: u8) -> bool {
+        let is_explained = match self.state {
+            State::Complete => wanted == 1 || self.count.is_none_or(|count| count == self.entries()),
+            _ => self.counted_after != 0 || self.is_silent() || self.has_count(),
         };
+        !is_explained && self.counted_after < self.reading
     }
 
-    fn open_or_given_up(&self) -> State {
-        let is_enough = self.readings >= MAX_READINGS || self.sections.is_over_limits();
-        if is_enough { State::GivenUp } else { State::Open }
+    /// The newer count does not come.
+    pub(crate) fn give_up_count(&mut self) {
+        self.counted_after = self.reading;
+        if self.is_complete() {
+            self.state = State::GivenUp;
+        }
     }
 
-    /// No more requests for it.
+    /// No more requests for it; it is not known to be complete.
     pub(crate) fn give_up(&mut self) {
-        if !self.is_settled() {
-            self.state = State::GivenUp;
-        }
-    }
-
-    /// What was settled is not complete.
-    fn give_up_settled(&mut self) {
-        if self.is_settled() {
-            self.state = State::GivenUp;
-        }
-    }
-
-    /// The newer count that should explain it does not come.
-    pub(crate) const fn give_up_count(&mut self) {
         self.state = State::GivenUp;
     }
 
-    /// Whether the current reading brought all that any reading did, with an end, and as many players as the server
-    /// counts.
-    pub(crate) fn looks_complete(&self) -> bool {
-        if self.sections.is_empty() {
-            self.is_certainly_empty()
-        } else {
-            self.sections.has_all() && self.is_whole()
-        }
+    /// The sections that the latest reading brought.
+    fn latest(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().filter(|section| section.readings & self.reading != 0)
     }
 
-    /// Whether all that came has an end, and as many players as the server counts.
-    fn is_whole(&self) -> bool {
-        self.sections.has_end() && !self.sections.is_damaged() && !self.is_mixed && self.has_count()
+    /// Whether the latest reading brought all that is known.
+    fn has_all(&self) -> bool {
+        self.latest().count() == self.sections.len()
+    }
+
+    fn entries(&self) -> usize {
+        self.sections.iter().map(|section| section.entries).fold(0, usize::saturating_add)
     }
 
     /// Whether at least as many are listed as the server counts.
-    pub(crate) fn has_count(&self) -> bool {
-        self.count.is_none_or(|count| self.sections.entries() >= count)
+    fn has_count(&self) -> bool {
+        self.count.is_none_or(|count| self.entries() >= count)
     }
 
-    /// Whether readings agree on more players than the server counted, in a count that is older than the latest
-    /// reading: they may be spectators, or players who came since.
-    pub(crate) fn needs_newer_count(&self) -> bool {
-        let is_count = self.count.is_none_or(|count| self.sections.entries() == count);
-        self.state == State::Agreed && !is_count && self.counted_at < self.readings
+    /// Whether the latest reading brought as many datagrams as were known before it, one of them the end, and as many players as
+    /// the server counts.
+    pub(crate) fn looks_complete(&self) -> bool {
+        let known = self.sections.iter().filter(|section| section.readings != self.reading).count();
+        let ends = self.latest().filter(|section| section.is_end()).count();
+        let entries = self.latest().map(|section| section.entries).fold(0, usize::saturating_add);
+        let has_count = self.count.is_none_or(|count| entries >= count);
+        let is_empty = self.expects_nothing() && self.answered & self.reading != 0;
+        is_empty || (ends == 1 && has_count && self.latest().count() >= known)
     }
 
-    /// Whether a single reading proves all that came complete.
-    pub(crate) fn is_proven(&self) -> bool {
-        if self.sections.is_empty() {
-            return self.is_certainly_empty();
-        }
-        let is_count = self.count == Some(self.sections.entries()) && self.is_whole();
-        (is_count && self.sections.agreeing() > 0) || self.sections.begins_and_ends()
+    /// Whether the latest reading brought all that is known, and it looks complete.
+    fn is_whole(&self) -> bool {
+        self.looks_complete() && self.has_all() && !self.is_damaged()
     }
 
-    /// Whether nothing can follow what came: its own bytes prove it complete, or, where one reading is enough, the
-    /// server's count.
+    fn is_damaged(&self) -> bool {
+        self.is_over_limits || self.is_mixed || self.sections.iter().any(|section| section.is_cut)
+    }
+
+    /// How many readings since the list last changed brought every section, at least.
+    fn agreeing(&self) -> u32 {
+        let since = |readings: u32| (readings & !self.outdated).count_ones();
+        let readings = self.sections.iter().map(|section| since(section.readings));
+        readings.min().unwrap_or_else(|| since(self.answered))
+    }
+
+    /// Whether the latest reading alone proves the list complete, if it is whole.
+    fn is_proven(&self) -> bool {
+        self.is_only_section() || self.is_counted()
+    }
+
+    /// Whether these are all rules for certain: one datagram that begins the list, and ends it.
+    fn is_only_section(&self) -> bool {
+        matches!(self.sections.as_slice(), [only] if only.is_first())
+    }
+
+    /// Whether as many players are listed as are counted, and none of them is known not to be counted: a team's score, or one
+    /// without a team where others have one. After another reading, parts of two can reach a count.
+    fn is_counted(&self) -> bool {
+        let players = || self.sections.iter().flat_map(|section| section.players().iter());
+        let in_teams = players().filter(|player| player.team().is_some()).count();
+        let is_only =
+            self.outdated == 0 && self.sections.iter().all(|section| section.readings == self.reading);
+        is_only
+            && !self.sections.is_empty()
+            && self.count == Some(self.entries())
+            && (in_teams == 0 || in_teams == self.entries())
+            && players().all(|player| player.pseudo_team().is_none())
+    }
+
+    /// Whether nothing can follow what came: its own bytes prove it complete, or, where one reading is enough, the count.
     pub(crate) fn is_certain(&self, wanted: u8) -> bool {
-        !self.sections.is_empty()
-            && self.sections.has_all()
-            && (self.sections.begins_and_ends() || (wanted == 1 && self.is_proven()))
+        self.is_whole() && (self.is_only_section() || (wanted == 1 && self.is_counted()))
     }
 
-    /// Whether it may be complete and nothing confirms it: it looks so, or several readings agree and show no end.
+    /// Whether nothing is known to be missing, and nothing confirms it: the latest reading looks complete, or several agree and
+    /// show no end.
     fn is_unconfirmed(&self) -> bool {
-        let agreeing = self.sections.agreeing();
-        let is_whole = agreeing > 0 && self.is_whole();
-        let has_no_end = agreeing > 1 && !self.sections.is_damaged() && !self.sections.has_end();
-        !self.is_settled() && (is_whole || has_no_end)
+        let agreeing = self.agreeing();
+        let is_possible = agreeing > 1 || (agreeing > 0 && self.looks_complete());
+        is_possible && !self.is_complete() && self.has_all() && self.has_count() && !self.is_damaged()
     }
 
-    /// Whether the server counts no player, so that no datagram is expected.
-    pub(crate) fn is_counted_empty(&self) -> bool {
-        self.count == Some(0)
-    }
-
-    /// Whether that is all: nothing came and was refused.
-    fn is_certainly_empty(&self) -> bool {
-        self.is_counted_empty() && !self.sections.is_damaged()
+    /// Whether the server counts no player and none was seen, so that no datagram is expected.
+    pub(crate) fn expects_nothing(&self) -> bool {
+        self.count == Some(0) && self.sections.is_empty()
     }
 
     /// Whether nothing came for the latest request.
-    pub(crate) const fn is_silent(&self) -> bool {
-        self.sections.is_silent()
+    pub(crate) fn is_silent(&self) -> bool {
+        self.latest().next().is_none() && self.answered & self.reading == 0
     }
 
-    pub(crate) fn is_requested(&self) -> bool {
-        self.state != State::NotRequested
+    /// Whether it was ever requested.
+    pub(crate) const fn is_requested(&self) -> bool {
+        self.reading != 0
     }
 
     /// Whether another request for it makes sense.
-    pub(crate) const fn is_open(&self) -> bool {
-        matches!(self.state, State::NotRequested | State::Open)
+    pub(crate) fn is_open(&self) -> bool {
+        self.state == State::Open
     }
 
-    /// Whether it is known to be complete, as far as that can be known.
-    const fn is_settled(&self) -> bool {
-        matches!(self.state, State::Agreed | State::Proven)
-    }
-
-    /// What to answer with.
-    pub(super) fn into_sections(self) -> Sections {
-        self.sections
+    fn is_complete(&self) -> bool {
+        self.state == State::Complete
     }
 }

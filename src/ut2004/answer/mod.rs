@@ -3,6 +3,6 @@
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 pub(crate) mod answer;
 pub(crate) mod lists;
-pub(crate) mod sections;
+mod section;
 
 pub use answer::Answer;
