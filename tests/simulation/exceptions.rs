@@ -191,6 +191,34 @@ fn a_datagram_that_is_lost_from_every_reading_was_never_there() {
     }
 }
 
+/// The same: thirteen are counted, and so many are in the datagrams that arrive, ten spectators among them. In a game without
+/// teams no byte tells them from players.
+#[test]
+fn a_lost_datagram_of_as_many_players_as_there_are_spectators_is_not_missed() {
+    let player = |number: i32| {
+        let mut out = Vec::new();
+        let name = ut2004::FString::narrow(b"a name of twenty-nine letters");
+        ut2004::PlayerRecord::new(number, name).encode(&mut out).unwrap();
+        out
+    };
+    let players =
+        |numbers: std::ops::Range<i32>| [vec![0x80, 0, 0, 0, 2], numbers.flat_map(player).collect()].concat();
+    let (spectators, lost, last) = (players(0x100..0x10a), players(0x200..0x20a), players(0x300..0x303));
+    assert!(spectators.len() > 450 && lost.len() > 450 && last.len() <= 450);
+    let mut info = INFO.to_vec();
+    let count = info.len() - 21;
+    info[count] = 13;
+    let mut query = ut2004::StatusQuery::new(0, Limits::default());
+    query.request(&mut Vec::new());
+    query.receive(&info);
+    query.request(&mut Vec::new());
+    for datagram in [&list(1, &[("ServerMode", "dedicated")]), &spectators, &last] {
+        query.receive(datagram);
+    }
+    let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) else { panic!("the count is reached") };
+    assert!(answer.completeness().is_complete());
+}
+
 /// [`Exception::PartsOfSeveralMoments`](crate::judge::Exception): info and lists are two requests, and a reply to the second
 /// says nothing of the first.
 #[test]
