@@ -1,10 +1,16 @@
 //! What the wire cannot tell, with the bytes: each test shows datagrams that make a complete answer although the server holds
 //! something else, and why no reader of them could know.
 
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use std::time::{Duration, Instant};
+
+use queryport::quake3::master::{ListQuery, ListRequest};
+use queryport::quake3::{Password, RconQuery};
+use queryport::session::{Conversation, OnTimeout, Remaining, Session, Verdict};
 use queryport::{
-    Answer, Detail, Limits, Protocol, QueryOptions, StatusQuery, ToStatus, Verification, ut2004,
+    Answer, Detail, Limits, Protocol, QueryOptions, StatusQuery, Timing, ToStatus, Verification, ut2004,
 };
+
+use crate::client::SERVER;
 
 /// What a client makes of these datagrams, given to it one after the other.
 fn answer(query: &mut impl Conversation<Answer = Answer>, datagrams: &[&[u8]]) -> Option<Answer> {
@@ -55,7 +61,7 @@ fn a_bit_that_changed_inside_a_value_reads_as_another_value() {
     assert_eq!(name(&complete(Protocol::GameSpy4, &[challenge, &gamespy4("DM3")])), "DM3");
 }
 
-/// The same: a status of Quake 3 that is cut behind a player line is one with fewer players.
+/// [`Exception::Cut`](crate::judge::Exception): a status of Quake 3 that is cut behind a player line is one with fewer players.
 #[test]
 fn a_quake3_status_that_is_cut_between_two_players_is_one_with_fewer() {
     let cut = QUAKE3.len() - b"5 50 \"Bob\"\n".len();
@@ -118,7 +124,7 @@ fn both_runs_of_a_server_without_challenge_answer_a_request_that_arrived_twice()
     assert_eq!((status.player_count, status.players.unwrap().len()), (Some(1), 2));
 }
 
-/// [`Exception::TwoReplies`](crate::judge::Exception): `queryid` without the number of the reply, as SWAT 4's GS1 mod writes
+/// [`Exception::NoNumber`](crate::judge::Exception): `queryid` without the number of the reply, as SWAT 4's GS1 mod writes
 /// it. The network has delivered the request twice, the map has changed in between, and a datagram of each reply is lost.
 #[test]
 fn parts_of_two_replies_without_a_reply_number_go_together() {
@@ -126,6 +132,57 @@ fn parts_of_two_replies_without_a_reply_number_go_together() {
         (br"\hostname\Srv\mapname\A-Bomb\queryid\1", br"\player_0\of the next map\queryid\2\final\");
     let status = complete(Protocol::GameSpy1, &[first, second]).to_status();
     assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("A-Bomb".into(), 1));
+}
+
+/// [`Exception::SameNumber`](crate::judge::Exception): UT99 numbers its replies from 1 to 100, over all its clients. Between a
+/// request and its retry a hundred others have asked, and each of the two replies has lost a datagram.
+#[test]
+fn the_hundredth_reply_after_another_has_its_number() {
+    let first = br"\hostname\Srv\mapname\DM-Old\numplayers\1\queryid\20.1";
+    let later = br"\player_0\of the next map\queryid\20.2\final\";
+    let status = complete(Protocol::GameSpy1, &[first, later]).to_status();
+    assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("DM-Old".into(), 1));
+    // A datagram of both shows it.
+    let both = br"\hostname\Srv\mapname\DM-New\numplayers\1\queryid\20.1";
+    let answer = answer(&mut query(Protocol::GameSpy1), &[first, both, later]);
+    assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
+}
+
+/// [`Exception::SameId`](crate::judge::Exception): a server of GameSpy v4 that takes a challenge twice answers a request that
+/// arrived twice with two replies of one id.
+#[test]
+fn both_replies_to_one_challenge_have_its_id() {
+    let challenge = b"\x09\x04\x03\x02\x017\0";
+    let first = b"\0\x04\x03\x02\x01splitnum\0\0\0mapname\0DM-Old\0numplayers\x001\0\0";
+    let later = b"\0\x04\x03\x02\x01splitnum\0\x81\x01player_\0\0of the next map\0\0\0\x02\0";
+    let status = complete(Protocol::GameSpy4, &[challenge, first, later]).to_status();
+    assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("DM-Old".into(), 1));
+    let both = b"\0\x04\x03\x02\x01splitnum\0\0\0mapname\0DM-New\0numplayers\x001\0\0";
+    let answer = answer(&mut query(Protocol::GameSpy4), &[challenge, first, both, later]);
+    assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
+}
+
+/// [`Exception::TextAsEnd`](crate::judge::Exception): a server that cuts between pairs and does not look at names has put
+/// this one at the end of its second datagram. The third is lost.
+#[test]
+fn a_name_at_the_end_of_a_datagram_reads_as_its_end() {
+    let first = br"\hostname\Srv\mapname\DM1\queryid\20.1";
+    let second = br"\player_0\Ann\final\\queryid\20.2";
+    let third = br"\player_1\Bob\final\\queryid\20.3";
+    assert_eq!(complete(Protocol::GameSpy1, &[first, second]).to_status().listed_players().len(), 1);
+    // The third shows it.
+    let answer = answer(&mut query(Protocol::GameSpy1), &[first, third]);
+    assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
+}
+
+/// The same: the parts of Serious Sam's long replies have no numbers, so that one in a text looks like a section of
+/// 333networks' master, and a part of another reply. The last part is a whole reply by itself, as far as its own count says.
+#[test]
+fn a_number_in_a_text_of_a_part_without_one_is_the_part_s() {
+    let first = br"\hostname\Srv\mapname\DM1\numplayers\2\player_0\x\queryid\9.1\frags_0\1";
+    let last = br"\player_1\x\hostname\Fake\numplayers\1\frags_1\2\final\\queryid\333.1";
+    let status = complete(Protocol::GameSpy1, &[first, last]).to_status();
+    assert_eq!((status.name.unwrap(), status.map), ("Fake".into(), None));
 }
 
 /// [`Exception::LostBehindEndMark`](crate::judge::Exception): the pair `frags_1` did not fit into the first datagram, which the
@@ -191,7 +248,44 @@ fn a_datagram_that_is_lost_from_every_reading_was_never_there() {
     }
 }
 
-/// The same: thirteen are counted, and so many are in the datagrams that arrive, ten spectators among them. In a game without
+/// [`Exception::LateReading`](crate::judge::Exception): the first reading lost the middle datagram, and the others all: what
+/// arrives after the second and the third request are copies of what the first reading brought.
+#[test]
+fn copies_that_arrive_a_round_trip_after_another_request_read_as_its_answer() {
+    let value = "v".repeat(460);
+    let (first, last) =
+        (list(1, &[("ServerMode", "dedicated"), ("x", &value)]), list(1, &[("Mutator", "A")]));
+    let start = Instant::now();
+    let mut session =
+        Session::new(ut2004::StatusQuery::new(0, Limits::default()), SERVER, Timing::default(), start);
+    let (mut now, mut out) = (start, Vec::new());
+    loop {
+        let mut code = None;
+        while session.poll_transmit(now, &mut out).is_some() {
+            code = std::mem::take(&mut out).get(4).copied();
+        }
+        if let Some(result) = session.poll_answer() {
+            let answer = result.unwrap().answer;
+            assert!(answer.completeness().is_complete(), "{}", answer.completeness());
+            assert_eq!(answer.rules().count(), 3, "and the server has more");
+            return;
+        }
+        now += Duration::from_millis(40);
+        match code {
+            Some(0) => session.handle_datagram(now, SERVER, INFO),
+            Some(_) => {
+                session.handle_datagram(now, SERVER, &first);
+                session.handle_datagram(now, SERVER, &last);
+            }
+            None => {
+                now = now.max(session.poll_timeout().unwrap());
+                session.handle_timeout(now);
+            }
+        }
+    }
+}
+
+/// [`Exception::Spectators`](crate::judge::Exception): thirteen are counted, and so many are in the datagrams that arrive, ten spectators among them. In a game without
 /// teams no byte tells them from players.
 #[test]
 fn a_lost_datagram_of_as_many_players_as_there_are_spectators_is_not_missed() {
@@ -227,4 +321,69 @@ fn an_info_and_the_lists_of_the_next_map_go_together() {
     let status = complete(Protocol::Ut2004, &[INFO, &rules]).to_status();
     assert_eq!(status.map.unwrap(), "DM");
     assert_eq!(status.rules.get("GameStats").unwrap(), "of the next map");
+}
+
+/// [`Exception::ListOfTwoMoments`](crate::judge::Exception): the first datagram of a list is of one moment, the second of the
+/// next, and each is in as many readings as are asked for. Neither has an entry of the other that could have changed.
+#[test]
+fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
+    let value = "v".repeat(460);
+    let older = list(1, &[("ServerMode", "dedicated"), ("x", &value)]);
+    let newer = list(1, &[("Mutator", "of the next map")]);
+    let status = complete(Protocol::Ut2004, &[INFO, &older, &newer]).to_status();
+    assert_eq!(status.rules.get("ServerMode").unwrap(), "dedicated");
+    assert_eq!(status.rules.get("Mutator").unwrap(), "of the next map");
+}
+
+/// The list that a master sends after each request.
+fn master_list(passes: &[&[&[u8]]]) -> queryport::ServerList {
+    let mut query =
+        ListQuery::new(&ListRequest::new(68), &Limits::default()).unwrap().with_passes(passes.len() as u8);
+    for pass in passes {
+        query.request(&mut Vec::new());
+        pass.iter().for_each(|datagram| drop(query.receive(datagram)));
+        if let OnTimeout::Done(list) = query.timeout(Remaining::Retry) {
+            return list;
+        }
+    }
+    panic!("as many passes as there are")
+}
+
+/// [`Exception::LostFromEveryPass`](crate::judge::Exception) and [`Exception::LatePass`](crate::judge::Exception): the datagrams of a
+/// master's list have no numbers. It is settled, and never complete: one that every pass lost is missing, and one that comes
+/// late counts for the pass that it comes in.
+#[test]
+fn a_settled_list_lacks_what_every_pass_lost() {
+    let first: &[u8] = b"\xff\xff\xff\xffgetserversResponse\\\x0b\0\0\x01\x6d\x38";
+    let second: &[u8] = b"\xff\xff\xff\xffgetserversResponse\\\x0b\0\0\x02\x6d\x38\\EOT\0\0\0";
+    for passes in [[&[first, second][..], &[first, second]], [&[first], &[first]]] {
+        let list = master_list(&passes);
+        assert!(list.completeness.is_settled() && !list.completeness.is_complete());
+        assert_eq!(list.servers.len(), passes[0].len());
+    }
+    assert!(!master_list(&[&[first], &[first, second]]).completeness.is_settled());
+}
+
+/// [`Exception::PiecesOfConsole`](crate::judge::Exception): the pieces of an answer to rcon have neither numbers nor an end. The
+/// answer says whether it was cut, and does not say that it is complete.
+#[test]
+fn pieces_of_a_console_are_joined_as_they_come() {
+    let mut query = RconQuery::new(Password::new("secret"), "status", &Limits::default()).unwrap();
+    for piece in [&b"\xff\xff\xff\xffprint\n2 players\n"[..], b"\xff\xff\xff\xffprint\nmap: q3d"] {
+        query.receive(piece);
+    }
+    let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!("an answer") };
+    assert!(!answer.is_cut);
+    assert_eq!(answer.text.raw(), b"2 players\nmap: q3d");
+}
+
+/// This file has the bytes of each exception.
+#[test]
+fn every_exception_is_listed() {
+    let exceptions = include_str!("judge.rs").split("pub enum Exception {").nth(1).unwrap();
+    let exceptions = exceptions.split("\n}").next().unwrap();
+    let names = exceptions.lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.is_empty());
+    for name in names.map(|line| line.split(['(', ',']).next().unwrap()) {
+        assert!(include_str!("exceptions.rs").contains(&format!("Exception::{name}`]")), "{name}");
+    }
 }

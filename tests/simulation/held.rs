@@ -8,6 +8,8 @@ use queryport::serve::{Loss, Responder};
 use queryport::{Secret, ServerStatus, Text, ToStatus};
 
 use crate::client::Client;
+use crate::evidence::has_text_as_end;
+use crate::forms::{Form, GUESSED};
 use crate::play::exchange;
 use crate::servers::Server;
 
@@ -28,11 +30,36 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 client.full().of_each_dialect().map(|client| difference(status, &received(&client), &losses));
             differences.into_iter().collect::<Option<Vec<String>>>().map(|all| all.join("; "))
         }
+        Server::Form(form, held) if held[0].is_hostile => {
+            let status = match exchange(server, &client.full(), 0, &mut Vec::new()) {
+                Ok(outcome) => outcome.answer.to_status(),
+                Err(error) => return Some(error.to_string()),
+            };
+            let (complete, map) = (status.completeness.is_complete(), status.map.map(|map| map.to_string()));
+            // Where nothing is numbered, a text is taken for a number; elsewhere only where a datagram begins or ends.
+            let is_misread = held[0].reply(*form, GUESSED).iter().any(|bytes| has_text_as_end(bytes, *form));
+            let is_right =
+                map == Some(held[0].map()) && (complete || is_misread) || *form == Form::SeriousSam;
+            (!is_right).then(|| format!("{}, map {map:?}", status.completeness))
+        }
         Server::Form(form, held) => {
             let status = received(&client.full());
             let rules = status.rules.iter().filter(|(key, _)| key.raw().starts_with(b"rule")).count();
             let said = (status.listed_players().len(), rules);
             (said != held[0].said(*form)).then(|| format!("{said:?} of {:?}", held[0].said(*form)))
+        }
+        Server::Raw(_, held, _) => {
+            let status = received(&client.full());
+            let names: Vec<Vec<u8>> =
+                status.listed_players().iter().map(|player| player.name.raw().to_vec()).collect();
+            let (complete, map) = (status.completeness.is_complete(), status.map.map(|map| map.to_string()));
+            if !complete || map.as_deref() == Some(&held[0].map) && names == held[0].players {
+                return None;
+            }
+            let odd = names.iter().zip(&held[0].players).find(|(name, held)| name != held);
+            let odd =
+                odd.map(|(name, held)| [name, held].map(|name| String::from_utf8_lossy(name).into_owned()));
+            Some(format!("{map:?} {} of {} players, {odd:?}", names.len(), held[0].players.len()))
         }
         Server::LatestStatus(..) | Server::Capture(..) => None,
     }

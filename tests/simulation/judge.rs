@@ -1,15 +1,17 @@
 //! What an outcome is worth: right, marked incomplete, an error, or complete and wrong for a reason that the wire hides.
 
-use std::collections::BTreeSet;
+use std::time::Duration;
 
+use bytes::Bytes;
 use queryport::{
     Answer, Completeness, ErrorKind, Outcome, Protocol, QueryError, Rules, ServerStatus, Timing, ToStatus,
     Verification,
 };
 
 use crate::client::AnyResult;
+use crate::evidence::{explain, replies};
 use crate::forms::Form;
-use crate::network::{Datagram, Fault};
+use crate::network::Fault;
 use crate::play::{Family, Moment, Played};
 use crate::servers::Server;
 
@@ -26,12 +28,14 @@ pub enum Judgement {
     Wrong(String),
 }
 
-/// What the wire of a protocol cannot tell. `tests/simulation/exceptions.rs` has the bytes.
+/// What the wire of a protocol cannot tell. `tests/simulation/exceptions.rs` has the bytes of each; [`crate::evidence`] has the
+/// condition under which a session is counted as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exception {
-    /// No protocol has a checksum of its own or the length of its datagrams: what was changed or cut on its way within a
-    /// value reads as another value.
+    /// No protocol has a checksum of its own: what was changed on its way within a value reads as another value.
     Changed,
+    /// No protocol but GameSpy v4 shows the length of its datagrams: what was cut between two values reads as whole.
+    Cut,
     /// A request that was changed on its way: of two commands of GameSpy v1 one is lost, and the reply does not say what was
     /// asked; a challenge of Quake 3 that became another pair of the infostring is quoted as one.
     ChangedRequest,
@@ -41,17 +45,37 @@ pub enum Exception {
     /// A restarted server of GameSpy v1 numbers its replies from 1 again, and servers without numbers have none to tell. Battlefield 2
     /// answers a request without a challenge: one that arrives twice, before a restart and after it, gets parts with one id.
     Restart,
-    /// Replies without numbers, to a request that arrived twice.
-    TwoReplies,
+    /// GameSpy v1: the number of a reply runs from 1 to 100 over all clients: a hundred requests later another reply has it,
+    /// and no fragment arrived of both.
+    SameNumber,
+    /// GameSpy v1: replies whose datagrams do not have the number of their reply, and none that was of both.
+    NoNumber,
+    /// GameSpy v4: a server that takes a challenge twice, or asks for none, answers a request that arrived twice with two
+    /// replies of one id, and no fragment arrived of both.
+    SameId,
     /// UT2004: a datagram was lost from every reading of a list.
     LostFromEveryReading,
+    /// UT2004: what looks like another reading of a list is late datagrams of an earlier one.
+    LateReading,
+    /// UT2004: the players of a part of the list are as many as the server counts, and the others are spectators.
+    Spectators,
     /// UT2004: info, rules and players are requested one after the other, and each is of its own moment.
     PartsOfSeveralMoments,
+    /// UT2004: a list that changed between two of its datagrams' readings, and none of them shows it.
+    ListOfTwoMoments,
     /// Descent 3 writes an end mark into every datagram and leaves out the pair that does not fit: a last datagram that holds
     /// the rest of the last player's row is not missed.
     LostBehindEndMark,
     /// 333networks' text, cut every 512 bytes: a datagram of it was lost.
     LostInsideSection,
+    /// GameSpy v1: a player's text where a datagram begins or ends is a mark or a number; where nothing is numbered, anywhere.
+    TextAsEnd,
+    /// Quake 3: a master's list that is settled, not complete: a datagram was lost from every pass.
+    LostFromEveryPass,
+    /// Quake 3: the same, where late datagrams of one pass count for the next.
+    LatePass,
+    /// Quake 3: pieces of an answer to rcon were lost, overtaken or doubled.
+    PiecesOfConsole,
 }
 
 /// The outcome as a status to compare: how far it is verified is another question, and the challenge is the request's.
@@ -73,7 +97,7 @@ fn is_complete(result: &AnyResult) -> bool {
 }
 
 /// Whether it is complete and not what the server held at any moment of the session.
-fn is_wrong(result: &AnyResult, family: &Family, moment: usize) -> bool {
+pub fn is_wrong(result: &AnyResult, family: &Family, moment: usize) -> bool {
     let Some(status) = status(result).filter(|_| is_complete(result)) else { return false };
     let truths = || family.moments[..=moment].iter().flat_map(|moment| &moment.truths);
     if truths().any(|truth| *truth == status) {
@@ -118,7 +142,9 @@ pub fn judge(family: &Family, played: &Played, measures: bool) -> Judgement {
         return explain(family, played);
     }
     let is_right = is_complete(&played.result);
-    if played.is_faultless && played.timing == Timing::default() && !is_right && family.is_complete {
+    let is_near = played.round_trip <= Duration::from_millis(240);
+    if played.is_faultless && is_near && played.timing == Timing::default() && !is_right && family.is_complete
+    {
         return Judgement::Wrong("not complete without any fault".to_owned());
     }
     match &played.result {
@@ -173,155 +199,15 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     let status = status(&played.result)?;
     // The rest of a name can be in a datagram that is missing.
     let is_known = |name: &[u8]| {
+        if let Server::Form(..) = family.server {
+            // A name may hold the number of the reply.
+            let has_name =
+                |sent: &[Bytes]| sent.concat().windows(name.len().max(1)).any(|window| window == name);
+            return name.is_empty() || played.replies.iter().any(|(_, sent)| has_name(sent));
+        }
         let next = |moment: &Moment| moment.names.range(name.to_vec()..).next().cloned();
         family.moments.iter().filter_map(next).any(|next| next.starts_with(name))
     };
     let odd = status.listed_players().iter().find(|player| !is_known(player.name.raw()))?;
     Some(format!("{:?}", odd.name))
-}
-
-/// The replies that datagrams came of: run of the server, and number.
-fn replies(played: &Played) -> BTreeSet<(u8, u32)> {
-    played.log.iter().filter_map(|datagram| datagram.reply).collect()
-}
-
-/// Why an answer is complete and wrong.
-fn explain(family: &Family, played: &Played) -> Judgement {
-    let client = &family.client;
-    let wrong_without = |is_dropped: &dyn Fn(&Datagram) -> bool| {
-        is_wrong(&played.without(client, is_dropped), family, played.moment)
-    };
-    if !wrong_without(&|_| false) {
-        return Judgement::Wrong("the same datagrams at the same times bring another answer".to_owned());
-    }
-    let suspects: BTreeSet<Fault> = played.log.iter().filter_map(|datagram| datagram.suspect).collect();
-    for &fault in &suspects {
-        if !wrong_without(&|datagram| datagram.suspect == Some(fault)) {
-            return allowed(family, played, fault);
-        }
-    }
-    let is_believable =
-        |datagram: &Datagram| datagram.suspect.is_some_and(|fault| fault != Fault::OtherServer);
-    if let Some(&fault) = suspects.iter().find(|fault| **fault != Fault::OtherServer)
-        && !wrong_without(&is_believable)
-    {
-        return allowed(family, played, fault);
-    }
-    if !wrong_without(&|datagram| datagram.suspect.is_some() || datagram.is_misasked) {
-        return Judgement::Excepted(Exception::ChangedRequest);
-    }
-    // What follows looks at the server's own datagrams alone.
-    let is_own = |datagram: &&Datagram| datagram.suspect.is_none();
-    let replies: BTreeSet<(u8, u32)> =
-        played.log.iter().filter(is_own).filter_map(|datagram| datagram.reply).collect();
-    let runs: BTreeSet<u8> = replies.iter().map(|(run, _)| *run).collect();
-    if client.protocol == Protocol::Ut2004 {
-        return explain_lists(family, played);
-    }
-    let without_run = |run: u8| {
-        !wrong_without(&|datagram| {
-            datagram.suspect.is_some() || datagram.reply.is_some_and(|(of, _)| of == run)
-        })
-    };
-    // Battlefield 2 answers a request without a challenge from its latest status: there is no token to bind it to.
-    let is_without_challenge = client.protocol == Protocol::GameSpy4
-        && played.requests.iter().any(|(_, request)| request.get(2) == Some(&0) && request.len() == 11);
-    if runs.len() > 1 && runs.iter().any(|run| without_run(*run)) {
-        return match client.protocol {
-            Protocol::GameSpy1 => Judgement::Excepted(Exception::Restart),
-            Protocol::GameSpy4 if is_without_challenge => Judgement::Excepted(Exception::Restart),
-            _ => Judgement::Wrong("of two runs of the server".to_owned()),
-        };
-    }
-    let has_no_numbers = is_without_challenge
-        || matches!(family.server, Server::LatestStatus(..) | Server::Form(..) | Server::Capture(..));
-    if matches!(family.server, Server::Form(Form::Chopped, _)) {
-        return Judgement::Excepted(Exception::LostInsideSection);
-    }
-    match two_replies(family, played) {
-        Some(excepted) if has_no_numbers => excepted,
-        Some(_) => Judgement::Wrong("of two replies".to_owned()),
-        None if matches!(family.server, Server::Form(Form::Descent3, _)) => {
-            Judgement::Excepted(Exception::LostBehindEndMark)
-        }
-        None => Judgement::Wrong("no fault explains it".to_owned()),
-    }
-}
-
-/// Whether it is not wrong any more without one of the server's replies.
-fn two_replies(family: &Family, played: &Played) -> Option<Judgement> {
-    let replies = replies(played);
-    let is_wrong_without = |reply| {
-        let is_dropped = |datagram: &Datagram| datagram.suspect.is_some() || datagram.reply == Some(reply);
-        is_wrong(&played.without(&family.client, is_dropped), family, played.moment)
-    };
-    let is_wrong_alone = |reply| {
-        let is_dropped = |datagram: &Datagram| datagram.suspect.is_some() || datagram.reply != Some(reply);
-        is_wrong(&played.without(&family.client, is_dropped), family, played.moment)
-    };
-    let is_mixture = replies.len() > 1
-        && (replies.iter().any(|reply| !is_wrong_without(*reply))
-            || replies.iter().all(|reply| !is_wrong_alone(*reply)));
-    is_mixture.then_some(Judgement::Excepted(Exception::TwoReplies))
-}
-
-/// Whether the protocol cannot tell this fault.
-fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
-    let protocol = family.client.protocol;
-    let verification = played.result.as_ref().map(|outcome| outcome.answer.to_status().verification);
-    let is_verified = verification == Ok(Verification::Verified);
-    let has_nothing_to_quote = matches!(protocol, Protocol::GameSpy1 | Protocol::Ut2004);
-    match fault {
-        Fault::Truncation | Fault::Corruption => Judgement::Excepted(Exception::Changed),
-        // One bit changes the id of an attempt into that of the attempt before.
-        Fault::WrongId if protocol == Protocol::GameSpy4 && has_id_of_another_attempt(played) => {
-            Judgement::Excepted(Exception::Changed)
-        }
-        Fault::EarlierReply | Fault::Liar | Fault::WrongId | Fault::Noise
-            if has_nothing_to_quote || !is_verified =>
-        {
-            Judgement::Excepted(Exception::NotAsked(fault))
-        }
-        other => Judgement::Wrong(format!("{other:?} is believed")),
-    }
-}
-
-fn has_id_of_another_attempt(played: &Played) -> bool {
-    let is_sent = |id: &[u8]| played.requests.iter().any(|(_, request)| request.get(3..7) == Some(id));
-    let changed = played.log.iter().filter(|datagram| datagram.suspect == Some(Fault::WrongId));
-    changed.filter_map(|datagram| datagram.bytes.get(1..5)).any(is_sent)
-}
-
-/// UT2004's lists have no numbers and no end: what can be missing is a datagram that never arrived. Info, rules and players
-/// are three requests, or two.
-fn explain_lists(family: &Family, played: &Played) -> Judgement {
-    let result = played.without(&family.client, |datagram| datagram.suspect.is_some());
-    let Ok(Answer::Ut2004(answer)) = result.map(|outcome| outcome.answer) else {
-        return Judgement::Wrong("no fault explains it".to_owned());
-    };
-    let own = played.log.iter().filter(|datagram| datagram.suspect.is_none());
-    let arrived: BTreeSet<&[u8]> = own.map(|datagram| &datagram.bytes[..]).collect();
-    let mut has_lost = false;
-    for kind in 0..3 {
-        let is_kind = |datagram: &&[u8]| datagram.get(4) == Some(&kind);
-        let got: BTreeSet<&[u8]> = answer.datagrams().filter(is_kind).collect();
-        let mut held = family.moments[..=played.moment].iter().map(|moment| {
-            let all = moment.datagrams.iter().map(|datagram| &datagram[..]);
-            all.filter(is_kind).collect::<BTreeSet<&[u8]>>()
-        });
-        if held.clone().any(|all| all == got) {
-            continue;
-        }
-        has_lost = true;
-        let never_arrived =
-            |all: &BTreeSet<&[u8]>| all.difference(&got).all(|missing| !arrived.contains(missing));
-        if !held.any(|all| got.is_subset(&all) && never_arrived(&all)) {
-            return two_replies(family, played)
-                .unwrap_or_else(|| Judgement::Wrong(format!("datagrams of kind {kind} of several moments")));
-        }
-    }
-    Judgement::Excepted(match has_lost {
-        true => Exception::LostFromEveryReading,
-        false => Exception::PartsOfSeveralMoments,
-    })
 }

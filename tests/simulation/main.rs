@@ -3,7 +3,8 @@
 //! What the wire of a protocol cannot tell is counted: [`judge::Exception`].
 //!
 //! `QUERYPORT_SESSIONS=10000000 cargo test --profile soak --test simulation -- --nocapture` plays ten million sessions;
-//! `QUERYPORT_SEED=quake3:123` plays one of them and prints its transcript.
+//! `QUERYPORT_SEED=quake3:123` plays one of them and prints its transcript. A session that fails is printed with the seed of
+//! what is left of it when every fault, player, rule and odd text is taken out that it fails without: [`shrink::Cut`].
 #![allow(
     unreachable_pub,
     clippy::arithmetic_side_effects,
@@ -21,14 +22,21 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[path = "../gamespy4/sender.rs"]
+mod sender;
+
 mod client;
+mod evidence;
 mod exceptions;
 mod forms;
 mod held;
 mod judge;
+mod masters;
 mod network;
 mod play;
+mod raw;
 mod report;
 mod servers;
 mod sessions;
+mod shrink;
 mod states;

@@ -1,16 +1,25 @@
-//! The faults of the network and of those who are on it.
+//! The faults of the network and of those who are on it. Every rate is drawn, and what happens to a datagram follows from the
+//! session's key and the datagram's index alone: a session without one of its faults is otherwise the same.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use bytes::Bytes;
+
+use crate::client::CLIENT;
 use crate::common::link::Random;
+use crate::shrink::Cut;
 
 /// What can be wrong with a datagram or a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     Loss,
+    /// Datagrams longer than some length are lost, or all with the same content.
+    Filter,
     Duplication,
+    /// A copy of a datagram arrives later than a round trip after it.
+    LateCopy,
     Reordering,
     /// Later than the first retry.
     Delay,
@@ -32,14 +41,18 @@ pub enum Fault {
     Noise,
     /// The server's state changes between two requests.
     Change,
+    /// Other clients ask until the server's next reply has the number of the one before.
+    SameNumber,
     /// An ICMP error.
     Unreachable,
 }
 
 impl Fault {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Loss,
+        Self::Filter,
         Self::Duplication,
+        Self::LateCopy,
         Self::Reordering,
         Self::Delay,
         Self::Truncation,
@@ -52,28 +65,39 @@ impl Fault {
         Self::Liar,
         Self::Noise,
         Self::Change,
+        Self::SameNumber,
         Self::Unreachable,
     ];
 }
 
 /// How often each fault happens in one session: chances of a datagram, or of the session.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Rates {
     pub loss: f64,
+    pub loss_of_requests: f64,
+    /// Longer datagrams are lost; 0 for none.
+    pub longest: usize,
+    /// The eighth part of all contents that is lost.
+    pub content: Option<u64>,
+    /// Chance of copies, and how many at most.
     pub duplication: f64,
+    pub copies: u64,
+    /// Chance that a copy is late by up to 4 s.
+    pub late: f64,
     pub truncation: f64,
     pub corruption: f64,
     pub wrong_id: f64,
     pub delay: Duration,
     pub jitter: Duration,
-    /// Chance at each request.
+    /// Chances at each request.
     pub change: f64,
+    pub same_number: f64,
     pub earlier: bool,
     pub other_server: bool,
     pub liar: bool,
     pub noise: bool,
     pub unreachable: bool,
-    pub restart: Option<Duration>,
+    pub restarts: Vec<Duration>,
 }
 
 impl Rates {
@@ -85,27 +109,86 @@ impl Rates {
         if kind == 0 {
             return rates;
         }
-        rates.loss = [0.0, 0.02, 0.1, 0.25, 0.5][random.below(5) as usize];
-        rates.duplication = [0.0, 0.1, 0.4][random.below(3) as usize];
-        rates.jitter = Duration::from_millis([0, 5, 60, 400, 2000][random.below(5) as usize]);
-        rates.change = [0.0, 0.1, 0.6][random.below(3) as usize];
-        rates.other_server = random.chance(0.2);
+        if random.chance(0.1) {
+            rates.delay = Duration::from_millis(random.below(900));
+        }
+        let some = |random: &mut Random, chance: f64, most: f64| {
+            if random.chance(chance) { most * random.fraction() } else { 0.0 }
+        };
+        rates.loss = some(random, 0.6, 0.4);
+        rates.loss_of_requests = if random.chance(0.5) { rates.loss } else { some(random, 0.5, 0.4) };
+        if random.chance(0.04) {
+            rates.longest = 200 + random.below(1200) as usize;
+        }
+        rates.content = random.chance(0.08).then(|| random.below(8));
+        rates.duplication = some(random, 0.6, 0.5);
+        rates.copies = 1 + random.below(4);
+        rates.late = some(random, 0.4, 0.8);
+        // From 1 ms to 4 s, each order of magnitude as often.
+        if random.chance(0.7) {
+            rates.jitter = Duration::from_secs_f64(0.001 * 4000_f64.powf(random.fraction()));
+        }
+        rates.change = some(random, 0.5, 0.8);
+        rates.same_number = some(random, 0.3, 0.8);
+        rates.other_server = random.chance(0.1);
         rates.noise = random.chance(0.1);
         if kind >= 7 {
             for _ in 0..1 + random.below(2) {
                 match random.below(7) {
-                    0 => rates.truncation = 0.15,
-                    1 => rates.corruption = 0.15,
-                    2 => rates.wrong_id = 0.2,
+                    0 => rates.truncation = some(random, 1.0, 0.3),
+                    1 => rates.corruption = some(random, 1.0, 0.3),
+                    2 => rates.wrong_id = some(random, 1.0, 0.4),
                     3 => rates.earlier = true,
                     4 => rates.liar = true,
                     5 => rates.unreachable = true,
-                    _ => rates.restart = Some(Duration::from_millis(random.below(2500))),
+                    _ => {
+                        let count = 1 + random.below(2);
+                        rates.restarts =
+                            (0..count).map(|_| Duration::from_millis(random.below(3500))).collect();
+                        rates.restarts.sort_unstable();
+                    }
                 }
             }
         }
         rates
     }
+
+    /// The same without a fault.
+    pub fn remove(&mut self, fault: Fault) {
+        match fault {
+            Fault::Loss => (self.loss, self.loss_of_requests) = (0.0, 0.0),
+            Fault::Filter => (self.longest, self.content) = (0, None),
+            Fault::Duplication => self.duplication = 0.0,
+            Fault::LateCopy => self.late = 0.0,
+            Fault::Reordering => self.jitter = Duration::ZERO,
+            Fault::Delay => self.delay = self.delay.min(Duration::from_millis(40)),
+            Fault::Truncation => self.truncation = 0.0,
+            Fault::Corruption => self.corruption = 0.0,
+            Fault::ChangedRequest => {}
+            Fault::EarlierReply => self.earlier = false,
+            Fault::OtherServer => self.other_server = false,
+            Fault::Restart => self.restarts.clear(),
+            Fault::WrongId => self.wrong_id = 0.0,
+            Fault::Liar => self.liar = false,
+            Fault::Noise => self.noise = false,
+            Fault::Change => self.change = 0.0,
+            Fault::SameNumber => self.same_number = 0.0,
+            Fault::Unreachable => self.unreachable = false,
+        }
+    }
+
+    /// The shortest round trip.
+    pub fn round_trip(&self) -> Duration {
+        2 * self.delay
+    }
+}
+
+/// A reply of the server: its run, its number there and the request of the client that it answers, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reply {
+    pub run: u8,
+    pub number: u32,
+    pub request: u32,
 }
 
 /// A datagram on its way, and where it comes from.
@@ -114,71 +197,151 @@ pub struct Datagram {
     pub at: Duration,
     pub from: SocketAddr,
     pub to: SocketAddr,
-    pub bytes: Vec<u8>,
-    /// The server's run and the number of its reply there.
-    pub reply: Option<(u8, u32)>,
+    pub bytes: Bytes,
+    /// Its number among all that were sent in this session: names what happens to it.
+    pub index: u32,
+    /// Which reply it is of; of a request, which request it is.
+    pub reply: Option<Reply>,
     /// Whether it answers a request that was changed on its way.
     pub is_misasked: bool,
     /// Why it is not what the server sent.
     pub suspect: Option<Fault>,
 }
 
+impl Datagram {
+    pub fn new(from: SocketAddr, to: SocketAddr, bytes: Bytes) -> Self {
+        Self { at: Duration::ZERO, from, to, bytes, index: 0, reply: None, is_misasked: false, suspect: None }
+    }
+}
+
 /// What is on its way.
-#[derive(Debug, Default)]
-pub struct Network {
-    flying: BTreeMap<(Duration, u64), Datagram>,
-    sent: u64,
+#[derive(Debug)]
+pub struct Network<'a> {
+    pub rates: Rates,
+    key: u64,
+    cut: &'a Cut,
+    flying: BTreeMap<(Duration, u32), Datagram>,
+    /// Datagrams sent, and put onto the network.
+    sent: u32,
+    put: u32,
+    /// The indices of the datagrams that a fault happened to.
+    pub faulty: Vec<u32>,
     pub counts: [u32; Fault::ALL.len()],
 }
 
-impl Network {
+impl<'a> Network<'a> {
+    pub fn new(mut rates: Rates, key: u64, cut: &'a Cut) -> Self {
+        cut.faults().for_each(|fault| rates.remove(fault));
+        let (flying, faulty) = (BTreeMap::new(), Vec::new());
+        Self { rates, key, cut, flying, sent: 0, put: 0, faulty, counts: [0; Fault::ALL.len()] }
+    }
+
     pub fn count(&mut self, fault: Fault) {
         self.counts[fault as usize] += 1;
     }
 
-    /// Sends a datagram through the network.
-    pub fn send(&mut self, now: Duration, datagram: &Datagram, rates: &Rates, random: &mut Random) {
-        let copies = if random.chance(rates.duplication) {
-            self.count(Fault::Duplication);
-            2
-        } else {
-            1
-        };
-        for _ in 0..copies {
-            if random.chance(rates.loss) {
-                self.count(Fault::Loss);
+    /// Counts a fault of this datagram.
+    pub fn blame(&mut self, fault: Fault, index: u32) {
+        self.count(fault);
+        if self.faulty.last() != Some(&index) {
+            self.faulty.push(index);
+        }
+    }
+
+    /// The random numbers of what happens to this datagram, for one purpose.
+    pub fn random(&self, index: u32, purpose: u64) -> Random {
+        let mut random = Random(self.key ^ u64::from(index) << 24 ^ purpose << 56);
+        random.next();
+        random
+    }
+
+    /// The index of the next datagram, and whether a shrunk session leaves it alone.
+    pub fn next_index(&mut self) -> (u32, bool) {
+        let index = self.sent;
+        self.sent += 1;
+        (index, self.is_calm(index))
+    }
+
+    pub fn is_calm(&self, index: u32) -> bool {
+        self.cut.calm.contains(&index)
+    }
+
+    /// Sends a datagram through the network. `damage` changes the id or number of one of the server.
+    pub fn send(
+        &mut self,
+        now: Duration,
+        mut datagram: Datagram,
+        damage: impl Fn(Bytes, &mut Random) -> Bytes,
+    ) {
+        let (index, is_calm) = self.next_index();
+        datagram.index = index;
+        if is_calm {
+            return self.put(now + self.rates.delay, datagram);
+        }
+        let mut random = self.random(index, 0);
+        let is_request = datagram.to != CLIENT;
+        let is_filtered = self.rates.longest > 0 && datagram.bytes.len() > self.rates.longest
+            || self.rates.content.is_some_and(|lost| content(&datagram.bytes) % 8 == lost);
+        if is_filtered && !is_request {
+            return self.blame(Fault::Filter, index);
+        }
+        if !is_request && random.chance(self.rates.wrong_id) {
+            datagram.bytes = damage(datagram.bytes, &mut random);
+            datagram.suspect = Some(Fault::WrongId);
+            self.blame(Fault::WrongId, index);
+        }
+        let loss = if is_request { self.rates.loss_of_requests } else { self.rates.loss };
+        let mut copies = 1;
+        if random.chance(self.rates.duplication) {
+            self.blame(Fault::Duplication, index);
+            copies += 1 + random.below(self.rates.copies);
+        }
+        for copy in 0..copies {
+            let is_lost = random.chance(loss);
+            let mut delay = self.rates.delay + self.rates.jitter.mul_f64(random.fraction());
+            if copy > 0 && random.chance(self.rates.late) {
+                delay += self.rates.round_trip() + Duration::from_micros(random.below(4_000_000));
+                self.blame(Fault::LateCopy, index);
+            }
+            if is_lost {
+                self.blame(Fault::Loss, index);
                 continue;
             }
-            let mut copy = datagram.clone();
-            let len = copy.bytes.len() as u64;
-            if len > 0 && random.chance(rates.truncation) {
-                copy.bytes.truncate(random.below(len) as usize);
-                copy.suspect = Some(Fault::Truncation);
-                self.count(Fault::Truncation);
-            } else if len > 0 && random.chance(rates.corruption) {
-                for _ in 0..1 + random.below(3) {
-                    copy.bytes[random.below(len) as usize] ^= 1 << random.below(8);
-                }
-                copy.suspect = Some(Fault::Corruption);
-                self.count(Fault::Corruption);
-            }
-            let delay = rates.delay + rates.jitter.mul_f64(random.fraction());
             if delay > Duration::from_millis(1200) {
-                self.count(Fault::Delay);
+                self.blame(Fault::Delay, index);
             }
+            let copy = self.damaged(datagram.clone(), &mut random);
             self.put(now + delay, copy);
         }
+    }
+
+    fn damaged(&mut self, mut datagram: Datagram, random: &mut Random) -> Datagram {
+        let len = datagram.bytes.len() as u64;
+        if len > 0 && random.chance(self.rates.truncation) {
+            datagram.bytes.truncate(random.below(len) as usize);
+            datagram.suspect = Some(Fault::Truncation);
+            self.blame(Fault::Truncation, datagram.index);
+        } else if len > 0 && random.chance(self.rates.corruption) {
+            let mut bytes = datagram.bytes.to_vec();
+            for _ in 0..1 + random.below(3) {
+                bytes[random.below(len) as usize] ^= 1 << random.below(8);
+            }
+            datagram.bytes = bytes.into();
+            datagram.suspect = Some(Fault::Corruption);
+            self.blame(Fault::Corruption, datagram.index);
+        }
+        datagram
     }
 
     /// Lets a datagram arrive at this time.
     pub fn put(&mut self, at: Duration, mut datagram: Datagram) {
         datagram.at = at;
-        self.sent += 1;
-        let is_overtaking = self.flying.range((at, self.sent)..).any(|(_, other)| other.to == datagram.to);
+        self.put += 1;
+        let is_overtaking = self.flying.range((at, self.put)..).any(|(_, other)| other.to == datagram.to);
         if is_overtaking && datagram.suspect.is_none() {
-            self.count(Fault::Reordering);
+            self.blame(Fault::Reordering, datagram.index);
         }
-        self.flying.insert((at, self.sent), datagram);
+        self.flying.insert((at, self.put), datagram);
     }
 
     pub fn next_arrival(&self) -> Option<Duration> {
@@ -189,4 +352,11 @@ impl Network {
         let key = *self.flying.keys().next().filter(|(at, _)| *at <= now)?;
         self.flying.remove(&key)
     }
+}
+
+fn content(bytes: &[u8]) -> u64 {
+    let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    hash >> 32
 }

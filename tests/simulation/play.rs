@@ -5,16 +5,18 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::session::Session;
-use queryport::{Detail, Protocol, ServerStatus, Timing};
+use queryport::session::{Conversation, Session};
+use queryport::{Detail, Outcome, Protocol, QueryError, ServerStatus, Timing};
 
 use crate::client::{AnyResult, CLIENT, Client, SERVER, timing};
 use crate::common::link::Random;
 use crate::common::replay::{Event, replay};
 use crate::common::transcript::{Line, Transcript};
+use crate::forms::GUESSED;
 use crate::judge;
-use crate::network::{Datagram, Fault, Network, Rates};
+use crate::network::{Datagram, Fault, Network, Rates, Reply};
 use crate::servers::{Live, Server, with_challenge};
+use crate::shrink::Cut;
 
 /// Another server's address: the same host, another port.
 const OTHER: SocketAddr = SocketAddr::new(SERVER.ip(), 27961);
@@ -56,7 +58,7 @@ impl Moment {
 /// A query without any fault. What the server sends goes into `datagrams`.
 pub fn exchange(server: &Server, client: &Client, moment: usize, datagrams: &mut Vec<Bytes>) -> AnyResult {
     let start = Instant::now();
-    let mut live = Live::new(server, moment, 7, 0, start);
+    let mut live = Live::new(server, moment, 7, start);
     let mut session = Session::new(client.query(7), SERVER, Timing::default(), start);
     let (mut now, mut out) = (start, Vec::new());
     loop {
@@ -81,6 +83,10 @@ pub struct Played {
     pub nonce: u64,
     /// What arrived at the client, in order.
     pub log: Vec<Datagram>,
+    /// The server's replies as it sent them.
+    pub replies: Vec<(Reply, Vec<Bytes>)>,
+    /// The shortest round trip of this network.
+    pub round_trip: Duration,
     /// ICMP errors.
     pub unreachable: Option<Duration>,
     /// The requests and when they were sent.
@@ -91,6 +97,8 @@ pub struct Played {
     /// How often the session was called.
     pub calls: u32,
     pub faults: [u32; Fault::ALL.len()],
+    /// The datagrams that a fault happened to.
+    pub faulty: Vec<u32>,
     /// Whether nothing but a fixed delay happened.
     pub is_faultless: bool,
 }
@@ -107,7 +115,17 @@ impl Played {
 
     /// The same session with a part of what arrived.
     pub fn without(&self, client: &Client, is_dropped: impl Fn(&Datagram) -> bool) -> AnyResult {
-        replay(client.query(self.nonce), SERVER, self.timing, self.events(is_dropped), |_, _| {})
+        self.replay(client, is_dropped, |_, _| {})
+    }
+
+    /// The same. `sent` gets the requests.
+    pub fn replay(
+        &self,
+        client: &Client,
+        is_dropped: impl Fn(&Datagram) -> bool,
+        sent: impl FnMut(Duration, &[u8]),
+    ) -> AnyResult {
+        replay(client.query(self.nonce), SERVER, self.timing, self.events(is_dropped), sent)
     }
 
     fn events(&self, is_dropped: impl Fn(&Datagram) -> bool) -> Vec<(Duration, Event<'_>)> {
@@ -151,102 +169,131 @@ impl Played {
     }
 }
 
-/// Plays a session of this family. `others`: a family whose replies other servers and liars send.
-pub fn play(family: &Family, others: &Family, random: &mut Random) -> Played {
-    let (rates, timing, nonce) = (Rates::random(random), timing(random), random.next());
-    let start = Instant::now();
-    let mut network = Network::default();
-    let mut live = Live::new(&family.server, 0, random.next(), random.below(400), start);
-    if rates.earlier {
-        // The earlier query was this server's first.
-        live.handle(start, CLIENT, &first_request(&family.client));
-    }
-    injected(family, others, &rates, random, &mut network);
-    let unreachable = rates.unreachable.then(|| Duration::from_millis(random.below(3000)));
-    let (mut run, mut replies, mut calls) = (0, 0, 0);
-    let mut restart = rates.restart;
+/// What a client sends, gets and makes of it.
+pub struct Course<A> {
+    pub result: Result<Outcome<A>, QueryError>,
+    /// What arrived at the client, in order.
+    pub log: Vec<Datagram>,
+    /// The requests and when they were sent.
+    pub requests: Vec<(Duration, Vec<u8>)>,
+    pub elapsed: Duration,
+    /// How often the session was called.
+    pub calls: u32,
+}
+
+/// Runs a query over this network. `answer` gets each request that arrives; `unreachable` is the time of an ICMP error,
+/// taken when it has come.
+pub fn converse<C: Conversation>(
+    query: C,
+    (timing, start): (Timing, Instant),
+    network: &mut Network<'_>,
+    unreachable: &mut Option<Duration>,
+    mut answer: impl FnMut(&mut Network<'_>, Duration, Datagram),
+) -> Course<C::Answer> {
+    let mut session = Session::new(query, SERVER, timing, start);
     let (mut log, mut requests) = (Vec::new(), Vec::new());
-    let mut session = Session::new(family.client.query(nonce), SERVER, timing, start);
-    let mut now = Duration::ZERO;
-    let mut is_told = false;
+    let (mut now, mut calls) = (Duration::ZERO, 0);
     loop {
         let mut out = Vec::new();
         while session.poll_transmit(start + now, &mut out).is_some() {
             let bytes = std::mem::take(&mut out);
-            requests.push((now, bytes.clone()));
-            let request = Datagram {
-                at: now,
-                from: CLIENT,
-                to: SERVER,
-                bytes,
-                reply: None,
-                is_misasked: false,
-                suspect: None,
-            };
-            network.send(now, &request, &rates, random);
+            let mut datagram = Datagram::new(CLIENT, SERVER, bytes.clone().into());
+            datagram.reply = Some(Reply { run: 0, number: 0, request: requests.len() as u32 });
+            requests.push((now, bytes));
+            network.send(now, datagram, |bytes, _| bytes);
         }
         if let Some(result) = session.poll_answer() {
-            return Played {
-                result,
-                timing,
-                nonce,
-                log,
-                unreachable: unreachable.filter(|_| is_told),
-                requests,
-                moment: live.moment,
-                elapsed: now,
-                calls,
-                faults: network.counts,
-                is_faultless: network.counts.iter().all(|count| *count == 0) && rates.jitter.is_zero(),
-            };
+            return Course { result, log, requests, elapsed: now, calls };
         }
         let alarm = session.poll_timeout().unwrap().saturating_duration_since(start);
-        let told = unreachable.filter(|_| !is_told).unwrap_or(Duration::MAX);
+        let told = unreachable.unwrap_or(Duration::MAX);
         now = network.next_arrival().unwrap_or(Duration::MAX).min(alarm).min(told).max(now);
         calls += 1;
-        let Some(datagram) = network.arrive(now) else {
-            if told <= now {
-                is_told = true;
+        match network.arrive(now) {
+            Some(datagram) if datagram.to == CLIENT => {
+                session.handle_datagram(start + now, datagram.from, &datagram.bytes);
+                log.push(datagram);
+            }
+            Some(datagram) => answer(network, now, datagram),
+            None if told <= now => {
+                *unreachable = None;
                 network.count(Fault::Unreachable);
                 session.handle_unreachable(start + now);
-            } else {
-                session.handle_timeout(start + now);
             }
-            continue;
-        };
-        if datagram.to == CLIENT {
-            session.handle_datagram(start + now, datagram.from, &datagram.bytes);
-            log.push(datagram);
-            continue;
+            None => session.handle_timeout(start + now),
         }
-        if restart.take_if(|at| *at <= now).is_some() {
+    }
+}
+
+/// Plays a session of this family. `others`: a family whose replies other servers and liars send.
+pub fn play(family: &Family, others: &Family, random: &mut Random, cut: &Cut) -> Played {
+    let (rates, timing, nonce) = (Rates::random(random), timing(random), random.next());
+    let (secret, key) = (random.next(), random.next());
+    let start = Instant::now();
+    let mut network = Network::new(rates, key, cut);
+    let mut live = Live::new(&family.server, 0, secret, start);
+    live.number = if random.chance(0.5) { GUESSED - 2 } else { random.below(400) };
+    if network.rates.earlier {
+        // The earlier query was this server's first.
+        live.handle(start, CLIENT, &first_request(&family.client));
+    }
+    injected(family, others, random, &mut network);
+    let unreachable = network.rates.unreachable.then(|| Duration::from_millis(random.below(3000)));
+    let mut is_untold = unreachable;
+    let (mut run, mut number, mut replies) = (0, 0, Vec::new());
+    let mut restarts = std::mem::take(&mut network.rates.restarts);
+    let answer = |network: &mut Network<'_>, now: Duration, datagram: Datagram| {
+        if restarts.first().is_some_and(|at| *at <= now) {
+            restarts.remove(0);
             network.count(Fault::Restart);
-            let moment = live.moment;
             run += 1;
-            live = Live::new(&family.server, moment, random.next(), 0, start + now);
+            let secret = network.random(u32::from(run), 1).next();
+            live = Live::new(&family.server, live.moment, secret, start + now);
             live.change();
         }
-        replies += 1;
+        number += 1;
         let is_misasked = datagram.suspect.is_some();
         if is_misasked {
             network.count(Fault::ChangedRequest);
         }
-        for bytes in live.handle(start + now, CLIENT, &datagram.bytes) {
-            let mut bytes = bytes.to_vec();
-            let mut suspect = None;
-            if random.chance(rates.wrong_id) {
-                bytes = with_wrong_id(family.client.protocol, bytes, random);
-                suspect = Some(Fault::WrongId);
-                network.count(Fault::WrongId);
-            }
-            let reply = Some((run, replies));
-            let datagram = Datagram { at: now, from: SERVER, to: CLIENT, bytes, reply, is_misasked, suspect };
-            network.send(now, &datagram, &rates, random);
+        let is_calm = network.is_calm(datagram.index);
+        let mut events = network.random(datagram.index, 2);
+        if events.chance(network.rates.same_number) && !is_calm && number > 1 {
+            network.blame(Fault::SameNumber, datagram.index);
+        } else {
+            live.number += 1 + events.below(3);
         }
-        if random.chance(rates.change) {
-            network.count(Fault::Change);
+        let reply = Reply { run, number, request: datagram.reply.map_or(0, |reply| reply.request) };
+        let sent = live.handle(start + now, CLIENT, &datagram.bytes);
+        for bytes in &sent {
+            let mut datagram = Datagram::new(SERVER, CLIENT, bytes.clone());
+            (datagram.reply, datagram.is_misasked) = (Some(reply), is_misasked);
+            let protocol = family.client.protocol;
+            network.send(now, datagram, |bytes, random| with_wrong_id(protocol, bytes, random));
+        }
+        replies.push((reply, sent));
+        if events.chance(network.rates.change) && !is_calm {
+            network.blame(Fault::Change, datagram.index);
             live.change();
         }
+    };
+    let query = family.client.query(nonce);
+    let course = converse(query, (timing, start), &mut network, &mut is_untold, answer);
+    Played {
+        result: course.result,
+        timing,
+        nonce,
+        log: course.log,
+        replies,
+        round_trip: network.rates.round_trip(),
+        unreachable: unreachable.filter(|_| is_untold.is_none()),
+        requests: course.requests,
+        moment: live.moment,
+        elapsed: course.elapsed,
+        calls: course.calls,
+        faults: network.counts,
+        is_faultless: network.counts.iter().all(|count| *count == 0) && network.rates.jitter.is_zero(),
+        faulty: network.faulty,
     }
 }
 
@@ -257,50 +304,47 @@ fn first_request(client: &Client) -> Vec<u8> {
 }
 
 /// Datagrams that nobody asked for in this session.
-fn injected(family: &Family, others: &Family, rates: &Rates, random: &mut Random, network: &mut Network) {
-    let put = |network: &mut Network, random: &mut Random, from, fault, bytes: Vec<u8>| {
+fn injected(family: &Family, others: &Family, random: &mut Random, network: &mut Network<'_>) {
+    let put = |network: &mut Network<'_>, random: &mut Random, from, fault, bytes: Bytes| {
         let at = if random.chance(0.7) { random.below(300) } else { random.below(4000) };
-        network.count(fault);
-        let datagram = Datagram {
-            at: Duration::ZERO,
-            from,
-            to: CLIENT,
-            bytes,
-            reply: None,
-            is_misasked: false,
-            suspect: Some(fault),
-        };
+        let (index, is_calm) = network.next_index();
+        if is_calm {
+            return;
+        }
+        network.blame(fault, index);
+        let mut datagram = Datagram::new(from, CLIENT, bytes);
+        (datagram.index, datagram.suspect) = (index, Some(fault));
         network.put(Duration::from_millis(at), datagram);
     };
     let some = |random: &mut Random, all: &[Bytes]| -> Vec<Bytes> {
         all.iter().filter(|_| random.chance(0.6)).cloned().collect()
     };
     let theirs = &others.moments[0].datagrams;
-    if rates.earlier {
+    if network.rates.earlier {
         for bytes in some(random, &family.moments[0].datagrams) {
-            put(network, random, SERVER, Fault::EarlierReply, bytes.to_vec());
+            put(network, random, SERVER, Fault::EarlierReply, bytes);
         }
     }
-    if rates.other_server {
+    if network.rates.other_server {
         for bytes in some(random, theirs) {
-            put(network, random, OTHER, Fault::OtherServer, bytes.to_vec());
+            put(network, random, OTHER, Fault::OtherServer, bytes);
         }
     }
-    if rates.liar {
-        for bytes in some(random, theirs) {
-            let mut bytes = bytes.to_vec();
+    if network.rates.liar {
+        for mut bytes in some(random, theirs) {
             match (family.client.protocol, random.below(3)) {
-                (Protocol::Quake3, 0) => bytes = with_challenge(&bytes, None).to_vec(),
-                (Protocol::Quake3, 1) => bytes = with_challenge(&bytes, Some(b"")).to_vec(),
+                (Protocol::Quake3, 0) => bytes = with_challenge(&bytes, None),
+                (Protocol::Quake3, 1) => bytes = with_challenge(&bytes, Some(b"")),
                 (Protocol::GameSpy4, _) if bytes.len() > 5 => {
-                    bytes[1..5].copy_from_slice(&(random.next() as u32 & 0x7F7F_7F7F).to_le_bytes());
+                    let id = (random.next() as u32 & 0x7F7F_7F7F).to_le_bytes();
+                    bytes = [&bytes[..1], &id, &bytes[5..]].concat().into();
                 }
                 _ => {}
             }
             put(network, random, SERVER, Fault::Liar, bytes);
         }
     }
-    if rates.noise {
+    if network.rates.noise {
         for _ in 0..1 + random.below(4) {
             let length = random.below(40) as usize;
             let mut bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
@@ -309,16 +353,17 @@ fn injected(family: &Family, others: &Family, rates: &Rates, random: &mut Random
                 1 => bytes = Vec::new(),
                 _ => {}
             }
-            put(network, random, SERVER, Fault::Noise, bytes);
+            put(network, random, SERVER, Fault::Noise, bytes.into());
         }
     }
 }
 
 /// The datagram with another id, challenge, reply number or type.
-fn with_wrong_id(protocol: Protocol, mut bytes: Vec<u8>, random: &mut Random) -> Vec<u8> {
+fn with_wrong_id(protocol: Protocol, bytes: Bytes, random: &mut Random) -> Bytes {
+    let mut bytes = bytes.to_vec();
     match protocol {
         Protocol::GameSpy4 if bytes.len() > 5 => bytes[1 + random.below(4) as usize] ^= 1 << random.below(7),
-        Protocol::Quake3 => bytes = with_challenge(&bytes, Some(b"another")).to_vec(),
+        Protocol::Quake3 => return with_challenge(&bytes, Some(b"another")),
         Protocol::Ut2004 if bytes.len() > 4 => bytes[4] = random.below(5) as u8,
         Protocol::GameSpy1 => {
             let key = br"\queryid\";
@@ -330,5 +375,5 @@ fn with_wrong_id(protocol: Protocol, mut bytes: Vec<u8>, random: &mut Random) ->
         }
         _ => {}
     }
-    bytes
+    bytes.into()
 }

@@ -10,7 +10,9 @@ use queryport::{Protocol, Requester, Secret, ServerStatus, gamespy1, gamespy4, q
 
 use crate::common::captures;
 use crate::common::link::Random;
-use crate::forms::{Form, Held};
+use crate::forms::{Form, GUESSED, Held, cyclic};
+use crate::raw;
+use crate::shrink::Cut;
 use crate::states;
 
 /// What a server is, and what it holds at each moment.
@@ -24,6 +26,8 @@ pub enum Server {
     Form(Form, Vec<Held>),
     /// Captures of this protocol, one for each moment.
     Capture(Protocol, Vec<Vec<Bytes>>),
+    /// A server of this protocol that writes texts as they are. Of GameSpy v4: whether a challenge counts once.
+    Raw(Protocol, Vec<raw::Held>, bool),
 }
 
 /// How many moments a server has.
@@ -46,21 +50,25 @@ fn captured(protocol: Protocol) -> &'static [Vec<Bytes>] {
 
 impl Server {
     /// Any server of this protocol.
-    pub fn random(protocol: Protocol, random: &mut Random) -> Self {
-        if random.chance(0.2) {
+    pub fn random(protocol: Protocol, random: &mut Random, cut: &Cut) -> Self {
+        if random.chance(0.15) {
             let all = captured(protocol);
             let any = |random: &mut Random| all[random.below(all.len() as u64) as usize].clone();
             return Self::Capture(protocol, (0..MOMENTS).map(|_| any(random)).collect());
         }
-        if protocol == Protocol::GameSpy1 && random.chance(0.5) {
-            let form = Form::ALL[random.below(5) as usize];
-            let mut held = vec![Held::random(form, random)];
+        if protocol == Protocol::GameSpy1 && random.chance(0.6) {
+            let form = Form::ALL[random.below(8) as usize];
+            let mut held = vec![Held::random(form, random, cut)];
             for _ in 1..MOMENTS {
-                held.push(held[held.len() - 1].next(random));
+                held.push(held[held.len() - 1].next(random, cut));
             }
             return Self::Form(form, held);
         }
-        let moments = states::moments(random, MOMENTS);
+        if matches!(protocol, Protocol::GameSpy4 | Protocol::Quake3) && random.chance(0.25) {
+            let is_once = random.chance(0.5);
+            return Self::Raw(protocol, raw::Held::moments(protocol, random, MOMENTS, cut), is_once);
+        }
+        let moments = states::moments(random, MOMENTS, cut);
         let any = random.below(16) as usize;
         let service = match protocol {
             Protocol::GameSpy1 => {
@@ -119,6 +127,7 @@ impl Server {
             Self::LatestStatus(..) => "latest status".to_owned(),
             Self::Form(form, _) => format!("{form:?}"),
             Self::Capture(..) => "capture".to_owned(),
+            Self::Raw(_, _, is_once) => format!("raw{}", if *is_once { "" } else { ", challenges again" }),
         }
     }
 }
@@ -128,15 +137,18 @@ pub struct Live<'a> {
     server: &'a Server,
     responder: Option<Responder>,
     requester: Requester,
-    /// The number of the latest reply.
-    number: u64,
+    /// The number of the next reply, which other clients move.
+    pub number: u64,
+    /// The challenges of a server that takes each once.
+    challenges: Vec<u32>,
+    random: Random,
     pub moment: usize,
 }
 
 impl<'a> Live<'a> {
-    pub fn new(server: &'a Server, moment: usize, secret: u64, number: u64, now: Instant) -> Self {
+    pub fn new(server: &'a Server, moment: usize, seed: u64, now: Instant) -> Self {
         let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&secret.to_le_bytes());
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
         let secret = Secret::new(bytes);
         let responder = match server {
             Server::Responder(service, moments) => {
@@ -146,7 +158,15 @@ impl<'a> Live<'a> {
             _ => None,
         };
         let requester = Requester::new(SocketAddr::from(([0, 0, 0, 0], 0)), now, secret);
-        Self { server, responder, requester, number, moment }
+        Self {
+            server,
+            responder,
+            requester,
+            number: GUESSED,
+            challenges: Vec::new(),
+            random: Random(seed),
+            moment,
+        }
     }
 
     /// The next moment, if there is one.
@@ -159,15 +179,19 @@ impl<'a> Live<'a> {
 
     /// The datagrams that it sends for this one.
     pub fn handle(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
-        self.number += 1;
         match self.server {
-            Server::Responder(..) => {
+            Server::Responder(service, _) => {
                 let responder = self.responder.as_mut().unwrap();
                 responder.handle_datagram(now, from, datagram);
                 let mut out = Vec::new();
                 let mut replies = Vec::new();
                 while responder.poll_transmit(now, &mut out).is_some() {
                     replies.push(Bytes::from(std::mem::take(&mut out)));
+                }
+                if let Service::GameSpy1(options) = service
+                    && options.dialect == gamespy1::server::Dialect::Unreal
+                {
+                    return replies.iter().map(|reply| numbered(reply, cyclic(self.number))).collect();
                 }
                 replies
             }
@@ -183,8 +207,40 @@ impl<'a> Live<'a> {
                 _ => Vec::new(),
             },
             Server::Capture(protocol, moments) => scripted(*protocol, &moments[self.moment], datagram),
+            Server::Raw(Protocol::GameSpy4, moments, is_once) => match datagram {
+                [0xFE, 0xFD, 0x09, id @ ..] if id.len() == 4 => {
+                    let challenge = 1 + self.random.next() as u32 % 0x7FFF_FFFF;
+                    self.challenges.push(challenge);
+                    vec![[b"\x09", id, challenge.to_string().as_bytes(), b"\0"].concat().into()]
+                }
+                [0xFE, 0xFD, 0, _, _, _, _, a, b, c, d, _, ..] => {
+                    let challenge = u32::from_be_bytes([*a, *b, *c, *d]);
+                    let Some(at) = self.challenges.iter().position(|issued| *issued == challenge) else {
+                        return Vec::new();
+                    };
+                    if *is_once {
+                        self.challenges.remove(at);
+                    }
+                    scripted(Protocol::GameSpy4, &moments[self.moment].datagrams, datagram)
+                }
+                _ => Vec::new(),
+            },
+            Server::Raw(protocol, moments, _) => {
+                scripted(*protocol, &moments[self.moment].datagrams, datagram)
+            }
         }
     }
+}
+
+/// The datagram with another number of its reply.
+fn numbered(datagram: &Bytes, number: u64) -> Bytes {
+    const KEY: &[u8] = br"\queryid\";
+    let Some(at) = datagram.windows(KEY.len()).rposition(|window| window == KEY) else {
+        return datagram.clone();
+    };
+    let after = &datagram[at + KEY.len()..];
+    let dot = after.iter().position(|byte| *byte == b'.').unwrap_or(0);
+    [&datagram[..at], KEY, number.to_string().as_bytes(), &after[dot..]].concat().into()
 }
 
 /// The captured datagrams that answer this request, with its id or challenge in place of the captured one.

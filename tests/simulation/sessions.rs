@@ -1,6 +1,6 @@
 //! Many sessions on all processors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,30 +11,64 @@ use queryport::{Protocol, ToStatus};
 use crate::client::{AnyResult, Client};
 use crate::common::link::Random;
 use crate::held;
-use crate::judge::judge;
+use crate::judge::{Judgement, judge};
+use crate::masters::{Ended, master, rcon};
 use crate::play::{Family, Moment, Played, exchange, play};
 use crate::report::Tally;
 use crate::servers::{MOMENTS, Server};
+use crate::shrink::{Cut, shrink};
 
-/// The sessions of the gate, over all protocols. `QUERYPORT_SESSIONS` overrides it.
-const SESSIONS: u64 = 100_000;
+/// The sessions of the gate, over all subjects. `QUERYPORT_SESSIONS` overrides it.
+const SESSIONS: u64 = 24_000;
 
 /// Sessions that share their servers: encoding 200 players takes longer than a session.
-const CHUNK: u64 = 128;
+const CHUNK: u64 = 512;
 /// The memory of one in so many sessions is measured.
 const MEASURED: u64 = 64;
 /// Servers of a chunk.
 const FAMILIES: u64 = 6;
+/// Failing sessions that are shrunk and printed, of each subject.
+const SHOWN: usize = 10;
 
-/// The random numbers of a name.
-fn random(protocol: Protocol, purpose: u64, number: u64) -> Random {
-    let mut random = Random(protocol as u64 ^ purpose << 8 ^ number << 16);
-    random.next();
-    random
+/// What a client asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    Status(Protocol),
+    /// The list of a Quake 3 master.
+    Master,
+    /// A command to the console of a Quake 3 server.
+    Rcon,
 }
 
-fn family(protocol: Protocol, random: &mut Random) -> Family {
-    let server = Server::random(protocol, random);
+impl Subject {
+    const ALL: [Self; 6] = [
+        Self::Status(Protocol::GameSpy1),
+        Self::Status(Protocol::GameSpy4),
+        Self::Status(Protocol::Quake3),
+        Self::Status(Protocol::Ut2004),
+        Self::Master,
+        Self::Rcon,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Status(protocol) => protocol.name(),
+            Self::Master => "master",
+            Self::Rcon => "rcon",
+        }
+    }
+
+    /// The random numbers of a name.
+    fn random(self, purpose: u64, number: u64) -> Random {
+        let subject = Self::ALL.iter().position(|subject| *subject == self).unwrap();
+        let mut random = Random(subject as u64 ^ purpose << 8 ^ number << 16);
+        random.next();
+        random
+    }
+}
+
+fn family(protocol: Protocol, random: &mut Random, cut: &Cut) -> Family {
+    let server = Server::random(protocol, random, cut);
     let only_full = !matches!(&server, Server::Responder(..));
     let client = Client::random(protocol, random, only_full);
     let moments = (0..MOMENTS).map(|moment| Moment::new(&server, &client, moment)).collect();
@@ -45,54 +79,126 @@ fn family(protocol: Protocol, random: &mut Random) -> Family {
     Family { server, client, moments, is_complete }
 }
 
-fn families(protocol: Protocol, chunk: u64) -> Vec<Family> {
-    let mut random = random(protocol, 1, chunk);
-    let families: Vec<Family> = (0..FAMILIES).map(|_| family(protocol, &mut random)).collect();
-    // The report of losses takes longer than a session: one server of a chunk.
-    let Family { server, client, .. } = &families[0];
-    if let Some(unsaid) = held::unsaid(server, client) {
-        panic!("chunk {chunk} of {protocol}, {}: without any fault {unsaid}", server.name());
-    }
-    families
+/// The servers of a chunk. Each has a seed of its own, so that a cut of one leaves the others as they are.
+fn families(protocol: Protocol, chunk: u64, cut: &Cut) -> Vec<Family> {
+    let subject = Subject::Status(protocol);
+    (0..FAMILIES).map(|one| family(protocol, &mut subject.random(1, chunk * FAMILIES + one), cut)).collect()
 }
 
-fn session(families: &[Family], protocol: Protocol, seed: u64) -> (&Family, Played) {
-    let mut random = random(protocol, 2, seed);
+fn session<'a>(families: &'a [Family], protocol: Protocol, seed: u64, cut: &Cut) -> (&'a Family, Played) {
+    let mut random = Subject::Status(protocol).random(2, seed);
     let family = &families[random.below(FAMILIES) as usize];
     let others = &families[random.below(FAMILIES) as usize];
-    let played = play(family, others, &mut random);
+    let played = play(family, others, &mut random, cut);
     (family, played)
 }
 
+/// A session again, with what is left of it.
+fn status_again(families: &[Family], protocol: Protocol, seed: u64, cut: &Cut) -> (Judgement, Vec<u32>) {
+    let again = |families: &[Family]| {
+        let (family, played) = session(families, protocol, seed, cut);
+        (judge(family, &played, true), played.faulty)
+    };
+    if cut.has_same_servers() { again(families) } else { again(&self::families(protocol, seed / CHUNK, cut)) }
+}
+
+/// A session that is not of a status.
+fn small(subject: Subject, seed: u64, cut: &Cut, tells: bool) -> Ended {
+    let mut random = subject.random(2, seed);
+    if subject == Subject::Master { master(&mut random, cut, tells) } else { rcon(&mut random, cut, tells) }
+}
+
+/// Runs a session. A panic is a judgement too.
+fn caught<T>(one: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(one)).map_err(|_| "panic".to_owned())
+}
+
+/// The datagrams that a fault happened to, if this session fails for this reason.
+fn fails_for(reason: &str, one: impl FnOnce() -> (Judgement, Vec<u32>)) -> Option<Vec<u32>> {
+    match caught(one) {
+        Ok((Judgement::Wrong(of), faulty)) if class(&of) == class(reason) => Some(faulty),
+        Err(of) if of == reason => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// A reason without its numbers and texts.
+fn class(reason: &str) -> &str {
+    reason.split(|character: char| character.is_ascii_digit() || character == '"').next().unwrap_or_default()
+}
+
+/// What clients without any fault do not get, of one of these servers.
+fn unsaid(families: &[Family]) -> Option<(&Family, String)> {
+    families.iter().enumerate().find_map(|(index, family)| {
+        // The report of losses takes longer than a session: one server of a chunk.
+        let is_checked = index == 0 || !matches!(family.server, Server::Responder(..));
+        let unsaid = held::unsaid(&family.server, &family.client).filter(|_| is_checked)?;
+        Some((family, format!("without any fault, {}: {unsaid}", family.server.name())))
+    })
+}
+
 fn chunk(protocol: Protocol, chunk: u64, tally: &mut Tally) {
-    let families = families(protocol, chunk);
+    let families = families(protocol, chunk, &Cut::default());
+    if let Some((_, reason)) = unsaid(&families) {
+        let fails_so = class(&reason).to_owned();
+        let fails = |cut: &Cut| {
+            let families = self::families(protocol, chunk, cut);
+            unsaid(&families).filter(|(_, reason)| class(reason) == fails_so).map(|_| Vec::new())
+        };
+        tally.fail(chunk * CHUNK, reason, || shrink(fails));
+    }
     for seed in chunk * CHUNK..(chunk + 1) * CHUNK {
-        let one = || {
-            let (family, played) = session(&families, protocol, seed);
+        let ended = caught(|| {
+            let (family, played) = session(&families, protocol, seed, &Cut::default());
             let judgement = judge(family, &played, seed % MEASURED == 0);
             (family, played, judgement)
-        };
-        match catch_unwind(AssertUnwindSafe(one)) {
-            Ok((family, played, judgement)) => tally.add(seed, family.server.name(), &played, judgement),
-            Err(_) => tally.wrong.push((seed, "panic".to_owned())),
+        });
+        let wrong = ended.map_or_else(Some, |(family, played, judgement)| {
+            tally.add(seed, family.server.name(), &played.faults, judgement)
+        });
+        if let Some(reason) = wrong {
+            let faulty = |cut: &Cut| fails_for(&reason, || status_again(&families, protocol, seed, cut));
+            tally.fail(seed, reason.clone(), || shrink(faulty));
         }
     }
 }
 
-/// Plays so many chunks of each protocol.
-fn run(chunks: u64) -> BTreeMap<Protocol, Tally> {
+fn small_chunk(subject: Subject, chunk: u64, tally: &mut Tally) {
+    for seed in chunk * CHUNK..(chunk + 1) * CHUNK {
+        let again = |cut: &Cut| {
+            let ended = small(subject, seed, cut, false);
+            (ended.judgement, ended.faulty)
+        };
+        let ended = caught(|| small(subject, seed, &Cut::default(), false));
+        let wrong = ended.map_or_else(Some, |ended| {
+            tally.add(seed, subject.name().to_owned(), &ended.faults, ended.judgement)
+        });
+        if let Some(reason) = wrong {
+            let faulty = |cut: &Cut| fails_for(&reason, || again(cut));
+            tally.fail(seed, reason.clone(), || shrink(faulty));
+        }
+    }
+}
+
+/// Plays so many chunks of each subject.
+fn run(chunks: u64) -> BTreeMap<Subject, Tally> {
     let next = AtomicU64::new(0);
-    let tallies: Mutex<BTreeMap<Protocol, Tally>> = Mutex::default();
+    let tallies: Mutex<BTreeMap<Subject, Tally>> = Mutex::default();
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let protocol = Protocol::ALL[(number % 4) as usize];
-            if number / 4 >= chunks {
+            let subjects = Subject::ALL.len() as u64;
+            let subject = Subject::ALL[(number % subjects) as usize];
+            if number / subjects >= chunks {
                 break;
             }
-            let mut tally = Tally::default();
-            chunk(protocol, number / 4, &mut tally);
-            tallies.lock().unwrap().entry(protocol).or_default().merge(tally);
+            let shown = tallies.lock().unwrap().entry(subject).or_default().wrong.len();
+            let mut tally = Tally { can_show: SHOWN.saturating_sub(shown), ..Tally::default() };
+            match subject {
+                Subject::Status(protocol) => chunk(protocol, number / subjects, &mut tally),
+                Subject::Master | Subject::Rcon => small_chunk(subject, number / subjects, &mut tally),
+            }
+            tallies.lock().unwrap().entry(subject).or_default().merge(tally);
         }
     };
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
@@ -111,39 +217,53 @@ fn no_session_is_complete_and_wrong_outside_of_what_the_wire_cannot_tell() {
     }
     let sessions = std::env::var("QUERYPORT_SESSIONS").map_or(SESSIONS, |count| count.parse().unwrap());
     let started = Instant::now();
-    let tallies = run(sessions.div_ceil(4 * CHUNK));
+    let tallies = run(sessions.div_ceil(Subject::ALL.len() as u64 * CHUNK));
     let seconds = started.elapsed().as_secs_f64();
     let mut total = 0;
-    for (protocol, tally) in &tallies {
-        tally.print(*protocol);
+    for (subject, tally) in &tallies {
+        tally.print(*subject);
         total += tally.sessions;
     }
     println!("\n{total} sessions in {seconds:.1} s: {:.0} a second", total as f64 / seconds);
-    for (protocol, tally) in &tallies {
-        for (seed, reason) in tally.wrong.iter().take(20) {
-            println!("QUERYPORT_SEED={protocol}:{seed} {reason}");
-        }
+    for (subject, tally) in &tallies {
+        tally.print_wrong(*subject);
     }
-    for (protocol, tally) in &tallies {
-        assert!(
-            tally.wrong.is_empty(),
-            "{protocol}: {} complete and wrong, or out of bounds",
-            tally.wrong.len()
-        );
-        tally.check_shares(*protocol);
+    for (subject, tally) in &tallies {
+        assert!(tally.wrong.is_empty(), "{}: complete and wrong, or out of bounds", subject.name());
+        tally.check_shares(*subject);
     }
 }
 
 /// Plays one session and prints what happened.
 fn show(seed: &str) {
-    let (protocol, number) = seed.split_once(':').expect("protocol:number");
-    let (protocol, number): (Protocol, u64) = (protocol.parse().unwrap(), number.parse().unwrap());
-    let families = families(protocol, number / CHUNK);
-    let (family, played) = session(&families, protocol, number);
+    let (subject, rest) = seed.split_once(':').expect("subject:number, with what it is played without");
+    let (number, cut) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+    let number: u64 = number.parse().expect("a number");
+    let cut = Cut::parse(cut).expect("what it is played without");
+    match Subject::ALL.into_iter().find(|of| of.name() == subject).expect("a subject") {
+        Subject::Status(protocol) => show_status(protocol, number, &cut),
+        subject => println!("# {:?}", small(subject, number, &cut, true).judgement),
+    }
+}
+
+fn show_status(protocol: Protocol, number: u64, cut: &Cut) {
+    let families = families(protocol, number / CHUNK, cut);
+    if let Some((family, unsaid)) = unsaid(&families) {
+        println!("# {unsaid}");
+        for datagram in family.moments[0].datagrams.iter().collect::<BTreeSet<_>>() {
+            println!("# {:?}", String::from_utf8_lossy(datagram));
+        }
+    }
+    let (family, played) = session(&families, protocol, number, cut);
     println!("# {:?}", family.client);
     print!("{}", played.transcript(&family.client));
-    for datagram in played.log.iter().filter(|datagram| datagram.suspect.is_some()) {
-        println!("# at {:.6}: {:?}", datagram.at.as_secs_f64(), datagram.suspect);
+    for datagram in &played.log {
+        let text = String::from_utf8_lossy(&datagram.bytes[..datagram.bytes.len().min(2000)]).into_owned();
+        let (reply, suspect) = (datagram.reply, datagram.suspect);
+        println!("# at {:.6}: {reply:?} {suspect:?} {text:?}", datagram.at.as_secs_f64());
+    }
+    for (reply, sent) in &played.replies {
+        println!("# sent: {reply:?} {:?}", sent.iter().map(|bytes| bytes.len()).collect::<Vec<_>>());
     }
     println!("# moments 0 to {}: {}", played.moment, family.server.name());
     println!("# {:?}", judge(family, &played, true));

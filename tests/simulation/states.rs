@@ -6,6 +6,7 @@ use queryport::model::{Charset, Colours, Style};
 use queryport::{Player, Rules, ServerStatus, Team, Text};
 
 use crate::common::link::Random;
+use crate::shrink::Cut;
 
 /// Texts that have broken readers of these protocols: separators, quotes, control characters, colour codes, words of the
 /// protocols themselves, nothing, and bytes that are no UTF-8.
@@ -72,8 +73,10 @@ fn number(random: &mut Random) -> i64 {
 fn player(random: &mut Random, word: u64, number_of: u64) -> Player {
     let plain = format!("player {number_of} {:x}", word & 0xFFF);
     let mut player = Player::new(text(random, &plain));
-    // UT2004 gives every player who joins a number of his own. Other protocols take it for one more field.
-    player.extra.push("PlayerNum", &(1 + (random.next() >> 34)).to_string());
+    // UT2004 gives every player who joins a number of his own, modifications list teams and others with number 0. Other
+    // protocols take it for one more field.
+    let id = if random.chance(0.05) { 0 } else { 1 + (random.next() >> 34) };
+    player.extra.push("PlayerNum", &id.to_string());
     player.score = Some(number(random));
     player.ping = Some(random.below(999) as i32);
     if random.chance(0.5) {
@@ -118,13 +121,17 @@ fn status(random: &mut Random) -> ServerStatus {
         status.score_limit = Some(number(random));
     }
     let players = match random.below(10) {
-        0 | 1 => 0,
-        2..=5 => 1 + random.below(8),
+        0..=2 => 0,
+        3..=5 => 1 + random.below(8),
         6..=8 => 9 + random.below(32),
         _ => 41 + random.below(160),
     };
     // The lists of UT2004 have players whom the server does not count.
-    let spectators = if random.chance(0.3) { random.below(6) } else { 0 };
+    let spectators = match random.below(20) {
+        0 => random.below(40),
+        1..=6 => random.below(6),
+        _ => 0,
+    };
     status.player_count = Some(players as u32);
     if random.chance(0.95) {
         status.players = Some((0..players + spectators).map(|one| player(random, word, one)).collect());
@@ -179,14 +186,49 @@ fn change(random: &mut Random, status: &mut ServerStatus) {
 }
 
 /// The states of one server, one after the other.
-pub fn moments(random: &mut Random, count: usize) -> Vec<Arc<ServerStatus>> {
+pub fn moments(random: &mut Random, count: usize, cut: &Cut) -> Vec<Arc<ServerStatus>> {
     let mut status = status(random);
     let mut moments = Vec::new();
     for _ in 0..count {
-        moments.push(Arc::new(status.clone()));
+        let mut shrunk = status.clone();
+        shrink(&mut shrunk, cut);
+        moments.push(Arc::new(shrunk));
         for _ in 0..1 + random.below(3) {
             change(random, &mut status);
         }
     }
     moments
+}
+
+/// The same with fewer players and rules, and with plain texts.
+fn shrink(status: &mut ServerStatus, cut: &Cut) {
+    if let Some(players) = &mut status.players {
+        let before = players.len();
+        players.truncate(cut.few_players(before));
+        let gone = (before - players.len()) as u32;
+        status.player_count = status.player_count.map(|count| count.saturating_sub(gone));
+    }
+    let few = cut.few_rules(status.rules.len());
+    let pairs: Vec<_> = status.rules.iter().take(few).map(|(key, value)| (key.raw(), value.raw())).collect();
+    let mut rules = Rules::default();
+    for (key, value) in pairs {
+        rules.push_raw(&plain(key, cut), &plain(value, cut));
+    }
+    status.rules = rules;
+    if !cut.is_plain {
+        return;
+    }
+    let texts = [&mut status.name, &mut status.map, &mut status.game_type, &mut status.version];
+    for text in
+        texts.into_iter().flatten().chain(status.players.iter_mut().flatten().map(|player| &mut player.name))
+    {
+        *text = Text::new(plain(text.raw(), cut), Style::new(Charset::Utf8OrWindows1252, Colours::None));
+    }
+}
+
+fn plain(text: &[u8], cut: &Cut) -> Vec<u8> {
+    if !cut.is_plain {
+        return text.to_vec();
+    }
+    text.iter().filter(|byte| byte.is_ascii_alphanumeric()).take(24).copied().collect()
 }

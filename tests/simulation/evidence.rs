@@ -1,0 +1,436 @@
+//! Why an answer is complete and wrong: which fault it takes, and whether the datagrams that arrived could have shown it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use queryport::{Answer, Protocol, ToStatus, Verification};
+
+use crate::client::SERVER;
+use crate::forms::Form;
+use crate::judge::{Exception, Judgement, is_wrong};
+use crate::network::{Datagram, Fault, Reply};
+use crate::play::{Family, Played};
+use crate::servers::Server;
+
+fn wrong(reason: &str) -> Judgement {
+    Judgement::Wrong(reason.to_owned())
+}
+
+/// The server's replies that datagrams arrived of.
+pub fn replies(played: &Played) -> BTreeSet<Reply> {
+    played.log.iter().filter_map(|datagram| datagram.reply).collect()
+}
+
+/// Why an answer is complete and wrong.
+pub fn explain(family: &Family, played: &Played) -> Judgement {
+    let is_wrong_without = |is_dropped: &dyn Fn(&Datagram) -> bool| {
+        is_wrong(&played.without(&family.client, is_dropped), family, played.moment)
+    };
+    if !is_wrong_without(&|_| false) {
+        return wrong("the same datagrams at the same times bring another answer");
+    }
+    let suspects: BTreeSet<Fault> = played.log.iter().filter_map(|datagram| datagram.suspect).collect();
+    // Where each of several faults is needed, the one that the protocol cannot tell is the reason.
+    let needed =
+        suspects.iter().filter(|fault| !is_wrong_without(&|datagram| datagram.suspect == Some(**fault)));
+    if let Some(judgement) = needed.map(|fault| allowed(family, played, *fault)).min_by_key(is_told) {
+        return judgement;
+    }
+    let is_believable =
+        |datagram: &Datagram| datagram.suspect.is_some_and(|fault| fault != Fault::OtherServer);
+    if let Some(&fault) = suspects.iter().find(|fault| **fault != Fault::OtherServer)
+        && !is_wrong_without(&is_believable)
+    {
+        return allowed(family, played, fault);
+    }
+    if !is_wrong_without(&|datagram| datagram.suspect.is_some() || datagram.is_misasked) {
+        return Judgement::Excepted(Exception::ChangedRequest);
+    }
+    // What follows looks at the server's own datagrams alone.
+    match family.client.protocol {
+        Protocol::Ut2004 => explain_lists(family, played),
+        _ => explain_fragments(family, played),
+    }
+}
+
+fn is_told(judgement: &Judgement) -> bool {
+    matches!(judgement, Judgement::Wrong(_))
+}
+
+/// Whether the protocol cannot tell this fault.
+fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
+    let protocol = family.client.protocol;
+    let verification = played.result.as_ref().map(|outcome| outcome.answer.to_status().verification);
+    let is_verified = verification == Ok(Verification::Verified);
+    let has_nothing_to_quote = matches!(protocol, Protocol::GameSpy1 | Protocol::Ut2004);
+    let is_contradicted = contradicts(played, |_| true);
+    match fault {
+        _ if is_contradicted => {
+            wrong("two datagrams of one number that differ, one of them forged or changed")
+        }
+        Fault::Truncation if !played.log.iter().any(|datagram| is_whole_although_cut(datagram, protocol)) => {
+            wrong("a datagram that shows that it was cut")
+        }
+        Fault::Truncation => Judgement::Excepted(Exception::Cut),
+        Fault::Corruption => Judgement::Excepted(Exception::Changed),
+        // One bit changes the id of an attempt into that of the attempt before.
+        Fault::WrongId if protocol == Protocol::GameSpy4 && has_id_of_another_attempt(played) => {
+            Judgement::Excepted(Exception::Changed)
+        }
+        Fault::EarlierReply | Fault::Liar | Fault::WrongId | Fault::Noise
+            if has_nothing_to_quote || !is_verified =>
+        {
+            Judgement::Excepted(Exception::NotAsked(fault))
+        }
+        other => Judgement::Wrong(format!("{other:?} is believed")),
+    }
+}
+
+fn has_id_of_another_attempt(played: &Played) -> bool {
+    let is_sent = |id: &[u8]| played.requests.iter().any(|(_, request)| request.get(3..7) == Some(id));
+    let changed = played.log.iter().filter(|datagram| datagram.suspect == Some(Fault::WrongId));
+    changed.filter_map(|datagram| datagram.bytes.get(1..5)).any(is_sent)
+}
+
+/// Whether this datagram was cut where a whole one can end.
+fn is_whole_although_cut(datagram: &Datagram, protocol: Protocol) -> bool {
+    let bytes = &datagram.bytes[..];
+    if datagram.suspect != Some(Fault::Truncation) {
+        return false;
+    }
+    match protocol {
+        // Its last datagram ends with the end of a section; one that is not the last may end anywhere, as if a text did
+        // not fit.
+        Protocol::GameSpy4 => bytes.get(14).is_some_and(|number| number & 0x80 == 0) || bytes.ends_with(&[0]),
+        // An info ends where its datagram ends.
+        Protocol::Quake3 => {
+            let is_info = bytes.windows(12).any(|word| word == b"infoResponse");
+            is_info || bytes.ends_with(b"\n") || bytes.ends_with(b"\"")
+        }
+        // Where replies are numbered, the number is at the end, and its own end can be lost.
+        _ => true,
+    }
+}
+
+/// What numbers this datagram within a reply: the reply's own number with it, where there is one.
+pub fn number(datagram: &[u8], protocol: Protocol) -> Option<Vec<u8>> {
+    match protocol {
+        Protocol::GameSpy4 if datagram.len() > 14 && datagram[5..14] == *b"splitnum\0" => {
+            Some([&datagram[1..5], &[datagram[14] & 0x7F]].concat())
+        }
+        Protocol::GameSpy1 if datagram.starts_with(br"\") => {
+            if let Some(rest) = datagram.strip_prefix(br"\statusresponse\") {
+                if !datagram.ends_with(br"\eof\") {
+                    return None;
+                }
+                return Some([b"K", rest.split(|byte| *byte == b'\\').next()?].concat());
+            }
+            let rest = query_id(datagram)?;
+            let len =
+                rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.').unwrap_or(rest.len());
+            let is_end = matches!(&rest[len..], b"" | b"\\" | b"\\final" | b"\\final\\" | b"\0");
+            (len > 0 && is_end).then(|| rest[..len].to_vec())
+        }
+        _ => None,
+    }
+}
+
+/// What follows the last `queryid` of a datagram of GameSpy v1.
+fn query_id(datagram: &[u8]) -> Option<&[u8]> {
+    const KEY: &[u8] = br"\queryid\";
+    let at = datagram.windows(KEY.len()).rposition(|window| window == KEY)?;
+    Some(&datagram[at + KEY.len()..])
+}
+
+/// Whether two datagrams of one number of the answer's reply arrived from the server's address and differ, since the latest
+/// request before all that the answer holds.
+fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool {
+    let (protocol, answers, since) = match played.result.as_ref().map(|outcome| &outcome.answer) {
+        Ok(Answer::GameSpy1(answer)) => {
+            let number = answer.reply_number().map(|number| number.to_string().into());
+            (Protocol::GameSpy1, number, since(played, answer.raw()))
+        }
+        // Each attempt has an id of its own.
+        Ok(Answer::GameSpy4(answer)) => (Protocol::GameSpy4, Some(answer.id().0.to_vec()), Duration::ZERO),
+        _ => return false,
+    };
+    let mut contents: BTreeMap<Vec<u8>, &[u8]> = BTreeMap::new();
+    let is_server =
+        |datagram: &&Datagram| datagram.from == SERVER && datagram.at >= since && is_counted(datagram);
+    played.log.iter().filter(is_server).any(|datagram| {
+        let Some(number) = number(&datagram.bytes, protocol) else { return false };
+        let is_answers = reply_number(datagram, protocol) == answers;
+        is_answers && *contents.entry(number).or_insert(&datagram.bytes) != &datagram.bytes[..]
+    })
+}
+
+/// The time of the latest request before everything that this answer of GameSpy v1 holds.
+fn since(played: &Played, raw: &[u8]) -> Duration {
+    let mut latest: BTreeMap<&[u8], Duration> = BTreeMap::new();
+    let is_whole =
+        |datagram: &&Datagram| datagram.from == SERVER && datagram.suspect != Some(Fault::Truncation);
+    for datagram in played.log.iter().filter(is_whole) {
+        let body = body(&datagram.bytes);
+        if raw.windows(body.len().max(1)).any(|window| window == body) {
+            latest.insert(body, datagram.at);
+        }
+    }
+    let first = latest.into_values().min().unwrap_or(Duration::MAX);
+    played.requests.iter().map(|(at, _)| *at).rfind(|at| *at < first).unwrap_or_default()
+}
+
+/// A datagram of GameSpy v1 without what numbers and ends it.
+fn body(datagram: &[u8]) -> &[u8] {
+    let mut body = datagram;
+    if let Some(rest) = body.strip_prefix(br"\statusresponse\") {
+        body = &rest[rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len())..];
+    }
+    if let Some(rest) = query_id(body).filter(|rest| rest.len() < 24) {
+        body = &body[..body.len() - rest.len() - br"\queryid\".len()];
+    }
+    for end in [&br"\eof\"[..], br"\final\", br"\final"] {
+        body = body.strip_suffix(end).unwrap_or(body);
+    }
+    body
+}
+
+/// A reply of GameSpy v1, GameSpy v4 or Quake 3.
+fn explain_fragments(family: &Family, played: &Played) -> Judgement {
+    let protocol = family.client.protocol;
+    let is_wrong_with = |is_kept: &dyn Fn(&Datagram) -> bool| {
+        let result =
+            played.without(&family.client, |datagram| datagram.suspect.is_some() || !is_kept(datagram));
+        is_wrong(&result, family, played.moment)
+    };
+    let replies: BTreeSet<Reply> = played
+        .log
+        .iter()
+        .filter(|datagram| datagram.suspect.is_none())
+        .filter_map(|datagram| datagram.reply)
+        .collect();
+    let is_alone = |reply: &Reply| is_wrong_with(&|datagram| datagram.reply == Some(*reply));
+    let is_mixture = replies.len() > 1
+        && (replies.iter().any(|reply| !is_wrong_with(&|datagram| datagram.reply != Some(*reply)))
+            || !replies.iter().any(is_alone));
+    let form = match family.server {
+        Server::Form(form, _) => Some(form),
+        _ => None,
+    };
+    if !is_mixture {
+        return match form {
+            Some(Form::Chopped) if lacks(played, |datagram| query_id(datagram).is_none()) => {
+                Judgement::Excepted(Exception::LostInsideSection)
+            }
+            Some(Form::Descent3) if lacks_last(played) => Judgement::Excepted(Exception::LostBehindEndMark),
+            Some(form)
+                if played
+                    .replies
+                    .iter()
+                    .flat_map(|(_, sent)| sent)
+                    .any(|bytes| has_text_as_end(bytes, form)) =>
+            {
+                Judgement::Excepted(Exception::TextAsEnd)
+            }
+            _ => wrong("no fault explains it"),
+        };
+    }
+    if contradicts(played, |datagram| datagram.suspect.is_none()) {
+        return wrong("of two replies, of which two datagrams of one number that differ arrived");
+    }
+    let runs: BTreeSet<u8> = replies.iter().map(|reply| reply.run).collect();
+    let is_of_runs = runs.len() > 1
+        && runs
+            .iter()
+            .any(|run| !is_wrong_with(&|datagram| datagram.reply.is_some_and(|reply| reply.run != *run)));
+    let numbers: BTreeSet<Option<Vec<u8>>> =
+        played.log.iter().map(|datagram| reply_number(datagram, protocol)).collect();
+    let has_one_number = numbers.iter().flatten().any(|one| {
+        is_wrong_with(&|datagram| reply_number(datagram, protocol).is_none_or(|number| number == *one))
+    });
+    match protocol {
+        Protocol::GameSpy1 | Protocol::GameSpy4
+            if is_of_runs && (has_one_number || numbers.contains(&None)) =>
+        {
+            Judgement::Excepted(Exception::Restart)
+        }
+        Protocol::GameSpy1 if has_one_number => Judgement::Excepted(Exception::SameNumber),
+        Protocol::GameSpy1 if numbers.contains(&None) => Judgement::Excepted(match form {
+            Some(Form::Chopped) => Exception::LostInsideSection,
+            _ => Exception::NoNumber,
+        }),
+        Protocol::GameSpy4 if has_one_number => Judgement::Excepted(Exception::SameId),
+        _ => wrong("of two replies"),
+    }
+}
+
+/// The number that a datagram gives for its reply.
+fn reply_number(datagram: &Datagram, protocol: Protocol) -> Option<Vec<u8>> {
+    let number = number(&datagram.bytes, protocol)?;
+    match protocol {
+        Protocol::GameSpy4 => Some(number[..4].to_vec()),
+        _ => number.iter().position(|byte| *byte == b'.').map(|dot| number[..dot].to_vec()),
+    }
+}
+
+/// Whether a datagram of this kind never arrived, of a reply of which others did.
+fn lacks(played: &Played, is_kind: impl Fn(&[u8]) -> bool) -> bool {
+    played.replies.iter().any(|(reply, sent)| {
+        let arrived = || {
+            played.log.iter().filter(|datagram| datagram.suspect.is_none() && datagram.reply == Some(*reply))
+        };
+        let has = |bytes: &[u8]| arrived().any(|datagram| datagram.bytes == bytes);
+        arrived().next().is_some() && sent.iter().any(|bytes| is_kind(bytes) && !has(bytes))
+    })
+}
+
+/// Whether of a reply all datagrams arrived but some at its end.
+fn lacks_last(played: &Played) -> bool {
+    played.replies.iter().any(|(reply, sent)| {
+        let has = |bytes: &&bytes::Bytes| {
+            played.log.iter().any(|datagram| datagram.reply == Some(*reply) && datagram.bytes == *bytes)
+        };
+        let first = sent.iter().take_while(has).count();
+        first > 0 && first < sent.len() && !sent[first..].iter().any(|bytes| has(&bytes))
+    })
+}
+
+/// Whether a player's text stands where a datagram begins or, before its own number, ends, and reads as its mark or number.
+pub fn has_text_as_end(bytes: &[u8], form: Form) -> bool {
+    let own = match form {
+        Form::AdminMod => bytes.strip_suffix(br"\eof\").unwrap_or(bytes),
+        Form::SeriousSam | Form::Chopped => bytes,
+        _ => query_id(bytes).map_or(bytes, |rest| &bytes[..bytes.len() - rest.len() - br"\queryid\".len()]),
+    };
+    let text = own.strip_suffix(br"\").unwrap_or(own);
+    let value = text.rsplit(|byte| *byte == b'\\').next().unwrap_or_default();
+    let is_number =
+        value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') && query_id(text) == Some(value);
+    let is_first = form != Form::AdminMod && own.starts_with(br"\statusresponse\");
+    is_first || is_number || text.ends_with(br"\final") || text.ends_with(br"\eof")
+}
+
+/// UT2004's lists have no numbers and no end: what can be missing is a datagram that never arrived. Info, rules and players
+/// are three requests, or two.
+fn explain_lists(family: &Family, played: &Played) -> Judgement {
+    let mut requests = Vec::new();
+    let sent = |at, request: &[u8]| requests.push((at, request.get(4).copied().unwrap_or_default()));
+    let result = played.replay(&family.client, |datagram| datagram.suspect.is_some(), sent);
+    let Ok(Answer::Ut2004(answer)) = result.map(|outcome| outcome.answer) else {
+        return wrong("no fault explains it");
+    };
+    let lists = Lists { family, played, requests };
+    let arrived: BTreeSet<&[u8]> = lists.own().map(|datagram| &datagram.bytes[..]).collect();
+    let mut exception = Exception::PartsOfSeveralMoments;
+    for kind in 0..3 {
+        let is_kind = |datagram: &&[u8]| datagram.get(4) == Some(&kind);
+        let got: BTreeSet<&[u8]> = answer.datagrams().filter(is_kind).collect();
+        let held = || {
+            family.moments[..=played.moment].iter().map(|moment| {
+                let all = moment.datagrams.iter().map(|datagram| &datagram[..]);
+                all.filter(is_kind).collect::<BTreeSet<&[u8]>>()
+            })
+        };
+        if held().any(|all| all == got) {
+            continue;
+        }
+        let is_missing = |all: &BTreeSet<&[u8]>| {
+            got.is_subset(all) && all.difference(&got).all(|missing| !arrived.contains(missing))
+        };
+        exception = match held().find(is_missing) {
+            Some(_) if lists.is_lost_from_every_reading(kind, &got) => Exception::LostFromEveryReading,
+            Some(_) if lists.is_read(kind, &got) => Exception::LateReading,
+            Some(_) if kind == 2 && has_as_many_as_counted(&answer) => Exception::Spectators,
+            None if lists.is_read(kind, &got) => Exception::ListOfTwoMoments,
+            Some(_) => {
+                return Judgement::Wrong(format!(
+                    "a datagram of kind {kind} is missing after too few readings"
+                ));
+            }
+            None => {
+                return Judgement::Wrong(format!(
+                    "datagrams of kind {kind} of several moments after too few readings"
+                ));
+            }
+        };
+    }
+    Judgement::Excepted(exception)
+}
+
+fn has_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
+    let status = answer.to_status();
+    let listed = status.listed_players().len();
+    listed > 0 && status.player_count.is_some_and(|count| count as usize == listed)
+}
+
+/// What a session of UT2004 shows of the lists.
+struct Lists<'a> {
+    family: &'a Family,
+    played: &'a Played,
+    /// The times and codes of the requests.
+    requests: Vec<(Duration, u8)>,
+}
+
+impl Lists<'_> {
+    fn own(&self) -> impl Iterator<Item = &Datagram> {
+        self.played.log.iter().filter(|datagram| datagram.suspect.is_none())
+    }
+
+    /// The times of the requests for this list, each with that of the next.
+    fn requests(&self, kind: u8) -> impl Iterator<Item = (Duration, Duration)> {
+        let asks = move |(_, code): &&(Duration, u8)| *code == 3 || *code == kind;
+        let times: Vec<Duration> = self.requests.iter().filter(asks).map(|(at, _)| *at).collect();
+        let next = times.clone().into_iter().skip(1).chain([Duration::MAX]);
+        times.into_iter().zip(next)
+    }
+
+    /// What comes sooner after a request than this is no answer to it, and the client knows: half of the shortest round
+    /// trip, as far as what came first after each request shows it.
+    fn soonest(&self) -> Duration {
+        let mut shortest = Duration::MAX;
+        for (index, (at, _)) in self.requests.iter().enumerate() {
+            let next = self.requests.get(index + 1).map_or(Duration::MAX, |(at, _)| *at);
+            let first = self.own().map(|datagram| datagram.at).find(|came| came > at && *came <= next);
+            let gap = first.map_or(Duration::MAX, |first| first - *at);
+            if shortest == Duration::MAX || gap >= shortest / 2 {
+                shortest = shortest.min(gap);
+            }
+        }
+        shortest.min(self.played.round_trip) / 2
+    }
+
+    /// Whether as many requests as there are readings each brought something of this list, if anything did, and lost
+    /// something of it.
+    fn is_lost_from_every_reading(&self, kind: u8, got: &BTreeSet<&[u8]>) -> bool {
+        let mut requests = BTreeSet::new();
+        for (reply, sent) in &self.played.replies {
+            let list = || sent.iter().map(|bytes| &bytes[..]).filter(|bytes| bytes.get(4) == Some(&kind));
+            let arrived = |bytes: &[u8]| {
+                self.own().any(|datagram| datagram.reply == Some(*reply) && datagram.bytes == bytes)
+            };
+            let is_read = got.is_empty() || list().any(arrived);
+            let has_lost = list().any(|bytes| !got.contains(bytes) && !arrived(bytes));
+            if is_read && has_lost {
+                requests.insert(reply.request);
+            }
+        }
+        requests.len() >= usize::from(self.family.client.readings)
+    }
+
+    /// Whether each datagram of this list came after as many requests as there are readings, not sooner than an
+    /// answer can and before the next request. Of an empty list: whether something of the other did.
+    fn is_read(&self, kind: u8, got: &BTreeSet<&[u8]>) -> bool {
+        let soonest = self.soonest();
+        let readings = |is_it: &dyn Fn(&[u8]) -> bool| {
+            let is_after = |at: Duration, next: Duration| {
+                let mut own = self.own().filter(|datagram| is_it(&datagram.bytes));
+                own.any(|datagram| datagram.at >= at + soonest && datagram.at < next)
+            };
+            self.requests(kind).filter(|(at, next)| is_after(*at, *next)).count()
+        };
+        let most = usize::from(self.family.client.readings);
+        match got.is_empty() {
+            true => readings(&|datagram| datagram.get(4).is_some_and(|of| *of != kind && *of != 0)) >= most,
+            false => got.iter().all(|bytes| readings(&|datagram| datagram == *bytes) >= most),
+        }
+    }
+}
