@@ -362,6 +362,11 @@ fn has_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
     listed > 0 && status.player_count.is_some_and(|count| count as usize == listed)
 }
 
+/// Whether two datagrams of a list are the same but for pings and scores, as far as their first player and their length tell.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one == other || one.len() == other.len() && one.len() > 9 && one[4] == 2 && one[..9] == other[..9]
+}
+
 /// What a session of UT2004 shows of the lists.
 struct Lists<'a> {
     family: &'a Family,
@@ -430,7 +435,7 @@ impl Lists<'_> {
         let most = usize::from(self.family.client.readings);
         match got.is_empty() {
             true => readings(&|datagram| datagram.get(4).is_some_and(|of| *of != kind && *of != 0)) >= most,
-            false => got.iter().all(|bytes| readings(&|datagram| datagram == *bytes) >= most),
+            false => got.iter().all(|bytes| readings(&|datagram| is_same(datagram, bytes)) >= most),
         }
     }
 }
