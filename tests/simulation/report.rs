@@ -144,7 +144,7 @@ impl Tally {
             assert!(count * 1000 > self.sessions, "{protocol}: {fault:?} in {count} sessions");
         }
         let share = |count: u64| count * 100 / self.sessions;
-        assert!(share(self.right) > 20 && share(self.incomplete) > 5, "{protocol}: outcomes");
+        assert!(share(self.right) > 20 && share(self.incomplete) > 1, "{protocol}: outcomes");
         for kind in ["no answer", "no usable answer", "unreachable"] {
             assert!(self.failed.contains_key(kind), "{protocol}: {kind}");
         }
@@ -160,7 +160,7 @@ impl Tally {
             assert!(self.excepted.contains_key(exception), "{protocol}: no {exception:?}");
         }
         for (exception, (count, _)) in &self.excepted {
-            assert!(share(*count) < 4, "{protocol}: {exception:?} in {count} sessions");
+            assert!(share(*count) < 5, "{protocol}: {exception:?} in {count} sessions");
         }
         let believes = self.excepted.keys().any(|exception| matches!(exception, NotAsked(_)));
         assert!(!believes || protocol != Protocol::GameSpy4, "a reply that was not asked for is believed");
