@@ -110,7 +110,7 @@ impl Rates {
             return rates;
         }
         if random.chance(0.1) {
-            rates.delay = Duration::from_millis(random.below(900));
+            rates.delay = Duration::from_millis(1 + random.below(900));
         }
         let some = |random: &mut Random, chance: f64, most: f64| {
             if random.chance(chance) { most * random.fraction() } else { 0.0 }
