@@ -155,6 +155,10 @@ impl StatusQuery {
         match data.framing {
             Framing::Split { .. } if self.is_basic() => unexpected("the basic reply"),
             Framing::Split { number, last } => self.collect(data.id, number, last, datagram),
+            // Datagrams of this id have numbers: this one lost its own on its way.
+            Framing::Single if self.assemblies.iter().any(|assembly| assembly.id == data.id) => {
+                unexpected("a datagram with a number")
+            }
             Framing::Single => {
                 let answer = Answer::single(data.id, datagram, &self.limits)?;
                 match (self.is_basic(), answer.form()) {

@@ -1,6 +1,7 @@
 //! Datagrams of two replies that look like one, and players whose texts look like the end of a reply.
 use bytes::Bytes;
-use queryport::gamespy1::Answer;
+use queryport::gamespy1::{Answer, StatusQuery};
+use queryport::session::{Conversation, Verdict};
 use queryport::{Limits, ToStatus};
 
 use crate::conversation::Rig;
@@ -245,4 +246,16 @@ fn sections_are_one_text_with_one_number() {
     ] {
         assert!(!is_complete(&read(&broken)), "{}", broken.concat().escape_ascii());
     }
+}
+
+/// What was refused for its size may contradict: a forged first part and the last one of the server are no answer.
+#[test]
+fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
+    let limits = Limits::default().with_max_rules(4);
+    let mut query = StatusQuery::new(7, limits);
+    query.request(&mut Vec::new());
+    query.receive(br"\hostname\Fake\mapname\DM\numplayers\1\queryid\8.1");
+    query.receive(br"\hostname\Srv\mapname\DM\a\1\b\2\c\3\numplayers\1\queryid\8.1");
+    let Verdict::Done(answer) = query.receive(br"\player_0\Ann\final\\queryid\8.2") else { panic!() };
+    assert!(!is_complete(&answer));
 }

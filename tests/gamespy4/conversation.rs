@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::gamespy4::server::{self, Options};
 use queryport::gamespy4::{Answer, Command, Dialect, Request, StatusQuery};
-use queryport::session::Session;
+use queryport::session::{Conversation, Session, Verdict};
 use queryport::{
     Detail, Limits, ParseErrorKind, Player, QueryError, ServerStatus, Timing, ToStatus, Verification,
 };
@@ -425,4 +425,19 @@ fn eight_datagrams_without_a_last_one_are_an_incomplete_answer_soon() {
     assert!(!answer.completeness().is_complete());
     assert_eq!(answer.players().len(), 80);
     assert!(waited < Duration::from_millis(200), "{waited:?}: another try would bring the same");
+}
+
+/// A changed bit in `splitnum` makes a reply without numbers of the last datagram.
+#[test]
+fn a_datagram_without_a_number_is_no_reply_beside_those_that_have_one() {
+    let part = |head: &[u8], rest: &[u8]| [&b"\0\x07\0\0\0"[..], head, rest].concat();
+    let mut query = query();
+    let mut out = Vec::new();
+    query.request(&mut out);
+    query.receive(b"\x09\x07\0\0\x001234\0");
+    query.request(&mut out);
+    let first = part(b"splitnum\0\0\0", b"hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0\0");
+    assert!(matches!(query.receive(&first), Verdict::Partial(_)));
+    let last = part(b"s`litnum\0\x81\x01", b"score_\0\x005\x006\0\0\x02team_t\0\0\0\0");
+    assert!(matches!(query.receive(&last), Verdict::Rejected(_)));
 }

@@ -196,6 +196,18 @@ fn a_column_of_another_reply_has_rows_of_its_own() {
     );
 }
 
+/// Empty names beside one that reads as the name of a column: the other columns show that a row is missing.
+#[test]
+fn a_name_that_reads_as_a_column_leaves_the_players_incomplete() {
+    let datagram = |names: &[u8]| {
+        let scores = b"score_\0\x001\x002\x003\0\0\x02team_t\0\0\0\0";
+        [&b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01player_\0\0"[..], names, scores].concat()
+    };
+    assert!(decode([datagram(b"Ann\0Bob\0Cat\0\0")]).unwrap().completeness().is_complete());
+    let answer = decode([datagram(b"\0pid_\0\0\0")]).unwrap();
+    assert!(!answer.completeness().is_complete());
+}
+
 /// The byte 1 or 2 at the start of a key begins a section only where the last key has no value, so that the section's end was
 /// taken for it.
 #[test]

@@ -57,13 +57,25 @@ fn is_told(judgement: &Judgement) -> bool {
     matches!(judgement, Judgement::Wrong(_))
 }
 
+/// The first byte of GameSpy v4's challenge.
+const CHALLENGE: u8 = 9;
+
 /// Whether the protocol cannot tell this fault.
 fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
     let protocol = family.client.protocol;
     let verification = played.result.as_ref().map(|outcome| outcome.answer.to_status().verification);
     let is_verified = verification == Ok(Verification::Verified);
     let has_nothing_to_quote = matches!(protocol, Protocol::GameSpy1 | Protocol::Ut2004);
-    let is_contradicted = contradicts(played, |_| true);
+    let is_wrong_with = |is_kept: &dyn Fn(&Datagram) -> bool| {
+        let is_left_out =
+            |datagram: &Datagram| !is_kept(datagram) && datagram.bytes.first() != Some(&CHALLENGE);
+        is_wrong(&played.without(&family.client, is_left_out), family, played.moment)
+    };
+    // What is a whole reply by itself is joined with nothing: one datagram, or all that were forged.
+    let is_whole = |one: &Datagram| is_wrong_with(&|datagram| datagram.bytes == one.bytes);
+    let is_contradicted = contradicts(played, |_| true)
+        && !played.log.iter().any(is_whole)
+        && !is_wrong_with(&|datagram| datagram.suspect == Some(fault));
     match fault {
         _ if is_contradicted => {
             wrong("two datagrams of one number that differ, one of them forged or changed")
@@ -115,7 +127,9 @@ fn is_whole_although_cut(datagram: &Datagram, protocol: Protocol) -> bool {
 /// What numbers this datagram within a reply: the reply's own number with it, where there is one.
 pub fn number(datagram: &[u8], protocol: Protocol) -> Option<Vec<u8>> {
     match protocol {
-        Protocol::GameSpy4 if datagram.len() > 14 && datagram[5..14] == *b"splitnum\0" => {
+        Protocol::GameSpy4
+            if datagram.len() > 14 && datagram[0] == 0 && datagram[5..14] == *b"splitnum\0" =>
+        {
             Some([&datagram[1..5], &[datagram[14] & 0x7F]].concat())
         }
         Protocol::GameSpy1 if datagram.starts_with(br"\") => {
@@ -123,7 +137,8 @@ pub fn number(datagram: &[u8], protocol: Protocol) -> Option<Vec<u8>> {
                 if !datagram.ends_with(br"\eof\") {
                     return None;
                 }
-                return Some([b"K", rest.split(|byte| *byte == b'\\').next()?].concat());
+                let part = rest.split(|byte| *byte == b'\\').next()?;
+                return part.iter().all(u8::is_ascii_digit).then(|| [b"K", part].concat());
             }
             let rest = query_id(datagram)?;
             let len =
@@ -167,9 +182,11 @@ fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool 
 /// The time of the latest request before everything that this answer of GameSpy v1 holds.
 fn since(played: &Played, raw: &[u8]) -> Duration {
     let mut latest: BTreeMap<&[u8], Duration> = BTreeMap::new();
-    let is_whole =
-        |datagram: &&Datagram| datagram.from == SERVER && datagram.suspect != Some(Fault::Truncation);
-    for datagram in played.log.iter().filter(is_whole) {
+    let is_part = |datagram: &&Datagram| {
+        let is_whole = datagram.from == SERVER && datagram.suspect != Some(Fault::Truncation);
+        is_whole && number(&datagram.bytes, Protocol::GameSpy1).is_some()
+    };
+    for datagram in played.log.iter().filter(is_part) {
         let body = body(&datagram.bytes);
         if raw.windows(body.len().max(1)).any(|window| window == body) {
             latest.insert(body, datagram.at);
@@ -209,19 +226,19 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
         .filter_map(|datagram| datagram.reply)
         .collect();
     let is_alone = |reply: &Reply| is_wrong_with(&|datagram| datagram.reply == Some(*reply));
-    let is_mixture = replies.len() > 1
-        && (replies.iter().any(|reply| !is_wrong_with(&|datagram| datagram.reply != Some(*reply)))
-            || !replies.iter().any(is_alone));
+    let is_mixture = replies.len() > 1 && !replies.iter().any(is_alone);
     let form = match family.server {
         Server::Form(form, _) => Some(form),
         _ => None,
     };
-    if !is_mixture {
+    // The lost end of one reply looks the same beside parts of others.
+    let is_descent3_cut = matches!(form, Some(Form::Descent3)) && lacks_last(played);
+    if !is_mixture || is_descent3_cut {
         return match form {
             Some(Form::Chopped) if lacks(played, |datagram| query_id(datagram).is_none()) => {
                 Judgement::Excepted(Exception::LostInsideSection)
             }
-            Some(Form::Descent3) if lacks_last(played) => Judgement::Excepted(Exception::LostBehindEndMark),
+            Some(Form::Descent3) if is_descent3_cut => Judgement::Excepted(Exception::LostBehindEndMark),
             Some(form)
                 if played
                     .replies
@@ -234,7 +251,14 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
             _ => wrong("no fault explains it"),
         };
     }
-    if contradicts(played, |datagram| datagram.suspect.is_none()) {
+    // A second reply to one request is refused, and its numbers are not remembered.
+    let is_read = |datagram: &Datagram| {
+        datagram.suspect.is_none()
+            && datagram.reply.is_none_or(|reply| {
+                !replies.iter().any(|other| other.request == reply.request && other.number < reply.number)
+            })
+    };
+    if contradicts(played, is_read) {
         return wrong("of two replies, of which two datagrams of one number that differ arrived");
     }
     let runs: BTreeSet<u8> = replies.iter().map(|reply| reply.run).collect();
@@ -245,7 +269,9 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
     let numbers: BTreeSet<Option<Vec<u8>>> =
         played.log.iter().map(|datagram| reply_number(datagram, protocol)).collect();
     let has_one_number = numbers.iter().flatten().any(|one| {
-        is_wrong_with(&|datagram| reply_number(datagram, protocol).is_none_or(|number| number == *one))
+        let is_one =
+            |datagram: &Datagram| reply_number(datagram, protocol).is_none_or(|number| number == *one);
+        is_wrong_with(&is_one) || is_wrong_with(&|datagram| is_one(datagram) && is_read(datagram))
     });
     match protocol {
         Protocol::GameSpy1 | Protocol::GameSpy4

@@ -38,6 +38,8 @@ pub(crate) struct Reassembly {
     replies: Vec<Reply>,
     /// How many replies were asked for.
     expected: usize,
+    /// Whether a datagram was refused for its size: it may be a part of the answer.
+    exceeds: bool,
     limits: Limits,
 }
 
@@ -91,7 +93,7 @@ const SERIOUS_SAM_STATUS: Option<u64> = Some(333);
 
 impl Reassembly {
     pub(crate) const fn new(limits: Limits) -> Self {
-        Self { replies: Vec::new(), expected: 0, limits }
+        Self { replies: Vec::new(), expected: 0, exceeds: false, limits }
     }
 
     /// The request is sent, for the first time or again: one more reply may come.
@@ -107,7 +109,8 @@ impl Reassembly {
         if self.is_open(Order::Sections) {
             return self.insert_text(datagram);
         }
-        let response = Response::parse(datagram, &self.limits)?;
+        let response = Response::parse(datagram, &self.limits)
+            .inspect_err(|error| self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. }))?;
         let trailer = response.trailer();
         if !self.is_open(Order::Arrival) && trailer::is_sectioned(response.raw(), &trailer) {
             return self.insert_text(datagram);
@@ -157,7 +160,11 @@ impl Reassembly {
         replies.sort_by_key(|reply| Reverse(reply.rank()));
         let is_first_best = replies.first().is_some_and(|first| first.order != Order::Arrival);
         replies.truncate(if is_first_best { 1 } else { replies.len() });
-        replies.into_iter().map(Reply::body)
+        replies.into_iter().map(|reply| {
+            let mut body = reply.body();
+            body.missing.end |= self.exceeds;
+            body
+        })
     }
 
     /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the

@@ -365,7 +365,11 @@ impl<'a> Reader<'a> {
         let Some(column) = self.index.columns.last_mut() else { return };
         column.closed = true;
         let rows = column.rows;
-        let before = self.rows_known(section).unwrap_or_default();
+        // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a column.
+        let before = self.rows_known(section).unwrap_or(rows);
+        if before != rows {
+            self.lose(section as u8, section as u8);
+        }
         self.known = Some((section, before.max(rows)));
     }
 
