@@ -200,7 +200,7 @@ fn a_column_of_another_reply_has_rows_of_its_own() {
 #[test]
 fn a_name_that_reads_as_a_column_leaves_the_players_incomplete() {
     let datagram = |names: &[u8]| {
-        let scores = b"score_\0\x001\x002\x003\0\0\x02team_t\0\0\0\0";
+        let scores = b"score_\0\x001\x002\x003\0\0\0\x02team_t\0\0\0\0";
         [&b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01player_\0\0"[..], names, scores].concat()
     };
     assert!(decode([datagram(b"Ann\0Bob\0Cat\0\0")]).unwrap().completeness().is_complete());
