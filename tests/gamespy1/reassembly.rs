@@ -259,3 +259,15 @@ fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
     let Verdict::Done(answer) = query.receive(br"\player_0\Ann\final\\queryid\8.2") else { panic!() };
     assert!(!is_complete(&answer));
 }
+
+/// Serious Sam's datagrams have no numbers but for the last one, and a player's text can hold the key of a name.
+#[test]
+fn a_name_in_a_players_text_is_no_description_of_serious_sams_server() {
+    let first = br"\hostname\Srv\mapname\DM1\numplayers\2\player_0\x\queryid\9.1\frags_0\1";
+    let last = br"\player_1\x\hostname\Fake\numplayers\1\frags_1\2\final\\queryid\333.1";
+    for datagrams in [[&first[..], &last[..]], [last, first]] {
+        let answer = read(&datagrams);
+        assert_eq!(answer.to_status().name.unwrap(), "Srv");
+    }
+    assert!(!is_complete(&read(&[last])));
+}

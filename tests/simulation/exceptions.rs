@@ -175,16 +175,6 @@ fn a_name_at_the_end_of_a_datagram_reads_as_its_end() {
     assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
 }
 
-/// The same: the parts of Serious Sam's long replies have no numbers, so that one in a text looks like a section of
-/// 333networks' master, and a part of another reply. The last part is a whole reply by itself, as far as its own count says.
-#[test]
-fn a_number_in_a_text_of_a_part_without_one_is_the_part_s() {
-    let first = br"\hostname\Srv\mapname\DM1\numplayers\2\player_0\x\queryid\9.1\frags_0\1";
-    let last = br"\player_1\x\hostname\Fake\numplayers\1\frags_1\2\final\\queryid\333.1";
-    let status = complete(Protocol::GameSpy1, &[first, last]).to_status();
-    assert_eq!((status.name.unwrap(), status.map), ("Fake".into(), None));
-}
-
 /// [`Exception::LostBehindEndMark`](crate::judge::Exception): the pair `frags_1` did not fit into the first datagram, which the
 /// server then forgets; `ping_1` is in the second. Without the second, the first has as many rows as are counted and an end.
 #[test]

@@ -38,8 +38,9 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
             let (complete, map) = (status.completeness.is_complete(), status.map.map(|map| map.to_string()));
             // Where nothing is numbered, a text is taken for a number; elsewhere only where a datagram begins or ends.
             let is_misread = held[0].reply(*form, GUESSED).iter().any(|bytes| has_text_as_end(bytes, *form));
-            let is_right =
-                map == Some(held[0].map()) && (complete || is_misread) || *form == Form::SeriousSam;
+            let is_right = map == Some(held[0].map())
+                && (complete || is_misread || *form == Form::SeriousSam)
+                || *form == Form::SeriousSam && !complete;
             (!is_right).then(|| format!("{}, map {map:?}", status.completeness))
         }
         Server::Form(form, held) => {

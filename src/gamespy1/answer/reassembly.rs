@@ -118,7 +118,7 @@ impl Reassembly {
         let body = share(datagram, response.raw());
         let is_tail =
             trailer.final_first && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
-        let is_tail = is_tail && !body.is_empty() && response.get("hostname").is_none();
+        let is_tail = is_tail && !body.is_empty() && !is_described(Fields::new(&body));
         let number = trailer.fragment.filter(|_| !is_tail);
         let order = if number.is_some() { Order::Numbers(trailer.reply) } else { Order::Arrival };
         let end = || locate(datagram, response.raw()).unwrap_or_default().end;
@@ -281,7 +281,7 @@ impl Reply {
         let fragments = u16::try_from(fragments).unwrap_or(u16::MAX);
         let missing = Missing { fragments, end: !is_ended, ..Missing::NOTHING };
         let mut body = Body { bytes, runs, reply, missing, is_proven: self.is_proven() };
-        if self.is_described && body.fields().get("hostname").is_none() {
+        if self.is_described && !self.parts.iter().any(|(_, part)| is_described(Fields::new(part))) {
             // The first part is lost, with the description, the count of players and some of these.
             (body.missing.info, body.missing.players) = (true, true);
         }
@@ -324,6 +324,12 @@ impl Reply {
         // The separator before it belongs to it.
         second.map_or(0, |second| second.start.saturating_sub(1))
     }
+}
+
+/// Whether a datagram has the server's description, before its first row: a player's text can hold any key.
+fn is_described(fields: Fields<'_>) -> bool {
+    let mut before_rows = fields.pairs().take_while(|(key, _)| RowKey::parse(key).is_none());
+    before_rows.any(|(key, _)| key.eq_ignore_ascii_case(b"hostname"))
 }
 
 /// All fragments in one buffer; a single one is kept as it came.
