@@ -93,7 +93,7 @@ impl Lists {
             Body::Players(players) => (&mut self.players, players.0.count, limits.max_players(), "players"),
             Body::Info(_) | Body::SmallPing(_) => return Ok(()),
         };
-        let section = Section { bytes: datagram.to_vec(), entries, is_cut: response.is_cut(), readings: 0 };
+        let section = Section::new(datagram, entries, response.is_cut());
         list.add(section, is_early);
         let sum = |of: fn(&Section) -> usize| list.sections.iter().map(of).fold(0, usize::saturating_add);
         let bounds = [

@@ -1,5 +1,7 @@
 //! One datagram of a list, and what shows that two of them are of one list.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::ut2004::wire::lists::{Entries, FLUSH_LENGTH, HEADER, PlayerList, RuleList, SERVER_MODE};
 
 /// A datagram of a list, and the readings that brought it.
@@ -12,6 +14,8 @@ pub(super) struct Section {
     pub(super) is_cut: bool,
     /// One bit for each reading that brought it.
     pub(super) readings: u32,
+    /// A hash of the first entry, of a rule its key: most sections are told apart by it.
+    first: u64,
 }
 
 /// What a list has once.
@@ -25,6 +29,18 @@ pub(super) enum Entry<'a> {
 }
 
 impl Section {
+    pub(super) fn new(datagram: &[u8], entries: usize, is_cut: bool) -> Self {
+        let mut section = Self { bytes: datagram.to_vec(), entries, is_cut, readings: 0, first: 0 };
+        let mut hasher = DefaultHasher::new();
+        match section.iter().next() {
+            Some(Entry::Rule(key, _)) => key.hash(&mut hasher),
+            Some(Entry::Player(number, name)) => (number, name).hash(&mut hasher),
+            Some(Entry::End) | None => {}
+        }
+        section.first = hasher.finish();
+        section
+    }
+
     /// Whether it is the last of its list.
     pub(super) fn is_end(&self) -> bool {
         self.bytes.len() <= FLUSH_LENGTH
@@ -58,12 +74,13 @@ impl Section {
     }
 
     /// Whether both are the same part of a list at two times: the same players, whatever their pings and scores; as many rules,
-    /// of which more than half are equal; of the rules that end the list at least the keys.
+    /// of which the first has the same key and more than half are equal; of the rules that end the list at least the keys.
     pub(super) fn is_version_of(&self, other: &Self) -> bool {
         if self.bytes == other.bytes {
             return true;
         }
-        if (self.entries, self.is_cut, self.is_end()) != (other.entries, other.is_cut, other.is_end()) {
+        let shape = |section: &Self| (section.first, section.entries, section.is_cut, section.is_end());
+        if shape(self) != shape(other) {
             return false;
         }
         let pairs = || self.iter().zip(other.iter());
