@@ -162,7 +162,8 @@ impl<C: Conversation> Session<C> {
             self.span.late(datagram.len());
             return;
         }
-        let verdict = match self.is_early(now) {
+        let is_early = now.saturating_duration_since(self.sent_at) < self.half_rtt.into();
+        let verdict = match is_early {
             true => self.conversation.receive_early(datagram),
             false => self.conversation.receive(datagram),
         };
@@ -177,7 +178,12 @@ impl<C: Conversation> Session<C> {
             // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
             if self.rtt.is_none() && self.sends == 1 {
                 self.rtt = Some(since.into());
+            }
+            if !self.has_answered {
                 self.half_rtt = Micros::from(since).half();
+            } else if is_early {
+                // The measured round trip may have been an exceptionally long one.
+                self.half_rtt = self.half_rtt.half();
             }
             self.has_answered = true;
             let silence = Duration::from(std::mem::take(&mut self.silence));
@@ -287,16 +293,6 @@ impl<C: Conversation> Session<C> {
     /// Whether [`Self::poll_transmit`] has a datagram.
     pub(crate) const fn has_request(&self) -> bool {
         self.to_send && self.is_running()
-    }
-
-    /// Whether a datagram that comes now is too early to be a reply to the latest request.
-    fn is_early(&mut self, now: Instant) -> bool {
-        let is_early = now.saturating_duration_since(self.sent_at) < self.half_rtt.into();
-        if is_early {
-            // The measured round trip may have been an exceptionally long one.
-            self.half_rtt = self.half_rtt.half();
-        }
-        is_early
     }
 
     fn deadline(&self) -> Instant {

@@ -345,11 +345,11 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
         return wrong("no fault explains it");
     };
     let lists = Lists { family, played, requests };
-    let arrived: BTreeSet<&[u8]> = lists.own().map(|datagram| &datagram.bytes[..]).collect();
     let mut exception = Exception::PartsOfSeveralMoments;
     for kind in 0..3 {
         let is_kind = |datagram: &&[u8]| datagram.get(4) == Some(&kind);
         let got: BTreeSet<&[u8]> = answer.datagrams().filter(is_kind).collect();
+        let arrived: BTreeSet<&[u8]> = lists.asked(kind).map(|datagram| &datagram.bytes[..]).collect();
         let held = || {
             family.moments[..=played.moment].iter().map(|moment| {
                 let all = moment.datagrams.iter().map(|datagram| &datagram[..]);
@@ -406,27 +406,37 @@ impl Lists<'_> {
         self.played.log.iter().filter(|datagram| datagram.suspect.is_none())
     }
 
-    /// The times of the requests for this list, each with that of the next.
-    fn requests(&self, kind: u8) -> impl Iterator<Item = (Duration, Duration)> {
-        let asks = move |(_, code): &&(Duration, u8)| *code == 3 || *code == kind;
-        let times: Vec<Duration> = self.requests.iter().filter(asks).map(|(at, _)| *at).collect();
-        let next = times.clone().into_iter().skip(1).chain([Duration::MAX]);
-        times.into_iter().zip(next)
+    /// What arrived after the first request for this list.
+    fn asked(&self, kind: u8) -> impl Iterator<Item = &Datagram> {
+        let first = self.requests.iter().find(|(_, code)| *code == kind || (*code == 3 && kind != 0));
+        let since = first.map_or(Duration::MAX, |(at, _)| *at);
+        self.own().filter(move |datagram| datagram.at >= since)
     }
 
-    /// What comes sooner after a request than this is no answer to it, and the client knows: half of the shortest round
-    /// trip, as far as what came first after each request shows it.
-    fn soonest(&self) -> Duration {
-        let mut shortest = Duration::MAX;
-        for (index, (at, _)) in self.requests.iter().enumerate() {
-            let next = self.requests.get(index + 1).map_or(Duration::MAX, |(at, _)| *at);
-            let first = self.own().map(|datagram| datagram.at).find(|came| came > at && *came <= next);
-            let gap = first.map_or(Duration::MAX, |first| first - *at);
-            if shortest == Duration::MAX || gap >= shortest / 2 {
-                shortest = shortest.min(gap);
+    /// The requests for this list that brought no datagram sooner than an answer can come, each with the time from which one
+    /// can and the time of the next: from half of what the first reply took, which halves where one comes sooner.
+    fn readings(&self, kind: u8) -> Vec<(Duration, Duration)> {
+        let (mut half, mut has_list, mut readings) = (None, false, Vec::new());
+        let next = self.requests.iter().map(|(at, _)| *at).skip(1).chain([Duration::MAX]);
+        for ((at, code), next) in self.requests.iter().zip(next) {
+            let is_expected = |datagram: &&Datagram| {
+                let of = datagram.bytes.get(4);
+                (*code == 0) == (of == Some(&0)) && datagram.at >= *at && datagram.at < next
+            };
+            let first = self.own().find(is_expected).map(|datagram| datagram.at - *at);
+            let least = half.unwrap_or_default();
+            let is_early = first.is_some_and(|first| first < least);
+            if (*code == 3 || *code == kind) && !(is_early && has_list) {
+                readings.push((*at + least, next));
             }
+            half = match first {
+                Some(first) if half.is_none() => Some(first / 2),
+                Some(_) if is_early => Some(least / 2),
+                _ => half,
+            };
+            has_list |= first.is_some() && *code != 0;
         }
-        shortest.min(self.played.round_trip) / 2
+        readings
     }
 
     /// Whether as many requests as there are readings each brought something of this list, if anything did, and lost
@@ -450,13 +460,12 @@ impl Lists<'_> {
     /// Whether each datagram of this list came after as many requests as there are readings, not sooner than an
     /// answer can and before the next request. Of an empty list: whether something of the other did.
     fn is_read(&self, kind: u8, got: &BTreeSet<&[u8]>) -> bool {
-        let soonest = self.soonest();
         let readings = |is_it: &dyn Fn(&[u8]) -> bool| {
-            let is_after = |at: Duration, next: Duration| {
+            let is_after = |(from, next): &&(Duration, Duration)| {
                 let mut own = self.own().filter(|datagram| is_it(&datagram.bytes));
-                own.any(|datagram| datagram.at >= at + soonest && datagram.at < next)
+                own.any(|datagram| datagram.at >= *from && datagram.at < *next)
             };
-            self.requests(kind).filter(|(at, next)| is_after(*at, *next)).count()
+            self.readings(kind).iter().filter(is_after).count()
         };
         let most = usize::from(self.family.client.readings);
         match got.is_empty() {

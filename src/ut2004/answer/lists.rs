@@ -29,6 +29,8 @@ const LAST_READING: u32 = 1 << 7;
 pub(crate) struct Lists {
     pub(crate) rules: List,
     pub(crate) players: List,
+    /// Datagrams arrived before the latest request.
+    has_earlier: bool,
 }
 
 /// One list over all readings of it.
@@ -69,6 +71,7 @@ enum State {
 impl Lists {
     /// A request for these lists goes out: what comes now belongs to a new reading.
     pub(crate) fn start_request(&mut self, rules: bool, players: bool) {
+        self.has_earlier = !self.rules.sections.is_empty() || !self.players.sections.is_empty();
         for (list, is_requested) in [(&mut self.rules, rules), (&mut self.players, players)] {
             list.is_awaited = is_requested && list.is_open();
             if list.is_awaited {
@@ -88,13 +91,14 @@ impl Lists {
         is_early: bool,
         limits: &Limits,
     ) -> Result<(), ParseError> {
+        let is_late = is_early && self.has_earlier;
         let (list, entries, limit, what) = match response.body {
             Body::Rules(rules) => (&mut self.rules, rules.0.count, limits.max_rules(), "rules"),
             Body::Players(players) => (&mut self.players, players.0.count, limits.max_players(), "players"),
             Body::Info(_) | Body::SmallPing(_) => return Ok(()),
         };
         let section = Section::new(datagram, entries, response.is_cut());
-        list.add(section, is_early);
+        list.add(section, is_late);
         let sum = |of: fn(&Section) -> usize| list.sections.iter().map(of).fold(0, usize::saturating_add);
         let bounds = [
             (list.sections.len(), limits.max_fragments(), "datagrams"),
@@ -106,7 +110,10 @@ impl Lists {
             list.is_over_limits = true;
             return Err(ParseError::limit(what, limit, 0));
         }
-        if matches!(response.body, Body::Rules(_)) && self.players.is_awaited && !is_early {
+        if is_late {
+            self.rules.outdated |= self.rules.reading;
+            self.players.outdated |= self.players.reading;
+        } else if matches!(response.body, Body::Rules(_)) && self.players.is_awaited {
             self.players.answered |= self.players.reading;
         }
         Ok(())
@@ -153,8 +160,7 @@ impl Lists {
 
 impl List {
     /// Takes a datagram of it. One that comes too early to be a reply, and behind those of an earlier reading, is of no reading.
-    fn add(&mut self, mut new: Section, is_early: bool) {
-        let is_late = is_early && self.sections.iter().any(|section| section.readings & !self.reading != 0);
+    fn add(&mut self, mut new: Section, is_late: bool) {
         new.readings = if is_late { 0 } else { self.reading };
         let known = self.sections.iter().position(|known| new.is_version_of(known));
         let Some((at, known)) = known.and_then(|at| Some((at, self.sections.get(at)?))) else {
@@ -219,7 +225,7 @@ impl List {
         }
         self.is_mixed |= is_mixed;
         if before & !self.outdated != 0 {
-            self.outdated = self.reading.saturating_sub(1);
+            self.outdated |= self.reading.saturating_sub(1);
         }
         let mut places = 0..;
         self.sections.retain(|_| places.next().is_none_or(|at| !outdated.contains(&at)));
