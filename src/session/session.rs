@@ -175,15 +175,13 @@ impl<C: Conversation> Session<C> {
         }
         if let Some((Timer::Reply, _)) = self.timer {
             let since = now.saturating_duration_since(self.sent_at);
-            // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
-            if self.rtt.is_none() && self.sends == 1 {
-                self.rtt = Some(since.into());
-            }
-            if !self.has_answered {
-                self.half_rtt = Micros::from(since).half();
-            } else if is_early {
+            if is_early {
                 // The measured round trip may have been an exceptionally long one.
                 self.half_rtt = self.half_rtt.half();
+            } else if self.rtt.is_none() {
+                // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
+                self.rtt = (self.sends == 1).then_some(since.into());
+                self.half_rtt = self.half_rtt.max(Micros::from(since).half());
             }
             self.has_answered = true;
             let silence = Duration::from(std::mem::take(&mut self.silence));

@@ -413,28 +413,33 @@ impl Lists<'_> {
         self.own().filter(move |datagram| datagram.at >= since)
     }
 
-    /// The requests for this list that brought no datagram sooner than an answer can come, each with the time from which one
-    /// can and the time of the next: from half of what the first reply took, which halves where one comes sooner.
+    /// The requests for this list that brought no datagram sooner than half a round trip, each with the time from which its
+    /// reply can come and that of the next. The round trip is that of the first request that one reply is known to answer,
+    /// or the longest before it; it halves where a datagram comes sooner.
     fn readings(&self, kind: u8) -> Vec<(Duration, Duration)> {
-        let (mut half, mut has_list, mut readings) = (None, false, Vec::new());
+        let (mut half, mut is_known, mut is_repeated) = (Duration::ZERO, false, false);
+        let (mut has_list, mut readings) = (false, Vec::new());
         let next = self.requests.iter().map(|(at, _)| *at).skip(1).chain([Duration::MAX]);
         for ((at, code), next) in self.requests.iter().zip(next) {
             let is_expected = |datagram: &&Datagram| {
-                let of = datagram.bytes.get(4);
-                (*code == 0) == (of == Some(&0)) && datagram.at >= *at && datagram.at < next
+                let is_info = datagram.bytes.get(4) == Some(&0);
+                (*code == 0) == is_info && datagram.at >= *at && datagram.at < next
             };
             let first = self.own().find(is_expected).map(|datagram| datagram.at - *at);
-            let least = half.unwrap_or_default();
-            let is_early = first.is_some_and(|first| first < least);
+            let is_early = first.is_some_and(|first| first < half);
             if (*code == 3 || *code == kind) && !(is_early && has_list) {
-                readings.push((*at + least, next));
+                readings.push((*at + half, next));
             }
-            half = match first {
-                Some(first) if half.is_none() => Some(first / 2),
-                Some(_) if is_early => Some(least / 2),
-                _ => half,
-            };
-            has_list |= first.is_some() && *code != 0;
+            if let Some(first) = first {
+                if is_early {
+                    half /= 2;
+                } else if !is_known {
+                    half = half.max(first / 2);
+                    is_known = !is_repeated;
+                }
+                has_list |= *code != 0;
+            }
+            is_repeated = first.is_none();
         }
         readings
     }
