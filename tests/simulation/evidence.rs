@@ -414,8 +414,8 @@ impl Lists<'_> {
     }
 
     /// The requests for this list that brought no datagram sooner than half a round trip, each with the time from which its
-    /// reply can come and that of the next. The round trip is that of the first request that one reply is known to answer,
-    /// or the longest before it; it halves where a datagram comes sooner.
+    /// reply can come and that of the next. Before the first of them nothing can have come late. The round trip is that of the
+    /// first request that was not repeated, or a longer one before it; it halves where a datagram comes sooner.
     fn readings(&self, kind: u8) -> Vec<(Duration, Duration)> {
         let (mut half, mut is_known, mut is_repeated) = (Duration::ZERO, false, false);
         let (mut has_list, mut readings) = (false, Vec::new());
@@ -423,12 +423,13 @@ impl Lists<'_> {
         for ((at, code), next) in self.requests.iter().zip(next) {
             let is_expected = |datagram: &&Datagram| {
                 let is_info = datagram.bytes.get(4) == Some(&0);
-                (*code == 0) == is_info && datagram.at >= *at && datagram.at < next
+                (*code == 0) == is_info && datagram.at > *at && datagram.at <= next
             };
             let first = self.own().find(is_expected).map(|datagram| datagram.at - *at);
             let is_early = first.is_some_and(|first| first < half);
-            if (*code == 3 || *code == kind) && !(is_early && has_list) {
-                readings.push((*at + half, next));
+            let least = if has_list { half } else { Duration::ZERO };
+            if (*code == 3 || *code == kind) && first.is_some_and(|first| first >= least) {
+                readings.push((*at + least, next));
             }
             if let Some(first) = first {
                 if is_early {
@@ -468,7 +469,7 @@ impl Lists<'_> {
         let readings = |is_it: &dyn Fn(&[u8]) -> bool| {
             let is_after = |(from, next): &&(Duration, Duration)| {
                 let mut own = self.own().filter(|datagram| is_it(&datagram.bytes));
-                own.any(|datagram| datagram.at >= *from && datagram.at < *next)
+                own.any(|datagram| datagram.at >= *from && datagram.at <= *next)
             };
             self.readings(kind).iter().filter(is_after).count()
         };

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bytes::Bytes;
-use queryport::ut2004::{Answer, Body, Command, FString, PlayerRecord, Request, Response, StatusQuery};
+use queryport::ut2004::{
+    Answer, Body, Command, Dialect, FString, PlayerRecord, Request, Response, StatusQuery,
+};
 use queryport::{Completeness, Limits, Outcome, Part, QueryError, Timing};
 
 use crate::common::driven::Driven;
@@ -307,15 +309,35 @@ fn copies_that_come_sooner_than_any_reply_are_no_reading() {
     let [long, short] = rules_of_two_datagrams();
     for soon in [1, 10, 19] {
         let first = [(40, short.clone()), (41, players(1..=1))];
-        // Three copies, and no reply to the requests.
-        let copy = [(soon, short.clone())];
-        let answer = timed(&[1], &[&first, &copy, &copy, &[]]);
-        assert!(!answer.completeness().is_complete(), "after {soon} ms");
+        // Copies, the second of them no sooner than a reply, and no reply to the requests.
+        for copies in [&[(soon, short.clone())][..], &[(soon, short.clone()), (soon + 30, short.clone())]] {
+            let answer = timed(&[1], &[&first, copies, copies, &[]]);
+            assert!(!answer.completeness().is_complete(), "after {soon} ms");
+        }
         // The replies take longer than those before them.
         let late = [(soon, short.clone()), (150, long.clone()), (151, short.clone())];
-        let answer = timed(&[1], &[&first, &late]);
+        let whole = [(150, long.clone()), (151, short.clone())];
+        let answer = timed(&[1], &[&first, &late, &whole]);
         assert_eq!((answer.rules().count(), answer.completeness()), (14, Completeness::Complete));
     }
+}
+
+/// The request for the info is lost once, so that its reply does not say how long a round trip takes. A spectator's datagram
+/// is lost each time, and the rules arrive twice: soon after the next request.
+#[test]
+fn a_copy_of_the_rules_does_not_prove_that_nobody_is_listed() {
+    let mut infos = 0;
+    let serve = |command| match command {
+        0 => {
+            infos += 1;
+            if infos == 1 { Vec::new() } else { vec![(40, info(0))] }
+        }
+        1 => vec![(40, whole_rules()), (50, whole_rules())],
+        _ => Vec::new(),
+    };
+    let query = StatusQuery::new(0, Limits::default()).with_dialect(Dialect::SeparateLists);
+    let answer = play(query.with_readings(1), serve).0.unwrap().answer;
+    assert!(!answer.completeness().is_complete());
 }
 
 /// A server that numbers no player, asked by a request that arrives twice: four players are in the parts of both replies.
