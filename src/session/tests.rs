@@ -365,7 +365,7 @@ fn what_comes_sooner_than_half_a_round_trip_is_early() {
 #[test]
 fn a_repeated_request_has_a_shortest_round_trip() {
     let mut rig = Rig::new(Script::default(), timing());
-    for (ms, datagram) in [(1, b"n"), (60, b"n"), (29, b"n"), (16, b"n"), (30, b"d")] {
+    for (ms, datagram) in [(40, b"n"), (19, b"n"), (60, b"n"), (29, b"n"), (16, b"d")] {
         rig.send();
         if rig.session.stats().requests == 1 {
             rig.pass(1000);
@@ -375,5 +375,5 @@ fn a_repeated_request_has_a_shortest_round_trip() {
         rig.receive(datagram);
     }
     let outcome = rig.session.poll_answer().unwrap().unwrap();
-    assert_eq!((&outcome.answer[..], outcome.rtt), (&b"nnennd"[..], Some(Duration::from_millis(60))));
+    assert_eq!((&outcome.answer[..], outcome.rtt), (&b"nennend"[..], Some(Duration::from_millis(60))));
 }

@@ -58,7 +58,8 @@
 //!
 //! Spectators are listed and not counted, so a count of 0 proves nothing: that nobody is listed takes three readings too. A
 //! datagram that comes sooner after a request than half a round trip is taken for a late copy of an earlier one
-//! ([`Conversation::receive_early`](crate::session::Conversation::receive_early)): it is part of the list and of no reading.
+//! ([`Conversation::receive_early`](crate::session::Conversation::receive_early)): it is part of the list, and the reading
+//! proves nothing, because more of them may come.
 //!
 //! So nothing that a reading showed is missing from a complete answer. What a list without change cannot show proves that
 //! it has changed: a player or a rule in another datagram than before, another short datagram, another count. Then the
