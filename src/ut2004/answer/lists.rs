@@ -29,7 +29,7 @@ const LAST_READING: u32 = 1 << 7;
 pub(crate) struct Lists {
     pub(crate) rules: List,
     pub(crate) players: List,
-    /// Datagrams arrived before the latest request.
+    /// Datagrams of them arrived before the latest request.
     has_earlier: bool,
 }
 
@@ -44,7 +44,8 @@ pub(crate) struct List {
     counted_after: u32,
     /// The bit of the latest reading; 0 before the first.
     reading: u32,
-    /// The readings before the last change of the list: they prove nothing of its present state.
+    /// The readings before the last change of the list, and those that a late datagram came with: they prove nothing of its
+    /// present state.
     outdated: u32,
     /// Of players: the readings whose request is known to have arrived, because rules of the same reply came.
     answered: u32,
@@ -83,7 +84,7 @@ impl Lists {
     }
 
     /// Takes a datagram of rules or players; others change nothing. `is_early`: it came sooner after the request than a reply
-    /// can.
+    /// can, so that it is a late one where an earlier request brought any.
     pub(crate) fn add(
         &mut self,
         datagram: &[u8],
@@ -159,7 +160,7 @@ impl Lists {
 }
 
 impl List {
-    /// Takes a datagram of it. One that comes too early to be a reply, and behind those of an earlier reading, is of no reading.
+    /// Takes a datagram of it. A late one is of no reading.
     fn add(&mut self, mut new: Section, is_late: bool) {
         new.readings = if is_late { 0 } else { self.reading };
         let known = self.sections.iter().position(|known| new.is_version_of(known));
@@ -224,7 +225,7 @@ impl List {
             }
         }
         self.is_mixed |= is_mixed;
-        if before & !self.outdated != 0 {
+        if before != 0 {
             self.outdated |= self.reading.saturating_sub(1);
         }
         let mut places = 0..;
