@@ -16,7 +16,8 @@ use std::time::Instant;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use queryport::Limits;
 use queryport::Secret;
-use queryport::quake3::master::{ListPart, ListQuery, ListRequest, Master, Options, list};
+use queryport::lists::{ListPart, Quake3List};
+use queryport::quake3::master::{ListRequest, Master, Options, list};
 use queryport::quake3::{Command, Request, huffman};
 use queryport::session::{Conversation, Remaining};
 
@@ -44,7 +45,7 @@ fn lists(c: &mut Criterion) {
     let request = ListRequest::extended(b"Test", 3);
     group.bench_function("collect the list", |b| {
         b.iter(|| {
-            let mut query = ListQuery::new(&request, &Limits::default()).unwrap().with_passes(1);
+            let mut query = Quake3List::new(&request, &Limits::default()).unwrap().with_passes(1);
             parts.iter().for_each(|part| drop(query.receive(part)));
             query.timeout(Remaining::Step)
         });

@@ -22,9 +22,10 @@ use std::time::{Duration, Instant};
 use clap::{Args, Parser, Subcommand};
 use command_line::WrongArgument;
 use queryport::gamespy1::secure::GameKey;
+use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
 use queryport::net::serve as serve_master;
-use queryport::quake3::master::{ListQuery, ListRequest, Master, MasterEvent, Options, Policy, Scope};
-use queryport::{Client, Limits, Secret, ServerList, gamespy1};
+use queryport::quake3::master::{self, Master, MasterEvent, Options, Policy};
+use queryport::{Client, Limits, Secret, ServerList};
 use tokio::net::UdpSocket;
 
 /// Command lines for `--help`.
@@ -180,38 +181,39 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
 }
 
 async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let mut servers =
+        Client::new()?.servers_at(&arguments.master, request(arguments)?).with_scope(Scope::Any);
+    while let Some(listed) = servers.next().await {
+        writeln!(io::stdout(), "{}", listed.server)?;
+    }
+    match servers.into_list() {
+        Ok(list) => Ok(summary(&list)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> {
     if let (Some(key), Some(game)) = (&arguments.key, &arguments.game) {
-        let mut request = gamespy1::list::ListRequest::new(game, key.clone());
+        let mut request = GameSpy1List::new(game, key.clone());
         request.login.clone_from(arguments.login.as_ref().unwrap_or(game));
-        let list = Client::new()?.gamespy1_servers(&arguments.master, &request).await?;
-        for server in &list.servers {
-            writeln!(io::stdout(), "{server}")?;
-        }
-        return Ok(summary(&list, 1));
+        return Ok(request.into());
     }
     let request = match (arguments.plain, &arguments.game, arguments.protocol) {
-        (Some(protocol), ..) => ListRequest::new(protocol),
-        (None, Some(game), Some(protocol)) => ListRequest::extended(game.as_bytes(), protocol),
+        (Some(protocol), ..) => master::ListRequest::new(protocol),
+        (None, Some(game), Some(protocol)) => master::ListRequest::extended(game.as_bytes(), protocol),
         _ => {
             let forms = "give a game and its protocol number, --plain PROTOCOL, or a game and --key KEY";
             return Err(WrongArgument(forms.to_owned()).into());
         }
     };
-    let request = ListRequest { empty: !arguments.playable, full: !arguments.playable, ..request };
-    let query = ListQuery::new(&request, &Limits::default())?.with_scope(Scope::Any);
-    let mut servers =
-        Client::new()?.quake3_servers(&arguments.master, query.with_passes(arguments.passes)).await?;
-    while let Some(server) = servers.next().await? {
-        writeln!(io::stdout(), "{server}")?;
-    }
-    let outcome = servers.finish().await?;
-    Ok(summary(&outcome.answer, outcome.stats.requests))
+    let request = master::ListRequest { empty: !arguments.playable, full: !arguments.playable, ..request };
+    Ok(Quake3List::new(&request, &Limits::default())?.with_passes(arguments.passes).into())
 }
 
 /// Says what is known of a list.
-fn summary(list: &ServerList, requests: u32) -> ExitCode {
+fn summary(list: &ServerList) -> ExitCode {
     command_line::complain(&format!(
-        "{} servers, {} out of scope, {} over the limit, {requests} requests: {}",
+        "{} servers, {} out of scope, {} over the limit: {}",
         list.servers.len(),
         list.out_of_scope,
         list.over_limit,

@@ -33,7 +33,7 @@
 //! | find the servers of a local network | `Client::lan` |
 //! | query thousands of servers | `Client::scan` |
 //! | mix servers, mocks and caches | the `Query` trait |
-//! | get a list of servers | `Client::quake3_servers`, `Client::gamespy1_servers`, `Client::ut2004_servers`, `Client::gamespy4_servers` |
+//! | get a list of servers | [`lists`], `Client::list` |
 //! | answer queries on a socket | [`serve::Responder`] and `net::serve` |
 //! | be listed by master servers | [`serve::Announcer`] |
 //! | run a Quake 3 master server | [`quake3::master`] |
@@ -189,6 +189,7 @@ pub mod gamespy4;
 pub mod guide;
 mod inspect;
 mod limits;
+pub mod lists;
 pub mod model;
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
@@ -198,6 +199,7 @@ mod protocol;
 pub mod quake3;
 mod reply;
 pub mod scan;
+mod scope;
 mod secret;
 pub mod serve;
 pub mod session;
@@ -210,10 +212,10 @@ pub mod ut2004;
 pub use error::{AnnounceError, EncodeError, ErrorKind, ListError, ParseError, ParseErrorKind, QueryError};
 pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
+pub use lists::ServerList;
 pub use model::completeness::{Completeness, Part, Verification};
 pub use model::detail::Detail;
 pub use model::rules::Rules;
-pub use model::server_list::ServerList;
 pub use model::status::{Player, ServerStatus, Team, ToStatus};
 pub use model::text::Text;
 #[cfg(feature = "tokio")]

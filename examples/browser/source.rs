@@ -177,7 +177,7 @@ impl Listing {
             List::Game(game) => match client.servers(game) {
                 Ok(mut servers) => {
                     while let Some(listed) = servers.next().await {
-                        if !self.add((listed.protocol, listed.server.to_string())).await {
+                        if !self.add((game.protocol, listed.server.to_string())).await {
                             return;
                         }
                     }
@@ -185,7 +185,7 @@ impl Listing {
                         match &report.list {
                             Some(Err(error)) => self.note(message(error)).await,
                             Some(Ok(list)) if !list.completeness.is_settled() => {
-                                let (address, known) = (report.master.address, list.completeness);
+                                let (address, known) = (&report.address, list.completeness);
                                 self.note(format!("{address}: {} servers, {known}", report.servers)).await;
                             }
                             _ => {}

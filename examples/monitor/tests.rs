@@ -125,7 +125,9 @@ fn a_server_that_is_down_has_no_stale_values() {
 fn games_are_sums() {
     let game = Game::find("openarena").unwrap();
     let sums = Some(Sums { listed: 300, up: 250, players: 900, bots: 120 });
-    let lists = [("dpmaster.deathmask.net:27950", true), ("master.ioquake3.org:27950", false)].into();
+    let lists =
+        [("dpmaster.deathmask.net:27950".to_owned(), true), ("master.ioquake3.org:27950".to_owned(), false)]
+            .into();
     let page =
         page(&Watched { servers: Vec::new(), games: vec![WatchedGame { game, sums, lists }] }).unwrap();
     assert!(page.contains("queryport_game_servers_up{game=\"openarena\"} 250\n"), "{page}");
@@ -320,7 +322,7 @@ fn the_dashboard_uses_metrics_of_the_page_in_valid_queries() {
     let queries = dashboard();
     assert!(queries.len() >= 12, "{queries:#?}");
     let mut watched = one(vec![Err(silent()), Ok(outcome("Srv", "q3dm17"))]);
-    let (game, lists) = (Game::find("openarena").unwrap(), [("list", true)].into());
+    let (game, lists) = (Game::find("openarena").unwrap(), [("list".to_owned(), true)].into());
     watched.games.push(WatchedGame { game, sums: Some(Sums::default()), lists });
     let page = page(&watched).unwrap();
     let mut shown = BTreeSet::new();
@@ -465,6 +467,6 @@ fn a_game_is_watched_through_its_list_servers() {
         }
         let watched = shared.borrow();
         assert_eq!(watched.games[0].sums, Some(Sums { listed: 1, ..Sums::default() }));
-        assert_eq!(watched.games[0].lists, [(address, true)].into());
+        assert_eq!(watched.games[0].lists, [(address.to_owned(), true)].into());
     });
 }

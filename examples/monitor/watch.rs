@@ -115,7 +115,7 @@ pub(crate) struct WatchedGame {
     pub(crate) game: &'static Game,
     pub(crate) sums: Option<Sums>,
     /// Whether each list server gave a list the last time.
-    pub(crate) lists: BTreeMap<&'static str, bool>,
+    pub(crate) lists: BTreeMap<String, bool>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -184,17 +184,17 @@ pub(crate) async fn watch_game(client: Client, watched: Shared, number: usize, i
     }
 }
 
-async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<&'static str, bool>), Error> {
+async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<String, bool>), Error> {
     let dialect = game.dialect.into_iter();
     let options = dialect.fold(queryport::QueryOptions::default(), queryport::QueryOptions::with_dialect);
     let client = client.clone().with_options(options);
     let mut servers = client.servers(game)?;
     let mut targets = Vec::new();
     while let Some(listed) = servers.next().await {
-        targets.push((listed.protocol, listed.server));
+        targets.push((game.protocol, listed.server));
     }
     let lists =
-        servers.masters().iter().map(|report| (report.master.address, matches!(report.list, Some(Ok(_)))));
+        servers.masters().iter().map(|report| (report.address.clone(), matches!(report.list, Some(Ok(_)))));
     let mut sums = Sums { listed: targets.len() as u64, ..Sums::default() };
     let mut scan = client.scan(targets, ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use queryport::games::{Game, Master, MasterForm};
-use queryport::net::GameServers;
-use queryport::quake3::master::Scope;
+use queryport::lists::Scope;
+use queryport::net::Servers;
 use queryport::{Client, Error, Timing};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -103,6 +103,7 @@ pub(crate) fn servers(
     // The timeout of a query is too short for many lists.
     let client = client.clone().with_timing(Timing::default());
     let mut servers = client.servers(game)?.with_timeout(lists.timeout).with_scope(lists.scope);
+    let protocol = game.protocol;
     tokio::spawn(async move {
         let mut listed = Vec::new();
         loop {
@@ -110,7 +111,7 @@ pub(crate) fn servers(
             match timeout(Duration::from_millis(200), servers.next()).await {
                 Ok(Some(server)) => {
                     listed.push(server.server);
-                    if sender.send((server.protocol, server.server.to_string())).await.is_err() {
+                    if sender.send((protocol, server.server.to_string())).await.is_err() {
                         return;
                     }
                 }
@@ -130,7 +131,7 @@ pub(crate) fn servers(
 }
 
 /// How far the lists are.
-fn progress(servers: &GameServers, listed: usize) -> String {
+fn progress(servers: &Servers, listed: usize) -> String {
     let masters = servers.masters();
     let ended = masters.iter().filter(|report| report.list.is_some()).count();
     let bytes: usize = masters.iter().map(|report| report.bytes).sum();
@@ -139,9 +140,9 @@ fn progress(servers: &GameServers, listed: usize) -> String {
 }
 
 /// A line for each list server.
-fn report(servers: &GameServers) {
+fn report(servers: &Servers) {
     for report in servers.masters() {
-        let address = report.master.address;
+        let address = report.address.as_str();
         match &report.list {
             Some(Ok(list)) => {
                 let (count, completeness) = (report.servers, list.completeness);

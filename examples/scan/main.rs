@@ -46,7 +46,7 @@ use futures_core::Stream;
 use indicatif::{ProgressBar, ProgressStyle};
 use ipnet::IpNet;
 use queryport::games::{Game, Master, MasterForm};
-use queryport::quake3::master::Scope;
+use queryport::lists::Scope;
 use queryport::scan::Scanned;
 use queryport::{
     Answer, Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing, ToStatus,

@@ -12,10 +12,10 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::gamespy1::list::{ListFormat, ListRequest, ListSession};
 use queryport::gamespy1::secure::GameKey;
 use queryport::gamespy1::server::{Dialect, Options};
 use queryport::gamespy1::{Answer, Request, Response, StatusQuery, server};
+use queryport::lists::{GameSpy1List, ListFormat};
 use queryport::session::Session;
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
@@ -133,10 +133,10 @@ pub fn conversation(data: &[u8]) {
 pub fn list(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
     let format = if choice & 1 == 0 { ListFormat::Plain } else { ListFormat::Compressed };
-    let mut request = ListRequest::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
     request.format = format;
     let now = Instant::now();
-    let mut session = ListSession::new(request, Timing::default(), now);
+    let mut session = request.session(Timing::default(), now);
     let mut sent = Vec::new();
     for piece in stream.chunks(usize::from(choice >> 1) + 1) {
         session.handle_bytes(now, piece);

@@ -6,27 +6,26 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use queryport::quake3::master::cod4x_session;
-use queryport::session::StreamSession;
-use queryport::{ListError, ServerList, Timing, gamespy4, ut2004};
+use queryport::lists::{Cod4xList, GameSpy2List, ListSession, Ut2004List};
+use queryport::{ListError, ServerList, Timing};
 
 /// The first byte chooses the game and the length of the pieces.
 pub fn ut2004(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
     let request = match choice & 1 {
-        0 => ut2004::list::ListRequest::ut2004(),
-        _ => ut2004::list::ListRequest::ut2003(),
+        0 => Ut2004List::ut2004(),
+        _ => Ut2004List::ut2003(),
     };
-    let session = || ut2004::list::ListSession::new(request.clone(), Timing::default(), Instant::now());
+    let session = || request.clone().session(Timing::default(), Instant::now());
     let piece = usize::from(choice >> 1) + 1;
     let list = run(session(), stream, piece);
     assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
     if let Ok(list) = list {
-        let addresses: Vec<_> = list.entries().map(|entry| entry.query_address()).collect();
-        check(&list.servers, &addresses);
+        let addresses: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
+        check(&list, &addresses);
         assert!(addresses.len() <= stream.len() / 17);
         let announced = list.announced.is_some_and(|announced| announced as usize == addresses.len());
-        assert_eq!(list.servers.completeness.is_complete(), announced);
+        assert_eq!(list.completeness.is_complete(), announced);
     }
 }
 
@@ -34,15 +33,14 @@ pub fn ut2004(data: &[u8]) {
 /// the key is fixed, so that lists can be found.
 pub fn gamespy4(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
-    let request = || gamespy4::list::ListRequest::new("swat4", "tG3j8c");
-    let session = || gamespy4::list::ListSession::new(request(), 0, Timing::default(), Instant::now());
+    let session = || GameSpy2List::new("swat4", "tG3j8c").session(0, Timing::default(), Instant::now());
     let list = run(session(), stream, usize::from(choice) + 1);
     assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
     if let Ok(list) = list {
-        let addresses: Vec<_> = list.entries().map(|entry| entry.query_address()).collect();
-        check(&list.servers, &addresses);
+        let addresses: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
+        check(&list, &addresses);
         assert!(addresses.len() <= stream.len() / 5);
-        let fields: usize = list.entries().map(|entry| entry.fields().count()).sum();
+        let fields: usize = list.entries.iter().map(|entry| entry.fields.len()).sum();
         assert!(fields <= stream.len());
     }
 }
@@ -50,7 +48,7 @@ pub fn gamespy4(data: &[u8]) {
 /// The first byte chooses the length of the pieces.
 pub fn cod4x(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
-    let session = || cod4x_session(6, Timing::default(), Instant::now());
+    let session = || Cod4xList::new(6).session(Timing::default(), Instant::now());
     let list = run(session(), stream, usize::from(choice) + 1);
     assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
     if let Ok(list) = list {
@@ -61,7 +59,7 @@ pub fn cod4x(data: &[u8]) {
 }
 
 /// Plays a stream to its end.
-fn run<A>(mut session: StreamSession<A>, stream: &[u8], piece: usize) -> Result<A, ListError> {
+fn run(mut session: ListSession, stream: &[u8], piece: usize) -> Result<ServerList, ListError> {
     let now = Instant::now();
     for piece in stream.chunks(piece) {
         session.poll_transmit(now, &mut Vec::new());

@@ -16,9 +16,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use queryport::quake3::master::{
-    ListPart, ListQuery, ListRequest, Master, MasterEvent, Options, Scope, list,
-};
+use queryport::lists::{ListPart, Quake3List, Scope};
+use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options, list};
 use queryport::quake3::{Command, Password, RconQuery, Reply, Request};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, Secret};
@@ -151,7 +150,7 @@ pub fn master(data: &[u8]) {
 pub fn conversation(data: &[u8]) {
     let limits = Limits::default().with_max_servers(500).with_max_fragments(8);
     let request = ListRequest::extended(b"x", 1);
-    let mut list = Some(ListQuery::new(&request, &limits).expect("a request").with_scope(Scope::Any));
+    let mut list = Some(Quake3List::new(&request, &limits).expect("a request").with_scope(Scope::Any));
     let mut rcon = Some(RconQuery::new(Password::new("x"), "status", &limits).expect("a command"));
     let mut taken = BTreeSet::new();
     for (_, kind, datagram) in script(data) {

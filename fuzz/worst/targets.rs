@@ -18,10 +18,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::quake3::master::{ListPart, ListQuery, ListRequest, Master, Options, Scope, cod4x_session};
+use queryport::ServerList;
+use queryport::lists::{
+    Cod4xList, GameSpy1List, GameSpy2List, ListFormat, ListPart, ListSession, Quake3List, Scope, Ut2004List,
+};
+use queryport::quake3::master::{ListRequest, Master, Options};
 use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder, Service};
-use queryport::session::{Conversation, Session, StreamSession};
+use queryport::session::{Conversation, Session};
 use queryport::{
     Limits, Player, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, StatusQuery, Team, Timing,
     ToStatus, gamespy1, gamespy4, inspect, quake3, ut2004,
@@ -108,12 +112,8 @@ pub const TARGETS: &[Target] = &[
         let query = gamespy1::StatusQuery::commands_with_echo(&[Basic, Rules, Players, Teams], limits());
         session(query.unwrap(), input, |_| None, |_, _| ())
     }),
-    target("gamespy1 list, plain", Kind::Stream, |input| {
-        gamespy1_list(gamespy1::list::ListFormat::Plain, input)
-    }),
-    target("gamespy1 list, compressed", Kind::Stream, |input| {
-        gamespy1_list(gamespy1::list::ListFormat::Compressed, input)
-    }),
+    target("gamespy1 list, plain", Kind::Stream, |input| gamespy1_list(ListFormat::Plain, input)),
+    target("gamespy1 list, compressed", Kind::Stream, |input| gamespy1_list(ListFormat::Compressed, input)),
     target("gamespy1 responder", Kind::Datagrams, |input| {
         use gamespy1::server::{Dialect, Options};
         let mut options = Options::new(Dialect::Unreal);
@@ -223,7 +223,7 @@ pub const TARGETS: &[Target] = &[
     }),
     target("quake3 list", Kind::Datagrams, |input| {
         let request = ListRequest::extended(b"x", 1);
-        let query = ListQuery::new(&request, &limits()).unwrap().with_scope(Scope::Any).with_passes(8);
+        let query = Quake3List::new(&request, &limits()).unwrap().with_scope(Scope::Any).with_passes(8);
         conversation(query, input, |_| None, |_, _| (), |list| drop(black_box(list)))
     }),
     target("quake3 list part", Kind::Datagram, |input| {
@@ -233,7 +233,7 @@ pub const TARGETS: &[Target] = &[
         })
     }),
     target("quake3 cod4x list", Kind::Stream, |input| {
-        stream(cod4x_session(6, Timing::default(), Instant::now()), input.datagrams, |list| {
+        stream(Cod4xList::new(6).session(Timing::default(), Instant::now()), input.datagrams, |list| {
             drop(black_box(list));
         })
     }),
@@ -276,10 +276,8 @@ pub const TARGETS: &[Target] = &[
         session(ut2004::StatusQuery::new(7, limits()), input, |_| None, |_, _| ())
     }),
     target("ut2004 session, second reading", Kind::Datagrams, ut2004_second_reading),
-    target("ut2004 list", Kind::Stream, |input| ut2004_list(ut2004::list::ListRequest::ut2004(), input)),
-    target("ut2004 list, ut2003", Kind::Stream, |input| {
-        ut2004_list(ut2004::list::ListRequest::ut2003(), input)
-    }),
+    target("ut2004 list", Kind::Stream, |input| ut2004_list(Ut2004List::ut2004(), input)),
+    target("ut2004 list, ut2003", Kind::Stream, |input| ut2004_list(Ut2004List::ut2003(), input)),
     target("ut2004 responder", Kind::Datagrams, |input| {
         responder(ut2004::server::Options::default().into(), input, |_, _| ())
     }),
@@ -458,7 +456,7 @@ fn ut2004_second_reading(mut input: Input) -> Work {
     session(ut2004::StatusQuery::new(7, limits()), input, info, |_, _| ())
 }
 
-fn stream<A: 'static>(mut session: StreamSession<A>, pieces: Vec<Vec<u8>>, done: fn(A)) -> Work {
+fn stream(mut session: ListSession, pieces: Vec<Vec<u8>>, done: fn(ServerList)) -> Work {
     let bytes = wire(&pieces);
     Box::new(move || {
         let (now, mut out) = (Instant::now(), Vec::new());
@@ -476,11 +474,11 @@ fn stream<A: 'static>(mut session: StreamSession<A>, pieces: Vec<Vec<u8>>, done:
 }
 
 /// Behind a greeting.
-fn gamespy1_list(format: gamespy1::list::ListFormat, mut input: Input) -> Work {
+fn gamespy1_list(format: ListFormat, mut input: Input) -> Work {
     let key = gamespy1::secure::GameKey::new("Z5Nfb0").unwrap();
-    let mut request = gamespy1::list::ListRequest::new("ut", key);
+    let mut request = GameSpy1List::new("ut", key);
     request.format = format;
-    let session = gamespy1::list::ListSession::new(request, Timing::default(), Instant::now());
+    let session = request.session(Timing::default(), Instant::now());
     input.datagrams.insert(0, br"\basic\\secure\WFXNEA".to_vec());
     stream(session, input.datagrams, |list| drop(black_box(list)))
 }
@@ -489,8 +487,7 @@ fn gamespy1_list(format: gamespy1::list::ListFormat, mut input: Input) -> Work {
 fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
     input.datagrams.insert(0, beginning.to_vec());
     let (now, key) = (Instant::now(), "tG3j8c");
-    let request = gamespy4::list::ListRequest::new("swat4", key);
-    let mut session = gamespy4::list::ListSession::new(request, 0, Timing::default(), now);
+    let mut session = GameSpy2List::new("swat4", key).session(0, Timing::default(), now);
     let mut sent = Vec::new();
     session.poll_transmit(now, &mut sent);
     let lengths: Vec<usize> = input.datagrams.iter().map(Vec::len).collect();
@@ -509,14 +506,14 @@ fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
         rest = after;
     }
     stream(session, input.datagrams, |list| {
-        black_box(list.entries().map(|entry| entry.fields().count()).sum::<usize>());
+        black_box(list.entries.iter().map(|entry| entry.fields.len()).sum::<usize>());
     })
 }
 
 /// Behind the login and a count of servers that never come.
-fn ut2004_list(request: ut2004::list::ListRequest, mut input: Input) -> Work {
+fn ut2004_list(request: Ut2004List, mut input: Input) -> Work {
     let is_ut2004 = request.version >= 3000;
-    let session = ut2004::list::ListSession::new(request, Timing::default(), Instant::now());
+    let session = request.session(Timing::default(), Instant::now());
     let mut login = vec![b"\x04\0\0\0\x0312\0".to_vec(), b"\x0e\0\0\0\x09APPROVED\0\x03\0\0\0".to_vec()];
     if is_ut2004 {
         login.push(b"\x0a\0\0\0\x09VERIFIED\0".to_vec());
@@ -524,7 +521,7 @@ fn ut2004_list(request: ut2004::list::ListRequest, mut input: Input) -> Work {
     login.push(b"\x05\0\0\0\xff\xff\xff\x7f\x01".to_vec());
     login.append(&mut input.datagrams);
     stream(session, login, |list| {
-        black_box(list.entries().count());
+        black_box(list.entries.len());
     })
 }
 

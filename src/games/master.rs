@@ -37,14 +37,14 @@ pub enum MasterForm {
     Hexadecimal,
     /// Quake 3's `getserversExt GAME NUMBER empty full` over UDP: dpmaster and ioquake3's master.
     Long,
-    /// GameSpy v1's list over TCP, see [`gamespy1::list`](crate::gamespy1::list).
+    /// GameSpy v1's list over TCP, see [`GameSpy1List`](crate::lists::GameSpy1List).
     GameSpy1,
-    /// Unreal Engine 2's list over TCP, see [`ut2004::list`](crate::ut2004::list).
+    /// Unreal Engine 2's list over TCP, see [`Ut2004List`](crate::lists::Ut2004List).
     Ut2004,
     /// GameSpy v2's list over TCP, enciphered with [`Game::key`](super::Game::key), see
-    /// [`gamespy4::list`](crate::gamespy4::list).
+    /// [`GameSpy2List`](crate::lists::GameSpy2List).
     GameSpy2,
-    /// `CoD4X`'s list over TCP, see [`cod4x_session`](crate::quake3::master::cod4x_session).
+    /// `CoD4X`'s list over TCP, see [`Cod4xList`](crate::lists::Cod4xList).
     Cod4x,
 }
 

@@ -27,6 +27,7 @@
 pub(crate) mod discovery;
 mod find;
 mod game;
+mod list_requests;
 mod master;
 mod query_port;
 mod recognise;

@@ -122,7 +122,6 @@ mod answer;
 mod client;
 mod family;
 mod from_status;
-pub mod list;
 pub mod secure;
 pub mod server;
 mod to_status;

@@ -14,7 +14,7 @@ use std::fmt;
 use crate::error::EncodeError;
 
 /// Longest challenge that is answered, in bytes.
-pub(super) const MAX_CHALLENGE: usize = 64;
+pub(crate) const MAX_CHALLENGE: usize = 64;
 
 /// The key of a game. `Debug` does not show it.
 ///

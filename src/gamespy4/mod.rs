@@ -117,7 +117,6 @@ mod answer;
 mod client;
 mod from_status;
 pub mod just_cause_2;
-pub mod list;
 pub mod minecraft;
 pub mod server;
 pub(crate) mod snapshots;

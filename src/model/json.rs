@@ -274,7 +274,7 @@ impl<'de> Visitor<'de> for RulesVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut pairs: A) -> Result<Rules, A::Error> {
         let mut rules = Rules::default();
         while let Some((key, value)) = pairs.next_element::<(Text, Text)>()? {
-            rules.push_texts(&key, &value);
+            rules.push_texts(key.as_ref(), value.as_ref());
         }
         Ok(rules)
     }

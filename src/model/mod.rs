@@ -10,7 +10,6 @@ pub(crate) mod detail;
 mod json;
 pub(crate) mod occupancy;
 pub(crate) mod rules;
-pub(crate) mod server_list;
 pub(crate) mod status;
 pub(crate) mod text;
 
@@ -24,8 +23,6 @@ pub use json::Detailed;
 pub(crate) use occupancy::Occupancy;
 pub(crate) use rules::Rules;
 pub(crate) use rules::RulesBuilder;
-pub use server_list::ListCompleteness;
-pub(crate) use server_list::{ServerCollector, ServerList};
 pub(crate) use status::{Player, ServerStatus, Team, ToStatus};
 pub(crate) use text::Text;
 pub use text::{Span, Style, TextRef};

@@ -111,8 +111,7 @@ impl Rules {
 
     /// Appends a pair of texts with their character sets. A list has one kind of colour codes: that of the latest value
     /// that has any.
-    #[cfg(feature = "serde")]
-    pub(super) fn push_texts(&mut self, key: &super::text::Text, value: &super::text::Text) {
+    pub(crate) fn push_texts(&mut self, key: TextRef<'_>, value: TextRef<'_>) {
         self.push_with((key.raw(), key.style().charset), (value.raw(), value.style().charset));
         let colours = value.style().colours;
         if colours != Colours::None {

@@ -1,8 +1,9 @@
 //! Querying servers.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -11,6 +12,7 @@ use super::error::Error;
 use super::exchange::{self, Exchange};
 use super::resolve::{Family, resolve};
 use crate::address::is_unicast;
+use crate::lists::ServerList;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::protocol::{Answer, Protocol, StatusQuery};
@@ -41,8 +43,8 @@ pub struct Client {
     pub(super) family: Family,
     pub(super) local: Option<SocketAddr>,
     counter: Arc<AtomicU64>,
-    #[cfg(feature = "games")]
-    pub(super) lists: Arc<super::list_memory::ListMemory>,
+    /// The lists that the client and its clones have read, and when.
+    pub(super) lists: Arc<Mutex<BTreeMap<String, (Instant, ServerList)>>>,
 }
 
 impl Client {
@@ -66,7 +68,6 @@ impl Client {
             family: Family::Any,
             local: None,
             counter: Arc::default(),
-            #[cfg(feature = "games")]
             lists: Arc::default(),
         }
     }

@@ -10,13 +10,8 @@ mod detect;
 pub(crate) mod error;
 mod exchange;
 #[cfg(feature = "games")]
-mod game_servers;
-#[cfg(feature = "games")]
 mod lan;
-#[cfg(feature = "games")]
-mod list_memory;
 mod lists;
-mod quake3_servers;
 pub(crate) mod query;
 #[cfg(feature = "games")]
 mod query_game;
@@ -26,10 +21,7 @@ pub(crate) mod scan;
 mod serve;
 
 pub use detect::Detected;
-#[cfg(feature = "games")]
-#[cfg_attr(docsrs, doc(cfg(feature = "games")))]
-pub use game_servers::{GameServers, Listed, MasterReport};
-pub use quake3_servers::Servers;
+pub use lists::{Listed, MasterReport, Servers};
 pub use query::Target;
 pub use rcon::{Rcon, RconMode};
 pub use resolve::Family;

@@ -7,7 +7,7 @@
 //! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`server::answer`], [`server::verify_challenge`] |
 //! | `connect`: reserve a player slot | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
 //! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`print()`] |
-//! | `getservers`, `heartbeat`: the list of servers | [`master::ListQuery`], [`Announcer`](crate::serve::Announcer) | [`master::Master`] |
+//! | `getservers`, `heartbeat`: the list of servers | [`lists::Quake3List`](crate::lists::Quake3List), [`Announcer`](crate::serve::Announcer) | [`master::Master`] |
 //!
 //! # Flow
 //! A `getinfo` or `getstatus` is answered with one datagram, never more; `rcon` and `getservers` with several.
@@ -134,7 +134,7 @@ mod rcon;
 pub mod server;
 mod teams;
 mod to_status;
-mod wire;
+pub(crate) mod wire;
 
 pub use answer::Answer;
 pub use client::{Dialect, StatusQuery};

@@ -24,7 +24,6 @@ mod machine;
 pub(crate) mod outcome;
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 mod session;
-mod stream;
 #[cfg(test)]
 mod tests;
 pub(crate) mod timing;
@@ -36,6 +35,4 @@ pub use machine::Machine;
 pub(crate) use outcome::Outcome;
 pub use outcome::QueryStats;
 pub use session::{Session, Transmit};
-pub(crate) use stream::StreamConversation;
-pub use stream::StreamSession;
 pub(crate) use timing::Timing;

@@ -137,10 +137,9 @@
 mod answer;
 mod client;
 mod from_status;
-pub mod list;
 pub mod server;
 mod to_status;
-mod wire;
+pub(crate) mod wire;
 
 pub use answer::Answer;
 pub use client::{Dialect, StatusQuery};

@@ -15,7 +15,6 @@
 mod common;
 
 mod conversation;
-mod list;
 mod minecraft;
 mod model;
 mod moments;

@@ -3,7 +3,8 @@ use std::net::SocketAddr;
 
 use allocation_counter::measure;
 use bytes::Bytes;
-use queryport::quake3::master::{ListPart, list};
+use queryport::lists::ListPart;
+use queryport::quake3::master::list;
 use queryport::quake3::{Answer, Command, Reply, Request, Response};
 use queryport::{Limits, Player, ServerStatus, ToStatus, gamespy1, gamespy4, ut2004};
 

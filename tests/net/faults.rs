@@ -8,15 +8,16 @@ use std::process::Command;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use queryport::lists::{Quake3List, Ut2004List};
 use queryport::net::{Rcon, serve};
 use queryport::quake3::Password;
-use queryport::quake3::master::{ListQuery, ListRequest};
+use queryport::quake3::master::ListRequest;
 use queryport::scan::Scanner;
 use queryport::serve::Responder;
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Transmit, Verdict};
 use queryport::{
     Client, Error, ErrorKind, Limits, Protocol, QueryError, QueryOptions, ScanOptions, Secret, ServerStatus,
-    StatusQuery, Timing, ut2004,
+    StatusQuery, Timing,
 };
 use tokio::net::UdpSocket;
 
@@ -138,15 +139,14 @@ fn a_future_may_be_dropped_at_every_await() {
         })
         .await;
         drop_everywhere("list over UDP", || async {
-            let query = ListQuery::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
-            client.quake3_servers(silent, query).await.unwrap().finish().await
+            let query = Quake3List::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
+            client.list(silent, query).await
         })
         .await;
         // A list server that accepts and says nothing.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let master = &listener.local_addr().unwrap().to_string();
-        let request = &ut2004::list::ListRequest::ut2004();
-        drop_everywhere("list over TCP", || client.ut2004_servers(master, request)).await;
+        drop_everywhere("list over TCP", || client.list(master, Ut2004List::ut2004())).await;
         // A server ends with its socket only.
         let socket = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
         let mut responder = Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now());

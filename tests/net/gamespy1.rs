@@ -2,9 +2,9 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::gamespy1::list::{ListError, ListFormat, ListRequest};
 use queryport::gamespy1::secure::GameKey;
 use queryport::gamespy1::{Command, StatusQuery, server};
+use queryport::lists::{GameSpy1List, ListError, ListFormat};
 use queryport::{Client, Error, ErrorKind, Limits, Player, ServerStatus, Timing};
 use tokio::net::TcpListener;
 
@@ -41,8 +41,8 @@ async fn master(format: &'static str, list: Vec<u8>, closes: bool) -> SocketAddr
     GameSpy1 { login, key, game, format, pieces: (5, 1), closes }.start(list).await
 }
 
-fn request() -> ListRequest {
-    ListRequest::new("ut", GameKey::new("Z5Nfb0").unwrap())
+fn request() -> GameSpy1List {
+    GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap())
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
             let address = master(word, list, close).await;
             let mut request = request();
             request.format = format;
-            let list = client().gamespy1_servers(&address.to_string(), &request).await.unwrap();
+            let list = client().list(&address.to_string(), request).await.unwrap();
             let servers: Vec<String> = list.servers.iter().map(ToString::to_string).collect();
             assert_eq!(servers, ["192.0.2.1:7778", "192.0.2.2:7788"]);
             assert!(list.completeness.is_complete(), "{format:?}");
@@ -66,25 +66,28 @@ async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
 #[tokio::test]
 async fn each_failure_of_a_list_server_has_its_error() {
     let address = master("", br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
-    let list = client().gamespy1_servers(&address.to_string(), &request()).await.unwrap();
+    let list = client().list(&address.to_string(), request()).await.unwrap();
     assert_eq!((list.servers.len(), list.completeness.is_complete()), (1, false));
 
-    let wrong_key = ListRequest::new("ut", GameKey::new("Z5Nfb1").unwrap());
+    let wrong_key = GameSpy1List::new("ut", GameKey::new("Z5Nfb1").unwrap());
     let address = master("", Vec::new(), true).await;
-    let error = client().gamespy1_servers(&address.to_string(), &wrong_key).await.unwrap_err();
+    let error = client().list(&address.to_string(), wrong_key).await.unwrap_err();
     assert!(
         matches!(&error, Error::List { error: ListError::Refused(text), .. } if text == "Validation error")
     );
 
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let started = Instant::now();
-    let error =
-        client().gamespy1_servers(&silent.local_addr().unwrap().to_string(), &request()).await.unwrap_err();
+    let mut servers = client()
+        .servers_at(&silent.local_addr().unwrap().to_string(), request())
+        .with_timeout(Duration::from_secs(1));
+    assert_eq!(servers.next().await, None);
+    let error = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap_err();
     assert!(matches!(error, Error::List { error: ListError::NoGreeting, .. }), "{error}");
     assert!(started.elapsed() < Duration::from_secs(3), "not longer than the timeout");
 
     let closed = silent.local_addr().unwrap();
     drop(silent);
-    let error = client().gamespy1_servers(&closed.to_string(), &request()).await.unwrap_err();
+    let error = client().list(&closed.to_string(), request()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io, "{error}");
 }

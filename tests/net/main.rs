@@ -19,7 +19,6 @@ mod client;
 mod faults;
 mod gamespy1;
 mod lan;
-mod lists;
 mod quake3;
 mod scan;
 

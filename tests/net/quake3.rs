@@ -3,8 +3,9 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use queryport::lists::{Quake3List, Scope};
 use queryport::net::{Rcon, RconMode, serve};
-use queryport::quake3::master::{ListQuery, ListRequest, Master, Options, Scope};
+use queryport::quake3::master::{ListRequest, Master, Options};
 use queryport::quake3::{Command, Password, RconError, Reason, ReplyForm, Request, print, server};
 use queryport::serve::{Announcer, Responder};
 use queryport::{Client, Error, ErrorKind, Limits, Player, Protocol, Secret, ServerStatus, Timing};
@@ -99,14 +100,13 @@ async fn announced_servers_are_listed_and_queried() {
     }
     let client = client();
     let ask = async |master: SocketAddr| {
-        let query = ListQuery::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
-        let query = query.with_scope(Scope::Any);
-        let mut servers = client.quake3_servers(&master.to_string(), query).await.unwrap();
+        let query = Quake3List::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
+        let mut servers = client.servers_at(&master.to_string(), query).with_scope(Scope::Any);
         let mut found = BTreeSet::new();
-        while let Some(server) = servers.next().await.unwrap() {
-            assert!(found.insert(server));
+        while let Some(listed) = servers.next().await {
+            assert!(found.insert(listed.server));
         }
-        let list = servers.finish().await.unwrap().answer;
+        let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap().clone();
         // A server that joins between the passes leaves the list unsettled.
         let is_settled = list.completeness.is_settled();
         assert_eq!(list.servers.into_iter().collect::<BTreeSet<_>>(), found);

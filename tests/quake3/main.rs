@@ -14,7 +14,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod cod4x;
 mod connect;
 mod conversation;
 mod exchange;

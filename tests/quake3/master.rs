@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
 use queryport::ServerList;
-use queryport::model::ListCompleteness;
-use queryport::quake3::master::{ListPart, ListQuery, ListRequest, Master, MasterEvent, Options, Scope};
+use queryport::lists::{ListCompleteness, ListPart, Quake3List, Scope};
+use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options};
 use queryport::quake3::{Command, Request, Response, server};
 use queryport::serve::{Announcer, AnnouncerEvent, Responder};
 use queryport::session::{Conversation, OnTimeout, Remaining, Session, Verdict};
@@ -68,7 +68,7 @@ fn fetch(
 ) -> (Result<Outcome<ServerList>, QueryError>, BTreeSet<SocketAddr>) {
     let (client_at, master_at) = (at(CLIENT), at(MASTER));
     let request = ListRequest { empty: true, full: true, ..ListRequest::extended(b"Test", 3) };
-    let query = ListQuery::new(&request, &Limits::default()).unwrap().with_passes(passes);
+    let query = Quake3List::new(&request, &Limits::default()).unwrap().with_passes(passes);
     let timing = Timing::default().with_timeout(Duration::from_secs(30));
     let mut now = start;
     let mut session = Session::new(query, master_at, timing, now);
@@ -432,7 +432,7 @@ fn lists_that_qstat_read() {
     ] {
         let request = ListRequest { empty: true, full: true, ..request };
         let mut query =
-            ListQuery::new(&request, &Limits::default()).unwrap().with_scope(Scope::Any).with_passes(1);
+            Quake3List::new(&request, &Limits::default()).unwrap().with_scope(Scope::Any).with_passes(1);
         assert_eq!(crate::common::request(&mut query), from(name, "client")[0], "{name}");
         for datagram in from(name, "master") {
             assert!(matches!(query.receive(&datagram), Verdict::Partial(_)));

@@ -1,7 +1,7 @@
 //! What must hold for any packet: written and read again, cut, flipped, made of noise.
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::quake3::master::ListPart;
+use queryport::lists::ListPart;
 use queryport::quake3::{
     Answer, Command, Kind, Password, RconQuery, RconRequest, Reply, ReplyForm, Request, Response,
     StatusQuery, huffman, print,

@@ -1,6 +1,6 @@
 //! The largest datagrams there are, read on a thread with a small stack: no reading uses more of it for a longer input.
 use bytes::Bytes;
-use queryport::quake3::master::ListPart;
+use queryport::lists::ListPart;
 use queryport::quake3::{
     Answer, Command, ConnectQuery, ConnectRequest, InfoString, Password, RconQuery, Reply, ReplyForm,
     Request, Response, StatusQuery, huffman, print, server,

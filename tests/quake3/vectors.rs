@@ -1,6 +1,6 @@
 //! Recorded servers, third-party captures and recorded exchanges.
 use bytes::Bytes;
-use queryport::quake3::master::ListPart;
+use queryport::lists::ListPart;
 use queryport::quake3::{Answer, Kind, Reply, Request, Response};
 use queryport::{Limits, ToStatus};
 use serde_json::{Map, Value, json};

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use queryport::quake3::master::{ListQuery, ListRequest};
+use queryport::lists::Quake3List;
+use queryport::quake3::master::ListRequest;
 use queryport::quake3::{Password, RconQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Session, Verdict};
 use queryport::{
@@ -328,7 +329,7 @@ fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
 /// The list that a master sends after each request.
 fn master_list(passes: &[&[&[u8]]]) -> queryport::ServerList {
     let mut query =
-        ListQuery::new(&ListRequest::new(68), &Limits::default()).unwrap().with_passes(passes.len() as u8);
+        Quake3List::new(&ListRequest::new(68), &Limits::default()).unwrap().with_passes(passes.len() as u8);
     for pass in passes {
         query.request(&mut Vec::new());
         pass.iter().for_each(|datagram| drop(query.receive(datagram)));

@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::model::ListCompleteness;
-use queryport::quake3::master::{ListQuery, ListRequest, Scope};
+use queryport::lists::{ListCompleteness, Quake3List, Scope};
+use queryport::quake3::master::ListRequest;
 use queryport::quake3::{Password, RconError, RconQuery};
 use queryport::{Limits, Timing};
 
@@ -161,7 +161,7 @@ pub fn master(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     };
     let request = ListRequest { empty: true, full: true, ..ListRequest::new(68) };
     let query =
-        ListQuery::new(&request, &Limits::default()).unwrap().with_passes(passes).with_scope(Scope::Any);
+        Quake3List::new(&request, &Limits::default()).unwrap().with_passes(passes).with_scope(Scope::Any);
     let mut network = Network::new(rates, key, cut);
     let (mut last, mut answered) = (0, 0_u64);
     let (course, replies) = run(query, timing, &mut network, |now, moment| {

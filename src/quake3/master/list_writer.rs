@@ -66,7 +66,8 @@ impl<'a> PartWriter<'a> {
 /// an `extended` list and are left out of others.
 ///
 /// ```
-/// use queryport::quake3::master::{ListPart, list};
+/// use queryport::lists::ListPart;
+/// use queryport::quake3::master::list;
 ///
 /// let parts = list(["192.0.2.1:27960".parse()?, "[2001:db8::1]:27960".parse()?], true);
 /// assert_eq!(ListPart::parse(&parts[0])?.iter().count(), 2);
@@ -96,8 +97,8 @@ pub fn list(servers: impl IntoIterator<Item = SocketAddr>, extended: bool) -> Ve
 mod tests {
     use std::net::{Ipv4Addr, Ipv6Addr};
 
-    use super::super::list_part::ListPart;
     use super::*;
+    use crate::quake3::wire::list_part::ListPart;
 
     #[test]
     fn datagrams_are_packed_and_ended_as_clients_need() {

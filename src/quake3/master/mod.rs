@@ -37,30 +37,22 @@
 //!   address and per client: dpmaster, doc/techinfo.txt and testsuite. [`Master`] differs where it says so: it keeps
 //!   nothing of a server before it has proved its address, and it paces its lists.
 //!
-//! A client's side is [`ListQuery`], over TCP [`cod4x_session`], a game server's [`Announcer`](crate::serve::Announcer), a master's [`Master`].
+//! A client's side is [`Quake3List`](crate::lists::Quake3List), a game server's [`Announcer`](crate::serve::Announcer), a master's [`Master`].
 
-mod cod4x;
 mod description;
 mod games;
-mod list_part;
-mod list_query;
 mod list_writer;
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 mod master;
 mod options;
 mod outbox;
 mod registry;
-mod scope;
 #[cfg(test)]
 mod tests;
 
 pub use super::wire::get_servers::ListRequest;
-pub use cod4x::cod4x_session;
 pub(crate) use description::{check_status, check_tag, encode_heartbeat};
 pub use games::Policy;
-pub use list_part::ListPart;
-pub use list_query::ListQuery;
 pub use list_writer::list;
 pub use master::{Master, MasterEvent, MasterStats};
 pub use options::Options;
-pub use scope::Scope;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::games::Policy;
-use super::scope::Scope;
+use crate::scope::Scope;
 
 /// How a master behaves. The defaults are dpmaster's where it has the same setting.
 ///

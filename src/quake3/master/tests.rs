@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::games::Policy;
-use super::list_part::ListPart;
 use super::master::{Master, MasterEvent};
 use super::options::Options;
-use super::scope::Scope;
+use crate::quake3::wire::list_part::ListPart;
 use crate::quake3::wire::request::{Command, Request};
+use crate::scope::Scope;
 use crate::secret::Secret;
 
 /// A master with fake servers and clients around it, in virtual time.

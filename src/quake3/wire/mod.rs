@@ -3,13 +3,14 @@
 
 pub(super) mod challenge;
 pub(super) mod connect;
-pub(super) mod get_servers;
+pub(crate) mod get_servers;
 pub(super) mod infostring;
+pub(crate) mod list_part;
 pub(super) mod mark;
 pub(super) mod player;
 pub(super) mod rcon;
 pub(super) mod reply;
-pub(super) mod request;
+pub(crate) mod request;
 pub(super) mod response;
 pub(super) mod secure_rcon;
 pub(super) mod words;

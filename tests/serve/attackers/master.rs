@@ -5,7 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use queryport::Secret;
-use queryport::quake3::master::{ListPart, Master, Options};
+use queryport::lists::ListPart;
+use queryport::quake3::master::{Master, Options};
 use queryport::quake3::{Command, Request};
 
 use super::genes::{Attacker, Figures, Gene, Random};

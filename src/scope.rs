@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 /// multicast and broadcast.
 ///
 /// ```
-/// use queryport::quake3::master::Scope;
+/// use queryport::lists::Scope;
 ///
 /// let at = |text: &str| text.parse().unwrap();
 /// assert!(Scope::Public.admits(at("8.8.8.8:27960")) && !Scope::Public.admits(at("10.0.0.1:27960")));

@@ -1,12 +1,13 @@
-//! The list of servers that a master server sends.
+//! The list of servers that a list server sends.
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use crate::limits::Limits;
+use crate::model::Rules;
 
-/// The list of servers that a master server sent.
+/// The list of servers that a list server sent.
 ///
 /// ```
 /// use queryport::ServerList;
@@ -28,34 +29,102 @@ pub struct ServerList {
     pub completeness: ListCompleteness,
     /// Addresses left out because of their scope, for example loopback addresses in a list from the Internet.
     pub out_of_scope: u32,
-    /// Addresses left out because of [`Limits::max_servers`](crate::Limits::max_servers), each as often as it came.
+    /// Addresses left out because of [`Limits::max_servers`], each as often as it came.
     pub over_limit: u32,
+    /// What the list server says of each server, in the order of the list; a server listed twice has two entries. GameSpy v2's
+    /// and UT2004's lists alone have entries.
+    pub entries: Vec<ListedServer>,
+    /// GameSpy v2: the address that the list server saw the request come from.
+    pub client: Option<Ipv4Addr>,
+    /// GameSpy v2: flags of the game that asked. 128: its servers answer queries only with a challenge.
+    pub backend_flags: Option<u16>,
+    /// UT2004: how many servers the list server announced.
+    pub announced: Option<u32>,
+}
+
+/// What a list server says of a server. A list server may be wrong or late: query the server itself.
+///
+/// ```
+/// use queryport::ServerList;
+///
+/// fn print(list: &ServerList) {
+///     for listed in &list.entries {
+///         // UT2004's lists name it `ServerName`.
+///         if let Some(name) = listed.fields.get("hostname") {
+///             println!("{} {name}", listed.server);
+///         }
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ListedServer {
+    /// The address that answers queries.
+    pub server: SocketAddr,
+    /// UT2004: the port that players connect to.
+    pub game_port: Option<u16>,
+    /// GameSpy v2: the server's address in its own network.
+    pub private_address: Option<Ipv4Addr>,
+    /// GameSpy v2: the query port in its own network.
+    pub private_port: Option<u16>,
+    /// GameSpy v2: the address to send pings to.
+    pub ping_address: Option<Ipv4Addr>,
+    /// The bits as they came; their meaning depends on the form of the list.
+    pub flags: Option<i32>,
+    /// GameSpy v2: the fields that were requested, and those that the list server adds. UT2004: the entry's fields under the
+    /// names of the info record.
+    pub fields: Rules,
+}
+
+impl ListedServer {
+    pub(super) fn new(server: SocketAddr, fields: Rules) -> Self {
+        Self {
+            server,
+            fields,
+            game_port: None,
+            private_address: None,
+            private_port: None,
+            ping_address: None,
+            flags: None,
+        }
+    }
 }
 
 /// Makes a [`ServerList`] of the entries of a stream. What is over the limit takes no memory.
 #[derive(Debug, Default)]
-pub(crate) struct ServerCollector {
-    list: ServerList,
+pub(super) struct Collector {
+    pub(super) list: ServerList,
+    pub(super) limits: Limits,
     known: BTreeSet<SocketAddr>,
     /// How many entries there were, with all copies.
-    pub(crate) entries: usize,
+    pub(super) count: usize,
 }
 
-impl ServerCollector {
-    pub(crate) fn add(&mut self, server: SocketAddr, limits: &Limits) {
-        self.entries = self.entries.saturating_add(1);
+impl Collector {
+    /// Adds a server. Returns whether there is room for its entry.
+    pub(super) fn add(&mut self, server: SocketAddr) -> bool {
+        let has_room = self.count < self.limits.max_servers();
+        self.count = self.count.saturating_add(1);
         if self.known.contains(&server) {
-            return;
+            return has_room;
         }
-        if self.known.len() < limits.max_servers() {
+        if self.known.len() < self.limits.max_servers() {
             self.known.insert(server);
             self.list.servers.push(server);
         } else {
             self.list.over_limit = self.list.over_limit.saturating_add(1);
         }
+        has_room
     }
 
-    pub(crate) fn finish(&mut self, is_ended: bool) -> ServerList {
+    pub(super) fn add_entry(&mut self, entry: ListedServer) {
+        if self.add(entry.server) {
+            self.list.entries.push(entry);
+        }
+    }
+
+    pub(super) fn finish(&mut self, is_ended: bool) -> ServerList {
         let mut list = std::mem::take(self).list;
         if is_ended && list.over_limit == 0 {
             list.completeness = ListCompleteness::Complete;
@@ -70,7 +139,7 @@ impl ServerCollector {
 /// so no such list is complete: a client requests it several times and compares the passes.
 ///
 /// ```
-/// use queryport::model::ListCompleteness;
+/// use queryport::lists::ListCompleteness;
 ///
 /// let settled = ListCompleteness::Passes { count: 2, once: 0 };
 /// assert!(settled.is_settled() && !settled.is_complete());

@@ -1,10 +1,9 @@
-//! Lists of servers over TCP: UT2004's and GameSpy v2's.
+//! Lists over TCP, with sockets.
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use queryport::gamespy4::list::Value;
-use queryport::ut2004::list::{Comparison, Condition};
-use queryport::{Client, Error, ErrorKind, ListError, Timing, gamespy4, ut2004};
+use queryport::lists::{Comparison, Condition, GameSpy2List, Ut2004List};
+use queryport::{Client, Error, ErrorKind, ListError, Timing};
 use tokio::io::AsyncReadExt;
 
 use crate::common::list_servers::gamespy4::Plain;
@@ -19,12 +18,12 @@ fn client() -> Client {
 async fn the_lists_of_ut2004_and_ut2003_are_read() {
     let servers =
         || (1..=40).map(|number| Listed { players: number, ..Listed::new(number, b"Srv") }).collect();
-    for mut request in [ut2004::list::ListRequest::ut2004(), ut2004::list::ListRequest::ut2003()] {
+    for mut request in [Ut2004List::ut2004(), Ut2004List::ut2003()] {
         request.conditions = vec![Condition::new("currentplayers", Comparison::Less, "31")];
         let master = tcp::ut2004(servers()).await;
-        let list = client().ut2004_servers(&master.to_string(), &request).await.unwrap();
-        assert!(list.servers.completeness.is_complete());
-        assert_eq!((list.servers.servers.len(), list.entries().count()), (30, 30));
+        let list = client().list(&master.to_string(), request).await.unwrap();
+        assert!(list.completeness.is_complete());
+        assert_eq!((list.servers.len(), list.entries.len()), (30, 30));
     }
 }
 
@@ -38,21 +37,21 @@ fn plain() -> Vec<u8> {
 #[tokio::test]
 async fn the_lists_of_gamespy_v2_are_read() {
     let master = tcp::gamespy4(b"tG3j8c", plain()).await;
-    let request = gamespy4::list::ListRequest::new("swat4", "tG3j8c");
-    let list = client().gamespy4_servers(&master.to_string(), &request).await.unwrap();
+    let request = GameSpy2List::new("swat4", "tG3j8c");
+    let list = client().list(&master.to_string(), request.clone()).await.unwrap();
     let expected: [SocketAddr; 2] = [([192, 0, 2, 1], 6500), ([192, 0, 2, 2], 10_481)].map(SocketAddr::from);
-    assert_eq!(list.servers.servers, expected);
-    assert!(list.servers.completeness.is_complete());
-    let names: Vec<_> = list.entries().map(|entry| entry.get("hostname")).collect();
-    assert_eq!(names, [Some(Value::Text(b"Alpha")), Some(Value::Text(b"Popular"))]);
+    assert_eq!(list.servers, expected);
+    assert!(list.completeness.is_complete());
+    let names: Vec<_> =
+        list.entries.iter().map(|entry| entry.fields.get("hostname").unwrap().plain()).collect();
+    assert_eq!(names, ["Alpha", "Popular"]);
 }
 
 #[tokio::test]
 async fn each_failure_of_a_list_server_has_its_error() {
-    let request = gamespy4::list::ListRequest::new("swat4", "tG3j8c");
-    let ask = async |master: SocketAddr| {
-        client().gamespy4_servers(&master.to_string(), &request).await.unwrap_err()
-    };
+    let request = GameSpy2List::new("swat4", "tG3j8c");
+    let ask =
+        async |master: SocketAddr| client().list(&master.to_string(), request.clone()).await.unwrap_err();
     let refusing =
         listen(|mut stream| async move { send(&mut stream, b"Invalid source gamename", 29).await }).await;
     let error = ask(refusing).await;
@@ -61,7 +60,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
     );
     assert_eq!(error.kind(), ErrorKind::Refused);
     let silent = listen(|stream| async move {
-        tokio::time::sleep(Duration::from_secs(20)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
         drop(stream);
     })
     .await;
@@ -72,8 +71,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
         assert_ne!(stream.read(&mut [0; 512]).await.unwrap(), 0, "the login");
     })
     .await;
-    let error =
-        client().ut2004_servers(&denied.to_string(), &ut2004::list::ListRequest::ut2004()).await.unwrap_err();
+    let error = client().list(&denied.to_string(), Ut2004List::ut2004()).await.unwrap_err();
     assert_eq!(error.to_string(), format!("{denied}: the list server refused: \"DENIED\""));
 }
 
@@ -82,8 +80,10 @@ async fn each_failure_of_a_list_server_has_its_error() {
 async fn a_list_that_is_cut_by_time_is_incomplete() {
     let cut = plain().len() - 5;
     let master = tcp::gamespy4(b"tG3j8c", plain()[..cut].to_vec()).await;
-    let request = gamespy4::list::ListRequest::new("swat4", "tG3j8c");
-    let timing = Timing::default().with_timeout(Duration::from_millis(300)).with_retries(0);
-    let list = client().with_timing(timing).gamespy4_servers(&master.to_string(), &request).await.unwrap();
-    assert_eq!((list.servers.servers.len(), list.servers.completeness.is_complete()), (2, false));
+    let request = GameSpy2List::new("swat4", "tG3j8c");
+    let mut servers =
+        client().servers_at(&master.to_string(), request).with_timeout(Duration::from_millis(300));
+    while servers.next().await.is_some() {}
+    let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
+    assert_eq!((list.servers.len(), list.completeness.is_complete()), (2, false));
 }

@@ -1,4 +1,4 @@
-//! The cipher of the lists, known as *enctypeX*: Johnson's Sapphire II with two of its indices exchanged.
+//! The cipher of GameSpy v2's lists, known as *enctypeX*: Johnson's Sapphire II with two of its indices exchanged.
 //!
 //! Source: GameSpy's SDK as published by IGN (`nitrocaster/GameSpy`, `serverbrowsing/sb_crypt.c`; the key:
 //! `sb_serverlist.c`).

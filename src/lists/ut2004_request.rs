@@ -2,7 +2,6 @@
 
 use bytes::BufMut;
 
-use super::md5;
 use crate::error::EncodeError;
 use crate::ut2004::wire::strings::{FString, put_index};
 
@@ -16,9 +15,9 @@ const UT2004: u32 = 3000;
 /// What to ask a list server: the servers of which game, under which conditions.
 ///
 /// ```
-/// use queryport::ut2004::list::{Comparison, Condition, ListRequest};
+/// use queryport::lists::{Comparison, Condition, Ut2004List};
 ///
-/// let mut request = ListRequest::ut2004();
+/// let mut request = Ut2004List::ut2004();
 /// request.conditions = vec![
 ///     Condition::new("gametype", Comparison::Equal, "xDeathMatch"),
 ///     Condition::new("currentplayers", Comparison::Greater, "0"),
@@ -26,7 +25,7 @@ const UT2004: u32 = 3000;
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct ListRequest {
+pub struct Ut2004List {
     /// The version of the game, which decides the form of the conversation: 3369 for UT2004, 2225 for UT2003, 2226 for
     /// Unreal II XMP. UT2004's form begins at 3000.
     pub version: u32,
@@ -79,7 +78,7 @@ impl Condition {
     }
 }
 
-impl ListRequest {
+impl Ut2004List {
     /// All servers of UT2004.
     #[must_use]
     pub const fn ut2004() -> Self {
@@ -101,7 +100,7 @@ impl ListRequest {
     pub(super) fn login(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
         let hash = |challenge: &[u8]| match self.cd_key.as_bytes() {
             [] => "0".repeat(32),
-            key => md5::hex_digest(&[key, challenge].concat()),
+            key => format!("{:x}", md5::compute([key, challenge].concat())),
         };
         frame(|out| {
             FString::narrow(hash(b"").as_bytes()).encode(out)?;

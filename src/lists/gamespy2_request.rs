@@ -2,7 +2,7 @@
 
 use bytes::BufMut;
 
-use super::cipher::CHALLENGE;
+use super::sapphire::CHALLENGE;
 use crate::error::EncodeError;
 
 /// Most bytes of the condition and of the list of fields, as in the SDK (`sb_internal.h`).
@@ -16,14 +16,14 @@ const LIMIT_RESULT_COUNT: u32 = 128;
 /// What to ask a list server: the servers of which game, with which of their fields.
 ///
 /// ```
-/// use queryport::gamespy4::list::ListRequest;
+/// use queryport::lists::GameSpy2List;
 ///
-/// let mut request = ListRequest::new("swat4", "tG3j8c");
+/// let mut request = GameSpy2List::new("swat4", "tG3j8c");
 /// request.fields = vec!["hostname".to_owned(), "numplayers".to_owned()];
 /// ```
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct ListRequest {
+pub struct GameSpy2List {
     /// The game whose servers are wanted.
     pub game: String,
     /// The game that asks, which [`Self::key`] belongs to. Default: the game.
@@ -42,7 +42,7 @@ pub struct ListRequest {
     pub maximum: Option<u32>,
 }
 
-impl ListRequest {
+impl GameSpy2List {
     /// The list of a game's servers, asked for with the game's key.
     #[must_use]
     pub fn new(game: impl Into<String>, key: impl Into<Vec<u8>>) -> Self {
@@ -98,10 +98,10 @@ impl ListRequest {
 }
 
 /// Without the key.
-impl std::fmt::Debug for ListRequest {
+impl std::fmt::Debug for GameSpy2List {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { game, login, version, filter, fields, maximum, key: _ } = self;
-        let mut f = f.debug_struct("ListRequest");
+        let mut f = f.debug_struct("GameSpy2List");
         f.field("game", game).field("login", login).field("version", version).field("filter", filter);
         f.field("fields", fields).field("maximum", maximum).finish_non_exhaustive()
     }

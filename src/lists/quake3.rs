@@ -1,16 +1,16 @@
-//! Asking a master for its list.
+//! The list of a Quake 3 master, over UDP.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::list_part::ListPart;
-use super::scope::Scope;
+use super::server_list::{ListCompleteness, ServerList};
 use crate::address::canonical;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{ListCompleteness, ServerList};
 use crate::quake3::wire::get_servers::ListRequest;
+use crate::quake3::wire::list_part::ListPart;
 use crate::quake3::wire::request::{Command, Request};
+use crate::scope::Scope;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks a master for its list and collects its datagrams, in whatever order they come.
@@ -19,15 +19,15 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// arrived: one that is lost goes unnoticed. The query therefore requests the list several times, see [`Self::with_passes`].
 ///
 /// The answer is a [`ServerList`]. It is never complete, but
-/// [settled](crate::model::ListCompleteness::is_settled) when each address came in at least two passes.
+/// [settled](crate::lists::ListCompleteness::is_settled) when each address came in at least two passes.
 ///
 /// ```
 /// use queryport::Limits;
-/// use queryport::model::ListCompleteness;
-/// use queryport::quake3::master::{ListQuery, ListRequest, list};
+/// use queryport::lists::{ListCompleteness, Quake3List};
+/// use queryport::quake3::master::{ListRequest, list};
 /// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
-/// let mut query = ListQuery::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default())?;
+/// let mut query = Quake3List::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default())?;
 /// let servers = ["192.0.2.1:26000".parse()?, "127.0.0.1:26000".parse()?];
 /// for datagram in list(servers, true) {
 ///     query.receive(&datagram);
@@ -45,7 +45,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct ListQuery {
+pub struct Quake3List {
     request: Vec<u8>,
     extended: bool,
     scope: Scope,
@@ -71,7 +71,7 @@ struct Pass {
 /// Most passes of one query.
 const MAX_PASSES: u8 = 8;
 
-impl ListQuery {
+impl Quake3List {
     /// Two passes at most, see [`Self::with_passes`]. Addresses of the machine itself are left out, see
     /// [`Self::with_scope`].
     ///
@@ -150,7 +150,7 @@ impl ListQuery {
     }
 }
 
-impl Conversation for ListQuery {
+impl Conversation for Quake3List {
     type Answer = ServerList;
 
     fn request(&mut self, out: &mut Vec<u8>) {
@@ -200,13 +200,13 @@ impl Conversation for ListQuery {
 
 #[cfg(test)]
 mod tests {
-    use super::super::list_writer::list;
     use super::*;
+    use crate::quake3::master::list;
 
     const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
 
-    fn query(passes: u8) -> ListQuery {
-        ListQuery::new(&ListRequest::extended(b"x", 1), &Limits::default()).unwrap().with_passes(passes)
+    fn query(passes: u8) -> Quake3List {
+        Quake3List::new(&ListRequest::extended(b"x", 1), &Limits::default()).unwrap().with_passes(passes)
     }
 
     fn servers(count: u16) -> impl Iterator<Item = SocketAddr> {
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn an_endless_list_ends_at_the_limit() {
         let limits = Limits::default().with_max_servers(500);
-        let mut query = ListQuery::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
+        let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
         let verdicts: Vec<_> = list(servers(1000), true).iter().map(|part| query.receive(part)).collect();
         let Some(Verdict::Done(answer)) = verdicts.iter().find(|v| matches!(v, Verdict::Done(_))) else {
             panic!()
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!((answer.servers.len(), answer.completeness), (500, ListCompleteness::Incomplete));
         assert!(answer.over_limit > 0);
         // Copies of one datagram without end.
-        let mut query = ListQuery::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
+        let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
         let part = list(servers(1), true).remove(0);
         let answer = (0..1000).find_map(|_| match query.receive(&part) {
             Verdict::Done(answer) => Some(answer),

@@ -1,10 +1,9 @@
 //! Lists of servers over TCP: the session without a socket, in virtual time.
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use queryport::ut2004::FString;
-use queryport::ut2004::list::{Comparison, Condition, List, ListRequest, ListSession};
+use queryport::lists::{Comparison, Condition, ListSession, ListedServer, ServerList, Ut2004List};
 use queryport::{EncodeError, Limits, ListError, Timing};
 
 use crate::common::list_servers::ut2004::{CHALLENGE, ListServer, Listed, frame, text};
@@ -36,8 +35,8 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
     hex::decode(hexadecimal.replace(' ', "")).unwrap()
 }
 
-fn ut2004_request() -> ListRequest {
-    let mut request = ListRequest::ut2004();
+fn ut2004_request() -> Ut2004List {
+    let mut request = Ut2004List::ut2004();
     request.cd_key = "AAAAA-BBBBB-CCCCC-DDDDD".to_owned();
     request.conditions = vec![
         Condition::new("gametype", Comparison::Equal, "xDeathMatch"),
@@ -46,18 +45,18 @@ fn ut2004_request() -> ListRequest {
     request
 }
 
-fn ut2003_request() -> ListRequest {
-    let mut request = ListRequest::ut2003();
+fn ut2003_request() -> Ut2004List {
+    let mut request = Ut2004List::ut2003();
     request.cd_key = "AAAAA-BBBBB-CCCCC-DDDDD".to_owned();
     request
 }
 
-fn session(request: ListRequest) -> ListSession {
-    ListSession::new(request, Timing::default(), Instant::now())
+fn session(request: Ut2004List) -> ListSession {
+    request.session(Timing::default(), Instant::now())
 }
 
 /// Plays a conversation, the server's messages in pieces of this length, and compares what the client sends.
-fn play(request: ListRequest, turns: &[&str], piece: usize) -> Result<List, ListError> {
+fn play(request: Ut2004List, turns: &[&str], piece: usize) -> Result<ServerList, ListError> {
     let (mut session, now) = (session(request), Instant::now());
     for (turn, message) in turns.iter().enumerate() {
         if turn % 2 == 0 {
@@ -79,8 +78,8 @@ fn servers(list: &[&str]) -> Vec<SocketAddr> {
 }
 
 /// What the session makes of a list after a UT2003 login, in pieces of this length.
-fn listed(frames: &[u8], piece: usize, limits: Limits) -> Result<List, ListError> {
-    let (mut session, now) = (session(ListRequest::ut2003()).with_limits(limits), Instant::now());
+fn listed(frames: &[u8], piece: usize, limits: Limits) -> Result<ServerList, ListError> {
+    let (mut session, now) = (session(Ut2004List::ut2003()).with_limits(limits), Instant::now());
     session.handle_bytes(now, &frame(&text(CHALLENGE)));
     session.handle_bytes(now, &frame(&text(b"APPROVED")));
     frames.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
@@ -98,33 +97,38 @@ fn frames(count: u32, entries: &[Listed]) -> Vec<u8> {
 #[test]
 fn the_session_speaks_as_pyut2serverlist_does() {
     let list = play(ut2004_request(), &UT2004, 4096).unwrap();
-    assert_eq!(list.servers.servers, servers(&["192.0.2.10:7778", "198.51.100.7:7798"]));
-    assert_eq!((list.servers.completeness.is_complete(), list.announced), (true, Some(2)));
-    let [first, second] = &list.entries().collect::<Vec<_>>()[..] else { panic!("two entries") };
-    assert_eq!(
-        (first.address, first.info.port, first.info.query_port),
-        (Ipv4Addr::new(192, 0, 2, 10), 7777, 7778)
-    );
-    assert_eq!(first.info.server_name.text(), "Alpha DM");
-    assert_eq!(
-        (first.info.map_name.raw(), first.info.game_type.raw()),
-        (&b"DM-Rankin"[..], &b"xDeathMatch"[..])
-    );
-    assert_eq!((first.info.current_players, first.info.max_players, first.info.flags), (3, 16, Some(0x24)));
-    assert_eq!((first.info.skill_level, first.info.trailing), (Some(FString::narrow(b"2")), &b""[..]));
-    assert_eq!((second.info.server_name.raw(), second.info.port), (&b"\x1b\xff\x01\x01Red"[..], 7797));
-    assert_eq!(
-        (second.info.map_name, second.info.skill_level),
-        (FString::default(), Some(FString::default()))
-    );
+    assert_eq!(list.servers, servers(&["192.0.2.10:7778", "198.51.100.7:7798"]));
+    assert_eq!((list.completeness.is_complete(), list.announced), (true, Some(2)));
+    let [first, second] = &list.entries[..] else { panic!("two entries") };
+    assert_eq!((first.server, first.game_port), ("192.0.2.10:7778".parse().unwrap(), Some(7777)));
+    let expected = [
+        ("ServerName", "Alpha DM"),
+        ("MapName", "DM-Rankin"),
+        ("GameType", "xDeathMatch"),
+        ("CurrentPlayers", "3"),
+        ("MaxPlayers", "16"),
+        ("SkillLevel", "2"),
+    ];
+    assert_eq!(fields(first), expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    assert_eq!((first.flags, second.game_port), (Some(0x24), Some(7797)));
+    let name = second.fields.get("ServerName").unwrap();
+    assert_eq!((name.raw(), name.plain()), (&b"\x1b\xff\x01\x01Red"[..], "Red".into()));
+    assert_eq!((field(second, "MapName"), field(second, "SkillLevel")), (Some(""), Some("")));
 
     let list = play(ut2003_request(), &UT2003, 4096).unwrap();
-    let entry = list.entries().next().unwrap();
-    assert_eq!(list.servers.servers, servers(&["192.0.2.10:7778"]));
-    assert_eq!(
-        (entry.info.server_name.raw(), entry.info.flags, entry.info.skill_level),
-        (&b"Beta"[..], Some(0x50), None)
-    );
+    let entry = &list.entries[0];
+    assert_eq!(list.servers, servers(&["192.0.2.10:7778"]));
+    assert_eq!((field(entry, "ServerName"), entry.flags), (Some("Beta"), Some(0x50)));
+    assert_eq!(field(entry, "SkillLevel"), None);
+}
+
+fn fields(entry: &ListedServer) -> Vec<(String, String)> {
+    entry.fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
+
+/// A value in ASCII.
+fn field<'a>(entry: &'a ListedServer, name: &str) -> Option<&'a str> {
+    entry.fields.get(name).map(|value| std::str::from_utf8(value.raw()).unwrap())
 }
 
 #[test]
@@ -140,20 +144,20 @@ fn pieces_of_any_length_give_the_same_list() {
 fn a_cut_list_is_incomplete_and_has_the_servers_that_came() {
     let stream = frames(2, &[Listed::new(1, b"One"), Listed::new(2, b"Two")]);
     let whole = listed(&stream, 4096, Limits::default()).unwrap();
-    assert!(whole.servers.completeness.is_complete());
+    assert!(whole.completeness.is_complete());
     let first = frames(2, &[Listed::new(1, b"One")]).len();
     for cut in cuts(&stream) {
         let list = listed(cut, 3, Limits::default()).unwrap();
-        assert!(!list.servers.completeness.is_complete());
-        assert_eq!(list.servers.servers[..], whole.servers.servers[..usize::from(cut.len() >= first)]);
-        assert_eq!(list.entries().count(), list.servers.servers.len());
+        assert!(!list.completeness.is_complete());
+        assert_eq!(list.servers[..], whole.servers[..usize::from(cut.len() >= first)]);
+        assert_eq!(list.entries.len(), list.servers.len());
     }
 }
 
 #[test]
 fn an_empty_list_is_whole() {
     let list = listed(&bytes("050000000000000001"), 4096, Limits::default()).unwrap();
-    assert!(list.servers.completeness.is_complete() && list.servers.servers.is_empty());
+    assert!(list.completeness.is_complete() && list.servers.is_empty());
     assert_eq!(list.announced, Some(0));
 }
 
@@ -165,7 +169,7 @@ fn no_change_of_a_byte_panics_or_adds_servers() {
         session.handle_bytes(now, &flipped);
         session.handle_end(now);
         if let Ok(list) = session.poll_answer().unwrap() {
-            assert!(list.entries().count() <= 1 && list.servers.servers.len() <= 1);
+            assert!(list.entries.len() <= 1 && list.servers.len() <= 1);
         }
     }
 }
@@ -173,7 +177,7 @@ fn no_change_of_a_byte_panics_or_adds_servers() {
 #[test]
 fn refusals_are_reported_in_the_words_of_the_server() {
     let refusal = |frames: &[Vec<u8>]| {
-        let (mut session, now) = (session(ListRequest::ut2004()), Instant::now());
+        let (mut session, now) = (session(Ut2004List::ut2004()), Instant::now());
         session.handle_bytes(now, &frame(&text(CHALLENGE)));
         frames.iter().for_each(|frame| session.handle_bytes(now, frame));
         session.handle_end(now);
@@ -193,7 +197,7 @@ fn refusals_are_reported_in_the_words_of_the_server() {
 #[test]
 fn other_services_are_no_list_servers() {
     for greeting in [&b"SSH-2.0-OpenSSH_9.7\r\n"[..], b"\\basic\\\\secure\\WFXNEA", b"\0\0\0\0", b""] {
-        let (mut session, now) = (session(ListRequest::ut2004()), Instant::now());
+        let (mut session, now) = (session(Ut2004List::ut2004()), Instant::now());
         session.handle_bytes(now, greeting);
         session.handle_end(now);
         assert_eq!(session.poll_answer(), Some(Err(ListError::NoGreeting)), "{}", greeting.escape_ascii());
@@ -216,19 +220,19 @@ fn entries_without_flags_and_with_more_than_is_known_are_read() {
     bare.pop();
     let stream = [frames(2, &[]), frame(&bare), frame(&[&bare[..], b"\x08more"].concat())].concat();
     let list = listed(&stream, 4096, Limits::default()).unwrap();
-    let entries: Vec<_> = list.entries().map(|entry| (entry.info.flags, entry.info.trailing)).collect();
-    assert_eq!(entries, [(None, &b""[..]), (Some(8), b"more")]);
+    let flags: Vec<_> = list.entries.iter().map(|entry| entry.flags).collect();
+    assert_eq!(flags, [None, Some(8)]);
 }
 
 #[test]
 fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     let entries = [1, 1, 2, 3].map(|number| Listed::new(number, b"Name"));
     let list = listed(&frames(4, &entries), 4096, Limits::default()).unwrap();
-    assert_eq!((list.servers.servers.len(), list.entries().count()), (3, 4));
+    assert_eq!((list.servers.len(), list.entries.len()), (3, 4));
     let limits = Limits::default().with_max_servers(2);
     let list = listed(&frames(4, &entries), 4096, limits).unwrap();
-    assert_eq!((list.servers.servers.len(), list.servers.over_limit, list.entries().count()), (2, 1, 2));
-    assert!(!list.servers.completeness.is_complete());
+    assert_eq!((list.servers.len(), list.over_limit, list.entries.len()), (2, 1, 2));
+    assert!(!list.completeness.is_complete());
     let endless =
         frames(u32::MAX, &[]).into_iter().chain(frame(&entries[0].entry(false)).into_iter().cycle());
     let endless: Vec<u8> = endless.take(5 * 1024 * 1024).collect();
@@ -243,7 +247,7 @@ fn silence_ends_at_the_deadline() {
     for (greeting, expected) in
         [(vec![], ListError::NoGreeting), (frame(&text(CHALLENGE)), ListError::NoReply)]
     {
-        let mut session = ListSession::new(ListRequest::ut2004(), Timing::default(), start);
+        let mut session = Ut2004List::ut2004().session(Timing::default(), start);
         session.handle_bytes(start, &greeting);
         session.poll_transmit(start, &mut Vec::new());
         assert_eq!(session.poll_timeout(), Some(deadline));
@@ -287,22 +291,14 @@ fn conditions_in_other_scripts_are_utf_16() {
     assert!(out.ends_with(&[key, value, &[0]].concat()), "{}", out.escape_ascii());
 }
 
-/// `Debug` output has the entries and not their bytes.
-#[test]
-fn debug_output_shows_the_entries() {
-    let list = converse(request(Vec::new()), vec![Listed::new(1, b"One"), Listed::new(2, b"Two")], 4096);
-    let shown = format!("{list:?}");
-    assert_eq!(shown.matches("address: ").count(), 2, "{shown}");
-}
-
-fn request(conditions: Vec<Condition>) -> ListRequest {
-    let mut request = ListRequest::ut2003();
+fn request(conditions: Vec<Condition>) -> Ut2004List {
+    let mut request = Ut2004List::ut2003();
     request.conditions = conditions;
     request
 }
 
 /// The session against a list server, in memory.
-fn converse(request: ListRequest, servers: Vec<Listed>, piece: usize) -> List {
+fn converse(request: Ut2004List, servers: Vec<Listed>, piece: usize) -> ServerList {
     let (mut session, now) = (session(request), Instant::now());
     let (mut server, mut bytes) = ListServer::new(servers);
     loop {
@@ -320,16 +316,17 @@ fn every_comparison_means_to_a_server_what_it_says() {
     let entries: Vec<Listed> =
         (0..5).map(|players| Listed { players, ..Listed::new(players, b"Server") }).collect();
     for (comparison, expected) in [
-        (Comparison::Equal, vec![2]),
-        (Comparison::NotEqual, vec![0, 1, 3, 4]),
-        (Comparison::Less, vec![0, 1]),
-        (Comparison::LessOrEqual, vec![0, 1, 2]),
-        (Comparison::Greater, vec![3, 4]),
-        (Comparison::GreaterOrEqual, vec![2, 3, 4]),
+        (Comparison::Equal, vec!["2"]),
+        (Comparison::NotEqual, vec!["0", "1", "3", "4"]),
+        (Comparison::Less, vec!["0", "1"]),
+        (Comparison::LessOrEqual, vec!["0", "1", "2"]),
+        (Comparison::Greater, vec!["3", "4"]),
+        (Comparison::GreaterOrEqual, vec!["2", "3", "4"]),
     ] {
         let list =
             converse(request(vec![Condition::new("currentplayers", comparison, "2")]), entries.clone(), 9);
-        let players: Vec<i32> = list.entries().map(|entry| entry.info.current_players).collect();
+        let players: Vec<_> =
+            list.entries.iter().filter_map(|entry| field(entry, "CurrentPlayers")).collect();
         assert_eq!(players, expected, "{comparison:?}");
     }
 }
@@ -351,21 +348,22 @@ proptest! {
             let (port, query_port) = ports;
             Listed { map, skill, flags, players, max_players, port, query_port, ..Listed::new(number, &name) }
         }).collect();
-        let request = if is_ut2004 { ListRequest::ut2004() } else { ListRequest::ut2003() };
+        let request = if is_ut2004 { Ut2004List::ut2004() } else { Ut2004List::ut2003() };
         let list = converse(request, listed.clone(), piece);
-        prop_assert!(list.servers.completeness.is_complete());
-        prop_assert_eq!(list.entries().count(), listed.len());
-        for (entry, listed) in list.entries().zip(&listed) {
-            prop_assert_eq!(entry.address.octets(), listed.address);
-            prop_assert_eq!((entry.info.port, entry.info.query_port), (listed.port.into(), listed.query_port.into()));
-            prop_assert_eq!(entry.info.server_name.raw(), &listed.name[..]);
-            prop_assert_eq!(entry.info.map_name.raw(), &listed.map[..]);
-            prop_assert_eq!(entry.info.game_type.raw(), &listed.game_type[..]);
-            prop_assert_eq!((entry.info.current_players, entry.info.max_players), (listed.players.into(), listed.max_players.into()));
+        prop_assert!(list.completeness.is_complete());
+        prop_assert_eq!(list.entries.len(), listed.len());
+        for (entry, listed) in list.entries.iter().zip(&listed) {
+            prop_assert_eq!(entry.server, (listed.address, listed.query_port).into());
+            prop_assert_eq!(entry.game_port, Some(listed.port));
+            let raw = |name: &str| entry.fields.get(name).map(|value| value.raw().to_vec());
+            prop_assert_eq!(raw("ServerName"), Some(listed.name.clone()));
+            prop_assert_eq!(raw("MapName"), Some(listed.map.clone()));
+            prop_assert_eq!(raw("GameType"), Some(listed.game_type.clone()));
+            prop_assert_eq!(raw("CurrentPlayers"), Some(listed.players.to_string().into_bytes()));
+            prop_assert_eq!(raw("MaxPlayers"), Some(listed.max_players.to_string().into_bytes()));
             let flags = if is_ut2004 { listed.flags } else { listed.flags & 0xFF };
-            prop_assert_eq!(entry.info.flags, Some(flags.cast_signed()));
-            prop_assert_eq!(entry.info.skill_level.map(FString::raw), is_ut2004.then_some(&listed.skill[..]));
-            prop_assert_eq!(entry.info.trailing, &b""[..]);
+            prop_assert_eq!(entry.flags, Some(flags.cast_signed()));
+            prop_assert_eq!(raw("SkillLevel"), is_ut2004.then_some(listed.skill.clone()));
         }
     }
 }

@@ -2,17 +2,17 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::gamespy1::list::{ListError, ListFormat, ListRequest, ListSession};
 use queryport::gamespy1::secure::GameKey;
+use queryport::lists::{GameSpy1List, ListError, ListFormat, ListSession};
 use queryport::{Limits, ServerList, Timing};
 
 const END: &[u8] = br"\final\";
 const GREETING: &[u8] = br"\basic\\secure\WFXNEA";
 
 fn session(format: ListFormat, now: Instant) -> ListSession {
-    let mut request = ListRequest::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
     request.format = format;
-    ListSession::new(request, Timing::default(), now)
+    request.session(Timing::default(), now)
 }
 
 /// Greeting and list, each cut at every byte: the same list each time.
@@ -82,7 +82,10 @@ fn refusals_and_other_services_are_told_apart() {
     assert_eq!(refused, Err(ListError::Refused("Validation error".to_owned())));
     let refused = run(ListFormat::Compressed, GREETING, br"\error\Invalid source gamename\final\");
     assert_eq!(refused, Err(ListError::Refused("Invalid source gamename".to_owned())));
-    assert_eq!(run(ListFormat::Plain, GREETING, br"\ip\nonsense\final\"), Err(ListError::Malformed(0)));
+    assert_eq!(
+        run(ListFormat::Plain, GREETING, br"\ip\nonsense\final\"),
+        Err(ListError::Malformed(GREETING.len()))
+    );
     let now = Instant::now();
     let mut ssh = session(ListFormat::Plain, now);
     ssh.handle_bytes(now, b"SSH-2.0-x");

@@ -2,15 +2,15 @@
 
 use std::net::SocketAddr;
 
+use super::mark;
 use crate::error::ParseError;
-use crate::quake3::wire::mark;
 
 /// One datagram of a list, viewed without copying.
 ///
 /// Addresses have a fixed length and may hold the bytes of separators: a list is not split at them.
 ///
 /// ```
-/// use queryport::quake3::master::ListPart;
+/// use queryport::lists::ListPart;
 ///
 /// let datagram = b"\xff\xff\xff\xffgetserversResponse\
 ///     \\\x01\x02\x03\x04\x6d\x38\\\\\\\\\\\\\\\\EOT\x05\x6d\x39\\EOT\0\0\0";
@@ -70,7 +70,7 @@ impl<'a> ListPart<'a> {
         Ok(Self { extended, has_end, intact, form, entries })
     }
 
-    /// Every address in order, impossible and repeated ones included (see [`Scope`](super::Scope)).
+    /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
         Addresses { rest: self.entries, extended: self.extended, form: self.form }
     }

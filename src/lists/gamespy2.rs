@@ -1,0 +1,357 @@
+//! GameSpy v2's list of servers, over TCP. The [module](super) has its bytes.
+
+use std::borrow::Cow;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Instant;
+
+use nom::branch::alt;
+use nom::bytes::streaming::{tag, take};
+use nom::combinator::{cond, map_opt, value as constant};
+use nom::error::{Error, ErrorKind};
+use nom::number::streaming::{be_u16, be_u32, u8 as byte};
+use nom::{Err, IResult, Needed, Parser};
+
+use super::gamespy2_request::{GameSpy2List, challenge};
+use super::sapphire::{CHALLENGE, Cipher, mix};
+use super::server_list::{Collector, ListedServer};
+use super::session::{Form, ListSession, Next, element};
+use crate::error::ListError;
+use crate::model::Rules;
+use crate::session::Timing;
+
+/// Most bytes of a name or value, with its NUL. Replies of GameSpy v4 are at most this long.
+const MAX_TEXT: usize = 4096;
+/// Most bytes of a refusal that are kept.
+const MAX_REFUSAL: usize = 200;
+/// Bits of a server that say which parts follow.
+const HAS_PORT: u8 = 0x10;
+const HAS_PRIVATE_ADDRESS: u8 = 0x02;
+const HAS_PRIVATE_PORT: u8 = 0x20;
+const HAS_PING_ADDRESS: u8 = 0x08;
+const HAS_VALUES: u8 = 0x40;
+const HAS_PAIRS: u8 = 0x80;
+
+impl GameSpy2List {
+    /// A conversation that begins with the request. The challenge in it is made from `nonce`, a number that nobody else
+    /// can guess. The deadline is `now` plus [`Timing::timeout`].
+    #[must_use]
+    pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> ListSession {
+        self.with_challenge(challenge(nonce), timing, now)
+    }
+
+    fn with_challenge(self, challenge: [u8; CHALLENGE], timing: Timing, now: Instant) -> ListSession {
+        let out = self.encode(&challenge);
+        let reply = Reply {
+            key: self.key,
+            challenge,
+            cipher: None,
+            expected: Part::Head,
+            default_port: 0,
+            fields: Vec::new(),
+            popular: Vec::new(),
+            server: None,
+        };
+        ListSession::start(reply, out, timing, now)
+    }
+}
+
+struct Reply {
+    key: Vec<u8>,
+    challenge: [u8; CHALLENGE],
+    /// The cipher, once its key has come.
+    cipher: Option<Cipher>,
+    expected: Part,
+    /// The query port of servers that are listed without one.
+    default_port: u16,
+    /// The types and names of the fields, and the popular values.
+    fields: Vec<(Type, Vec<u8>)>,
+    popular: Vec<Vec<u8>>,
+    /// The server whose values and pairs come.
+    server: Option<ListedServer>,
+}
+
+/// What comes next in the enciphered part.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Head,
+    FieldCount,
+    /// So many fields are still to come.
+    Fields(u8),
+    PopularCount,
+    Popular(u8),
+    Server,
+    /// The value of the field with this index.
+    Value(usize),
+    Pair,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Text,
+    Byte,
+    Short,
+}
+
+impl Form for Reply {
+    fn read<'a>(
+        &mut self,
+        input: &'a [u8],
+        servers: &mut Collector,
+    ) -> Result<Option<(&'a [u8], Next)>, ListError> {
+        if self.cipher.is_some() {
+            let part = element(self.part(input, servers));
+            // A wrong key shows here nearly always: noise is no list of fields.
+            let part = part.map_err(|error| if servers.count == 0 { ListError::WrongKey } else { error })?;
+            return part.map(|(rest, next)| Ok((rest, next?))).transpose();
+        }
+        if is_refusal(input) {
+            return Ok(None);
+        }
+        let Some((rest, (random, server_challenge))) = element(blocks(input))? else { return Ok(None) };
+        servers.list.backend_flags = random.first_chunk().copied().map(u16::from_be_bytes);
+        self.cipher = Some(Cipher::new(mix(self.challenge, &self.key, server_challenge)));
+        Ok(Some((rest, Next::Decipher)))
+    }
+
+    fn decipher(&mut self, bytes: &mut [u8]) {
+        if let Some(cipher) = &mut self.cipher {
+            cipher.decipher(bytes);
+        }
+    }
+
+    fn handle_end(&mut self, rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {
+        match (&self.cipher, &self.expected) {
+            (None, _) if is_refusal(rest) => Err(ListError::Refused(words(rest))),
+            (None, _) | (_, Part::Head) => Err(ListError::NoReply),
+            _ => Ok(false),
+        }
+    }
+}
+
+impl Reply {
+    /// Reads the next part of the list.
+    fn part<'a>(
+        &mut self,
+        input: &'a [u8],
+        servers: &mut Collector,
+    ) -> IResult<&'a [u8], Result<Next, ListError>> {
+        let (rest, next) = match self.expected {
+            Part::Head => {
+                let (rest, (client, port)) = (address, be_u16).parse(input)?;
+                if port == u16::MAX {
+                    return text.map(|refusal| Err(ListError::Refused(words(refusal)))).parse(rest);
+                }
+                (servers.list.client, self.default_port) = (Some(client), port);
+                (rest, Part::FieldCount)
+            }
+            Part::FieldCount => byte.map(Part::Fields).parse(input)?,
+            Part::Fields(0) => (input, Part::PopularCount),
+            Part::Fields(left) => {
+                let (rest, (kind, name)) = (kind, text).parse(input)?;
+                self.fields.push((kind, name.to_vec()));
+                (rest, Part::Fields(left.saturating_sub(1)))
+            }
+            Part::PopularCount => byte.map(Part::Popular).parse(input)?,
+            Part::Popular(0) => (input, Part::Server),
+            Part::Popular(left) => {
+                let (rest, value) = text(input)?;
+                self.popular.push(value.to_vec());
+                (rest, Part::Popular(left.saturating_sub(1)))
+            }
+            Part::Server => {
+                let (rest, server) = server(input, self.default_port)?;
+                if server.is_none() {
+                    return Ok((rest, Ok(Next::End)));
+                }
+                self.server = server;
+                (rest, Part::Value(0))
+            }
+            Part::Value(index) => match (&mut self.server, self.fields.get(index)) {
+                (Some(server), Some((kind, name))) if has(server, HAS_VALUES) => {
+                    let (rest, value) = value(input, *kind, &self.popular)?;
+                    server.fields.push_raw(name, &value);
+                    (rest, Part::Value(index.saturating_add(1)))
+                }
+                _ => (input, Part::Pair),
+            },
+            Part::Pair => {
+                let has_pairs = self.server.as_ref().is_some_and(|server| has(server, HAS_PAIRS));
+                let pair = alt((constant(None, tag(&b"\0"[..])), (text, text).map(Some)));
+                let (rest, pair) = cond(has_pairs, pair).parse(input)?;
+                match (pair.flatten(), &mut self.server) {
+                    (Some((name, value)), Some(server)) => {
+                        server.fields.push_raw(name, value);
+                        (rest, Part::Pair)
+                    }
+                    (_, server) => {
+                        server.take().into_iter().for_each(|server| servers.add_entry(server));
+                        (rest, Part::Server)
+                    }
+                }
+            }
+        };
+        self.expected = next;
+        Ok((rest, Ok(Next::Read)))
+    }
+}
+
+/// Without the key.
+impl std::fmt::Debug for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reply").field("expected", &self.expected).finish_non_exhaustive()
+    }
+}
+
+/// Whether the reply is a refusal in clear. A reply's first byte is from 80 on: its first block is shorter than 128
+/// bytes, on OpenSpy 10 and on SWAT 4's list server 7.
+fn is_refusal(reply: &[u8]) -> bool {
+    reply.first().is_some_and(u8::is_ascii)
+}
+
+fn has(server: &ListedServer, bit: u8) -> bool {
+    server.flags.is_some_and(|flags| flags & i32::from(bit) != 0)
+}
+
+/// The blocks in clear: `blocks = block(EC) block(EA)`, `block(mask) = length *OCTET`; the length is masked.
+fn blocks(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
+    let block = |mask: u8| byte.flat_map(move |length| take(length ^ mask));
+    (block(0xEC), block(0xEA)).parse(input)
+}
+
+/// `server = bits address [port] [address] [port] [address]`, or the end mark `%x00.FF.FF.FF.FF`. The SDK looks at the
+/// end mark's address alone.
+fn server(input: &[u8], default_port: u16) -> IResult<&[u8], Option<ListedServer>> {
+    let (rest, (bits, ip)) = (byte, address).parse(input)?;
+    if ip.is_broadcast() {
+        return Ok((rest, None));
+    }
+    let has = |bit| bits & bit != 0;
+    let (rest, (port, private_address, private_port, ping_address)) = (
+        cond(has(HAS_PORT), be_u16),
+        cond(has(HAS_PRIVATE_ADDRESS), address),
+        cond(has(HAS_PRIVATE_PORT), be_u16),
+        cond(has(HAS_PING_ADDRESS), address),
+    )
+        .parse(rest)?;
+    let server = SocketAddr::from((ip, port.unwrap_or(default_port)));
+    let listed = ListedServer::new(server, Rules::default());
+    let flags = Some(bits.into());
+    Ok((rest, Some(ListedServer { private_address, private_port, ping_address, flags, ..listed })))
+}
+
+/// `value = %xFF text / index / OCTET / 2OCTET`, as the field's type says. Numbers become decimal texts.
+fn value<'a: 'p, 'p>(
+    input: &'a [u8],
+    kind: Type,
+    popular: &'p [Vec<u8>],
+) -> IResult<&'a [u8], Cow<'p, [u8]>> {
+    let number = |number: u16| Cow::Owned(number.to_string().into_bytes());
+    match kind {
+        Type::Byte => byte.map(|byte| number(byte.into())).parse(input),
+        Type::Short => be_u16.map(number).parse(input),
+        Type::Text => match byte(input)? {
+            (rest, 0xFF) => text.map(Cow::Borrowed).parse(rest),
+            _ => {
+                map_opt(byte, |index| popular.get(usize::from(index)).map(|value| Cow::Borrowed(&value[..])))
+                    .parse(input)
+            }
+        },
+    }
+}
+
+fn kind(input: &[u8]) -> IResult<&[u8], Type> {
+    let kind = |byte| match byte {
+        0 => Some(Type::Text),
+        1 => Some(Type::Byte),
+        2 => Some(Type::Short),
+        _ => None,
+    };
+    map_opt(byte, kind).parse(input)
+}
+
+/// `text = *4095OCTET %x00`
+fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let within = input.get(..MAX_TEXT).unwrap_or(input);
+    match memchr::memchr(0, within).and_then(|end| input.split_at_checked(end)) {
+        Some((text, rest)) => Ok((rest.get(1..).unwrap_or_default(), text)),
+        None if within.len() < input.len() => Err(Err::Error(Error::new(input, ErrorKind::TooLarge))),
+        None => Err(Err::Incomplete(Needed::Unknown)),
+    }
+}
+
+fn address(input: &[u8]) -> IResult<&[u8], Ipv4Addr> {
+    be_u32.map(Ipv4Addr::from_bits).parse(input)
+}
+
+/// The words of a refusal.
+fn words(refusal: &[u8]) -> String {
+    let words = refusal.strip_prefix(b"Query Error: ").unwrap_or(refusal);
+    words.iter().take(MAX_REFUSAL).map(|&byte| char::from(byte)).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests start at the time of the clock")]
+mod tests {
+    use super::*;
+    use crate::lists::ServerList;
+
+    /// A reply built by hand and enciphered with the SDK's own `sb_crypt.c` for the challenge `ABCDEFGH` and SWAT 4's key;
+    /// the SDK's own client read it.
+    const REPLY: &str = "e40000111213141516e45345525645524348414c31323334\
+        95cd95bb6814d472a0d2dbc9a15c8c0b9cd60f806b854813a92bfdd71067beaed80faf439e674ebfa665207afa3c574fd2dfb8";
+
+    fn session() -> ListSession {
+        let request = GameSpy2List::new("swat4", "tG3j8c");
+        request.with_challenge(*b"ABCDEFGH", Timing::default(), Instant::now())
+    }
+
+    /// What the session makes of a reply that comes in pieces of this length.
+    fn read(reply: &[u8], piece: usize) -> Result<ServerList, ListError> {
+        let (mut session, now) = (session(), Instant::now());
+        for piece in reply.chunks(piece) {
+            session.handle_bytes(now, piece);
+        }
+        session.handle_end(now);
+        session.poll_answer().unwrap()
+    }
+
+    #[test]
+    fn the_request_is_the_one_that_openspy_reads() {
+        let mut out = Vec::new();
+        assert_eq!(session().poll_transmit(Instant::now(), &mut out), Some(44));
+        let expected =
+            "002c000103000000007377617434007377617434004142434445464748005c686f73746e616d650000000001";
+        assert_eq!(hex::encode(&out), expected);
+    }
+
+    #[test]
+    fn a_reply_is_read_whole_and_in_pieces_of_any_length() {
+        let reply = hex::decode(REPLY).unwrap();
+        let whole = read(&reply, reply.len()).unwrap();
+        let servers = ["192.0.2.10:10481", "198.51.100.7:6500"].map(|text| text.parse().unwrap());
+        assert_eq!(whole.servers, servers);
+        assert!(whole.completeness.is_complete());
+        assert_eq!(whole.client, Some(Ipv4Addr::new(203, 0, 113, 9)));
+        let entries = &whole.entries;
+        assert_eq!(entries[0].fields.get("hostname").unwrap(), "Alpha");
+        assert_eq!(entries[1].fields.get("HostName").unwrap(), "Popular");
+        assert_eq!((entries[0].flags, entries[1].flags), (Some(0x51), Some(0x41)));
+        for piece in 1..reply.len() {
+            assert_eq!(read(&reply, piece).as_ref(), Ok(&whole), "{piece}");
+        }
+    }
+
+    #[test]
+    fn a_reply_that_is_cut_anywhere_is_never_a_whole_list() {
+        let reply = hex::decode(REPLY).unwrap();
+        for cut in 0..reply.len() {
+            match read(&reply[..cut], 7) {
+                Ok(list) => {
+                    assert!(!list.completeness.is_complete(), "{cut}");
+                    assert_eq!(list.servers.len(), list.entries.len());
+                }
+                Err(error) => assert_eq!(error, ListError::NoReply, "{cut}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Lists of servers: what to ask a list server, and the conversation with it, without a socket.
+//!
+//! | list server | request | over | port | games |
+//! |---|---|---|---|---|
+//! | Quake 3 | [`Quake3List`] | UDP | 27950 | Quake 3's engines |
+//! | GameSpy v1 | [`GameSpy1List`] | TCP | 28900 | Unreal, Unreal Tournament and its time |
+//! | GameSpy v2 | [`GameSpy2List`] | TCP, enciphered | 28910 | Battlefield 2, Unreal Tournament 3, SWAT 4 |
+//! | Unreal Engine 2 | [`Ut2004List`] | TCP | 28902 | Unreal Tournament 2003 and 2004, Unreal II XMP |
+//! | `CoD4X` | [`Cod4xList`] | TCP | 20810 | Call of Duty 4 |
+//!
+//! A list over UDP is a [`Conversation`](crate::session::Conversation), to be run by a [`Session`](crate::session::Session). A list
+//! over TCP is a [`ListSession`], which takes the bytes of the stream. The answer of each is a [`ServerList`]. `Client::list` does
+//! both over the network.
+//!
+//! # GameSpy v1
+//!
+//! ```text
+//!  client                                                     list server (TCP 28900)
+//!    │ ◄──  \basic\\secure\WFXNEA                                       │  on connect
+//!    │ ──►  \gamename\G\gamever\V\location\0\validate\Y\final\\queryid\1.1\
+//!    │      \list\[cmp]\gamename\G[\where\filter]\final\                │
+//!    │ ◄──  \ip\a.b.c.d:port \ip\… \final\                              │  plain
+//!    │ ◄──  6 bytes a server: address, query port, big-endian; \final\  │  cmp
+//!    │ ◄──  closes                                                      │
+//! ```
+//!
+//! The ports are query ports. Six bytes of `cmp` can look like the end mark (92.102.105.110:24940 is `\final`), so
+//! the mark counts only at the start of a record, as the last bytes before the server closes or falls silent. No
+//! *enctype* is announced: the list then comes unencrypted.
+//!
+//! Sources: OpenSpy (openspy-core, code/serverbrowsing/server/V1Peer.cpp), 333networks (Masterserver-Qt5,
+//! TcpTasks/ListenClientHandler).
+//!
+//! # GameSpy v2
+//!
+//! ```text
+//!  client                                                     list server (TCP 28910)
+//!    │ ──►  the request, with a challenge of 8 bytes                    │  in clear
+//!    │ ◄──  two random blocks: the key of the cipher                    │  in clear
+//!    │ ◄──  names of fields, popular values, servers, end mark          │  enciphered
+//!    │ ◄──  messages about changes, for as long as the client stays     │  enciphered; not read
+//! ```
+//!
+//! ```text
+//!  the request                                       the reply
+//!  2      length of all of it                        1       length of the next block ^ EC
+//!  1      0: a list                                  …       random; the first 2: flags of the game
+//!  1 1    1, 3: versions                             1       length of the next block ^ EA
+//!  4      version of the game, little-endian         …       random: the server's challenge
+//!  text   game whose servers are wanted                      from here on enciphered
+//!  text   game that asks: its key counts             4       the client's address
+//!  8      challenge                                  2       usual query port; FFFF: text, an error
+//!  text   condition                                  1       number of fields
+//!  text   \field\field…                              1 text  type 0 text, 1 u8, 2 u16; name; repeated
+//!  4      options: 1 fields of all servers,          1       number of popular values
+//!         128 a maximum follows                      text    repeated
+//!  [4]    maximum, little-endian                     …       servers
+//!
+//!  a server
+//!  1      bits: which of these follow
+//!  4      IPv4 address                        end mark       00 FF FF FF FF
+//!  [2]    10: query port
+//!  [4]    02: private address                 a value        in the order of the fields
+//!  [2]    20: private port                    type 0         index of a popular value, or FF and a text
+//!  [4]    08: address for pings               type 1, 2      a number
+//!  [...]  40: values
+//!  [...]  80: pairs of texts, then 00         text           bytes and a NUL
+//! ```
+//!
+//! Numbers are big-endian except as said. Further bits of a server: 01 answers queries from anybody, 04 helps with
+//! address translation.
+//!
+//! Traps:
+//! - A wrong key gives no error but noise: [`ListError::WrongKey`]. About one noise in twenty reads as
+//!   the beginning of a list: an incomplete one without servers.
+//! - OpenSpy sends a refusal as bare text, in clear (`Invalid source gamename`); the SDK knows `Query Error: ` before it.
+//! - Some list servers answer only requests that name at least one field (BF2Hub and FH2, after
+//!   `cetteup/GameserverLister`), SWAT 4's (`sergeii/swat4master`) only those with 1 to 20 fields that it knows, no maximum,
+//!   and all in one segment. OpenSpy leaves out the fields of servers that answer queries from anybody without option 1,
+//!   which this client always sets.
+//! - Conditions are those of GameSpy v1's lists, in OpenSpy's SQL-like language.
+//! - Messages that follow the end mark (names of fields, changed and deleted servers, keep-alives) are not read: the
+//!   conversation ends with the list. Close the connection then.
+//!
+//! Sources: GameSpy's SDK as published by IGN (`nitrocaster/GameSpy`, `serverbrowsing/sb_serverlist.c` and `sb_crypt.c`);
+//! `openspy/openspy-core`, `code/serverbrowsing/server/V2Peer.cpp`; `sergeii/swat4master`.
+//!
+//! # Unreal Engine 2
+//!
+//! ```text
+//!  client                                                     list server (TCP 28902)
+//!    │ ◄──  challenge                                                   │  on connect
+//!    │ ──►  hash of the CD key, response, "UT2K4CLIENT", version, …     │
+//!    │ ◄──  "APPROVED", 3                                               │  or a refusal, and closes
+//!    │ ──►  32 characters                                               │  UT2004 only
+//!    │ ◄──  "VERIFIED"                                                  │  UT2004 only
+//!    │ ──►  00, conditions                                              │
+//!    │ ◄──  number of servers                                           │
+//!    │ ◄──  a server, a server, …                                       │
+//!    │ ◄──  closes                                                      │
+//! ```
+//!
+//! ```text
+//!  every message                             the login
+//!  4         length of the rest, u32         string   MD5 of the CD key, hexadecimal
+//!                                            string   MD5 of the CD key and the challenge
+//!  a server                                  string   UT2K4CLIENT, or CLIENT
+//!  4         IPv4 address, first octet first 4        version: 3369, 2225 or 2226
+//!  2 2       game port, query port           1        operating system
+//!  string    name                            string   language
+//!  string    map                             [4 4 4]  UT2004: graphics chip, its maker, processor speed
+//!  string    game type                       [1]      UT2004: processor
+//!  1 1       players, most players
+//!  [4]       UT2004: flags                   the request
+//!  [string]  UT2004: skill level             1        0, a list
+//!  [1]       UT2003: flags                   index    number of conditions
+//!                                            string string 1   key, value, comparison; repeated
+//! ```
+//!
+//! Integers are little-endian; strings and indexes are those of the [query protocol](crate::ut2004). `05 00 00 00 | 02
+//! 00 00 00 | 01` announces two servers; the byte after their number is 1 in every known list server, and another value
+//! is an error here. An empty list is one of 0 servers. A list has no end mark: it is complete when as many servers came
+//! as were announced.
+//!
+//! Traps:
+//! - OpenSpy takes one message for each read: send a message in one write, and wait for its reply before the next.
+//! - OpenSpy's lists have the right addresses, and for each server its game port plus one as query port; map, skill level,
+//!   most players and flags are not to be trusted (`code/utmaster/tasks/PerformListServers.cpp`). Ask the server itself.
+//! - Conditions on a key that a server does not have hold on OpenSpy, which also ignores `mutator` and inverts
+//!   `nomutators`.
+//! - Flags differ: UT2003's bits run the other way (64 password, 32 stats, 16 latest version, 8 listen server, 4
+//!   `InstaGib`; OpenSpy, `handle_serverlist.cpp`).
+//! - Unreal II XMP's servers come without flags (OpenSpy) or with the byte of UT2003 (`Mumfrey/XMPMS`).
+//!
+//! Sources: `openspy/openspy-core`, `code/utmaster/server` (`UTPeer.cpp`, `commands/handle_challenge.cpp`,
+//! `commands/handle_serverlist.cpp`); `cetteup/pyut2serverlist`; keys and comparisons of conditions: `Deaod/UT2004`,
+//! `IpDrv/MasterServerClient.uc`, `XInterface/Browser_ServerListPageMS.uc`.
+
+mod cod4x;
+mod gamespy1;
+mod gamespy2;
+mod gamespy2_request;
+mod quake3;
+mod sapphire;
+mod server_list;
+mod session;
+mod ut2004;
+mod ut2004_request;
+
+use std::time::Instant;
+
+use crate::session::Timing;
+
+pub use crate::error::ListError;
+pub use crate::quake3::wire::list_part::ListPart;
+pub use crate::scope::Scope;
+pub use cod4x::Cod4xList;
+pub use gamespy1::{GameSpy1List, ListFormat};
+pub use gamespy2_request::GameSpy2List;
+pub use quake3::Quake3List;
+pub use server_list::{ListCompleteness, ListedServer, ServerList};
+pub use session::ListSession;
+pub use ut2004_request::{Comparison, Condition, Ut2004List};
+
+/// What to ask a list server, in any form.
+///
+/// ```
+/// use queryport::lists::{Cod4xList, ListRequest};
+///
+/// assert_eq!(ListRequest::from(Cod4xList::new(6)).default_port(), 20810);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ListRequest {
+    /// Quake 3's list, over UDP.
+    Quake3(Quake3List),
+    /// GameSpy v1's list.
+    GameSpy1(GameSpy1List),
+    /// GameSpy v2's list.
+    GameSpy2(GameSpy2List),
+    /// The list of Unreal Engine 2.
+    Ut2004(Ut2004List),
+    /// `CoD4X`'s list.
+    Cod4x(Cod4xList),
+}
+
+impl ListRequest {
+    /// The port of list servers of this form.
+    #[must_use]
+    pub const fn default_port(&self) -> u16 {
+        match self {
+            Self::Quake3(_) => 27950,
+            Self::GameSpy1(_) => 28900,
+            Self::GameSpy2(_) => 28910,
+            Self::Ut2004(_) => 28902,
+            Self::Cod4x(_) => 20810,
+        }
+    }
+
+    /// The conversation over TCP; `None` for the list of Quake 3, which a [`Session`](crate::session::Session) runs over UDP.
+    /// `nonce`: a number that nobody else can guess.
+    #[must_use]
+    pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> Option<ListSession> {
+        match self {
+            Self::Quake3(_) => None,
+            Self::GameSpy1(list) => Some(list.session(timing, now)),
+            Self::GameSpy2(list) => Some(list.session(nonce, timing, now)),
+            Self::Ut2004(list) => Some(list.session(timing, now)),
+            Self::Cod4x(list) => Some(list.session(timing, now)),
+        }
+    }
+}
+
+impl From<Quake3List> for ListRequest {
+    fn from(list: Quake3List) -> Self {
+        Self::Quake3(list)
+    }
+}
+
+impl From<GameSpy1List> for ListRequest {
+    fn from(list: GameSpy1List) -> Self {
+        Self::GameSpy1(list)
+    }
+}
+
+impl From<GameSpy2List> for ListRequest {
+    fn from(list: GameSpy2List) -> Self {
+        Self::GameSpy2(list)
+    }
+}
+
+impl From<Ut2004List> for ListRequest {
+    fn from(list: Ut2004List) -> Self {
+        Self::Ut2004(list)
+    }
+}
+
+impl From<Cod4xList> for ListRequest {
+    fn from(list: Cod4xList) -> Self {
+        Self::Cod4x(list)
+    }
+}
