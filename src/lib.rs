@@ -134,10 +134,11 @@
 //!
 //! ```text
 //! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names (feature `tokio`)
-//! 3  games, inspect, options, protocol, serve  the four protocols in one interface; games by name; answering
+//! 3  games, inspect, lists, options,        the four protocols in one interface; games by name; lists of servers; answering
+//!    protocol, serve
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, reply, scan, session            the normalised status; conversations, retries, deadlines, scans
-//! 0  address, bucket, error, limits, secret, sketch, text, token
+//! 0  address, bucket, error, limits, scope, secret, sketch, template, text, token
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
