@@ -39,7 +39,7 @@ pub struct Client {
     secret: Secret,
     pub(super) timing: Timing,
     pub(super) options: QueryOptions,
-    deadline: Duration,
+    pub(super) deadline: Duration,
     pub(super) family: Family,
     pub(super) local: Option<SocketAddr>,
     counter: Arc<AtomicU64>,

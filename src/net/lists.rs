@@ -91,7 +91,7 @@ enum Event {
 
 impl Client {
     /// The servers that one list server knows. `master` is a host name or address, with `:port` where it is not
-    /// [`ListRequest::default_port`].
+    /// [`ListRequest::default_port`]. A list over TCP may take as long as [`Self::with_deadline`] says.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -115,7 +115,8 @@ impl Client {
 
     /// The servers that one list server knows, as they come. See [`Self::list`].
     pub fn servers_at(&self, master: &str, request: impl Into<ListRequest>) -> Servers {
-        Servers::new(self, vec![(master.to_owned(), vec![request.into()])], Duration::ZERO)
+        let servers = Servers::new(self, vec![(master.to_owned(), vec![request.into()])], Duration::ZERO);
+        servers.with_timeout(self.deadline)
     }
 
     /// Asks all list servers of a game at once for its servers, and merges their lists.
@@ -194,8 +195,8 @@ impl Servers {
         self
     }
 
-    /// Sets how long a list over TCP may take: 45 s by default, since long lists come slowly. Quake 3 masters are asked with
-    /// the client's timing.
+    /// Sets how long a list over TCP may take. For the list servers of a game 45 s by default, since long lists come slowly; for one
+    /// that was given by its address, the client's deadline. Quake 3 masters are asked with the client's timing.
     #[must_use]
     pub const fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
