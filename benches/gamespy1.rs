@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::gamespy1::server::{self, Dialect, Options};
 use queryport::gamespy1::{Answer, Command, Request, Response};
+use queryport::{Engine, Protocol, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 
 /// A server with this many players and the keys of UT99.
@@ -48,7 +48,7 @@ fn requester() -> Requester {
 
 fn datagrams(players: usize) -> Vec<Bytes> {
     let request = Request::new(&[Command::Status]);
-    server::answer(&request, &status(players), &Options::new(Dialect::Qr1), &requester())
+    queryport::gamespy1::answer(&request, &status(players), &Service::new(Engine::Qr1), &requester())
         .into_iter()
         .collect()
 }
@@ -92,9 +92,9 @@ fn decode(c: &mut Criterion) {
         });
         let status = status(players);
         let request = Request::new(&[Command::Status]);
-        let (options, requester) = (Options::default(), requester());
+        let (options, requester) = (Service::from(Protocol::GameSpy1), requester());
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
-            b.iter(|| server::answer(&request, black_box(&status), &options, &requester));
+            b.iter(|| queryport::gamespy1::answer(&request, black_box(&status), &options, &requester));
         });
     }
 }

@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::gamespy4::server::{self, Dialect, Options};
 use queryport::gamespy4::{Answer, Command, Request, RequestId, Response, Selection, Table};
+use queryport::{Engine, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
 
 /// A Battlefield 2 server with the sizes of real ones: 45 keys, 8 columns, names of about 16 bytes.
@@ -46,14 +46,14 @@ fn status(players: usize, rules: usize) -> ServerStatus {
 }
 
 /// Name, server, dialect.
-type Shape = (&'static str, ServerStatus, Dialect);
+type Shape = (&'static str, ServerStatus, Engine);
 
 fn shapes() -> [Shape; 4] {
     [
-        ("empty server", status(0, 37), Dialect::Battlefield2),
-        ("64 players", status(64, 37), Dialect::Battlefield2),
-        ("64 players, Minecraft", status(64, 0), Dialect::Minecraft),
-        ("worst: 220 players", status(220, 20), Dialect::Battlefield2),
+        ("empty server", status(0, 37), Engine::Battlefield2),
+        ("64 players", status(64, 37), Engine::Battlefield2),
+        ("64 players, Minecraft", status(64, 0), Engine::Minecraft),
+        ("worst: 220 players", status(220, 20), Engine::Battlefield2),
     ]
 }
 
@@ -71,11 +71,12 @@ fn decode(c: &mut Criterion) {
     let requester = Requester::new("192.0.2.1:5000".parse().unwrap(), Instant::now(), Secret::new([1; 16]));
     let id = RequestId::default();
     for (shape, status, dialect) in shapes() {
-        let options = Options::new(dialect);
-        let answer =
-            |command| server::answer(&Request::new(id, command), black_box(&status), &options, &requester);
+        let options = Service::new(dialect);
+        let answer = |command| {
+            queryport::gamespy4::answer(&Request::new(id, command), black_box(&status), &options, &requester)
+        };
         let challenge = answer(Command::Challenge);
-        let challenge = match Response::parse(challenge.iter().next().unwrap(), &limits) {
+        let challenge = match Response::parse(challenge.first().unwrap(), &limits) {
             Ok(Response::Challenge(challenge)) => Some(challenge.value),
             other => panic!("{other:?}"),
         };

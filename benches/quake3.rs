@@ -5,8 +5,8 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use queryport::quake3::{Answer, Command, Request, Response, server};
-use queryport::{Limits, ToStatus};
+use queryport::quake3::{Answer, Command, Request, Response};
+use queryport::{Limits, Protocol, Service, ToStatus};
 use queryport_benches::{memchr_pass, quake3, requester, walk};
 
 /// A small server, a full one, and the longest infostring with more players than any game has.
@@ -35,7 +35,14 @@ fn decode(c: &mut Criterion) {
         let (status, requester) = (answer.to_status(), requester());
         let request = Request::new(Command::GetStatus { challenge: Some(b"0123456789A") });
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
-            b.iter(|| server::answer(&request, black_box(&status), &server::Options::default(), &requester));
+            b.iter(|| {
+                queryport::quake3::answer(
+                    &request,
+                    black_box(&status),
+                    &Service::from(Protocol::Quake3),
+                    &requester,
+                )
+            });
         });
     }
 }

@@ -14,12 +14,12 @@ use std::time::Instant;
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::model::{Charset, Colours, Style};
-use queryport::ut2004::{Answer, Body, Command, Request, Response, server};
-use queryport::{Limits, Player, Replies, Requester, Secret, ServerStatus, Text, ToStatus};
+use queryport::ut2004::{Answer, Body, Command, Request, Response};
+use queryport::{Limits, Player, Protocol, Requester, Secret, ServerStatus, Service, Text, ToStatus};
 
 /// A server's replies to one request.
-fn replies(command: Command, status: &ServerStatus, requester: &Requester) -> Replies {
-    server::answer(&Request::new(command), status, &server::Options::default(), requester)
+fn replies(command: Command, status: &ServerStatus, requester: &Requester) -> Vec<bytes::Bytes> {
+    queryport::ut2004::answer(&Request::new(command), status, &Service::from(Protocol::Ut2004), requester)
 }
 
 fn requester() -> Requester {

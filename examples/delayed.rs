@@ -25,8 +25,10 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use queryport::model::{Charset, Colours, Style};
-use queryport::ut2004::{Dialect, Request, StatusQuery, server};
-use queryport::{Client, Limits, Player, Requester, Secret, ServerStatus, Text, Timing};
+use queryport::ut2004::{Request, StatusQuery};
+use queryport::{
+    Client, Dialect, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service, Text, Timing,
+};
 use tokio::net::UdpSocket;
 
 /// Command lines for `--help`.
@@ -90,7 +92,9 @@ async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -
         tokio::spawn(async move {
             tokio::time::sleep(delay).await;
             let requester = Requester::new(from, Instant::now(), Secret::new([0; 16]));
-            for reply in server::answer(&request, &status, &server::Options::default(), &requester) {
+            for reply in
+                queryport::ut2004::answer(&request, &status, &Service::from(Protocol::Ut2004), &requester)
+            {
                 let _ = socket.send_to(&reply, from).await;
             }
         });
@@ -100,12 +104,12 @@ async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -
 /// Queries in every way, several times each.
 async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
     let client = Client::new()?.with_timing(Timing::default().with_timeout(Duration::from_secs(4)));
-    let query = || StatusQuery::new(0, Limits::default());
+    let query = |options| StatusQuery::new(0, &options);
     let ways = [
-        ("default", query()),
-        ("separate lists", query().with_dialect(Dialect::SeparateLists)),
-        ("two readings", query().with_readings(2)),
-        ("one reading", query().with_readings(1)),
+        ("default", query(QueryOptions::default())),
+        ("separate lists", query(QueryOptions::default().with_dialect(Dialect::SeparateLists))),
+        ("two readings", query(QueryOptions::default().with_readings(2))),
+        ("one reading", query(QueryOptions::default().with_readings(1))),
     ];
     for (way, query) in ways {
         let mut milliseconds = Vec::new();

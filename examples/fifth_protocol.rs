@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use command_line::WrongUsage;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Client, Limits, ParseError, ParseErrorKind, Query, Scan, ScanOptions};
+use queryport::{Client, ParseError, ParseErrorKind, Query, QueryOptions, Scan, ScanOptions};
 use queryport::{ServerStatus, Timing, ToStatus, quake3};
 
 struct Ping;
@@ -63,7 +63,7 @@ async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let query: Box<dyn Query> = Box::new(client.target_with(server.to_string(), 4000, |_nonce| Ping));
     writeln!(out, "as a Query: {}", query.query().await?.answer.name.unwrap_or_default())?;
     let toy: Box<dyn Conversation<Answer = _> + Send> = Box::new(Ping.map(|pong| pong.to_status()));
-    let quake3 = quake3::StatusQuery::new(7, Limits::default()).map(|answer| answer.to_status());
+    let quake3 = quake3::StatusQuery::new(7, &QueryOptions::default()).map(|answer| answer.to_status());
     let targets = [(server, toy), (([127, 0, 0, 1], 9).into(), Box::new(quake3) as _)];
     let mut scan = Scan::new(targets, Timing::default(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {

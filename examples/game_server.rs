@@ -24,9 +24,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use command_line::WrongUsage;
-use queryport::quake3::server::Options;
 use queryport::serve::{Announcer, Handled, Responder};
-use queryport::{Player, Protocol, Secret, ServerStatus};
+use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 
 /// The port of the game, and the one that UT2004's clients query.
 const PORTS: [u16; 2] = [27960, 27961];
@@ -65,7 +64,8 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     }
     let first = status(0);
     // Its masters: none here.
-    let mut announcer = Announcer::quake3("DarkPlaces", [], &first, Options::default(), Instant::now())?;
+    let mut announcer =
+        Announcer::quake3("DarkPlaces", [], &first, Service::from(Protocol::Quake3), Instant::now())?;
     let mut responder = Responder::new(Protocol::Quake3, first, Secret::from_os()?, Instant::now())
         .with_service(Protocol::Ut2004)
         .with_service(Protocol::GameSpy1);

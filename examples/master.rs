@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
 use command_line::WrongArgument;
-use queryport::gamespy1::secure::GameKey;
+use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
 use queryport::net::serve as serve_master;
 use queryport::quake3::master::{self, Master, MasterEvent, Options, Policy};

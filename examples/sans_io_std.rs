@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use command_line::WrongUsage;
 use queryport::session::Session;
-use queryport::{Limits, Secret, Timing, ToStatus, quake3};
+use queryport::{QueryOptions, Secret, Timing, ToStatus, quake3};
 
 const USAGE: &str = "sans_io_std [HOST:PORT]";
 
@@ -35,7 +35,7 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
     let addresses = server.to_socket_addrs();
     let mut addresses = addresses.map_err(|error| format!("{server}: {}", command_line::message(&error)))?;
     let server = addresses.next().ok_or("the name has no address")?;
-    let query = quake3::StatusQuery::new(secret.number("nonce", server, 0), Limits::default());
+    let query = quake3::StatusQuery::new(secret.number("nonce", server, 0), &QueryOptions::default());
     let mut session = Session::new(query, server, Timing::default(), Instant::now());
     let socket = UdpSocket::bind(if server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
     let mut buffer = vec![0; 65_535];

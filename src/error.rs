@@ -309,7 +309,6 @@ impl ListError {
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::quake3::server::Options;
 /// use queryport::serve::Announcer;
 /// use queryport::{AnnounceError, ServerStatus};
 ///
@@ -317,7 +316,7 @@ impl ListError {
 /// let now = Instant::now();
 /// let mut status = ServerStatus::default();
 /// status.game = Some("Nexuiz".into());
-/// let error = Announcer::quake3("DarkPlaces", [], &status, Options::default(), now).unwrap_err();
+/// let error = Announcer::quake3("DarkPlaces", [], &status, queryport::Protocol::Quake3, now).unwrap_err();
 /// assert_eq!(error, AnnounceError::Missing { key: "clients", field: "player_count" });
 /// assert_eq!(error.to_string(), "masters list no server without `clients`: set the status's player_count");
 /// ```

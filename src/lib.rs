@@ -60,7 +60,7 @@
 //! use std::net::UdpSocket;
 //! use std::time::{Duration, Instant};
 //! use queryport::session::Session;
-//! use queryport::{Limits, Timing, quake3};
+//! use queryport::{Limits, QueryOptions, Timing, quake3};
 //!
 //! # use queryport::serve::Responder;
 //! # use queryport::{Protocol, Secret, ServerStatus};
@@ -82,7 +82,7 @@
 //! # let game = UdpSocket::bind("127.0.0.1:0")?;
 //! # let server = game.local_addr()?;
 //! # let responding = std::thread::spawn(move || serve_one(game));
-//! let query = quake3::StatusQuery::new(42, Limits::default());
+//! let query = quake3::StatusQuery::new(42, &QueryOptions::default());
 //! let mut session = Session::new(query, server, Timing::default(), Instant::now());
 //! let socket = UdpSocket::bind("0.0.0.0:0")?;
 //! let (mut out, mut buffer) = (Vec::new(), [0; 65_535]);
@@ -142,7 +142,7 @@
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
-//! (the conversation) and `server::answer` (from a request and a status to the datagrams of the reply).
+//! (the conversation) and `answer` (from a request and a status to the datagrams of the reply).
 //!
 //! There are two representations of data. A *view* borrows a datagram: it is validated once, allocates nothing and has the keys,
 //! values and order of the wire. A [`ServerStatus`] is owned and normalised; [`ToStatus`] makes it from an answer, whose bytes its
@@ -181,6 +181,7 @@
 mod address;
 mod bucket;
 mod error;
+mod game_key;
 #[cfg(feature = "games")]
 #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
 pub mod games;
@@ -203,6 +204,7 @@ pub mod scan;
 mod scope;
 mod secret;
 pub mod serve;
+mod service;
 pub mod session;
 mod sketch;
 mod template;
@@ -211,6 +213,7 @@ mod token;
 pub mod ut2004;
 
 pub use error::{AnnounceError, EncodeError, ErrorKind, ListError, ParseError, ParseErrorKind, QueryError};
+pub use game_key::GameKey;
 pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
 pub use lists::ServerList;
@@ -224,9 +227,10 @@ pub use model::text::Text;
 pub use net::{client::Client, error::Error, query::Query, scan::Scan};
 pub use options::{Dialect, QueryOptions};
 pub use protocol::{Answer, Protocol, StatusQuery, UnknownProtocol};
-pub use reply::{Replies, Requester};
+pub use reply::Requester;
 pub use scan::options::ScanOptions;
 pub use secret::Secret;
+pub use service::{Engine, Service};
 pub use session::{outcome::Outcome, timing::Timing};
 pub use token::TokenIssuer;
 

@@ -2,33 +2,36 @@
 
 use crate::limits::Limits;
 use crate::model::Detail;
-use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// The options of a query: detail, limits, dialects. [`Client`](crate::Client), [`StatusQuery`](crate::StatusQuery) and the
-/// targets of a scan take the same options.
+/// The options of a query: detail, limits, dialect. [`Client`](crate::Client), the queries of each protocol and the targets of
+/// a scan take the same options.
 ///
 /// ```
-/// use queryport::{Detail, Limits, Protocol, QueryOptions, StatusQuery, gamespy4};
+/// use queryport::{Detail, Dialect, Limits, Protocol, QueryOptions, StatusQuery};
 ///
 /// let minecraft = QueryOptions::default()
-///     .with_dialect(gamespy4::Dialect::Minecraft)
+///     .with_dialect(Dialect::Minecraft)
 ///     .with_detail(Detail::Short)
 ///     .with_limits(Limits::default().with_max_players(200));
 /// let query = StatusQuery::new(Protocol::GameSpy4, 42, &minecraft);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryOptions {
     pub(crate) detail: Detail,
     pub(crate) limits: Limits,
-    pub(crate) readings: Option<u8>,
-    pub(crate) gamespy1: gamespy1::Dialect,
-    pub(crate) gamespy4: gamespy4::Dialect,
-    pub(crate) quake3: quake3::Dialect,
-    pub(crate) ut2004: ut2004::Dialect,
+    pub(crate) readings: u8,
+    pub(crate) dialect: Dialect,
+}
+
+impl Default for QueryOptions {
+    fn default() -> Self {
+        Self { detail: Detail::Full, limits: Limits::default(), readings: 3, dialect: Dialect::Standard }
+    }
 }
 
 impl QueryOptions {
-    /// Sets how much of the status to request; default [`Detail::Full`].
+    /// Sets how much of the status to request; default [`Detail::Full`]. GameSpy v4 has a short reply in
+    /// [`Dialect::Minecraft`] only: other servers are asked for everything.
     #[must_use]
     pub const fn with_detail(mut self, detail: Detail) -> Self {
         self.detail = detail;
@@ -42,70 +45,63 @@ impl QueryOptions {
         self
     }
 
-    /// Sets the dialect of one protocol; default its `Standard` dialect. The dialects of several protocols can be set: each
-    /// query uses the one of its protocol.
+    /// Sets the dialect of the server; default [`Dialect::Standard`]. A dialect of another protocol has no effect.
     #[must_use]
-    pub fn with_dialect(mut self, dialect: impl Into<Dialect>) -> Self {
-        match dialect.into() {
-            Dialect::GameSpy1(dialect) => self.gamespy1 = dialect,
-            Dialect::GameSpy4(dialect) => self.gamespy4 = dialect,
-            Dialect::Quake3(dialect) => self.quake3 = dialect,
-            Dialect::Ut2004(dialect) => self.ut2004 = dialect,
-        }
+    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
         self
     }
 
-    /// Sets how many readings of a list must agree where nothing on the wire proves the list complete: 1–4, default 3.
-    /// UT2004 only, see [`ut2004::StatusQuery::with_readings`]. With 1, a scan sends half as many requests and does not detect
-    /// the loss of one datagram from the middle of a list.
+    /// With the dialect of a game, where it has one.
+    pub(crate) const fn of_game(self, dialect: Dialect) -> Self {
+        if matches!(dialect, Dialect::Standard) { self } else { self.with_dialect(dialect) }
+    }
+
+    /// Sets how many readings must bring each datagram of a list of UT2004 where nothing proves the list complete: 1–4,
+    /// default 3. A reading is what one request for the list brings. An answer marked complete lacks something only if the
+    /// same datagram was lost from every reading, of which there are at least so many, and more where some were incomplete.
+    ///
+    /// With 1, nothing is asked twice: a scan sends half as many requests, a list of as many players as are counted is taken
+    /// at once, and a datagram lost from the middle goes unnoticed.
     #[must_use]
     pub fn with_readings(mut self, readings: u8) -> Self {
-        self.readings = Some(readings);
+        self.readings = readings.clamp(1, 4);
         self
     }
 }
 
-/// The dialect of one protocol, for [`QueryOptions::with_dialect`].
+/// The habits of a server that a client must know before it asks.
 ///
 /// ```
-/// use queryport::{Dialect, QueryOptions, gamespy4, quake3};
+/// use queryport::{Dialect, QueryOptions};
 ///
-/// let dialects: [Dialect; 2] = [gamespy4::Dialect::Minecraft.into(), quake3::Dialect::MedalOfHonor.into()];
-/// let options = dialects.into_iter().fold(QueryOptions::default(), QueryOptions::with_dialect);
+/// let options = QueryOptions::default().with_dialect(Dialect::MedalOfHonor);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// See [`gamespy1::Dialect`].
-    GameSpy1(gamespy1::Dialect),
-    /// See [`gamespy4::Dialect`].
-    GameSpy4(gamespy4::Dialect),
-    /// See [`quake3::Dialect`].
-    Quake3(quake3::Dialect),
-    /// See [`ut2004::Dialect`].
-    Ut2004(ut2004::Dialect),
-}
-
-impl From<gamespy1::Dialect> for Dialect {
-    fn from(dialect: gamespy1::Dialect) -> Self {
-        Self::GameSpy1(dialect)
-    }
-}
-
-impl From<gamespy4::Dialect> for Dialect {
-    fn from(dialect: gamespy4::Dialect) -> Self {
-        Self::GameSpy4(dialect)
-    }
-}
-
-impl From<quake3::Dialect> for Dialect {
-    fn from(dialect: quake3::Dialect) -> Self {
-        Self::Quake3(dialect)
-    }
-}
-
-impl From<ut2004::Dialect> for Dialect {
-    fn from(dialect: ut2004::Dialect) -> Self {
-        Self::Ut2004(dialect)
-    }
+    /// The usual servers of every protocol.
+    #[default]
+    Standard,
+    /// GameSpy v1: answers `\status\xserverquery` in more detail: UT99 and UT2004 with the mod XServerQuery. Most other
+    /// servers read it as a plain `\status\`; Renegade's Dragonade (da_gamespy.cpp) and SWAT 4's GS1 mod
+    /// (sergeii/swat-gs1) compare the whole request and stay silent.
+    XServerQuery,
+    /// GameSpy v4 of Minecraft: the data request always has a challenge, 0 is one like any other, and the reply is one
+    /// datagram of any size.
+    Minecraft,
+    /// GameSpy v4 of Just Cause 2 Multiplayer: another flag, and one datagram without the mark of the last one.
+    JustCause2,
+    /// Quake 3 of Medal of Honor: a direction byte of 0x02 follows the four 0xFF of a request, 0x01 that of a reply.
+    MedalOfHonor,
+    /// Quake 3, drops requests with a challenge: none is sent, and answers cannot be verified.
+    NoChallenge,
+    /// Quake 3, demands a proof of the client's address before the first answer, as some servers of Jedi Academy based on
+    /// OpenJK do: `echo "echoResponse getstatus` and 64 characters`"`, of which the client sends back what stands in quotes.
+    /// At most one demand a query is met, of at most 128 printable characters that begin with `echoResponse` and the
+    /// request's word.
+    OpenJk,
+    /// UT2004, knows only the requests for one list each, types 1 and 2. Other servers send both lists for one request,
+    /// type 3, as the game's own browser asks; one that does not answer it is asked for each list.
+    SeparateLists,
 }

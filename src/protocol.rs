@@ -14,6 +14,7 @@ use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::quake3;
+use crate::service::{Engine, Service};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::ut2004;
 
@@ -76,6 +77,31 @@ impl fmt::Display for Protocol {
     }
 }
 
+impl Engine {
+    /// The protocol of the implementation.
+    #[must_use]
+    pub const fn protocol(self) -> Protocol {
+        match self {
+            Self::Unreal | Self::Qr1 => Protocol::GameSpy1,
+            Self::UnrealTournament3 | Self::Battlefield2 | Self::Minecraft => Protocol::GameSpy4,
+            Self::Ut2004 | Self::Ut2003 | Self::KillingFloor => Protocol::Ut2004,
+            _ => Protocol::Quake3,
+        }
+    }
+}
+
+/// The best-known implementation of a protocol.
+impl From<Protocol> for Service {
+    fn from(protocol: Protocol) -> Self {
+        Self::new(match protocol {
+            Protocol::GameSpy1 => Engine::Unreal,
+            Protocol::GameSpy4 => Engine::UnrealTournament3,
+            Protocol::Quake3 => Engine::Quake3,
+            Protocol::Ut2004 => Engine::Ut2004,
+        })
+    }
+}
+
 /// A text that is not the name of a protocol. `Display` lists the names.
 ///
 /// ```
@@ -131,23 +157,11 @@ impl StatusQuery {
     /// [`Secret::number`](crate::Secret::number).
     #[must_use]
     pub fn new(protocol: Protocol, nonce: u64, options: &QueryOptions) -> Self {
-        let (limits, detail) = (options.limits, options.detail);
         match protocol {
-            Protocol::GameSpy1 => Self::GameSpy1(Box::new(
-                gamespy1::StatusQuery::new(nonce, limits).with_dialect(options.gamespy1).with_detail(detail),
-            )),
-            Protocol::GameSpy4 => Self::GameSpy4(
-                gamespy4::StatusQuery::new(nonce, limits).with_dialect(options.gamespy4).with_detail(detail),
-            ),
-            Protocol::Quake3 => Self::Quake3(
-                quake3::StatusQuery::new(nonce, limits).with_dialect(options.quake3).with_detail(detail),
-            ),
-            Protocol::Ut2004 => Self::Ut2004(Box::new(
-                ut2004::StatusQuery::new(nonce, limits)
-                    .with_dialect(options.ut2004)
-                    .with_detail(detail)
-                    .with_readings(options.readings.unwrap_or(ut2004::StatusQuery::READINGS)),
-            )),
+            Protocol::GameSpy1 => Self::GameSpy1(Box::new(gamespy1::StatusQuery::new(nonce, options))),
+            Protocol::GameSpy4 => Self::GameSpy4(gamespy4::StatusQuery::new(nonce, options)),
+            Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, options)),
+            Protocol::Ut2004 => Self::Ut2004(Box::new(ut2004::StatusQuery::new(nonce, options))),
         }
     }
 }

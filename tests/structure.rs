@@ -15,10 +15,13 @@ use std::path::{Path, PathBuf};
 /// Top modules by layer. A module can use modules of its own layer and of the layers below. The protocols are layer 2 and do
 /// not use each other.
 const LAYERS: [&[&str]; 5] = [
-    &["address", "bucket", "error", "limits", "scope", "secret", "sketch", "template", "text", "token"],
-    &["model", "reply", "scan", "session"],
+    &[
+        "address", "bucket", "error", "game_key", "limits", "scope", "secret", "sketch", "template", "text",
+        "token",
+    ],
+    &["model", "options", "reply", "scan", "service", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
-    &["games", "inspect", "lists", "options", "protocol", "serve"],
+    &["games", "inspect", "lists", "protocol", "serve"],
     &["guide", "net"],
 ];
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use queryport::session::{Conversation, Session};
-use queryport::{Limits, Timing, gamespy4, quake3, ut2004};
+use queryport::{Limits, QueryOptions, Timing, gamespy4, quake3, ut2004};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -128,7 +128,7 @@ fn event(recorded: &Recorded) -> Vec<(&'static str, &str)> {
 #[test]
 fn a_query_has_a_span_and_events_for_what_goes_wrong() {
     let recorded = record(|| {
-        let mut query = Driven::new(ut2004::StatusQuery::new(7, Limits::default()));
+        let mut query = Driven::new(ut2004::StatusQuery::new(7, &QueryOptions::default()));
         query.send();
         query.receive(b"\x80\0\0\0\0\x05");
         query.time_out();
@@ -151,7 +151,8 @@ fn no_field_has_a_challenge_a_token_or_a_password() {
     let mut secrets = Vec::new();
     let recorded = record(|| {
         // A reply with another challenge is rejected, and the same reply is late after the end.
-        let mut query = Driven::new(quake3::StatusQuery::new(0x0123_4567_89AB_CDEF, Limits::default()));
+        let mut query =
+            Driven::new(quake3::StatusQuery::new(0x0123_4567_89AB_CDEF, &QueryOptions::default()));
         let request = String::from_utf8_lossy(&query.send()).into_owned();
         let challenge = request.split_ascii_whitespace().nth(1).unwrap().to_owned();
         query.receive(b"\xff\xff\xff\xffstatusResponse\n\\challenge\\Wr0ngChallenge\n");
@@ -162,7 +163,7 @@ fn no_field_has_a_challenge_a_token_or_a_password() {
         secrets.extend([challenge, "Wr0ngChallenge".to_owned()]);
 
         // The token of the server, in a request that times out.
-        let mut query = Driven::new(gamespy4::StatusQuery::new(0x0102_0304, Limits::default()));
+        let mut query = Driven::new(gamespy4::StatusQuery::new(0x0102_0304, &QueryOptions::default()));
         let request = query.send();
         let id = request.get(3..7).unwrap().to_vec();
         query.receive(&[&b"\x09"[..], &id, b"-1287574694\0"].concat());

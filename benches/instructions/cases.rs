@@ -6,11 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::serve::{Responder, Service};
+use queryport::serve::{Responder};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{
-    Limits, Player, Protocol, Secret, ServerStatus, ToStatus, gamespy1, gamespy4, quake3, ut2004,
-};
+use queryport::{Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service, ToStatus, gamespy1, gamespy4, quake3, ut2004};
 
 use crate::{datagrams, shapes};
 
@@ -80,7 +78,7 @@ fn quake3(shape: &str, packets: &[Bytes]) {
     case(&format!("quake3 {shape} parse"), || parse().kind());
     case(&format!("quake3 {shape} view"), || shapes::walk(&packets[0], &limits));
     case(&format!("quake3 {shape} query"), || {
-        query(quake3::StatusQuery::new(7, limits), |_, receive| receive(&packets[0]))
+        query(quake3::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |_, receive| receive(&packets[0]))
     });
     let answer = quake3::Answer::from_datagrams(cloned(packets), &limits).unwrap();
     case(&format!("quake3 {shape} status"), || answer.to_status());
@@ -97,7 +95,7 @@ fn gamespy1(shape: &str, packets: &[Bytes]) {
         packets.iter().map(|packet| bytes(parse(packet).pairs())).sum::<usize>()
     });
     case(&format!("gamespy1 {shape} query"), || {
-        query(gamespy1::StatusQuery::new(7, limits), |_, receive| {
+        query(gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |_, receive| {
             packets.iter().for_each(|packet| receive(packet))
         })
     });
@@ -124,12 +122,12 @@ fn gamespy4(shape: &str, packets: &[Bytes]) {
     });
     // The client chooses the id; every reply repeats it.
     let mut id = Vec::new();
-    gamespy4::StatusQuery::new(7, limits).request(&mut id);
+    gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)).request(&mut id);
     let own = |packet: &Bytes| [&packet[..1], &id[3..7], &packet[5..]].concat();
     let replies: Vec<Vec<u8>> = packets.iter().map(own).collect();
     let challenge = [b"\x09", &id[3..7], b"123456\0"].concat();
     case(&format!("gamespy4 {shape} query"), || {
-        query(gamespy4::StatusQuery::new(7, limits), |request, receive| {
+        query(gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |request, receive| {
             if request[2] == 9 {
                 receive(&challenge)
             } else {
@@ -159,7 +157,7 @@ fn ut2004(shape: &str, packets: &[Bytes]) {
         packets.iter().map(|packet| ut2004_walk(packet, &limits)).sum::<usize>()
     });
     case(&format!("ut2004 {shape} query"), || {
-        query(ut2004::StatusQuery::new(7, limits), |request, receive| {
+        query(ut2004::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |request, receive| {
             let asked = request[4];
             let wanted = |packet: &&Bytes| packet[4] == asked || asked == 3 && packet[4] > 0;
             packets.iter().filter(wanted).for_each(|packet| receive(packet));
@@ -183,7 +181,7 @@ fn many(limits: &Limits) {
     for rules in [300, 600] {
         let packets = datagrams::gamespy1(rules, 0, Some(150));
         case(&format!("gamespy1 {} unnumbered parts", packets.len()), || {
-            query(gamespy1::StatusQuery::new(7, *limits), |_, receive| {
+            query(gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(*limits)), |_, receive| {
                 packets.iter().for_each(|packet| receive(packet));
             })
         });
@@ -226,7 +224,7 @@ fn keys_by_id() {
     let mut status = ServerStatus::default();
     status.players = Some((0..24).map(|n| Player::new(format!("Player number {n}"))).collect());
     status.rules = (0..40).map(|n| (format!("sv_rule{n}"), "value of a rule")).collect();
-    let options = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let options = Service::new(Engine::Battlefield2);
     let responder = Responder::new(options, status, Secret::new([5; 16]), now).with_guard(None);
     let responder = RefCell::new(responder);
     case("battlefield 2: a reply with one key by its id", || {
@@ -257,7 +255,7 @@ pub fn run() {
     keys_by_id();
     forged("gamespy1", Protocol::GameSpy1.into(), br"\status\");
     forged("gamespy4", Protocol::GameSpy4.into(), b"\xfe\xfd\x09\x01\x02\x03\x04");
-    let battlefield_2 = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let battlefield_2 = Service::new(Engine::Battlefield2);
     forged("battlefield 2", battlefield_2.into(), b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01");
     forged("quake3", Protocol::Quake3.into(), b"\xff\xff\xff\xffgetstatus");
     forged("ut2004", Protocol::Ut2004.into(), b"\x79\0\0\0\x03");

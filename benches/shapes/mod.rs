@@ -17,7 +17,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use queryport::quake3::{Response, StatusQuery};
 use queryport::scan::Scanner;
-use queryport::{Limits, Requester, ScanOptions, Secret, Timing, ToStatus};
+use queryport::{Limits, QueryOptions, Requester, ScanOptions, Secret, Timing, ToStatus};
 
 /// A `statusResponse` with the sizes of real ones: `rules` of 8 + 8 bytes, `players` of 25 bytes.
 pub fn quake3(rules: usize, players: usize) -> Bytes {
@@ -56,7 +56,7 @@ pub fn requester() -> Requester {
 pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
     let targets = (0..count).map(|index| {
         let address = SocketAddr::from((Ipv4Addr::from_bits(0x0A00_0000 + index), 27960));
-        (address, StatusQuery::new(index.into(), Limits::default()))
+        (address, StatusQuery::new(index.into(), &QueryOptions::default()))
     });
     let now = Instant::now();
     let mut scanner =

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use queryport::model::{Charset, Colours, Style};
-use queryport::serve::{Responder, Service};
-use queryport::{Player, Protocol, Secret, ServerStatus, Team, Text, gamespy4, quake3, ut2004};
+use queryport::serve::Responder;
+use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service, Team, Text};
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 
@@ -304,11 +304,11 @@ impl Kind {
 
     fn service(self) -> Service {
         match self {
-            Xonotic => quake3::server::Options::new(quake3::server::Dialect::DarkPlaces).into(),
-            Unreal3 => gamespy4::server::Options::new(gamespy4::server::Dialect::UnrealTournament3).into(),
-            Battlefield2 => gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2).into(),
-            Minecraft => gamespy4::server::Options::new(gamespy4::server::Dialect::Minecraft).into(),
-            KillingFloor => ut2004::server::Options::new(ut2004::server::Dialect::KillingFloor).into(),
+            Xonotic => Service::new(Engine::DarkPlaces),
+            Unreal3 => Service::new(Engine::UnrealTournament3),
+            Battlefield2 => Service::new(Engine::Battlefield2),
+            Minecraft => Service::new(Engine::Minecraft),
+            KillingFloor => Service::new(Engine::KillingFloor),
             other => other.protocol().into(),
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use queryport::games::Game;
 use queryport::net::ScanTarget;
-use queryport::{Client, Protocol, QueryOptions, ScanOptions, Timing, ToStatus};
+use queryport::{Client, Dialect, Protocol, QueryOptions, ScanOptions, Timing, ToStatus};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
@@ -281,8 +281,8 @@ pub(crate) fn target(line: &str, protocol: Option<Protocol>) -> Result<Option<Ta
 
 /// A client for the list, with the dialect of its game.
 pub(crate) fn client(list: &List, timeout: Duration, retries: u8) -> Result<Client, queryport::Error> {
-    let dialect = if let List::Game(game) = list { game.dialect } else { None };
-    let options = dialect.into_iter().fold(QueryOptions::default(), QueryOptions::with_dialect);
+    let dialect = if let List::Game(game) = list { game.dialect } else { Dialect::Standard };
+    let options = QueryOptions::default().with_dialect(dialect);
     let timing = Timing::default().with_timeout(timeout).with_retries(retries);
     Ok(Client::new()?.with_timing(timing).with_options(options))
 }

@@ -185,8 +185,7 @@ pub(crate) async fn watch_game(client: Client, watched: Shared, number: usize, i
 }
 
 async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<String, bool>), Error> {
-    let dialect = game.dialect.into_iter();
-    let options = dialect.fold(queryport::QueryOptions::default(), queryport::QueryOptions::with_dialect);
+    let options = queryport::QueryOptions::default().with_dialect(game.dialect);
     let client = client.clone().with_options(options);
     let mut servers = client.servers(game)?;
     let mut targets = Vec::new();

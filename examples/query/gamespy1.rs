@@ -4,9 +4,9 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use queryport::gamespy1::secure::GameKey;
+use queryport::GameKey;
 use queryport::gamespy1::{Answer, Command, StatusQuery};
-use queryport::{Client, Limits, Protocol};
+use queryport::{Client, Protocol, QueryOptions};
 
 /// Sends commands in one datagram and prints the reply.
 pub(crate) async fn ask(
@@ -16,7 +16,7 @@ pub(crate) async fn ask(
     key: Option<&str>,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let commands: Vec<Command<'_>> = commands.iter().map(|text| command(text)).collect();
-    let query = StatusQuery::commands(&commands, Limits::default())?;
+    let query = StatusQuery::commands(&commands, &QueryOptions::default())?;
     let port = Protocol::GameSpy1.default_query_port();
     let outcome = client.ask_host(server, port, |_nonce| query.clone()).await?;
     let (answer, mut out) = (&outcome.answer, io::stdout());

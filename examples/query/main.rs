@@ -160,7 +160,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let mut options = QueryOptions::default().with_detail(detail);
     if arguments.short {
         // In GameSpy v4, only Minecraft servers have a short answer.
-        options = options.with_dialect(queryport::gamespy4::Dialect::Minecraft);
+        options = options.with_dialect(queryport::Dialect::Minecraft);
     }
     let client = Client::new()?.with_timing(timing).with_options(options);
     if let Some(game) = &arguments.lan {

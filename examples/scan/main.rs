@@ -204,8 +204,7 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let query_options = QueryOptions::default().with_readings(arguments.readings);
     let game = game(arguments)?;
-    let query_options =
-        game.and_then(|game| game.dialect).into_iter().fold(query_options, QueryOptions::with_dialect);
+    let query_options = query_options.with_dialect(game.map(|game| game.dialect).unwrap_or_default());
     let client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
     let bar = progress();
     let lines = match (&game, &arguments.list) {

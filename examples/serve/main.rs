@@ -38,12 +38,11 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use command_line::WrongArgument;
-use queryport::gamespy1::secure::GameKey;
+use queryport::GameKey;
 use queryport::model::Detailed;
 use queryport::net::serve;
-use queryport::quake3::server::Options;
-use queryport::serve::{Announcer, Responder, Service};
-use queryport::{Player, Protocol, Secret, ServerStatus};
+use queryport::serve::{Announcer, Responder};
+use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 use reporting::Reporting;
 use serde_json::Value;
 use tokio::net::{TcpListener, UdpSocket};
@@ -147,11 +146,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let mut services: Vec<Service> = others.into_iter().map(Service::from).collect();
     if let Some(key) = arguments.key {
         let all = services.iter_mut().chain([&mut world.service]);
-        let options = all.filter_map(|service| match service {
-            Service::GameSpy1(options) => Some(options),
-            _ => None,
-        });
-        options.last().ok_or_else(|| WrongArgument("--key applies to gamespy1".to_owned()))?.key = Some(key);
+        let service = all.filter(|service| service.engine().protocol() == Protocol::GameSpy1).last();
+        let service = service.ok_or_else(|| WrongArgument("--key applies to gamespy1".to_owned()))?;
+        *service = service.clone().with_key(key);
     }
     let now = Instant::now();
     let mut sockets = Vec::new();
@@ -171,7 +168,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     if !arguments.announce.is_empty() {
         let (status, masters) = (&world.status, arguments.announce.iter().copied());
         announcer = Some(match protocol {
-            Protocol::Quake3 => Announcer::quake3("DarkPlaces", masters, status, Options::default(), now)?,
+            Protocol::Quake3 => {
+                Announcer::quake3("DarkPlaces", masters, status, Service::from(Protocol::Quake3), now)?
+            }
             Protocol::GameSpy1 => Announcer::gamespy1(port, masters, status, now)?,
             other => {
                 let why = format!("--announce applies to quake3 and gamespy1, not to {other}");

@@ -24,8 +24,8 @@ use arbitrary::Unstructured;
 use bytes::Bytes;
 use queryport::session::{Conversation, QueryStats, Session};
 use queryport::{
-    Limits, QueryError, Replies, Requester, Secret, ServerStatus, Timing, ToStatus, gamespy1, gamespy4,
-    quake3, ut2004,
+    Dialect, Engine, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus, Service, Timing,
+    ToStatus, gamespy1, gamespy4, quake3, ut2004,
 };
 
 use crate::script::{Event, Step};
@@ -45,7 +45,7 @@ struct Ended<A> {
 fn play<C: Conversation>(
     query: C,
     steps: &[Step],
-    mut reply: impl FnMut(bool, &[u8], u64) -> Replies,
+    mut reply: impl FnMut(bool, &[u8], u64) -> Vec<Bytes>,
     adapt: impl Fn(&[u8], &mut Vec<u8>),
 ) -> Ended<C::Answer> {
     let peer: SocketAddr = ([192, 0, 2, 2], 7778).into();
@@ -81,7 +81,7 @@ fn play<C: Conversation>(
             Event::Raw(bytes) => bytes.clone(),
             Event::Reply { state, index } => {
                 let replies = reply(*state, &request, u64::from(step.sender >> 4));
-                let Some(datagram) = replies.iter().nth(usize::from(*index) % replies.len().max(1)) else {
+                let Some(datagram) = replies.get(usize::from(*index) % replies.len().max(1)) else {
                     continue;
                 };
                 datagram.to_vec()
@@ -196,19 +196,18 @@ pub fn quake3(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = crate::script::steps(&mut u);
-    use quake3::server::Dialect;
-    let dialect = [Dialect::Standard, Dialect::DarkPlaces, Dialect::Warsow, Dialect::MedalOfHonor]
-        [usize::from(kind & 3)];
-    let client = if kind & 3 == 3 { quake3::Dialect::MedalOfHonor } else { quake3::Dialect::NoChallenge };
+    let dialect =
+        [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::MedalOfHonor][usize::from(kind & 3)];
+    let client = if kind & 3 == 3 { Dialect::MedalOfHonor } else { Dialect::NoChallenge };
     let ended = play(
-        quake3::StatusQuery::new(u64::from(kind), Limits::default()).with_dialect(client),
+        quake3::StatusQuery::new(u64::from(kind), &QueryOptions::default().with_dialect(client)),
         &steps,
         |state, request, number| match quake3::Request::parse(request) {
             Ok(request) => {
-                let options = quake3::server::Options::new(dialect);
-                quake3::server::answer(&request, &states[usize::from(state)], &options, &requester(number))
+                let options = Service::new(dialect);
+                quake3::answer(&request, &states[usize::from(state)], &options, &requester(number))
             }
-            Err(_) => Replies::default(),
+            Err(_) => Vec::new(),
         },
         |_, _| {},
     );
@@ -278,23 +277,22 @@ pub fn ut2004(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = crate::script::steps(&mut u);
-    use ut2004::server::Dialect;
-    let dialect = [Dialect::Ut2004, Dialect::KillingFloor, Dialect::Ut2003][usize::from(kind % 3)];
+    let dialect = [Engine::Ut2004, Engine::KillingFloor, Engine::Ut2003][usize::from(kind % 3)];
     let ended = play(
-        ut2004::StatusQuery::new(u64::from(kind), Limits::default()),
+        ut2004::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
         |state, request, number| {
             // Info, rules and players, whatever was asked last: the index chooses.
-            let Ok(last) = ut2004::Request::parse(request) else { return Replies::default() };
-            let options = ut2004::server::Options::new(dialect);
+            let Ok(last) = ut2004::Request::parse(request) else { return Vec::new() };
+            let options = Service::new(dialect);
             let mut all = Vec::new();
             for command in [ut2004::Command::Info, ut2004::Command::RulesAndPlayers] {
                 let mut request = ut2004::Request::new(command);
                 request.version = last.version;
                 let state = &states[usize::from(state)];
-                all.extend(ut2004::server::answer(&request, state, &options, &requester(number)));
+                all.extend(ut2004::answer(&request, state, &options, &requester(number)));
             }
-            Replies::from(all)
+            all
         },
         |_, _| {},
     );
@@ -380,17 +378,16 @@ pub fn gamespy1(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = crate::script::steps(&mut u);
-    use gamespy1::server::Dialect;
-    let dialect = [Dialect::Unreal, Dialect::Qr1][usize::from(kind & 1)];
+    let dialect = [Engine::Unreal, Engine::Qr1][usize::from(kind & 1)];
     let ended = play(
-        gamespy1::StatusQuery::new(u64::from(kind), Limits::default()),
+        gamespy1::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
         |state, request, number| match gamespy1::Request::parse(request) {
             Ok(request) => {
-                let options = gamespy1::server::Options::new(dialect);
-                gamespy1::server::answer(&request, &states[usize::from(state)], &options, &requester(number))
+                let options = Service::new(dialect);
+                gamespy1::answer(&request, &states[usize::from(state)], &options, &requester(number))
             }
-            Err(_) => Replies::default(),
+            Err(_) => Vec::new(),
         },
         |_, _| {},
     );
@@ -442,23 +439,21 @@ pub fn gamespy4(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = crate::script::steps(&mut u);
-    use gamespy4::Dialect as Client;
-    use gamespy4::server::Dialect;
-    let client = [Client::Standard, Client::Minecraft, Client::JustCause2][usize::from(kind % 3)];
+    let client = [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
     let dialect = if kind % 3 == 1 {
-        Dialect::Minecraft
+        Engine::Minecraft
     } else {
-        [Dialect::UnrealTournament3, Dialect::Battlefield2][usize::from(kind >> 7)]
+        [Engine::UnrealTournament3, Engine::Battlefield2][usize::from(kind >> 7)]
     };
     let ended = play(
-        gamespy4::StatusQuery::new(u64::from(kind), Limits::default()).with_dialect(client),
+        gamespy4::StatusQuery::new(u64::from(kind), &QueryOptions::default().with_dialect(client)),
         &steps,
         |state, request, number| match gamespy4::Request::parse(request) {
             Ok(request) => {
-                let options = gamespy4::server::Options::new(dialect);
-                gamespy4::server::answer(&request, &states[usize::from(state)], &options, &requester(number))
+                let options = Service::new(dialect);
+                gamespy4::answer(&request, &states[usize::from(state)], &options, &requester(number))
             }
-            Err(_) => Replies::default(),
+            Err(_) => Vec::new(),
         },
         |request, datagram| {
             if request.len() >= 7 && datagram.len() >= 5 {

@@ -12,11 +12,11 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::gamespy1::secure::GameKey;
-use queryport::gamespy1::server::{Dialect, Options};
-use queryport::gamespy1::{Answer, Request, Response, StatusQuery, server};
+use queryport::GameKey;
+use queryport::gamespy1::{Answer, Request, Response, StatusQuery};
 use queryport::lists::{GameSpy1List, ListFormat};
 use queryport::session::Session;
+use queryport::{Engine, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
 /// A request that parses can be encoded again if servers understand it. In both dialects its reply is bounded and is not a
@@ -36,11 +36,11 @@ pub fn request(data: &[u8]) {
     let address = "192.0.2.1:5000".parse().unwrap();
     let mut requester = Requester::new(address, Instant::now(), Secret::new([7; 16]));
     requester.number = 6;
-    for (dialect, longest) in [(Dialect::Unreal, 1000), (Dialect::Qr1, 1349)] {
-        let mut options = Options::new(dialect);
-        options.echo = true;
-        options.key = GameKey::new("Z5Nfb0").ok();
-        let replies = server::answer(&request, &status, &options, &requester);
+    for (dialect, longest) in [(Engine::Unreal, 1000), (Engine::Qr1, 1349)] {
+        let mut options = Service::new(dialect);
+        options = options.with_echo();
+        options = options.with_key(GameKey::new("Z5Nfb0").unwrap());
+        let replies = queryport::gamespy1::answer(&request, &status, &options, &requester);
         for reply in &replies {
             assert!(reply.len() <= longest);
             assert!(Request::parse(reply).is_err(), "a reply is never a request");
@@ -87,7 +87,12 @@ pub fn conversation(data: &[u8]) {
     let start = Instant::now();
     let peer = "192.0.2.1:7778".parse().unwrap();
     let limits = Limits::default();
-    let mut session = Session::new(StatusQuery::new(0, limits), peer, Timing::default(), start);
+    let mut session = Session::new(
+        StatusQuery::new(0, &QueryOptions::default().with_limits(limits)),
+        peer,
+        Timing::default(),
+        start,
+    );
     let mut now = start;
     let mut received: Vec<&[u8]> = Vec::new();
     for (time, datagram) in script(data) {

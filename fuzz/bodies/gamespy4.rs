@@ -14,9 +14,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::gamespy4::server::{self, Dialect as ServerDialect, Options};
-use queryport::gamespy4::{Answer, Command, Dialect, Form, Request, Response, StatusQuery, Table};
+use queryport::gamespy4::{Answer, Command, Form, Request, Response, StatusQuery, Table};
 use queryport::session::Session;
+use queryport::{Dialect, Engine, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
 /// A request that parses encodes to the same bytes, gets a short reply without the token, and a complete one with it.
@@ -35,13 +35,13 @@ pub fn request(data: &[u8]) {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
     status.players = Some((0..80).map(|number| Player::new(format!("a player numbered {number}"))).collect());
-    for dialect in [ServerDialect::UnrealTournament3, ServerDialect::Battlefield2, ServerDialect::Minecraft] {
-        let options = Options::new(dialect);
-        let answer =
-            |command| server::answer(&Request::new(request.id, command), &status, &options, &requester);
+    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2, Engine::Minecraft] {
+        let options = Service::new(dialect);
+        let answer = |command| {
+            queryport::gamespy4::answer(&Request::new(request.id, command), &status, &options, &requester)
+        };
         let challenge = answer(Command::Challenge);
-        let Ok(Response::Challenge(token)) = Response::parse(challenge.iter().next().unwrap(), &limits)
-        else {
+        let Ok(Response::Challenge(token)) = Response::parse(challenge.first().unwrap(), &limits) else {
             panic!("no challenge");
         };
         let unproven: usize = answer(request.command).iter().map(Bytes::len).sum();
@@ -51,7 +51,7 @@ pub fn request(data: &[u8]) {
         assert!(is_proven || unproven * 2 <= data.len() * 5, "{unproven} bytes for {}", data.len());
         if let Command::Data { selection, .. } = request.command {
             let datagrams = answer(Command::Data { challenge: Some(token.value), selection });
-            assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= options.max_reply);
+            assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= 11_200);
             assert!(datagrams.iter().all(|datagram| Request::parse(datagram).is_err()));
             let is_split = datagrams.iter().all(|datagram| datagram.get(5..14) == Some(&b"splitnum\0"[..]));
             if !selection.0.is_empty() && !is_split {
@@ -114,7 +114,8 @@ pub fn conversation(data: &[u8]) {
     let peer: SocketAddr = "192.0.2.2:6500".parse().unwrap();
     let start = Instant::now();
     let mut now = start;
-    let query = StatusQuery::new(u64::from(kind), limits).with_dialect(dialect);
+    let query =
+        StatusQuery::new(u64::from(kind), &QueryOptions::default().with_limits(limits).with_dialect(dialect));
     let mut session = Session::new(query, peer, Timing::default(), now);
     let mut id = [0; 4];
     let mut requests = 0;

@@ -11,8 +11,8 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use queryport::quake3::server::{self, Dialect, Options, verify_challenge};
 use queryport::quake3::{Answer, Command, Kind, Reply, Request, Response};
+use queryport::{Engine, Service, quake3::verify_challenge};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 
 /// A request that parses can be encoded again if servers understand it, and its reply is bounded.
@@ -28,9 +28,9 @@ pub fn request(data: &[u8]) {
     status.max_players = Some(8);
     status.players = Some(vec![Player::new("Ann")]);
     let requester = Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]));
-    for dialect in [Dialect::Standard, Dialect::DarkPlaces, Dialect::Warsow, Dialect::MedalOfHonor] {
-        let options = Options::new(dialect);
-        let replies = server::answer(&request, &status, &options, &requester);
+    for dialect in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::MedalOfHonor] {
+        let options = Service::new(dialect);
+        let replies = queryport::quake3::answer(&request, &status, &options, &requester);
         let Some(reply) = replies.into_iter().next() else { continue };
         assert!(reply.len() <= 1396);
         assert!(Request::parse(&reply).is_err(), "a reply is never a request");

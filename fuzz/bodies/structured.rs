@@ -18,39 +18,27 @@ use std::time::{Duration, Instant};
 
 use arbitrary::Unstructured;
 use queryport::scan::Scanner;
-use queryport::serve::{Announcer, GuardOptions, Responder, Service};
+use queryport::serve::{Announcer, GuardOptions, Responder};
 use queryport::session::Session;
 use queryport::{
-    Limits, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, StatusQuery, Timing, ToStatus,
-    gamespy1, gamespy4, inspect, quake3, ut2004,
+    Dialect, Engine, Limits, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, Service, StatusQuery,
+    Timing, ToStatus, gamespy1, gamespy4, inspect, quake3,
 };
 
 use crate::script::{Event, Step};
 
 const SECRET: Secret = Secret::new([5; 16]);
 
-/// A protocol and one of its dialects.
-fn service(choice: u8) -> Service {
-    let dialect = usize::from(choice >> 2);
-    match choice & 3 {
-        0 => {
-            use gamespy1::server::Dialect::{Qr1, Unreal};
-            gamespy1::server::Options::new([Unreal, Qr1][dialect % 2]).into()
-        }
-        1 => {
-            use gamespy4::server::Dialect::{Battlefield2, Minecraft, UnrealTournament3};
-            gamespy4::server::Options::new([UnrealTournament3, Battlefield2, Minecraft][dialect % 3]).into()
-        }
-        2 => {
-            use quake3::server::Dialect::{DarkPlaces, MedalOfHonor, SoldierOfFortune2, Standard, Warsow};
-            let all = [Standard, DarkPlaces, Warsow, MedalOfHonor, SoldierOfFortune2];
-            quake3::server::Options::new(all[dialect % 5]).into()
-        }
-        _ => {
-            use ut2004::server::Dialect::{KillingFloor, Ut2003, Ut2004};
-            ut2004::server::Options::new([Ut2004, KillingFloor, Ut2003][dialect % 3]).into()
-        }
-    }
+/// An implementation of one of the protocols.
+fn engine(choice: u8) -> Engine {
+    use Engine::*;
+    let engines: &[Engine] = match choice & 3 {
+        0 => &[Unreal, Qr1],
+        1 => &[UnrealTournament3, Battlefield2, Minecraft],
+        2 => &[Quake3, DarkPlaces, Warsow, MedalOfHonor, SoldierOfFortune2],
+        _ => &[Ut2004, KillingFloor, Ut2003],
+    };
+    engines[usize::from(choice >> 2) % engines.len()]
 }
 
 /// A status is served and asked for: what the client has differs from it only where the report of losses says so.
@@ -69,19 +57,19 @@ pub fn losses(data: &[u8]) {
         .map(|(key, value)| (key.decoded().into_owned(), value.decoded().into_owned()))
         .collect();
     let now = Instant::now();
-    let service = service(choice);
-    let protocol =
-        [Protocol::GameSpy1, Protocol::GameSpy4, Protocol::Quake3, Protocol::Ut2004][usize::from(choice & 3)];
-    let mut responder = Responder::new(service.clone(), status.clone(), SECRET, now);
+    let engine = engine(choice);
+    let protocol = engine.protocol();
+    let mut responder = Responder::new(engine, status.clone(), SECRET, now);
     let losses = responder.losses();
     assert!(losses.iter().all(|loss| loss.protocol == protocol && loss.sent.as_ref() != Some(&loss.value)));
     let is_lost = |field: &str| losses.iter().any(|loss| loss.field.starts_with(field));
 
-    let is_minecraft = matches!(&service, Service::GameSpy4(options) if options.dialect == gamespy4::server::Dialect::Minecraft);
+    let is_minecraft = engine == Engine::Minecraft;
     let query = if is_minecraft {
-        StatusQuery::GameSpy4(
-            gamespy4::StatusQuery::new(3, Limits::default()).with_dialect(gamespy4::Dialect::Minecraft),
-        )
+        StatusQuery::GameSpy4(gamespy4::StatusQuery::new(
+            3,
+            &QueryOptions::default().with_dialect(Dialect::Minecraft),
+        ))
     } else {
         StatusQuery::new(protocol, 3, &QueryOptions::default())
     };
@@ -255,12 +243,12 @@ pub fn responder(data: &[u8]) {
     let start = Instant::now();
     let mut now = start;
     let mut responder =
-        Responder::new(service(choice), Arc::clone(&states[0]), SECRET, now).with_guard(Some(options));
+        Responder::new(engine(choice), Arc::clone(&states[0]), SECRET, now).with_guard(Some(options));
     // Proved addresses, which only this protocol has, receive eight times as much.
     let has_proofs = choice & 3 == 1 || choice & 0x80 != 0;
     if choice & 0x80 != 0 {
         for other in 0..3 {
-            responder = responder.with_service(service(choice.wrapping_add(other)));
+            responder = responder.with_service(engine(choice.wrapping_add(other)));
         }
     }
     let factor: u64 = if has_proofs { 9 } else { 1 };
@@ -349,7 +337,7 @@ pub fn scanner(data: &[u8]) {
         scanner.set_receive_buffer(4096);
     }
     let mut servers: Vec<Responder> = (0..4)
-        .map(|choice| Responder::new(service(choice), status.clone(), SECRET, now).with_guard(None))
+        .map(|choice| Responder::new(engine(choice), status.clone(), SECRET, now).with_guard(None))
         .collect();
     let mut requests: Vec<(SocketAddr, Vec<u8>)> = Vec::new();
     let mut ended = vec![false; usize::from(count)];
@@ -435,7 +423,7 @@ pub fn announcer(data: &[u8]) {
     let mut now = Instant::now();
     let masters: Vec<SocketAddr> = (0..flags >> 2).map(|n| ([192, 0, 2, n], 27_950).into()).collect();
     let made = if flags & 1 == 0 {
-        let options = quake3::server::Options::default();
+        let options = Service::from(Protocol::Quake3);
         Announcer::quake3("DarkPlaces", masters.iter().copied(), &status, options, now)
     } else {
         Announcer::gamespy1(7778, masters.iter().copied(), &status, now)

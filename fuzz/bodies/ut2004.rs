@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::session::Session;
-use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery, server};
-use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
+use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery};
+use queryport::{
+    Limits, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service, Timing, ToStatus,
+};
 
 /// A request that parses encodes to the same bytes, and its replies are not requests.
 pub fn request(data: &[u8]) {
@@ -27,7 +29,7 @@ pub fn request(data: &[u8]) {
     status.rules.push("ServerMode", "dedicated");
     status.players = Some((0..100).map(|number| Player::new(format!("player number {number}"))).collect());
     let requester = Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]));
-    for reply in server::answer(&request, &status, &server::Options::default(), &requester) {
+    for reply in queryport::ut2004::answer(&request, &status, &Service::from(Protocol::Ut2004), &requester) {
         assert!(reply.len() <= 500);
         let response = Response::parse(&reply, &Limits::default()).expect("our replies are replies");
         assert_eq!(response.problems().next(), None);
@@ -103,7 +105,8 @@ pub fn conversation(mut data: &[u8]) {
     let server: SocketAddr = ([192, 0, 2, 2], 7778).into();
     let start = Instant::now();
     let mut now = start;
-    let mut session = Session::new(StatusQuery::new(0, limits), server, timing, now);
+    let mut session =
+        Session::new(StatusQuery::new(0, &QueryOptions::default().with_limits(limits)), server, timing, now);
     let (mut requests, mut outcome) = (0, None);
     let mut pump = |session: &mut Session<StatusQuery>, now| {
         let mut out = Vec::new();

@@ -24,11 +24,11 @@ use queryport::lists::{
 };
 use queryport::quake3::master::{ListRequest, Master, Options};
 use queryport::scan::Scanner;
-use queryport::serve::{Announcer, GuardOptions, Responder, Service};
+use queryport::serve::{Announcer, GuardOptions, Responder};
 use queryport::session::{Conversation, Session};
 use queryport::{
-    Limits, Player, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, StatusQuery, Team, Timing,
-    ToStatus, gamespy1, gamespy4, inspect, quake3, ut2004,
+    Dialect, Engine, Limits, Player, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, Service,
+    StatusQuery, Team, Timing, ToStatus, gamespy1, gamespy4, inspect, quake3, ut2004,
 };
 
 use crate::shape::{HEADERS, Input, Shape};
@@ -105,24 +105,31 @@ pub const TARGETS: &[Target] = &[
         })
     }),
     target("gamespy1 session", Kind::Datagrams, |input| {
-        session(gamespy1::StatusQuery::new(7, limits()), input, |_| None, |_, _| ())
+        session(
+            gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(limits())),
+            input,
+            |_| None,
+            |_, _| (),
+        )
     }),
     target("gamespy1 commands", Kind::Datagrams, |input| {
         use gamespy1::Command::{Basic, Players, Rules, Teams};
-        let query = gamespy1::StatusQuery::commands_with_echo(&[Basic, Rules, Players, Teams], limits());
+        let query = gamespy1::StatusQuery::commands_with_echo(
+            &[Basic, Rules, Players, Teams],
+            &QueryOptions::default().with_limits(limits()),
+        );
         session(query.unwrap(), input, |_| None, |_, _| ())
     }),
     target("gamespy1 list, plain", Kind::Stream, |input| gamespy1_list(ListFormat::Plain, input)),
     target("gamespy1 list, compressed", Kind::Stream, |input| gamespy1_list(ListFormat::Compressed, input)),
     target("gamespy1 responder", Kind::Datagrams, |input| {
-        use gamespy1::server::{Dialect, Options};
-        let mut options = Options::new(Dialect::Unreal);
-        options.echo = true;
-        options.key = gamespy1::secure::GameKey::new("Z5Nfb0").ok();
-        responder(options.into(), input, |_, _| ())
+        let mut options = Service::new(Engine::Unreal);
+        options = options.with_echo();
+        options = options.with_key(queryport::GameKey::new("Z5Nfb0").unwrap());
+        responder(options, input, |_, _| ())
     }),
     target("gamespy1 responder, QR1", Kind::Datagrams, |input| {
-        responder(gamespy1::server::Options::new(gamespy1::server::Dialect::Qr1).into(), input, |_, _| ())
+        responder(Service::new(Engine::Qr1), input, |_, _| ())
     }),
     target("gamespy4 request", Kind::Datagram, |input| {
         each(input, |bytes| {
@@ -137,25 +144,25 @@ pub const TARGETS: &[Target] = &[
         })
     }),
     target("gamespy4 answer", Kind::Datagram, |input| answer(input, gamespy4_answer)),
-    target("gamespy4 session", Kind::Datagrams, |input| gamespy4_session(gamespy4::Dialect::Standard, input)),
+    target("gamespy4 session", Kind::Datagrams, |input| gamespy4_session(Dialect::Standard, input)),
     target("gamespy4 minecraft session", Kind::Datagrams, |input| {
-        gamespy4_session(gamespy4::Dialect::Minecraft, input)
+        gamespy4_session(Dialect::Minecraft, input)
     }),
     target("gamespy4 just cause 2 session", Kind::Datagrams, |input| {
-        gamespy4_session(gamespy4::Dialect::JustCause2, input)
+        gamespy4_session(Dialect::JustCause2, input)
     }),
     target("gamespy4 list", Kind::Stream, |input| gamespy4_list(b"", input)),
     target("gamespy4 list, pairs of one server", Kind::Stream, |input| {
         gamespy4_list(b"\x01\x02\x03\x04\x19\x64\0\0\x80\x01\x02\x03\x04", input)
     }),
     target("gamespy4 responder", Kind::Datagrams, |input| {
-        gamespy4_responder(gamespy4::server::Dialect::UnrealTournament3, input)
+        gamespy4_responder(Engine::UnrealTournament3, input)
     }),
     target("gamespy4 responder, battlefield 2", Kind::Datagrams, |input| {
-        gamespy4_responder(gamespy4::server::Dialect::Battlefield2, input)
+        gamespy4_responder(Engine::Battlefield2, input)
     }),
     target("gamespy4 responder, minecraft", Kind::Datagrams, |input| {
-        gamespy4_responder(gamespy4::server::Dialect::Minecraft, input)
+        gamespy4_responder(Engine::Minecraft, input)
     }),
     target("quake3 request", Kind::Datagram, |input| {
         each(input, |bytes| {
@@ -194,10 +201,18 @@ pub const TARGETS: &[Target] = &[
         })
     }),
     target("quake3 session", Kind::Datagrams, |input| {
-        session(quake3::StatusQuery::new(7, limits()), input, |_| None, |_, _| ())
+        session(
+            quake3::StatusQuery::new(7, &QueryOptions::default().with_limits(limits())),
+            input,
+            |_| None,
+            |_, _| (),
+        )
     }),
     target("quake3 medal of honor session", Kind::Datagrams, |input| {
-        let query = quake3::StatusQuery::new(7, limits()).with_dialect(quake3::Dialect::MedalOfHonor);
+        let query = quake3::StatusQuery::new(
+            7,
+            &QueryOptions::default().with_limits(limits()).with_dialect(Dialect::MedalOfHonor),
+        );
         session(query, input, |_| None, |_, _| ())
     }),
     target("quake3 rcon", Kind::Datagrams, |input| {
@@ -238,10 +253,10 @@ pub const TARGETS: &[Target] = &[
         })
     }),
     target("quake3 responder", Kind::Datagrams, |input| {
-        responder(quake3::server::Options::new(quake3::server::Dialect::Standard).into(), input, |_, _| ())
+        responder(Service::new(Engine::Quake3), input, |_, _| ())
     }),
     target("quake3 responder, DarkPlaces", Kind::Datagrams, |input| {
-        responder(quake3::server::Options::new(quake3::server::Dialect::DarkPlaces).into(), input, |_, _| ())
+        responder(Service::new(Engine::DarkPlaces), input, |_, _| ())
     }),
     target("quake3 master", Kind::Datagrams, |input| master(256, input)),
     target("ut2004 request", Kind::Datagram, |input| {
@@ -270,21 +285,31 @@ pub const TARGETS: &[Target] = &[
     target("ut2004 session", Kind::Datagrams, |input| {
         // The info record comes by itself.
         let info = |request: &[u8]| (request.get(4) == Some(&0)).then(|| INFO.to_vec());
-        session(ut2004::StatusQuery::new(7, limits()), input, info, |_, _| ())
+        session(
+            ut2004::StatusQuery::new(7, &QueryOptions::default().with_limits(limits())),
+            input,
+            info,
+            |_, _| (),
+        )
     }),
     target("ut2004 session, any info", Kind::Datagrams, |input| {
-        session(ut2004::StatusQuery::new(7, limits()), input, |_| None, |_, _| ())
+        session(
+            ut2004::StatusQuery::new(7, &QueryOptions::default().with_limits(limits())),
+            input,
+            |_| None,
+            |_, _| (),
+        )
     }),
     target("ut2004 session, second reading", Kind::Datagrams, ut2004_second_reading),
     target("ut2004 list", Kind::Stream, |input| ut2004_list(Ut2004List::ut2004(), input)),
     target("ut2004 list, ut2003", Kind::Stream, |input| ut2004_list(Ut2004List::ut2003(), input)),
     target("ut2004 responder", Kind::Datagrams, |input| {
-        responder(ut2004::server::Options::default().into(), input, |_, _| ())
+        responder(Service::from(Protocol::Ut2004), input, |_, _| ())
     }),
     target("scanner", Kind::Datagrams, scanner),
     target("responder with its guard", Kind::Datagrams, guarded),
     target("announcer, quake3", Kind::Datagrams, |input| {
-        let (masters, options) = (masters(), quake3::server::Options::default());
+        let (masters, options) = (masters(), Service::from(Protocol::Quake3));
         announcer(
             Announcer::quake3("DarkPlaces", masters, &full_status(), options, Instant::now()).unwrap(),
             input,
@@ -427,8 +452,9 @@ fn session<C: Conversation<Answer: ToStatus> + 'static>(
 }
 
 /// Every datagram gets the id of the last request.
-fn gamespy4_session(dialect: gamespy4::Dialect, input: Input) -> Work {
-    let query = gamespy4::StatusQuery::new(7, limits()).with_dialect(dialect);
+fn gamespy4_session(dialect: Dialect, input: Input) -> Work {
+    let query =
+        gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits()).with_dialect(dialect));
     let challenge = |request: &[u8]| (request.get(2) == Some(&9)).then(|| b"\x09\0\0\0\x001234\0".to_vec());
     session(query, input, challenge, |request, datagram| {
         if let (Some(id), Some(place)) = (request.get(3..7), datagram.get_mut(1..5)) {
@@ -453,7 +479,12 @@ fn ut2004_second_reading(mut input: Input) -> Work {
     let (first, rest) = input.datagrams.split_at(1);
     input.datagrams = known.iter().chain(first).chain(&known[1..]).chain(rest).cloned().collect();
     let info = |request: &[u8]| (request.get(4) == Some(&0)).then(|| INFO.to_vec());
-    session(ut2004::StatusQuery::new(7, limits()), input, info, |_, _| ())
+    session(
+        ut2004::StatusQuery::new(7, &QueryOptions::default().with_limits(limits())),
+        input,
+        info,
+        |_, _| (),
+    )
 }
 
 fn stream(mut session: ListSession, pieces: Vec<Vec<u8>>, done: fn(ServerList)) -> Work {
@@ -475,7 +506,7 @@ fn stream(mut session: ListSession, pieces: Vec<Vec<u8>>, done: fn(ServerList)) 
 
 /// Behind a greeting.
 fn gamespy1_list(format: ListFormat, mut input: Input) -> Work {
-    let key = gamespy1::secure::GameKey::new("Z5Nfb0").unwrap();
+    let key = queryport::GameKey::new("Z5Nfb0").unwrap();
     let mut request = GameSpy1List::new("ut", key);
     request.format = format;
     let session = request.session(Timing::default(), Instant::now());
@@ -580,8 +611,8 @@ fn responder(service: Service, input: Input, adapt: fn(&[u8], &mut Vec<u8>)) -> 
 }
 
 /// Every request with room for a token gets the one of the first address.
-fn gamespy4_responder(dialect: gamespy4::server::Dialect, input: Input) -> Work {
-    responder(gamespy4::server::Options::new(dialect).into(), input, |challenge, datagram| {
+fn gamespy4_responder(dialect: Engine, input: Input) -> Work {
+    responder(Service::new(dialect), input, |challenge, datagram| {
         let Ok(gamespy4::Response::Challenge(token)) = gamespy4::Response::parse(challenge, &limits()) else {
             return;
         };

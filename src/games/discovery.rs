@@ -89,7 +89,7 @@ impl Discovery {
     ) -> Self {
         let mut probes: Vec<Probe> = Vec::new();
         for game in game.map_or(TABLE, slice::from_ref) {
-            let options = game.dialect.into_iter().fold(options, QueryOptions::with_dialect);
+            let options = options.of_game(game.dialect);
             let has_beacon = game.lan.iter().any(|lan| matches!(lan, Lan::Beacon(_)));
             for is_beacon in [false, true].into_iter().take(if has_beacon { 2 } else { 1 }) {
                 let is_same = |probe: &&mut Probe| {
@@ -387,7 +387,7 @@ mod tests {
         search.handle_datagram(now, at("192.0.2.1:4000"), &challenge);
         let found_server = search.poll_found().unwrap();
         assert_eq!(found_server.protocol, Protocol::GameSpy4);
-        assert_eq!(found_server.options.gamespy4, crate::gamespy4::Dialect::Minecraft);
+        assert_eq!(found_server.options.dialect, crate::Dialect::Minecraft);
         // A wrong id, and a wrong challenge.
         search.handle_datagram(now, at("192.0.2.2:4000"), b"\x09abcd5\0");
         search.handle_datagram(now, at("192.0.2.2:4000"), &reply(b"\xff\xff\xff\xffgetinfo x", "Srv"));

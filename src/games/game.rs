@@ -32,8 +32,8 @@ pub struct Game {
     pub year: Option<u16>,
     /// The protocol of its servers' replies.
     pub protocol: Protocol,
-    /// The dialect of its servers, where it is not the standard one.
-    pub dialect: Option<Dialect>,
+    /// The dialect of its servers.
+    pub dialect: Dialect,
     /// The default port that players connect to.
     pub game_port: Option<u16>,
     /// Where its servers answer.

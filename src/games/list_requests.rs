@@ -2,7 +2,7 @@
 
 use super::game::Game;
 use super::master::{Master, MasterForm};
-use crate::gamespy1::secure::GameKey;
+use crate::game_key::GameKey;
 use crate::limits::Limits;
 use crate::lists::{Cod4xList, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List};
 use crate::quake3::master;

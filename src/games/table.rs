@@ -6,7 +6,6 @@ use super::master::{Master, MasterForm};
 use super::query_port::QueryPort::{self, Fixed, Offset, Same};
 use crate::options::Dialect;
 use crate::protocol::Protocol::{self, GameSpy1, GameSpy4, Quake3, Ut2004};
-use crate::{gamespy4, quake3};
 use Certainty::{Listed, Living, Unverified};
 
 /// What the rows of a protocol have in common. In Quake 3, game and queries share a port.
@@ -17,7 +16,7 @@ const QUAKE3: Game = Game {
     name: "",
     year: None,
     protocol: Quake3,
-    dialect: None,
+    dialect: Dialect::Standard,
     game_port: None,
     query_port: Same,
     also_at: &[],
@@ -35,10 +34,10 @@ const GAMESPY1: Game = Game { protocol: GameSpy1, ..QUAKE3 };
 const GAMESPY4: Game = Game { protocol: GameSpy4, ..QUAKE3 };
 const UT2004: Game = Game { protocol: Ut2004, query_port: Offset(1), ..QUAKE3 };
 
-const MINECRAFT: Option<Dialect> = Some(Dialect::GameSpy4(gamespy4::Dialect::Minecraft));
-const JUST_CAUSE_2: Option<Dialect> = Some(Dialect::GameSpy4(gamespy4::Dialect::JustCause2));
-const OPEN_JK: Option<Dialect> = Some(Dialect::Quake3(quake3::Dialect::OpenJk));
-const MEDAL_OF_HONOR: Option<Dialect> = Some(Dialect::Quake3(quake3::Dialect::MedalOfHonor));
+const MINECRAFT: Dialect = Dialect::Minecraft;
+const JUST_CAUSE_2: Dialect = Dialect::JustCause2;
+const OPEN_JK: Dialect = Dialect::OpenJk;
+const MEDAL_OF_HONOR: Dialect = Dialect::MedalOfHonor;
 
 /// Query ports of Battlefield 2's engine rise with the game ports (Austinb/GameQ), and a second server takes the next free one.
 const BATTLEFIELD: &[(Protocol, QueryPort)] = &[(GameSpy4, Offset(13333)), (GameSpy4, Fixed(29901))];

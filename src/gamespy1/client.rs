@@ -8,8 +8,8 @@ use super::answer::answer::{Answer, Asked};
 use super::answer::reassembly::{Progress, Reassembly};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::limits::Limits;
 use crate::model::Detail;
+use crate::options::{Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Queries a server's status: `\status\`, or `\basic\\info\` for [`Detail::Short`], or any commands.
@@ -17,9 +17,9 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// ```
 /// use queryport::gamespy1::StatusQuery;
 /// use queryport::session::{Conversation, Verdict, Wait};
-/// use queryport::{Limits, ToStatus};
+/// use queryport::{QueryOptions, ToStatus};
 ///
-/// let mut query = StatusQuery::new(0, Limits::default());
+/// let mut query = StatusQuery::new(0, &QueryOptions::default());
 /// let mut request = Vec::new();
 /// query.request(&mut request);
 /// assert_eq!(request, br"\status\");
@@ -43,35 +43,15 @@ pub struct StatusQuery {
     incomplete: Option<usize>,
 }
 
-/// The habits of servers that a client must know before it asks.
-///
-/// ```
-/// use queryport::QueryOptions;
-/// use queryport::gamespy1::Dialect;
-///
-/// let options = QueryOptions::default().with_dialect(Dialect::XServerQuery);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// Answers `\status\`.
-    #[default]
-    Standard,
-    /// Answers `\status\xserverquery` in more detail: UT99 and UT2004 with the mod XServerQuery. Most other servers
-    /// read it as a plain `\status\`; Renegade's Dragonade (da_gamespy.cpp) and SWAT 4's GS1 mod (sergeii/swat-gs1)
-    /// compare the whole request and stay silent.
-    XServerQuery,
-}
-
 impl StatusQuery {
     /// The protocol has no challenge, so the nonce is not used: only the sender's address ties a reply to its request.
     #[must_use]
-    pub fn new(_nonce: u64, limits: Limits) -> Self {
+    pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         Self {
             commands: None,
-            dialect: Dialect::default(),
-            detail: Detail::default(),
-            replies: Reassembly::new(limits),
+            dialect: options.dialect,
+            detail: options.detail,
+            replies: Reassembly::new(options.limits),
             is_ended: false,
             incomplete: None,
         }
@@ -81,11 +61,11 @@ impl StatusQuery {
     /// answers them in the same order, GameSpy's own code in the order of its own table.
     ///
     /// ```
-    /// use queryport::Limits;
+    /// use queryport::QueryOptions;
     /// use queryport::gamespy1::{Command, StatusQuery};
     /// use queryport::session::{Conversation, Verdict};
     ///
-    /// let mut query = StatusQuery::commands(&[Command::Basic, Command::Echo(b"hello")], Limits::default())?;
+    /// let mut query = StatusQuery::commands(&[Command::Basic, Command::Echo(b"hello")], &QueryOptions::default())?;
     /// let mut request = Vec::new();
     /// query.request(&mut request);
     /// assert_eq!(request, br"\basic\\echo\hello");
@@ -99,11 +79,11 @@ impl StatusQuery {
     ///
     /// # Errors
     /// What [`Request::encode`] refuses.
-    pub fn commands(commands: &[Command<'_>], limits: Limits) -> Result<Self, EncodeError> {
+    pub fn commands(commands: &[Command<'_>], options: &QueryOptions) -> Result<Self, EncodeError> {
         let mut request = Vec::new();
         Request::new(commands).encode(&mut request)?;
         let commands = Some((request, Asked::new(commands)));
-        Ok(Self { commands, ..Self::new(0, limits) })
+        Ok(Self { commands, ..Self::new(0, options) })
     }
 
     /// The same with `\echo\` after all other commands. UT99 sends nothing at all when it does not know the last
@@ -111,35 +91,20 @@ impl StatusQuery {
     ///
     /// # Errors
     /// What [`Request::encode`] refuses.
-    pub fn commands_with_echo(commands: &[Command<'_>], limits: Limits) -> Result<Self, EncodeError> {
-        let mut query = Self::commands(&[commands, &[Command::Echo(b"x")]].concat(), limits)?;
+    pub fn commands_with_echo(commands: &[Command<'_>], options: &QueryOptions) -> Result<Self, EncodeError> {
+        let mut query = Self::commands(&[commands, &[Command::Echo(b"x")]].concat(), options)?;
         if let Some((_, asked)) = &mut query.commands {
             asked.own_echo = true;
         }
         Ok(query)
     }
 
-    /// The dialect of the server; default [`Dialect::Standard`]. Without effect on [`Self::commands`] and
-    /// [`Detail::Short`].
-    #[must_use]
-    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
-        self
-    }
-
-    /// How much to ask for; default [`Detail::Full`]. Without effect on [`Self::commands`].
-    #[must_use]
-    pub const fn with_detail(mut self, detail: Detail) -> Self {
-        self.detail = detail;
-        self
-    }
-
     fn datagram(&self) -> &[u8] {
         match (&self.commands, self.detail, self.dialect) {
             (Some((request, _)), ..) => request,
             (None, Detail::Short, _) => br"\basic\\info\",
-            (None, Detail::Full, Dialect::Standard) => br"\status\",
             (None, Detail::Full, Dialect::XServerQuery) => br"\status\xserverquery",
+            (None, Detail::Full, _) => br"\status\",
         }
     }
 

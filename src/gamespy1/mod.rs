@@ -68,7 +68,7 @@
 //!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004).
 //! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery): see
 //!   [`StatusQuery::commands_with_echo`].
-//! - A reply of [`server::answer`] that had to be cut has no end mark, and rules give way before players.
+//! - A reply of [`answer`] that had to be cut has no end mark, and rules give way before players.
 //!
 //! # Sources
 //! - Descent 3's own gamespy.cpp was run for the vectors `descent3-*` of the tests. The numbers and cuts of Serious Sam are
@@ -77,7 +77,7 @@
 //! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run for the vectors
 //!   `qr1-*` of the tests: its fragments count from 1, its echo comes under the key `echo`, `validate` precedes
 //!   `final`, and it answers every datagram but one that begins with `;`, if only with `\final\\queryid\N.1`.
-//! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`].
+//! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`](crate::Dialect::XServerQuery).
 //!
 //! # Fields of the status
 //! Keys match in any case, the first that is not empty counts, and a value that is no number or truth value says nothing.
@@ -122,11 +122,11 @@ mod answer;
 mod client;
 mod family;
 mod from_status;
-pub mod secure;
-pub mod server;
+pub(crate) mod server;
 mod to_status;
 mod wire;
 
 pub use answer::{Answer, Row};
-pub use client::{Dialect, StatusQuery};
+pub use client::StatusQuery;
+pub use server::answer;
 pub use wire::{Command, Request, Response, Trailer};

@@ -1,88 +1,18 @@
 //! The server's side, pure: a request and a status in, the datagrams of a reply out.
 
+use bytes::Bytes;
+
 use super::from_status::{Sections, encoded};
-use super::secure::GameKey;
 use super::wire::packer::Packer;
 use super::wire::request::{Command, Request};
 use crate::model::{Rules, ServerStatus};
-use crate::reply::{Replies, Requester};
+use crate::reply::{Requester, datagrams};
+use crate::service::{Engine, Service};
 use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
 
 /// Longest text that is sent back for `\echo\`, in bytes.
 const MAX_ECHO: usize = 50;
-
-/// How a server answers.
-///
-/// ```
-/// use queryport::gamespy1::secure::GameKey;
-/// use queryport::gamespy1::server::{Dialect, Options};
-///
-/// let mut options = Options::new(Dialect::Qr1);
-/// options.key = Some(GameKey::new("Z5Nfb0")?);
-/// # Ok::<(), queryport::EncodeError>(())
-/// ```
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Options {
-    /// Which implementation to imitate.
-    pub dialect: Dialect,
-    /// Whether `\echo\` is answered, for up to 50 bytes of printable ASCII; default `false`.
-    pub echo: bool,
-    /// What `\level_property\`, `\game_property\` and `\player_property\` may read; `None`, the default, answers none
-    /// of them. Stock UT99 servers reveal passwords this way.
-    pub properties: Option<Properties>,
-    /// The key that `\secure\` is answered with, for challenges of 6 to 16 bytes; without it, it is not answered.
-    pub key: Option<GameKey>,
-}
-
-impl Options {
-    /// The options of a server that imitates this implementation.
-    #[must_use]
-    pub fn new(dialect: Dialect) -> Self {
-        Self { dialect, ..Self::default() }
-    }
-}
-
-/// Properties that clients may read by name.
-///
-/// ```
-/// use queryport::gamespy1::server::{Options, Properties};
-///
-/// let mut properties = Properties::default();
-/// properties.level.push("Title", "Facing Worlds");
-/// let mut options = Options::default();
-/// options.properties = Some(properties);
-/// ```
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Properties {
-    /// Properties of the level.
-    pub level: Rules,
-    /// Properties of the game.
-    pub game: Rules,
-    /// Whether each player's [`extra`](crate::Player::extra) may be read.
-    pub players: bool,
-}
-
-/// Which implementation to imitate in cutting and ending replies.
-///
-/// ```
-/// use queryport::gamespy1::server::{Dialect, Options};
-///
-/// let battlefield_1942 = Options::new(Dialect::Qr1);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// The Unreal engine: answers in the order of the request, datagrams of at most 1,000 bytes, rows in one piece,
-    /// `\queryid\N.M\final\`, N from 1 to 100 and again.
-    #[default]
-    Unreal,
-    /// GameSpy's own code, QR1: commands are found anywhere in the request and answered in a fixed order, datagrams
-    /// of at most 1,349 bytes, `\final\\queryid\N.M`, N from 2 upwards.
-    Qr1,
-}
 
 /// Answers a request. One without a command that this server answers gets no reply. The `queryid` follows from
 /// [`Requester::number`].
@@ -97,8 +27,8 @@ pub enum Dialect {
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::gamespy1::{Command, Request, server};
-/// use queryport::{Requester, Secret, ServerStatus};
+/// use queryport::gamespy1::{self, Command, Request};
+/// use queryport::{Protocol, Requester, Secret, ServerStatus};
 ///
 /// let mut status = ServerStatus::default();
 /// status.name = Some("Srv".into());
@@ -107,7 +37,7 @@ pub enum Dialect {
 /// let mut requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// requester.number = 7;
 /// let request = Request::new(&[Command::Info]);
-/// let replies = server::answer(&request, &status, &server::Options::default(), &requester);
+/// let replies = gamespy1::answer(&request, &status, &Protocol::GameSpy1.into(), &requester);
 /// let reply = br"\hostname\Srv\maxplayers\8\gamemode\openplaying\queryid\7.1\final\";
 /// assert_eq!(replies.iter().collect::<Vec<_>>(), [&reply[..]]);
 /// # Ok::<(), std::net::AddrParseError>(())
@@ -116,21 +46,21 @@ pub enum Dialect {
 pub fn answer(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     requester: &Requester,
-) -> Replies {
-    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
+) -> Vec<Bytes> {
+    datagrams(reply(request, status, options, requester, &mut Templates::default()))
 }
 
 /// [`answer`], with the templates that are encoded already.
 pub(crate) fn reply(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     requester: &Requester,
     templates: &mut Templates,
 ) -> Option<Patched> {
-    let is_qr1 = options.dialect == Dialect::Qr1;
+    let is_qr1 = options.engine == Engine::Qr1;
     // Replies to the same commands are the same, unless a command has a value.
     let (mut kind, mut has_value) = (0_u32, false);
     each_answered(request, options, |number, _| {
@@ -161,13 +91,13 @@ const WITHOUT_VALUE: u32 = 7;
 /// Each command is answered once, and each property once: one request would else draw a full reply 31 times. GameSpy's own
 /// code does the same, because it looks each command up in the request (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The
 /// Unreal engine reads the request command by command and answers each, repeated ones too (IpServer's UdpServerQuery).
-fn each_answered<'a>(request: &Request<'a>, options: &Options, mut each: impl FnMut(u32, Command<'a>)) {
+fn each_answered<'a>(request: &Request<'a>, options: &Service, mut each: impl FnMut(u32, Command<'a>)) {
     let mut answer = |number, command| {
         if is_answered(command, options) {
             each(number, command);
         }
     };
-    if options.dialect == Dialect::Qr1 {
+    if options.engine == Engine::Qr1 {
         for (number, known) in (1..).zip(Command::known(b"")) {
             if let Some((_, command)) =
                 request.find(known.name()).and_then(|value| Command::numbered(known.name(), value))
@@ -193,7 +123,7 @@ fn each_answered<'a>(request: &Request<'a>, options: &Options, mut each: impl Fn
 }
 
 /// Whether a command is answered: not one that is unknown here or switched off.
-fn is_answered(command: Command<'_>, options: &Options) -> bool {
+fn is_answered(command: Command<'_>, options: &Service) -> bool {
     match command {
         Command::Echo(text) => {
             options.echo && text.len() <= MAX_ECHO && text.iter().all(|byte| matches!(byte, b' '..=b'~'))
@@ -216,7 +146,7 @@ fn is_answered(command: Command<'_>, options: &Options) -> bool {
 /// A reply under construction.
 struct Reply<'a> {
     sections: Sections<'a>,
-    options: &'a Options,
+    options: &'a Service,
     packer: Packer,
 }
 
@@ -238,10 +168,10 @@ impl Reply<'_> {
                     }
                 }
             }
-            Command::Echo(text) => match self.options.dialect {
-                Dialect::Unreal => self.add_pair(b"echo_replay", text),
-                Dialect::Qr1 => self.add_pair(b"echo", text),
-            },
+            Command::Echo(text) => {
+                let key = if self.options.engine == Engine::Qr1 { &b"echo"[..] } else { b"echo_replay" };
+                self.add_pair(key, text);
+            }
             Command::Secure(challenge) => {
                 let key = self.options.key.as_ref();
                 if let Some(proof) = key.and_then(|key| key.validate(challenge).ok()) {

@@ -10,28 +10,8 @@ use super::wire::response::{Challenge, Data, Framing, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Detail;
+use crate::options::{Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
-
-/// The habits of a server that a client must know before it asks.
-///
-/// ```
-/// use queryport::gamespy4::{Dialect, StatusQuery};
-/// use queryport::{Detail, Limits};
-///
-/// let query = StatusQuery::new(42, Limits::default()).with_dialect(Dialect::Minecraft).with_detail(Detail::Short);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// GameSpy's own: a challenge of 0, or none at all, means that the data request has no challenge.
-    #[default]
-    Standard,
-    /// Minecraft: the data request always has a challenge, 0 is one like any other, and the reply is one datagram of any
-    /// size.
-    Minecraft,
-    /// Just Cause 2 Multiplayer: another flag, and one datagram without the mark of the last one.
-    JustCause2,
-}
 
 /// Asks for everything: keys, players and teams.
 ///
@@ -45,9 +25,9 @@ pub enum Dialect {
 /// ```
 /// use queryport::gamespy4::StatusQuery;
 /// use queryport::session::{Conversation, Verdict};
-/// use queryport::{Limits, ToStatus, Verification};
+/// use queryport::{QueryOptions, ToStatus, Verification};
 ///
-/// let mut query = StatusQuery::new(42, Limits::default());
+/// let mut query = StatusQuery::new(42, &QueryOptions::default());
 /// let mut request = Vec::new();
 /// query.request(&mut request);
 /// let id = &request[3..7];
@@ -96,12 +76,12 @@ const MAX_ATTEMPT: u8 = 31;
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the request ids are made from it.
     #[must_use]
-    pub const fn new(nonce: u64, limits: Limits) -> Self {
+    pub fn new(nonce: u64, options: &QueryOptions) -> Self {
         Self {
             nonce,
-            limits,
-            dialect: Dialect::Standard,
-            detail: Detail::Full,
+            limits: options.limits,
+            dialect: options.dialect,
+            detail: options.detail,
             attempt: 0,
             step: Step::Challenge,
             used: None,
@@ -110,21 +90,6 @@ impl StatusQuery {
             tried_without: false,
             assemblies: Vec::new(),
         }
-    }
-
-    /// Sets the dialect; default [`Dialect::Standard`].
-    #[must_use]
-    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
-        self
-    }
-
-    /// Sets how much to ask for; default [`Detail::Full`]. A short reply exists in [`Dialect::Minecraft`] only; other
-    /// servers are asked for everything.
-    #[must_use]
-    pub const fn with_detail(mut self, detail: Detail) -> Self {
-        self.detail = detail;
-        self
     }
 
     /// Whether Minecraft's basic reply is requested.
@@ -187,8 +152,10 @@ impl StatusQuery {
             return Ok(Verdict::Partial(Wait::Reply));
         };
         assembly.insert(number, last, datagram)?;
-        let may_be_only =
-            self.dialect != Dialect::Standard && number == 0 && assembly.len() == 1 && !assembly.is_mixed();
+        let may_be_only = matches!(self.dialect, Dialect::Minecraft | Dialect::JustCause2)
+            && number == 0
+            && assembly.len() == 1
+            && !assembly.is_mixed();
         if assembly.is_complete() || may_be_only {
             match assembly.finish(&self.limits, self.dialect == Dialect::Minecraft) {
                 Ok(answer) if assembly.is_complete() || answer.form() != Form::Sections => {
@@ -248,10 +215,10 @@ impl Conversation for StatusQuery {
             Step::Challenge => Request::new(self.id(self.attempt), Command::Challenge),
             Step::Data { attempt, challenge, .. } => {
                 let selection = match self.dialect {
-                    Dialect::Standard => Selection::ALL,
                     Dialect::Minecraft if self.is_basic() => Selection::MINECRAFT_BASIC,
                     Dialect::Minecraft => Selection::MINECRAFT_FULL,
                     Dialect::JustCause2 => Selection::JUST_CAUSE_2,
+                    _ => Selection::ALL,
                 };
                 Request::new(self.id(attempt), Command::Data { challenge, selection })
             }
@@ -311,7 +278,7 @@ mod tests {
 
     #[test]
     fn ids_come_back_unchanged_from_every_server_and_differ_by_attempt() {
-        let query = StatusQuery::new(u64::MAX, Limits::default());
+        let query = StatusQuery::new(u64::MAX, &QueryOptions::default());
         for attempt in 0..21 {
             assert!(query.id(attempt).0.iter().all(|&byte| byte <= 0x7F), "{:?}", query.id(attempt));
             assert_ne!(query.id(attempt), query.id(attempt + 1));

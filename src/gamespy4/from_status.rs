@@ -1,4 +1,4 @@
-//! From the model to what a server says of it: the keys and fields of each dialect.
+//! From the model to what a server says of it: the keys and fields of each engine.
 
 use std::borrow::Cow;
 
@@ -7,28 +7,9 @@ use super::wire::request::DATA;
 use super::wire::response::put_head;
 use super::wire::sections::{Content, Field, Pair};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
+use crate::service::Engine;
 use crate::template::Template;
 use crate::text::number;
-
-/// Which server to imitate: it decides the names of keys and fields, and the layout.
-///
-/// ```
-/// use queryport::gamespy4::server::{Dialect, Options};
-/// use queryport::serve::Service;
-///
-/// let service = Service::from(Options::new(Dialect::Minecraft));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// Unreal Tournament 3: map and game class have numbered keys.
-    #[default]
-    UnrealTournament3,
-    /// Battlefield 2 and its relatives.
-    Battlefield2,
-    /// Minecraft: one datagram of any size, and no more than the names of players.
-    Minecraft,
-}
 
 /// Most rows in several datagrams: a continued column has its row number in one byte.
 const MAX_ROWS: usize = 255;
@@ -38,8 +19,8 @@ const MAX_CELL: usize = 200;
 const MAX_VALUE: usize = 1200;
 
 /// What a full reply says of a status.
-pub(super) fn content(status: &ServerStatus, dialect: Dialect) -> Content<'_> {
-    let required = required(status, dialect);
+pub(super) fn content(status: &ServerStatus, engine: Engine) -> Content<'_> {
+    let required = required(status, engine);
     let required = required.into_iter().filter_map(|(key, value)| Some((key.as_bytes().into(), value?)));
     let required: Vec<Pair<'_>> = required.collect();
     let mut rules = Vec::with_capacity(status.rules.len());
@@ -51,16 +32,16 @@ pub(super) fn content(status: &ServerStatus, dialect: Dialect) -> Content<'_> {
             rules.push((key, wire(value, MAX_VALUE)));
         }
     }
-    let players = player_fields(status, dialect);
-    Content { required, rules, players, teams: team_fields(status), cut: is_cut(status, dialect) }
+    let players = player_fields(status, engine);
+    Content { required, rules, players, teams: team_fields(status), cut: is_cut(status, engine) }
 }
 
 /// Whether a text or the list of players is too long to be written in full.
-fn is_cut(status: &ServerStatus, dialect: Dialect) -> bool {
+fn is_cut(status: &ServerStatus, engine: Engine) -> bool {
     let exceeds =
         |text: TextRef<'_>, limit: usize| text.raw().len() > limit && wire(text, usize::MAX).len() > limit;
     let players = status.listed_players();
-    players.len() > max_rows(dialect)
+    players.len() > max_rows(engine)
         || status.teams.len() > MAX_ROWS
         || status.name.as_ref().is_some_and(|name| exceeds(name.as_ref(), MAX_VALUE))
         || status.rules.iter().any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
@@ -70,7 +51,7 @@ fn is_cut(status: &ServerStatus, dialect: Dialect) -> bool {
 /// Minecraft's basic reply.
 pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
     put_head(DATA, template);
-    let required = required(status, Dialect::Minecraft);
+    let required = required(status, Engine::Minecraft);
     for key in ["hostname", "gametype", "map", "numplayers", "maxplayers", "hostip"] {
         if key == "hostip" {
             template.bytes.extend_from_slice(&status.game_port.unwrap_or(25565).to_le_bytes());
@@ -82,7 +63,7 @@ pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
 }
 
 /// The keys that tools look for, in the order of the server that is imitated.
-fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Option<Cow<'_, [u8]>>)> {
+fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<Cow<'_, [u8]>>)> {
     fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
         text.as_ref().map(|text| wire(text.as_ref(), MAX_VALUE))
     }
@@ -106,32 +87,8 @@ fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Optio
     let score_limit = status.score_limit.map(|limit| Cow::Owned(limit.to_string().into_bytes()));
     let seconds = status.time_limit.map(|limit| limit.as_secs());
     let decimal = |number: u64| Cow::Owned(number.to_string().into_bytes());
-    match dialect {
-        Dialect::UnrealTournament3 => {
-            let word = |yes| Cow::Borrowed(if yes { &b"True"[..] } else { b"False" });
-            let whole_minutes = seconds.filter(|seconds| seconds % 60 == 0).map(|seconds| seconds / 60);
-            let people = everyone.saturating_sub(status.bot_count.unwrap_or_default());
-            vec![
-                ("hostname", name),
-                ("hostport", port),
-                ("numplayers", number(Some(people))),
-                ("maxplayers", max_players),
-                ("gamemode", rule("gamemode", "openplaying")),
-                ("mapname", map.clone()),
-                ("bIsDedicated", status.dedicated.map(word)),
-                ("EngineVersion", version),
-                ("MinNetVersion", number(status.protocol_version)),
-                (setting::PASSWORD, password),
-                (setting::MAP, map),
-                (setting::GAME_CLASS, game_type),
-                (setting::BOTS, bots),
-                (setting::GOAL_SCORE, score_limit),
-                (setting::TIME_LIMIT, whole_minutes.map(decimal)),
-                (setting::STEAM_VAC, flag(status.anti_cheat)),
-                (setting::CUSTOM_MUTATORS, custom_mutators(status)),
-            ]
-        }
-        Dialect::Battlefield2 => {
+    match engine {
+        Engine::Battlefield2 => {
             let team =
                 |id| status.teams.iter().find(|team| team.id == Some(id)).and_then(|team| text(&team.name));
             vec![
@@ -157,7 +114,7 @@ fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Optio
                 ("bf2_coopbotcount", bots.filter(|_| status.bot_count != Some(0))),
             ]
         }
-        Dialect::Minecraft => vec![
+        Engine::Minecraft => vec![
             ("hostname", status.name.as_ref().map(minecraft_title).or(name)),
             ("gametype", game_type.or_else(|| rule("gametype", "SMP"))),
             ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
@@ -175,11 +132,35 @@ fn required(status: &ServerStatus, dialect: Dialect) -> Vec<(&'static str, Optio
             ("hostport", port.or_else(|| rule("hostport", "25565"))),
             ("hostip", rule("hostip", "0.0.0.0")),
         ],
+        _ => {
+            let word = |yes| Cow::Borrowed(if yes { &b"True"[..] } else { b"False" });
+            let whole_minutes = seconds.filter(|seconds| seconds % 60 == 0).map(|seconds| seconds / 60);
+            let people = everyone.saturating_sub(status.bot_count.unwrap_or_default());
+            vec![
+                ("hostname", name),
+                ("hostport", port),
+                ("numplayers", number(Some(people))),
+                ("maxplayers", max_players),
+                ("gamemode", rule("gamemode", "openplaying")),
+                ("mapname", map.clone()),
+                ("bIsDedicated", status.dedicated.map(word)),
+                ("EngineVersion", version),
+                ("MinNetVersion", number(status.protocol_version)),
+                (setting::PASSWORD, password),
+                (setting::MAP, map),
+                (setting::GAME_CLASS, game_type),
+                (setting::BOTS, bots),
+                (setting::GOAL_SCORE, score_limit),
+                (setting::TIME_LIMIT, whole_minutes.map(decimal)),
+                (setting::STEAM_VAC, flag(status.anti_cheat)),
+                (setting::CUSTOM_MUTATORS, custom_mutators(status)),
+            ]
+        }
     }
 }
 
-const fn max_rows(dialect: Dialect) -> usize {
-    if matches!(dialect, Dialect::Minecraft) { usize::MAX } else { MAX_ROWS }
+const fn max_rows(engine: Engine) -> usize {
+    if matches!(engine, Engine::Minecraft) { usize::MAX } else { MAX_ROWS }
 }
 
 /// The mutators by name, where the rules do not have UT3's own keys for them.
@@ -193,19 +174,19 @@ fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     Some(names.join(&SEPARATOR).into())
 }
 
-fn player_fields(status: &ServerStatus, dialect: Dialect) -> Vec<Field> {
+fn player_fields(status: &ServerStatus, engine: Engine) -> Vec<Field> {
     let players = status.listed_players();
-    let players = players.get(..players.len().min(max_rows(dialect))).unwrap_or_default();
+    let players = players.get(..players.len().min(max_rows(engine))).unwrap_or_default();
     let field = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| Field::new(name, players.iter(), write);
     let extra = |name| field(name, &|player, out| put_extra(&player.extra, name, out));
     let mut fields = vec![field("player_", &|player, out| put_cell(player.name.as_ref(), b' ', out))];
-    if dialect != Dialect::Minecraft {
+    if engine != Engine::Minecraft {
         fields.push(field("score_", &|player, out| number::put(player.score.unwrap_or_default(), out)));
         fields.push(field("ping_", &|player, out| number::put(player.ping.unwrap_or_default().into(), out)));
         fields.push(field("team_", &|player, out| number::put(player.team.unwrap_or_default().into(), out)));
         fields.extend(["deaths_", "pid_"].map(extra));
     }
-    if dialect == Dialect::Battlefield2 {
+    if engine == Engine::Battlefield2 {
         fields.push(extra("skill_"));
         // A column of zeros says that there are no bots.
         if status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some()) {

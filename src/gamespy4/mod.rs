@@ -118,7 +118,7 @@ mod client;
 mod from_status;
 pub mod just_cause_2;
 pub mod minecraft;
-pub mod server;
+pub(crate) mod server;
 pub(crate) mod snapshots;
 mod to_status;
 mod token;
@@ -126,5 +126,6 @@ pub mod ut3;
 mod wire;
 
 pub use answer::{Answer, Form, Row, Table};
-pub use client::{Dialect, StatusQuery};
+pub use client::StatusQuery;
+pub use server::answer;
 pub use wire::{Challenge, Command, Data, Framing, Request, RequestId, Response, Selection};

@@ -13,9 +13,8 @@
 
 use std::sync::Arc;
 
-use bytes::BufMut;
+use bytes::{BufMut, Bytes};
 
-pub use super::from_status::Dialect;
 use super::from_status::{basic, content};
 use super::token;
 use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
@@ -23,42 +22,10 @@ use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::wire::sections::{Layout, Portion};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
-use crate::reply::{Replies, Requester};
+use crate::reply::{Requester, datagrams};
+use crate::service::{Engine, Service};
 use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
-
-/// How a server answers.
-///
-/// ```
-/// use queryport::gamespy4::server::{Dialect, Options};
-///
-/// let mut options = Options::new(Dialect::Battlefield2);
-/// options.max_reply = 2 * 1400;
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Options {
-    /// Which server to imitate.
-    pub dialect: Dialect,
-    /// Most bytes of a full reply, all datagrams together. A reply that would exceed it has as many players as fit, then each
-    /// rule in turn that still fits; `numplayers` keeps the true number. It lacks its end, so that a client can see that it is
-    /// incomplete. The default, 11,200, is what eight datagrams hold: GameSpy's own code (QR2 SDK, qr2.c) sends no more.
-    pub max_reply: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { dialect: Dialect::default(), max_reply: 11_200 }
-    }
-}
-
-impl Options {
-    /// The default options of a dialect.
-    #[must_use]
-    pub fn new(dialect: Dialect) -> Self {
-        Self { dialect, ..Self::default() }
-    }
-}
 
 /// Length of a selection of everything. Minecraft's servers look at nothing else.
 const FULL: usize = Selection::ALL.0.len();
@@ -72,26 +39,26 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// | selection | reply |
 /// |---|---|
 /// | no bytes | Minecraft's basic reply |
-/// | four bytes, to [`Dialect::Minecraft`] | everything, in one datagram |
+/// | four bytes, to [`Engine::Minecraft`] | everything, in one datagram |
 /// | three lists with flag 01 | everything, in as many datagrams as it needs |
 /// | three lists without it | the keys of the lists, by name or by id, in one datagram of at most 1,400 bytes |
 ///
 /// Other requests get no reply.
 ///
-/// [`Dialect::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers do: GameQ (Bf2.php) and
+/// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers do: GameQ (Bf2.php) and
 /// qstat (`-gs3`) send no other. Such a request is read with [`Request::parse_without_challenge`]. Its reply goes to an
 /// address that proved nothing.
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::gamespy4::{Command, Request, RequestId, Selection, server};
-/// use queryport::{Requester, Secret, ServerStatus};
+/// use queryport::gamespy4::{self, Command, Request, RequestId, Selection};
+/// use queryport::{Protocol, Requester, Secret, ServerStatus};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let ask = |command| {
 ///     let request = Request::new(RequestId([1, 2, 3, 4]), command);
-///     server::answer(&request, &ServerStatus::default(), &server::Options::default(), &requester)
+///     gamespy4::answer(&request, &ServerStatus::default(), &Protocol::GameSpy4.into(), &requester)
 /// };
 /// let reply = ask(Command::Challenge).into_iter().next().unwrap();
 /// let token: i32 = std::str::from_utf8(&reply[5..reply.len() - 1])?.parse()?;
@@ -104,17 +71,17 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 pub fn answer(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     requester: &Requester,
-) -> Replies {
-    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
+) -> Vec<Bytes> {
+    datagrams(reply(request, status, options, requester, &mut Templates::default()))
 }
 
 /// [`answer`], with the templates that are encoded already.
 pub(crate) fn reply(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     requester: &Requester,
     templates: &mut Templates,
 ) -> Option<Patched> {
@@ -139,7 +106,7 @@ pub(crate) fn reply(
             Patched::new(data(selection, status, options, templates)?, id)
         }
         Command::Data { challenge: None, selection }
-            if options.dialect == Dialect::Battlefield2 && !selection.0.is_empty() =>
+            if options.engine == Engine::Battlefield2 && !selection.0.is_empty() =>
         {
             Patched::new(data(selection, status, options, templates)?, id)
         }
@@ -151,10 +118,10 @@ pub(crate) fn reply(
 fn data(
     selection: Selection<'_>,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     templates: &mut Templates,
 ) -> Option<Arc<Template>> {
-    let is_minecraft = options.dialect == Dialect::Minecraft;
+    let is_minecraft = options.engine == Engine::Minecraft;
     let keys = selection.keys().filter(|_| !is_minecraft);
     if selection.0.is_empty() {
         return Some(templates.get(1, |template| basic(status, template)));
@@ -164,7 +131,7 @@ fn data(
     }
     let keys = keys?;
     let encode = |template: &mut Template| {
-        content(status, options.dialect).encode_legacy(&keys, options.max_reply, template);
+        content(status, options.engine).encode_legacy(&keys, options.max_reply, template);
     };
     let by_name = |list| match list {
         KeyList::None => Some(0),
@@ -181,8 +148,8 @@ fn data(
 
 /// Reads a request as a server of this dialect does: Battlefield 2's takes a selection without a challenge too. Nothing on
 /// the wire tells the two forms apart: where lists of keys follow the four bytes, these are a challenge.
-pub(crate) fn parse(datagram: &[u8], dialect: Dialect) -> Result<Request<'_>, ParseError> {
-    if dialect == Dialect::Battlefield2 {
+pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, ParseError> {
+    if engine == Engine::Battlefield2 {
         let request = Request::parse_without_challenge(datagram)?;
         if let Command::Data { selection, .. } = request.command
             && selection.keys().is_some()
@@ -195,11 +162,11 @@ pub(crate) fn parse(datagram: &[u8], dialect: Dialect) -> Result<Request<'_>, Pa
 }
 
 /// As many players as fit, then as many rules: a rule never displaces a player.
-fn full(status: &ServerStatus, options: &Options, template: &mut Template) {
-    let content = content(status, options.dialect);
-    let (layout, max_bytes) = match options.dialect {
-        Dialect::Minecraft => (Layout::Minecraft, options.max_reply.min(MAX_UDP_PAYLOAD)),
-        Dialect::UnrealTournament3 | Dialect::Battlefield2 => (Layout::Split, options.max_reply),
+fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
+    let content = content(status, options.engine);
+    let (layout, max_bytes) = match options.engine {
+        Engine::Minecraft => (Layout::Minecraft, options.max_reply.min(MAX_UDP_PAYLOAD)),
+        _ => (Layout::Split, options.max_reply),
     };
     let fits = |portion| {
         let (datagrams, bytes) = content.size(layout, portion);

@@ -11,7 +11,7 @@ use nom::{IResult, Parser};
 use super::server_list::Collector;
 use super::session::{Form, ListSession, Next};
 use crate::error::{EncodeError, ListError};
-use crate::gamespy1::secure::{GameKey, MAX_CHALLENGE};
+use crate::game_key::{GameKey, MAX_CHALLENGE};
 use crate::session::Timing;
 
 /// The end mark of lists and greetings.
@@ -25,7 +25,7 @@ const MAX_REFUSAL: usize = 200;
 ///
 /// ```
 /// use queryport::lists::{GameSpy1List, ListFormat};
-/// use queryport::gamespy1::secure::GameKey;
+/// use queryport::GameKey;
 ///
 /// let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0")?);
 /// request.format = ListFormat::Compressed;
@@ -38,7 +38,7 @@ const MAX_REFUSAL: usize = 200;
 /// ```
 /// use std::time::Instant;
 /// use queryport::Timing;
-/// use queryport::gamespy1::secure::GameKey;
+/// use queryport::GameKey;
 /// use queryport::lists::GameSpy1List;
 ///
 /// # #[allow(clippy::disallowed_methods)]
@@ -79,7 +79,7 @@ pub struct GameSpy1List {
 ///
 /// ```
 /// use queryport::lists::{GameSpy1List, ListFormat};
-/// use queryport::gamespy1::secure::GameKey;
+/// use queryport::GameKey;
 ///
 /// let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0")?);
 /// request.format = ListFormat::Compressed;

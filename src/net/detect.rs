@@ -136,7 +136,7 @@ fn candidates(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     }
     #[cfg(feature = "games")]
     for game in Game::all().filter(|game| game.certainty >= Certainty::Listed) {
-        let options = game.dialect.into_iter().fold(options, QueryOptions::with_dialect);
+        let options = options.of_game(game.dialect);
         game.default_query_port().into_iter().for_each(|port| add(game.protocol, port, options));
     }
     candidates

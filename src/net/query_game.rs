@@ -128,7 +128,7 @@ impl Client {
 
 /// The options with the dialect of the game.
 pub(super) fn options(options: QueryOptions, game: &Game) -> QueryOptions {
-    game.dialect.into_iter().fold(options, QueryOptions::with_dialect)
+    options.of_game(game.dialect)
 }
 
 /// Whether an answer from a port that another server could have is from the server that was meant.

@@ -54,12 +54,11 @@ const MAX_REQUEST: usize = 2048;
 /// # use std::time::Instant;
 /// # use queryport::net::serve;
 /// # use queryport::serve::Responder;
-/// # use queryport::quake3::server::Options;
+/// # use queryport::Protocol;
 /// # use queryport::serve::Announcer;
 /// # async fn example(mut responder: Responder, sockets: [tokio::net::UdpSocket; 1]) -> Result<(), Box<dyn std::error::Error>> {
 /// let masters = ["192.0.2.9:27950".parse()?];
-/// let (status, options) = (responder.status(), Options::default());
-/// let mut announcer = Announcer::quake3("DarkPlaces", masters, status, options, Instant::now())?;
+/// let mut announcer = Announcer::quake3("DarkPlaces", masters, responder.status(), Protocol::Quake3, Instant::now())?;
 /// serve(&sockets, (&mut responder, &mut announcer)).await?;
 /// # Ok(())
 /// # }

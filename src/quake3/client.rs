@@ -10,6 +10,7 @@ use super::wire::response::{Kind, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Detail, Verification};
+use crate::options::{Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::text::small_bytes::locate;
 
@@ -18,9 +19,9 @@ use crate::text::small_bytes::locate;
 /// ```
 /// use queryport::quake3::StatusQuery;
 /// use queryport::session::{Conversation, Verdict};
-/// use queryport::{Limits, ToStatus};
+/// use queryport::{QueryOptions, ToStatus};
 ///
-/// let mut query = StatusQuery::new(42, Limits::default());
+/// let mut query = StatusQuery::new(42, &QueryOptions::default());
 /// let mut request = Vec::new();
 /// query.request(&mut request);
 /// let challenge = String::from_utf8_lossy(&request[14..]).into_owned();
@@ -53,59 +54,16 @@ enum Echo {
 /// Most bytes that are sent back on a server's demand; known servers demand 87.
 const MAX_ECHO: usize = 128;
 
-/// The habits of a server that a client must know before it asks.
-///
-/// ```
-/// use queryport::quake3::{Dialect, StatusQuery};
-/// use queryport::session::Conversation;
-/// use queryport::{Detail, Limits};
-///
-/// let mut query = StatusQuery::new(42, Limits::default())
-///     .with_dialect(Dialect::MedalOfHonor)
-///     .with_detail(Detail::Short);
-/// let mut request = Vec::new();
-/// query.request(&mut request);
-/// assert!(request.starts_with(b"\xff\xff\xff\xff\x02getinfo "));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// Answers requests with a challenge, and quotes it or leaves it out.
-    #[default]
-    Standard,
-    /// Medal of Honor: a direction byte of 0x02 follows the four 0xFF of a request, 0x01 that of a reply.
-    MedalOfHonor,
-    /// Drops requests with a challenge: none is sent, and answers cannot be verified.
-    NoChallenge,
-    /// Demands a proof of the client's address before the first answer, as some servers of Jedi Academy based on OpenJK do:
-    /// `echo "echoResponse getstatus` and 64 characters`"`, of which the client sends back what stands in quotes. At most
-    /// one demand a query is met, of at most 128 printable characters that begin with `echoResponse` and the request's word.
-    OpenJk,
-}
-
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the challenge is made from it.
     #[must_use]
-    pub fn new(nonce: u64, limits: Limits) -> Self {
+    pub fn new(nonce: u64, options: &QueryOptions) -> Self {
         let challenge = challenge::from_number(nonce);
-        Self { wanted: Kind::Status, challenge, dialect: Dialect::default(), limits, echo: Echo::NotAsked }
-    }
-
-    /// Sets the server's dialect; default [`Dialect::Standard`].
-    #[must_use]
-    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
-        self
-    }
-
-    /// How much to ask for; default [`Detail::Full`].
-    #[must_use]
-    pub const fn with_detail(mut self, detail: Detail) -> Self {
-        self.wanted = match detail {
+        let wanted = match options.detail {
             Detail::Short => Kind::Info,
             Detail::Full => Kind::Status,
         };
-        self
+        Self { wanted, challenge, dialect: options.dialect, limits: options.limits, echo: Echo::NotAsked }
     }
 
     /// The challenge that is sent.
@@ -210,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_wrong_challenge_is_rejected_and_a_missing_one_reported() {
-        let mut query = StatusQuery::new(1, Limits::default());
+        let mut query = StatusQuery::new(1, &QueryOptions::default());
         let verdict = query.receive(&reply("statusResponse", "\\a\\b\\challenge\\zzzzzzzzzzz"));
         let Verdict::Rejected(error) = verdict else { panic!("{verdict:?}") };
         assert_eq!((error.kind, error.offset), (ParseErrorKind::Mismatch("challenge"), 34));
@@ -224,8 +182,8 @@ mod tests {
             (answer.verification(), answer.completeness().is_complete()),
             (Verification::Verified, true)
         );
-        let Verdict::Done(answer) =
-            query.with_dialect(Dialect::NoChallenge).receive(&reply("statusResponse", "\\challenge\\x"))
+        let Verdict::Done(answer) = StatusQuery { dialect: Dialect::NoChallenge, ..query }
+            .receive(&reply("statusResponse", "\\challenge\\x"))
         else {
             panic!()
         };
@@ -235,7 +193,7 @@ mod tests {
     /// DarkPlaces, when its status does not fit into its buffer.
     #[test]
     fn an_info_response_to_getstatus_is_half_an_answer() {
-        let mut query = StatusQuery::new(1, Limits::default());
+        let mut query = StatusQuery::new(1, &QueryOptions::default());
         let verified = reply("infoResponse", &format!("\\challenge\\{}", sent(1)));
         let Verdict::Done(answer) = query.receive(&verified) else { panic!() };
         assert_eq!(
@@ -243,7 +201,7 @@ mod tests {
             Missing { rules: true, players: true, ..Missing::NOTHING }.completeness()
         );
         assert!(matches!(query.receive(&reply("infoResponse", "\\a\\b")), Verdict::Rejected(_)));
-        let mut info = StatusQuery::new(1, Limits::default()).with_detail(Detail::Short);
+        let mut info = StatusQuery::new(1, &QueryOptions::default().with_detail(Detail::Short));
         assert!(matches!(info.receive(&reply("statusResponse", "\\a\\b")), Verdict::Rejected(_)));
     }
 }

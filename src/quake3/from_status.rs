@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::family::counts_people_only;
-use super::options::{Dialect, Options};
 use super::teams::{match_score, qcstatus as world_status};
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
 use super::wire::player::{Field, put_line};
 use super::wire::response::Kind;
 use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
+use crate::service::{Engine, Service};
 
 /// Bytes of a usual player line.
 const USUAL_LINE: usize = 32;
@@ -22,40 +22,40 @@ pub(super) fn named(
     (kind, says_clients): (Kind, bool),
     challenge: &[u8],
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     room: usize,
 ) -> InfoStringBuilder {
     let text = |text: &Option<Text>| text.as_ref().map(self::text);
     let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes());
-    let (is_info, dialect) = (kind == Kind::Info, options.dialect);
+    let (is_info, engine) = (kind == Kind::Info, options.engine);
     let (name_key, game_type_key) =
         if is_info { ("hostname", "gametype") } else { ("sv_hostname", "g_gametype") };
     // Where the rules that follow say it in a key of their own, no other key does.
     let lacks = |keys: &[&str]| keys.iter().all(|key| status.rules.get(key).is_none());
-    let is_quake3 = !matches!(dialect, Dialect::DarkPlaces | Dialect::Warsow);
+    let is_quake3 = !matches!(engine, Engine::DarkPlaces | Engine::Warsow);
     let people_only = is_info && status.game.as_ref().is_some_and(|game| counts_people_only(game.raw()));
     let bots_on_top = status.bot_count.filter(|_| people_only).unwrap_or(0);
     let clients = online(status).filter(|_| says_clients).map(|online| online.saturating_sub(bots_on_top));
     // ioquake3's infoResponse counts people, others bots.
-    let counts_people = is_info && dialect == Dialect::Standard && !people_only;
+    let counts_people = is_info && engine == Engine::Quake3 && !people_only;
     let people = clients.filter(|_| counts_people).and_then(|clients| clients.checked_sub(status.bot_count?));
     // An infoResponse's number of slots leaves private ones out.
     let private = status.private_slots.filter(|_| is_quake3);
     let slots =
         status.max_players.map(|slots| slots.saturating_sub(private.filter(|_| is_info).unwrap_or(0)));
-    let qcstatus = (dialect == Dialect::DarkPlaces).then(|| qcstatus(status)).flatten();
+    let qcstatus = (engine == Engine::DarkPlaces).then(|| qcstatus(status)).flatten();
     // ioquake3 names the game and what runs in it; other games' keys for a modification come with the rules.
     let inner = text(&status.mod_name)
         .filter(|_| is_quake3 && !is_info && lacks(&["fs_game", "modname"]) && status.game.is_some());
-    let limit_key = limit_key(dialect, status.game_type.as_ref()).filter(|_| lacks(&LIMITS));
+    let limit_key = limit_key(engine, status.game_type.as_ref()).filter(|_| lacks(&LIMITS));
     let limit = status.score_limit.map(|score| score.to_string().into_bytes());
     let anti_cheat = status.anti_cheat.filter(|_| !is_info && is_quake3 && lacks(&ANTI_CHEAT));
-    let has_scores = !is_info && dialect == Dialect::SoldierOfFortune2 && lacks(&["redscore", "bluescore"]);
+    let has_scores = !is_info && engine == Engine::SoldierOfFortune2 && lacks(&["redscore", "bluescore"]);
     let score = |id| {
         let team = status.teams.iter().find(|team| has_scores && team.id == Some(id))?;
         team.score.map(|score| score.to_string().into_bytes())
     };
-    let has_match_score = !is_info && dialect == Dialect::Warsow && lacks(&["g_match_score"]);
+    let has_match_score = !is_info && engine == Engine::Warsow && lacks(&["g_match_score"]);
     let match_score = has_match_score.then(|| match_score(&status.teams));
     let pairs = [
         ("challenge", Some(challenge.to_vec())),
@@ -67,8 +67,8 @@ pub(super) fn named(
         (game_type_key, text(&status.game_type).filter(|_| qcstatus.is_none())),
         ("com_gamename", inner.as_ref().and_then(|_| text(&status.game))),
         ("gamename", inner.or_else(|| text(&status.game))),
-        (mod_key(dialect), text(&status.mod_name).filter(|_| is_info || !is_quake3)),
-        ("protocol", number(status.protocol_version.or(Some(options.protocol)))),
+        (mod_key(engine), text(&status.mod_name).filter(|_| is_info || !is_quake3)),
+        ("protocol", number(status.protocol_version.or(Some(options.protocol_version)))),
         ("g_needpass", number(status.password.map(u32::from))),
         ("g_humanplayers", number(people)),
         ("bots", number(status.bot_count.filter(|_| people.is_none()))),
@@ -112,11 +112,11 @@ pub(super) fn online(status: &ServerStatus) -> Option<u32> {
 }
 
 /// The key of the modification.
-const fn mod_key(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::DarkPlaces => "modname",
-        Dialect::Warsow => "fs_game",
-        Dialect::Standard | Dialect::SoldierOfFortune2 | Dialect::MedalOfHonor => "game",
+const fn mod_key(engine: Engine) -> &'static str {
+    match engine {
+        Engine::DarkPlaces => "modname",
+        Engine::Warsow => "fs_game",
+        _ => "game",
     }
 }
 
@@ -126,11 +126,11 @@ const LIMITS: [&str; 4] = ["fraglimit", "capturelimit", "duel_fraglimit", "score
 const ANTI_CHEAT: [&str; 4] = ["sv_punkbuster", "punkbuster", "pb", "sv_NxAC"];
 
 /// The key of the limit that ends a match of this type.
-fn limit_key(dialect: Dialect, game_type: Option<&Text>) -> Option<&'static str> {
-    match (dialect, game_type.map(Text::raw)) {
-        (Dialect::SoldierOfFortune2, _) => Some("scorelimit"),
-        (Dialect::Standard, Some(b"0" | b"1" | b"3")) => Some("fraglimit"),
-        (Dialect::Standard, Some(b"4")) => Some("capturelimit"),
+fn limit_key(engine: Engine, game_type: Option<&Text>) -> Option<&'static str> {
+    match (engine, game_type.map(Text::raw)) {
+        (Engine::SoldierOfFortune2, _) => Some("scorelimit"),
+        (Engine::Quake3, Some(b"0" | b"1" | b"3")) => Some("fraglimit"),
+        (Engine::Quake3, Some(b"4")) => Some("capturelimit"),
         _ => None,
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! | request | client | server |
 //! |---|---|---|
-//! | `getinfo`, `getstatus`: describe yourself, list the players | [`StatusQuery`] | [`server::answer`] |
-//! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`server::answer`], [`server::verify_challenge`] |
+//! | `getinfo`, `getstatus`: describe yourself, list the players | [`StatusQuery`] | [`answer`] |
+//! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`answer`], [`verify_challenge`] |
 //! | `connect`: reserve a player slot | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
 //! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`print()`] |
 //! | `getservers`, `heartbeat`: the list of servers | [`lists::Quake3List`](crate::lists::Quake3List), [`Announcer`](crate::serve::Announcer) | [`master::Master`] |
@@ -54,7 +54,7 @@
 //!   of it. Where a reply has the key `clients` (DarkPlaces, Warsow, FTE; our server side writes it into a status that lists
 //!   fewer), fewer lines make the answer incomplete. Clients do well with it: ioquake3's keeps a status's pairs as they are
 //!   (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
-//! - Some servers of Jedi Academy want a text sent back before they answer, see [`Dialect::OpenJk`].
+//! - Some servers of Jedi Academy want a text sent back before they answer, see [`Dialect::OpenJk`](crate::Dialect::OpenJk).
 //! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and then one a
 //!   second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c): do not send both back to back, and do not retry
 //!   within a second.
@@ -129,17 +129,17 @@ mod connect;
 mod family;
 mod from_status;
 pub mod master;
-mod options;
 mod rcon;
-pub mod server;
+pub(crate) mod server;
 mod teams;
 mod to_status;
 pub(crate) mod wire;
 
 pub use answer::Answer;
-pub use client::{Dialect, StatusQuery};
+pub use client::StatusQuery;
 pub use connect::{ConnectQuery, Connected, Reason, Refusal, huffman};
 pub use rcon::{Password, RconAnswer, RconError, RconPace, RconQuery, print};
+pub use server::{answer, verify_challenge};
 pub use wire::{
     Command, ConnectRequest, InfoString, Kind, PlayerLine, RconRequest, Reply, ReplyForm, Request, Response,
     SecureMode, SecureRconRequest,

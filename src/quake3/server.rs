@@ -1,6 +1,6 @@
 //! The server's side, pure: a request and a status in, a reply out.
 
-use bytes::BufMut;
+use bytes::{BufMut, Bytes};
 
 use super::from_status::{self, is_text, lines, named, online, put_rules};
 use super::wire::challenge::{self, MAX_CHALLENGE};
@@ -10,11 +10,10 @@ use super::wire::reply::{Reply, ReplyForm};
 use super::wire::request::{Command, Request};
 use super::wire::response::{Kind, put_head};
 use crate::model::ServerStatus;
-use crate::reply::{Replies, Requester};
+use crate::reply::{Requester, datagrams};
+use crate::service::{Engine, Service};
 use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
-
-pub use super::options::{Dialect, Options};
 
 /// What precedes the challenge that a reply quotes.
 const QUOTE: &[u8] = br"\challenge\";
@@ -36,8 +35,8 @@ const PURPOSE: u16 = 0x5133;
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::quake3::{Command, Request, server};
-/// use queryport::{Player, Requester, Secret, ServerStatus};
+/// use queryport::quake3::{self, Command, Request};
+/// use queryport::{Player, Protocol, Requester, Secret, ServerStatus};
 ///
 /// let mut status = ServerStatus::default();
 /// status.name = Some("Srv".into());
@@ -45,7 +44,7 @@ const PURPOSE: u16 = 0x5133;
 /// let request = Request::new(Command::GetStatus { challenge: Some(b"8aJ2") });
 /// # #[allow(clippy::disallowed_methods)]
 /// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
-/// let replies = server::answer(&request, &status, &server::Options::default(), &requester);
+/// let replies = quake3::answer(&request, &status, &Protocol::Quake3.into(), &requester);
 /// let reply = replies.iter().next().unwrap();
 /// assert!(reply.starts_with(b"\xff\xff\xff\xffstatusResponse\n\\challenge\\8aJ2\\sv_hostname\\Srv"));
 /// assert!(reply.ends_with(b"\n0 0 \"Ann\"\n"));
@@ -55,21 +54,21 @@ const PURPOSE: u16 = 0x5133;
 pub fn answer(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     requester: &Requester,
-) -> Replies {
-    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
+) -> Vec<Bytes> {
+    datagrams(reply(request, status, options, requester, &mut Templates::default()))
 }
 
 /// [`answer`], with the templates that are encoded already.
 pub(crate) fn reply(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     requester: &Requester,
     templates: &mut Templates,
 ) -> Option<Patched> {
-    let direction_byte = request.direction_byte || options.dialect == Dialect::MedalOfHonor;
+    let direction_byte = request.direction_byte || options.engine == Engine::MedalOfHonor;
     let (kind, challenge) = match request.command {
         Command::GetInfo { challenge } => (Kind::Info, challenge),
         Command::GetStatus { challenge } => (Kind::Status, challenge),
@@ -100,7 +99,7 @@ fn encode(
     direction_byte: bool,
     challenge: usize,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     template: &mut Template,
 ) {
     let mut head = Vec::new();
@@ -113,7 +112,7 @@ fn encode(
     let mut info = named(kind == Kind::Info);
     let mut lines = Vec::new();
     if kind == Kind::Status {
-        lines = self::lines(status.listed_players(), fields(options.dialect, status), options.max_reply);
+        lines = self::lines(status.listed_players(), fields(options.engine, status), options.max_reply);
         let fitting =
             |info: &[u8]| complete_lines(&lines, left.saturating_sub(info.len()).saturating_sub(1)).len();
         let listed = lines.get(..fitting(&info.bytes)).unwrap_or_default();
@@ -121,7 +120,7 @@ fn encode(
         // Only this key shows a reader that the list is not all.
         let is_short =
             online(status).is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
-        if is_short || sends_clients(options.dialect) || status.rules.get("clients").is_some() {
+        if is_short || sends_clients(options.engine) || status.rules.get("clients").is_some() {
             info = named(true);
         }
         lines.truncate(fitting(&info.bytes));
@@ -148,8 +147,8 @@ fn encode(
 }
 
 /// Whether a status of this implementation always has the key `clients`.
-const fn sends_clients(dialect: Dialect) -> bool {
-    matches!(dialect, Dialect::DarkPlaces | Dialect::Warsow)
+const fn sends_clients(engine: Engine) -> bool {
+    matches!(engine, Engine::DarkPlaces | Engine::Warsow)
 }
 
 /// Whether a challenge was issued to this requester's address, 15–30 s ago at most: for a game server that handles
@@ -157,25 +156,25 @@ const fn sends_clients(dialect: Dialect) -> bool {
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::quake3::server::{self, Options, verify_challenge};
+/// use queryport::quake3::{self, verify_challenge};
 /// use queryport::quake3::{Command, Reply, Request};
-/// use queryport::{Requester, Secret, ServerStatus};
+/// use queryport::{Engine, Requester, Secret, ServerStatus, Service};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let client = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let request = Request::new(Command::GetChallenge { client: None, game: None });
-/// let replies = server::answer(&request, &ServerStatus::default(), &Options::default(), &client);
+/// let replies = quake3::answer(&request, &ServerStatus::default(), &Service::new(Engine::Quake3), &client);
 /// let Reply::Challenge { challenge, .. } = Reply::parse(replies.iter().next().unwrap())? else { panic!() };
 ///
-/// assert!(verify_challenge(challenge, &Options::default(), &client));
+/// assert!(verify_challenge(challenge, &Service::new(Engine::Quake3), &client));
 /// let mut stranger = client;
 /// stranger.address.set_port(5001);
-/// assert!(!verify_challenge(challenge, &Options::default(), &stranger));
+/// assert!(!verify_challenge(challenge, &Service::new(Engine::Quake3), &stranger));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn verify_challenge(challenge: &[u8], options: &Options, requester: &Requester) -> bool {
-    let matches = |token| challenge_text(options.dialect, token).bytes() == challenge;
+pub fn verify_challenge(challenge: &[u8], options: &Service, requester: &Requester) -> bool {
+    let matches = |token| challenge_text(options.engine, token).bytes() == challenge;
     requester.tokens.verify_for(requester.now, requester.address, PURPOSE, matches)
 }
 
@@ -187,14 +186,14 @@ const MISMATCH: u32 = 1 << 31;
 fn challenge_reply(
     (client, game): (Option<&[u8]>, Option<&[u8]>),
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     requester: &Requester,
     direction_byte: bool,
     templates: &mut Templates,
 ) -> Option<Patched> {
-    let form = match options.dialect {
-        Dialect::DarkPlaces | Dialect::Warsow => ReplyForm::DarkPlaces,
-        Dialect::Standard | Dialect::SoldierOfFortune2 | Dialect::MedalOfHonor => ReplyForm::Quake3,
+    let form = match options.engine {
+        Engine::DarkPlaces | Engine::Warsow => ReplyForm::DarkPlaces,
+        _ => ReplyForm::Quake3,
     };
     let game = game.filter(|_| form == ReplyForm::Quake3);
     if let Some((own, _)) = status.game.as_ref().zip(game).filter(|(own, game)| !is_text(own, game)) {
@@ -206,17 +205,17 @@ fn challenge_reply(
         return Patched::new(template, Patch::NONE);
     }
     let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);
-    let challenge = challenge_text(options.dialect, token);
+    let challenge = challenge_text(options.engine, token);
     let client = client.filter(|_| form == ReplyForm::Quake3).and_then(number::number::<i32>);
     let client = client.map(|number| Patch::new(|out| number::put(number.into(), out)));
-    let protocol = status.protocol_version.unwrap_or(options.protocol);
+    let protocol = status.protocol_version.unwrap_or(options.protocol_version);
     let protocol = Patch::new(|out| number::put(protocol.into(), out));
     let reply = Reply::Challenge {
         form,
         challenge: challenge.bytes(),
         client: client.as_ref().map(Patch::bytes),
         protocol: client.map(|_| protocol.bytes()),
-        extra: (options.dialect == Dialect::DarkPlaces).then_some(b""),
+        extra: (options.engine == Engine::DarkPlaces).then_some(b""),
     };
     let template = templates.get(CHALLENGE, |template| {
         template.begin();
@@ -226,24 +225,24 @@ fn challenge_reply(
 }
 
 /// A token as the engines write challenges: a signed number of 32 bits, on DarkPlaces eleven characters.
-fn challenge_text(dialect: Dialect, token: u64) -> Patch {
+fn challenge_text(engine: Engine, token: u64) -> Patch {
     let [a, b, c, d, ..] = token.to_le_bytes();
-    Patch::new(|out| match dialect {
-        Dialect::DarkPlaces => out.put_slice(&challenge::from_number(token)),
+    Patch::new(|out| match engine {
+        Engine::DarkPlaces => out.put_slice(&challenge::from_number(token)),
         _ => number::put(i32::from_le_bytes([a, b, c, d]).into(), out),
     })
 }
 
 /// The fields of player lines.
-fn fields(dialect: Dialect, status: &ServerStatus) -> &'static [Field] {
+fn fields(engine: Engine, status: &ServerStatus) -> &'static [Field] {
     use Field::{Name, Ping, Score, Team};
     let has_teams = || status.listed_players().iter().any(|player| player.team.is_some());
-    match dialect {
-        Dialect::SoldierOfFortune2 => &[Score, Ping, Team, Name],
-        Dialect::DarkPlaces if has_teams() => &[Score, Ping, Team, Name],
-        Dialect::Standard | Dialect::DarkPlaces => &[Score, Ping, Name],
-        Dialect::Warsow => &[Score, Ping, Name, Team],
-        Dialect::MedalOfHonor => &[Ping, Name],
+    match engine {
+        Engine::SoldierOfFortune2 => &[Score, Ping, Team, Name],
+        Engine::DarkPlaces if has_teams() => &[Score, Ping, Team, Name],
+        Engine::Warsow => &[Score, Ping, Name, Team],
+        Engine::MedalOfHonor => &[Ping, Name],
+        _ => &[Score, Ping, Name],
     }
 }
 
@@ -280,12 +279,12 @@ mod tests {
         }
     }
 
-    fn reply(command: Command<'_>, status: &ServerStatus, options: &Options) -> Option<bytes::Bytes> {
+    fn reply(command: Command<'_>, status: &ServerStatus, options: &Service) -> Option<bytes::Bytes> {
         answer(&Request::new(command), status, options, &requester()).into_iter().next()
     }
 
     fn ask(challenge: Option<&[u8]>, players: usize) -> Option<bytes::Bytes> {
-        reply(Command::GetStatus { challenge }, &status(players), &Options::default())
+        reply(Command::GetStatus { challenge }, &status(players), &Service::new(Engine::Quake3))
     }
 
     #[test]
@@ -319,7 +318,7 @@ mod tests {
     #[test]
     fn an_info_response_has_counts_and_no_rules() {
         let request = Request { direction_byte: true, ..Request::new(Command::GetInfo { challenge: None }) };
-        let replies = answer(&request, &status(3), &Options::default(), &requester());
+        let replies = answer(&request, &status(3), &Service::new(Engine::Quake3), &requester());
         assert_eq!(
             &replies.into_iter().next().unwrap()[..],
             b"\xff\xff\xff\xff\x01infoResponse\n\\hostname\\^1Srv,\\mapname\\q3dm17\\clients\\3\\sv_maxclients\\64\
@@ -328,63 +327,62 @@ mod tests {
     }
 
     #[test]
-    fn each_dialect_has_its_player_lines() {
+    fn each_engine_has_its_player_lines() {
         let mut status = ServerStatus::default();
         let mut player = Player::new("Ann");
         (player.score, player.ping) = (Some(-3), Some(50));
         status.players = Some(vec![player]);
-        let last_line = |dialect, status: &ServerStatus| {
-            let reply =
-                reply(Command::GetStatus { challenge: None }, status, &Options::new(dialect)).unwrap();
-            assert_eq!(reply[4] == 1, dialect == Dialect::MedalOfHonor);
+        let last_line = |engine, status: &ServerStatus| {
+            let reply = reply(Command::GetStatus { challenge: None }, status, &Service::new(engine)).unwrap();
+            assert_eq!(reply[4] == 1, engine == Engine::MedalOfHonor);
             String::from_utf8_lossy(reply.split(|&byte| byte == b'\n').rev().nth(1).unwrap()).into_owned()
         };
-        assert_eq!(last_line(Dialect::DarkPlaces, &status), r#"-3 50 "Ann""#, "no teams");
+        assert_eq!(last_line(Engine::DarkPlaces, &status), r#"-3 50 "Ann""#, "no teams");
         status.players.as_mut().unwrap()[0].team = Some(2);
-        assert_eq!(last_line(Dialect::Standard, &status), r#"-3 50 "Ann""#);
-        assert_eq!(last_line(Dialect::DarkPlaces, &status), r#"-3 50 2 "Ann""#);
-        assert_eq!(last_line(Dialect::SoldierOfFortune2, &status), r#"-3 50 2 "Ann""#);
-        assert_eq!(last_line(Dialect::Warsow, &status), r#"-3 50 "Ann" 2"#);
-        assert_eq!(last_line(Dialect::MedalOfHonor, &status), r#"50 "Ann""#);
+        assert_eq!(last_line(Engine::Quake3, &status), r#"-3 50 "Ann""#);
+        assert_eq!(last_line(Engine::DarkPlaces, &status), r#"-3 50 2 "Ann""#);
+        assert_eq!(last_line(Engine::SoldierOfFortune2, &status), r#"-3 50 2 "Ann""#);
+        assert_eq!(last_line(Engine::Warsow, &status), r#"-3 50 "Ann" 2"#);
+        assert_eq!(last_line(Engine::MedalOfHonor, &status), r#"50 "Ann""#);
     }
 
     #[test]
-    fn each_dialect_has_its_challenges() {
-        let get = |dialect, client, game| {
+    fn each_engine_has_its_challenges() {
+        let get = |engine, client, game| {
             let status = ServerStatus { game: Some("Quake3Arena".into()), ..ServerStatus::default() };
             let reply =
-                reply(Command::GetChallenge { client, game }, &status, &Options::new(dialect)).unwrap();
+                reply(Command::GetChallenge { client, game }, &status, &Service::new(engine)).unwrap();
             String::from_utf8(reply[4..].to_vec()).unwrap()
         };
         let token = requester().tokens.issue_for(Instant::now(), requester().address, PURPOSE);
-        let number = String::from_utf8(challenge_text(Dialect::Standard, token).bytes().to_vec()).unwrap();
+        let number = String::from_utf8(challenge_text(Engine::Quake3, token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
-        assert_eq!(get(Dialect::Standard, None, None), format!("challengeResponse {number}"));
-        assert_eq!(get(Dialect::Standard, ours, None), format!("challengeResponse {number} 12345 68"));
+        assert_eq!(get(Engine::Quake3, None, None), format!("challengeResponse {number}"));
+        assert_eq!(get(Engine::Quake3, ours, None), format!("challengeResponse {number} 12345 68"));
         assert_eq!(
-            get(Dialect::Standard, ours, Some(b"Quake3Arena")),
+            get(Engine::Quake3, ours, Some(b"Quake3Arena")),
             format!("challengeResponse {number} 12345 68")
         );
         assert_eq!(
-            get(Dialect::Standard, Some(b"\\x"), None),
+            get(Engine::Quake3, Some(b"\\x"), None),
             format!("challengeResponse {number}"),
             "no number"
         );
         assert_eq!(
-            get(Dialect::Standard, ours, Some(b"Other")),
+            get(Engine::Quake3, ours, Some(b"Other")),
             "print\nGame mismatch: This is a Quake3Arena server\n"
         );
-        assert_eq!(get(Dialect::MedalOfHonor, None, None), format!("\x01challengeResponse {number}"));
-        assert_eq!(get(Dialect::Warsow, ours, Some(b"Other")), format!("challenge {number}"));
-        let darkplaces = get(Dialect::DarkPlaces, ours, Some(b"Other"));
+        assert_eq!(get(Engine::MedalOfHonor, None, None), format!("\x01challengeResponse {number}"));
+        assert_eq!(get(Engine::Warsow, ours, Some(b"Other")), format!("challenge {number}"));
+        let darkplaces = get(Engine::DarkPlaces, ours, Some(b"Other"));
         assert!(darkplaces.starts_with("challenge ") && darkplaces.ends_with('\0'));
         assert_eq!(darkplaces.len(), "challenge ".len() + 11 + 1);
     }
 
     #[test]
     fn a_challenge_is_valid_for_its_address_and_some_seconds() {
-        for dialect in [Dialect::Standard, Dialect::DarkPlaces, Dialect::Warsow] {
-            let (client, options) = (requester(), Options::new(dialect));
+        for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
+            let (client, options) = (requester(), Service::new(engine));
             let request = Request::new(Command::GetChallenge { client: None, game: None });
             let reply =
                 answer(&request, &ServerStatus::default(), &options, &client).into_iter().next().unwrap();

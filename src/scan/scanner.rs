@@ -47,12 +47,12 @@ use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
 /// use std::time::Instant;
 /// use queryport::quake3::StatusQuery;
 /// use queryport::scan::Scanner;
-/// use queryport::{Limits, ScanOptions, Timing};
+/// use queryport::{Limits, QueryOptions, ScanOptions, Timing};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
 /// let servers = ["192.0.2.1:27960", "192.0.2.2:27960"];
-/// let targets = servers.map(|at| (at.parse().unwrap(), StatusQuery::new(42, Limits::default())));
+/// let targets = servers.map(|at| (at.parse().unwrap(), StatusQuery::new(42, &QueryOptions::default())));
 /// let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default(), now);
 ///
 /// let mut out = Vec::new();

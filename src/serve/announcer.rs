@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::address::canonical;
 use crate::error::AnnounceError;
 use crate::model::{Occupancy, ServerStatus};
+use crate::service::Service;
 use crate::session::{Machine, Transmit};
 use crate::{gamespy1, quake3};
 
@@ -20,9 +21,8 @@ const MAX_MASTERS: usize = 32;
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::quake3::server::Options;
 /// use queryport::serve::{Announcer, AnnouncerEvent};
-/// use queryport::ServerStatus;
+/// use queryport::{Protocol, ServerStatus};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
@@ -31,7 +31,7 @@ const MAX_MASTERS: usize = 32;
 /// status.game = Some("Nexuiz".into());
 /// status.player_count = Some(0);
 /// status.max_players = Some(8);
-/// let mut announcer = Announcer::quake3("DarkPlaces", [master], &status, Options::default(), now)?;
+/// let mut announcer = Announcer::quake3("DarkPlaces", [master], &status, Protocol::Quake3, now)?;
 ///
 /// let mut out = Vec::new();
 /// assert_eq!(announcer.poll_transmit(now, &mut out).unwrap().to, master);
@@ -61,7 +61,7 @@ pub struct Announcer {
 /// What a heartbeat is made of.
 #[derive(Debug, Clone)]
 enum Protocol {
-    Quake3 { tag: String, options: quake3::server::Options },
+    Quake3 { tag: String, options: Service },
     GameSpy1 { query_port: u16, game: Vec<u8> },
 }
 
@@ -95,7 +95,7 @@ pub enum AnnouncerEvent {
 
 impl Announcer {
     /// Heartbeats for Quake 3 masters. `tag`: `DarkPlaces` for every game that names itself in `gamename`, `QuakeArena-1` for
-    /// Quake III Arena and so on. `masters`: at most 32 are kept. `status` and `options`: what the server answers with. The
+    /// Quake III Arena and so on. `masters`: at most 32 are kept. `status` and `service`: what the server answers with. The
     /// first heartbeats wait in [`Self::poll_transmit`].
     ///
     /// # Errors
@@ -104,16 +104,16 @@ impl Announcer {
         tag: &str,
         masters: impl IntoIterator<Item = SocketAddr>,
         status: &ServerStatus,
-        options: quake3::server::Options,
+        service: impl Into<Service>,
         now: Instant,
     ) -> Result<Self, AnnounceError> {
         quake3::master::check_tag(tag)?;
-        Self::new(Protocol::Quake3 { tag: tag.to_owned(), options }, masters, status, now)
+        Self::new(Protocol::Quake3 { tag: tag.to_owned(), options: service.into() }, masters, status, now)
     }
 
     /// Heartbeats for GameSpy v1 masters (UDP port 27900). `query_port`: the port that the list shows. The masters ask
     /// `\secure\` at it: the responder answers with the game's key, see
-    /// [`Options::key`](gamespy1::server::Options::key).
+    /// [`Service::with_key`].
     ///
     /// ```
     /// use std::time::Instant;
@@ -345,7 +345,6 @@ impl Protocol {
 mod tests {
     use super::*;
     use crate::model::Player;
-    use crate::quake3::server::Options;
 
     fn status(players: u32) -> ServerStatus {
         ServerStatus {
@@ -358,7 +357,7 @@ mod tests {
 
     fn announcer(tag: &str, masters: &[&str], now: Instant) -> Announcer {
         let masters = masters.iter().map(|master| master.parse().unwrap());
-        Announcer::quake3(tag, masters, &status(1), Options::default(), now).unwrap()
+        Announcer::quake3(tag, masters, &status(1), crate::Protocol::Quake3, now).unwrap()
     }
 
     fn sent(announcer: &mut Announcer, now: Instant) -> usize {
@@ -408,8 +407,8 @@ mod tests {
 
     #[test]
     fn what_masters_demand_is_checked() {
-        let check = |tag: &str, change: fn(&mut ServerStatus, &mut Options)| {
-            let (mut status, mut options) = (status(1), Options::default());
+        let check = |tag: &str, change: fn(&mut ServerStatus, &mut Service)| {
+            let (mut status, mut options) = (status(1), Service::from(crate::Protocol::Quake3));
             change(&mut status, &mut options);
             Announcer::quake3(tag, [], &status, options, Instant::now()).map(drop)
         };
@@ -432,7 +431,7 @@ mod tests {
             check("DarkPlaces", |status, _| status.player_count = None),
             missing("clients", "player_count")
         );
-        let listed: fn(&mut ServerStatus, &mut Options) = |status, _| {
+        let listed: fn(&mut ServerStatus, &mut Service) = |status, _| {
             status.player_count = None;
             status.players = Some(vec![Player::new("Ann")]);
         };
@@ -440,11 +439,12 @@ mod tests {
         for most in [None, Some(0)] {
             let mut status = status(1);
             status.max_players = most;
-            let checked = Announcer::quake3("DarkPlaces", [], &status, Options::default(), Instant::now());
+            let checked =
+                Announcer::quake3("DarkPlaces", [], &status, crate::Protocol::Quake3, Instant::now());
             assert_eq!(checked.map(drop), missing("sv_maxclients", "max_players"));
         }
         assert_eq!(
-            check("DarkPlaces", |_, options| options.protocol = u32::MAX),
+            check("DarkPlaces", |_, options| options.protocol_version = u32::MAX),
             missing("protocol", "protocol in the options")
         );
         assert_eq!(

@@ -5,15 +5,15 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use super::service::Service;
+use super::request::Request;
 use crate::model::{Player, Rules, ServerStatus, Team, Text, TextRef, ToStatus};
-use crate::options::QueryOptions;
+use crate::options::{Dialect, QueryOptions};
 use crate::protocol::{Protocol, StatusQuery};
 use crate::reply::Requester;
 use crate::secret::Secret;
+use crate::service::{Engine, Service};
 use crate::session::{Session, Timing};
 use crate::template::Templates;
-use crate::{gamespy4, quake3};
 
 /// A value of a status that clients do not get as it is, see [`Responder::losses`](super::Responder::losses).
 ///
@@ -110,7 +110,7 @@ pub(super) fn losses(
                 (if fits { LossReason::NoSpace } else { LossReason::Unsupported }, None)
             }
         };
-        losses.push(Loss { protocol: service.protocol(), field, reason, value, sent });
+        losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
     }
     losses
 }
@@ -240,25 +240,21 @@ fn exchange(
     now: Instant,
     max_reply: usize,
 ) -> ServerStatus {
-    let mut options = QueryOptions::default().with_readings(1);
-    match service {
-        Service::GameSpy4(server) if server.dialect == gamespy4::server::Dialect::Minecraft => {
-            options = options.with_dialect(gamespy4::Dialect::Minecraft);
-        }
-        Service::Quake3(server) if server.dialect == quake3::server::Dialect::MedalOfHonor => {
-            options = options.with_dialect(quake3::Dialect::MedalOfHonor);
-        }
-        _ => {}
-    }
+    let dialect = match service.engine {
+        Engine::Minecraft => Dialect::Minecraft,
+        Engine::MedalOfHonor => Dialect::MedalOfHonor,
+        _ => Dialect::Standard,
+    };
+    let options = QueryOptions::default().with_readings(1).with_dialect(dialect);
     let (server, client) = (SocketAddr::from(([192, 0, 2, 1], 1)), SocketAddr::from(([192, 0, 2, 2], 1)));
     let requester = Requester::new(client, now, secret);
-    let query = StatusQuery::new(service.protocol(), 1, &options);
+    let query = StatusQuery::new(service.engine.protocol(), 1, &options);
     let mut session = Session::new(query, server, Timing::default(), now);
     let (mut now, mut out) = (now, Vec::new());
     loop {
         while session.poll_transmit(now, &mut out).is_some() {
-            let Some(request) = service.parse(&out) else { break };
-            let reply = service.reply(&request, status, &requester, &mut Templates::default());
+            let Some(request) = Request::parse(service, &out) else { break };
+            let reply = request.reply(service, status, &requester, &mut Templates::default());
             let count = reply.as_ref().map_or(0, |reply| reply.fitting(usize::MAX, max_reply).0);
             for index in 0..count {
                 out.clear();

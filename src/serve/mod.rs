@@ -8,11 +8,10 @@ mod announcer;
 mod guard;
 mod loss;
 mod regulars;
+mod request;
 mod responder;
-mod service;
 
 pub use announcer::{Announcer, AnnouncerEvent};
 pub use guard::GuardOptions;
 pub use loss::{Loss, LossReason};
 pub use responder::{Handled, Responder, ResponderStats};
-pub use service::Service;

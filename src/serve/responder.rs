@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use super::guard::{Guard, GuardOptions, Limited};
 use super::loss::{Loss, losses};
-use super::service::Service;
+use super::request::Request;
 use crate::address::is_unicast;
 use crate::gamespy4::snapshots::{self, Snapshots};
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::reply::Requester;
 use crate::secret::Secret;
+use crate::service::Service;
 use crate::session::{Machine, Transmit};
 use crate::template::{Patched, Templates};
 
@@ -231,12 +232,12 @@ impl Responder {
         }
         let mut services = self.services.iter().enumerate();
         let Some((index, service, request)) =
-            services.find_map(|(index, service)| Some((index, service, service.parse(datagram)?)))
+            services.find_map(|(index, service)| Some((index, service, Request::parse(service, datagram)?)))
         else {
             self.stats.ignored = self.stats.ignored.saturating_add(1);
             return Handled::NotARequest;
         };
-        let handled = Handled::Request(request.protocol());
+        let handled = Handled::Request(service.engine.protocol());
         let proved = request.proves_its_address();
         let admitted = self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), proved)).transpose();
         if let Err(limited) = admitted {
@@ -257,7 +258,7 @@ impl Responder {
         self.templates.of = (index, chosen.number);
         let status = chosen.status.as_ref().unwrap_or(&self.status);
         let encoded = self.templates.encoded;
-        let Some(reply) = service.reply(&request, status, &self.requester, &mut self.templates) else {
+        let Some(reply) = request.reply(service, status, &self.requester, &mut self.templates) else {
             self.stats.unanswered = self.stats.unanswered.saturating_add(1);
             return handled;
         };

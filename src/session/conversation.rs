@@ -70,12 +70,12 @@ pub trait Conversation {
     ///
     /// ```
     /// use queryport::session::Conversation;
-    /// use queryport::{Limits, ServerStatus, ToStatus, quake3, ut2004};
+    /// use queryport::{Limits, QueryOptions, ServerStatus, ToStatus, quake3, ut2004};
     ///
     /// type Any = Box<dyn Conversation<Answer = ServerStatus> + Send>;
     /// let mixed: [Any; 2] = [
-    ///     Box::new(quake3::StatusQuery::new(7, Limits::default()).map(|answer| answer.to_status())),
-    ///     Box::new(ut2004::StatusQuery::new(7, Limits::default()).map(|answer| answer.to_status())),
+    ///     Box::new(quake3::StatusQuery::new(7, &QueryOptions::default()).map(|answer| answer.to_status())),
+    ///     Box::new(ut2004::StatusQuery::new(7, &QueryOptions::default()).map(|answer| answer.to_status())),
     /// ];
     /// ```
     fn map<B, F: FnMut(Self::Answer) -> B>(self, convert: F) -> Map<Self, F>

@@ -28,12 +28,12 @@ pub struct Transmit {
 /// ```
 /// use std::time::Instant;
 /// use queryport::session::Session;
-/// use queryport::{Limits, Timing, quake3};
+/// use queryport::{Limits, QueryOptions, Timing, quake3};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
 /// let server = "192.0.2.1:27960".parse()?;
-/// let query = quake3::StatusQuery::new(42, Limits::default());
+/// let query = quake3::StatusQuery::new(42, &QueryOptions::default());
 /// let mut session = Session::new(query, server, Timing::default(), now);
 ///
 /// let mut out = Vec::new();

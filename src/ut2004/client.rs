@@ -11,6 +11,7 @@ use super::wire::response::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Detail;
+use crate::options::{Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks for everything: the info, then rules and players.
@@ -20,11 +21,11 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// [`Answer::completeness`].
 ///
 /// ```
-/// use queryport::Limits;
+/// use queryport::QueryOptions;
 /// use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// use queryport::ut2004::StatusQuery;
 ///
-/// let mut query = StatusQuery::new(0, Limits::default());
+/// let mut query = StatusQuery::new(0, &QueryOptions::default());
 /// let mut request = Vec::new();
 /// query.request(&mut request);
 /// assert_eq!(request, [0x79, 0, 0, 0, 0]);
@@ -55,68 +56,20 @@ pub struct StatusQuery {
     lists: Lists,
 }
 
-/// The habits of a server that a client must know before it asks.
-///
-/// ```
-/// use queryport::ut2004::Dialect;
-/// use queryport::{Protocol, QueryOptions, StatusQuery};
-///
-/// let options = QueryOptions::default().with_dialect(Dialect::SeparateLists);
-/// let query = StatusQuery::new(Protocol::Ut2004, 42, &options);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// Sends both lists for one request, type 3, as the game's own browser asks. A server that does not answer it is
-    /// asked for each list.
-    #[default]
-    Standard,
-    /// Knows only the requests for one list each, types 1 and 2.
-    SeparateLists,
-}
-
 impl StatusQuery {
-    /// The default of [`Self::with_readings`].
-    pub(crate) const READINGS: u8 = 3;
-
     /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to
     /// its request.
     #[must_use]
-    pub fn new(_nonce: u64, limits: Limits) -> Self {
+    pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         Self {
-            limits,
-            dialect: Dialect::default(),
-            detail: Detail::Full,
-            readings: Self::READINGS,
+            limits: options.limits,
+            dialect: options.dialect,
+            detail: options.detail,
+            readings: options.readings,
             asked: Command::Info,
             info: None,
             lists: Lists::default(),
         }
-    }
-
-    /// Another dialect.
-    #[must_use]
-    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
-        self
-    }
-
-    /// How much to ask for: [`Detail::Short`] is the info alone.
-    #[must_use]
-    pub const fn with_detail(mut self, detail: Detail) -> Self {
-        self.detail = detail;
-        self
-    }
-
-    /// How many readings must bring each datagram of a list where nothing proves it complete: 1–4, default 3. A reading is
-    /// what one request for the list brings. An answer marked complete lacks something only if the same datagram was lost
-    /// from every reading, of which there are at least so many, and more where some were incomplete. With 1, nothing is
-    /// asked twice, a list of as many players as are counted is taken at once, nobody is taken to be listed where nobody is
-    /// counted, and one datagram lost from the middle goes unnoticed: for scans that want counts.
-    #[must_use]
-    pub fn with_readings(mut self, readings: u8) -> Self {
-        self.readings = readings.clamp(1, 4);
-        self
     }
 
     /// What the next request asks for; `None` when nothing is open.
@@ -126,7 +79,7 @@ impl StatusQuery {
             return Some(Command::Info);
         }
         match (rules.is_open(), players.is_open()) {
-            (true, true) if self.dialect == Dialect::Standard => Some(Command::RulesAndPlayers),
+            (true, true) if self.dialect != Dialect::SeparateLists => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
             // The rules of the same reply show that the request has arrived.
             (false, true) if players.expects_nothing() => Some(Command::RulesAndPlayers),

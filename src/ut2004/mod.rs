@@ -52,7 +52,7 @@
 //! - that is one datagram of rules that begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
 //! - the first reading that brought players has exactly as many as the info record counts, none of them known not to be
 //!   counted: a team's score, or a player of no team where others have one; or
-//! - each datagram came in three readings ([`StatusQuery::with_readings`]), whatever happened to pings, scores and single
+//! - each datagram came in three readings ([`QueryOptions::with_readings`](crate::QueryOptions::with_readings)), whatever happened to pings, scores and single
 //!   values in between, and, where more players are listed than were counted, the info record requested again counts as
 //!   many as before.
 //!
@@ -137,10 +137,11 @@
 mod answer;
 mod client;
 mod from_status;
-pub mod server;
+pub(crate) mod server;
 mod to_status;
 pub(crate) mod wire;
 
 pub use answer::Answer;
-pub use client::{Dialect, StatusQuery};
+pub use client::StatusQuery;
+pub use server::answer;
 pub use wire::{Body, Command, FString, Info, PlayerList, PlayerRecord, Request, Response, RuleList};

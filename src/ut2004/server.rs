@@ -1,75 +1,17 @@
 //! The server's side: a request and a status in, reply datagrams out.
 
+use bytes::Bytes;
+
 use super::from_status::{self, InfoRules};
 use super::wire::info::Info;
 use super::wire::lists::{FLUSH_LENGTH, PlayerRecord, RuleList};
 use super::wire::request::{Command, Request};
-use super::wire::response::{Body, Response, UT2004_VERSION, put_header};
+use super::wire::response::{Body, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
-use crate::reply::{Replies, Requester};
+use crate::reply::{Requester, datagrams};
+use crate::service::{Engine, Service};
 use crate::template::{Patch, Patched, Template, Templates};
-
-/// How a server answers.
-///
-/// ```
-/// use queryport::ut2004::server::{Dialect, Options};
-///
-/// let mut options = Options::new(Dialect::KillingFloor);
-/// options.max_datagrams = 8;
-/// assert_eq!(options.version, 0x80);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Options {
-    /// The implementation to imitate.
-    pub dialect: Dialect,
-    /// The protocol version in the replies; the default is the dialect's.
-    pub version: u32,
-    /// Most datagrams for one list, default 64, which hold some 28,000 bytes. Entries beyond them are left out. Clients can
-    /// tell: such a list ends with a datagram that others could follow, and the info record counts every player. With 0 a
-    /// list is not sent at all.
-    pub max_datagrams: usize,
-}
-
-/// Which implementation to imitate.
-///
-/// ```
-/// use queryport::ut2004::server::{Dialect, Options};
-///
-/// let killing_floor = Options::new(Dialect::KillingFloor);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// UT2004, Red Orchestra and Darkest Hour, version 0x80. The info record has the waves of Killing Floor only where
-    /// the rules have both.
-    #[default]
-    Ut2004,
-    /// UT2003, version 0x79. The info record ends with the ping: no flags, no skill level
-    /// (`openspy/wireshark-dissectors`, `ut2004/main.c`; no capture).
-    Ut2003,
-    /// Killing Floor, version 0x80. The info record always has the waves.
-    KillingFloor,
-}
-
-impl Options {
-    /// The options of an implementation.
-    #[must_use]
-    pub const fn new(dialect: Dialect) -> Self {
-        let version = match dialect {
-            Dialect::Ut2004 | Dialect::KillingFloor => UT2004_VERSION,
-            Dialect::Ut2003 => 0x79,
-        };
-        Self { dialect, version, max_datagrams: 64 }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self::new(Dialect::default())
-    }
-}
 
 /// Answers a request as the game does: the info in one datagram; rules and players in as many as they need, a new one
 /// begun whenever the last is longer than 450 bytes; for both, the rules first; no datagram for no players.
@@ -86,8 +28,8 @@ impl Default for Options {
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::{Player, Requester, Secret, ServerStatus};
-/// use queryport::ut2004::{Command, Request, server};
+/// use queryport::{Player, Protocol, Requester, Secret, ServerStatus};
+/// use queryport::ut2004::{self, Command, Request};
 ///
 /// let mut status = ServerStatus::default();
 /// status.rules.push("ServerMode", "dedicated");
@@ -95,26 +37,31 @@ impl Default for Options {
 /// # #[allow(clippy::disallowed_methods)]
 /// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let request = Request::new(Command::RulesAndPlayers);
-/// let replies = server::answer(&request, &status, &server::Options::default(), &requester);
+/// let replies = ut2004::answer(&request, &status, &Protocol::Ut2004.into(), &requester);
 /// let replies: Vec<_> = replies.into_iter().collect();
 /// assert_eq!(&replies[0][..], b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0");
 /// assert_eq!(replies[1][..12], [0x80, 0, 0, 0, 2, 1, 0, 0, 0, 0x83, 0x16, 0x04]);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
 #[must_use]
-pub fn answer(request: &Request, status: &ServerStatus, options: &Options, requester: &Requester) -> Replies {
-    Replies::of(reply(request, status, options, requester, &mut Templates::default()))
+pub fn answer(
+    request: &Request,
+    status: &ServerStatus,
+    options: &Service,
+    requester: &Requester,
+) -> Vec<Bytes> {
+    datagrams(reply(request, status, options, requester, &mut Templates::default()))
 }
 
 /// [`answer`], with the templates that are encoded already.
 pub(crate) fn reply(
     request: &Request,
     status: &ServerStatus,
-    options: &Options,
+    options: &Service,
     _requester: &Requester,
     templates: &mut Templates,
 ) -> Option<Patched> {
-    let kind = request.command as u32 | u32::from(request.version == options.version) << 8;
+    let kind = request.command as u32 | u32::from(request.version == options.protocol_version) << 8;
     let template = templates.get(kind, |template| {
         // Texts are cut far below the length that cannot be written.
         let _ = Writer { options, template }.reply(request, status);
@@ -124,15 +71,15 @@ pub(crate) fn reply(
 
 /// Writes the datagrams of a reply.
 struct Writer<'o> {
-    options: &'o Options,
+    options: &'o Service,
     template: &'o mut Template,
 }
 
 impl Writer<'_> {
     fn reply(mut self, request: &Request, status: &ServerStatus) -> Result<(), EncodeError> {
-        let in_info = match self.options.dialect {
-            Dialect::Ut2003 => InfoRules::default(),
-            Dialect::Ut2004 | Dialect::KillingFloor => InfoRules::new(status),
+        let in_info = match self.options.engine {
+            Engine::Ut2003 => InfoRules::default(),
+            _ => InfoRules::new(status),
         };
         match request.command {
             Command::Info => return self.info(status, &in_info),
@@ -140,14 +87,14 @@ impl Writer<'_> {
             Command::Rules | Command::Players | Command::RulesAndPlayers => {}
         }
         if request.command != Command::Players {
-            let has_vac = self.options.dialect == Dialect::KillingFloor;
+            let has_vac = self.options.engine == Engine::KillingFloor;
             let mut rules = from_status::rules(status, &in_info, has_vac).peekable();
             let is_empty = rules.peek().is_none();
             self.list(1, rules, |(key, value), out| {
                 key.string().encode(out)?;
                 value.string().encode(out)
             })?;
-            if is_empty && request.version != self.options.version {
+            if is_empty && request.version != self.options.protocol_version {
                 self.datagram(Body::Rules(RuleList::default()))?;
             }
         }
@@ -161,10 +108,10 @@ impl Writer<'_> {
 
     fn info(&mut self, status: &ServerStatus, in_info: &InfoRules<'_>) -> Result<(), EncodeError> {
         from_status::info(status, in_info, |info| {
-            let info = match self.options.dialect {
-                Dialect::Ut2004 => info,
-                Dialect::Ut2003 => Info { flags: None, skill_level: None, ..info },
-                Dialect::KillingFloor => Info { waves: info.waves.or(Some((0, 0))), ..info },
+            let info = match self.options.engine {
+                Engine::Ut2003 => Info { flags: None, skill_level: None, ..info },
+                Engine::KillingFloor => Info { waves: info.waves.or(Some((0, 0))), ..info },
+                _ => info,
             };
             self.datagram(Body::Info(info))
         })
@@ -173,7 +120,7 @@ impl Writer<'_> {
     fn datagram(&mut self, body: Body<'_>) -> Result<(), EncodeError> {
         self.template.begin();
         let mut response = Response::new(body);
-        response.version = self.options.version;
+        response.version = self.options.protocol_version;
         response.encode(&mut self.template.bytes)
     }
 
@@ -194,7 +141,7 @@ impl Writer<'_> {
                 datagrams = datagrams.saturating_add(1);
                 start = Some(self.template.bytes.len());
                 self.template.begin();
-                put_header(self.options.version, code, &mut self.template.bytes);
+                put_header(self.options.protocol_version, code, &mut self.template.bytes);
             }
             write(entry, &mut self.template.bytes)?;
         }

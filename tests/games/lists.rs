@@ -8,9 +8,8 @@ use queryport::games::{Game, Master as GameMaster, MasterForm};
 use queryport::lists::{ListCompleteness, Scope};
 use queryport::net::{Listed, Servers, serve};
 use queryport::quake3::master::{Master, Options};
-use queryport::quake3::server;
 use queryport::serve::Announcer;
-use queryport::{Client, Error, ErrorKind, Limits, QueryOptions, Secret, ServerStatus};
+use queryport::{Client, Error, ErrorKind, Limits, Protocol, QueryOptions, Secret, ServerStatus, Service};
 use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
 
@@ -72,7 +71,7 @@ async fn own_master() -> (SocketAddr, SocketAddr) {
     let mut status = ServerStatus::default();
     (status.game, status.name) = (Some("Test".into()), Some("Srv".into()));
     (status.max_players, status.player_count) = (Some(8), Some(0));
-    let options = server::Options::default();
+    let options = Service::from(Protocol::GameSpy1);
     let mut announcer = Announcer::quake3("DarkPlaces", [address], &status, options, Instant::now()).unwrap();
     let mut responder = queryport::serve::Responder::new(
         queryport::Protocol::Quake3,

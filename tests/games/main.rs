@@ -22,8 +22,8 @@ mod table;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::serve::{Responder, Service};
-use queryport::{Client, Secret, ServerStatus, Timing};
+use queryport::serve::Responder;
+use queryport::{Client, Secret, ServerStatus, Service, Timing};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 

@@ -2,9 +2,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use queryport::games::Game;
-use queryport::gamespy4::server::{Dialect, Options};
-use queryport::serve::Service;
-use queryport::{Error, ErrorKind, Protocol, gamespy4};
+use queryport::{Dialect, Engine, Service};
+use queryport::{Error, ErrorKind, Protocol};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
@@ -13,13 +12,9 @@ use crate::{answer, bind, client, named};
 /// A server as the game's servers answer.
 fn serve(game: &Game, socket: UdpSocket, name: &str) -> JoinHandle<()> {
     let service = match game.dialect {
-        Some(queryport::Dialect::GameSpy4(gamespy4::Dialect::JustCause2)) => {
-            return just_cause_2(socket, name);
-        }
-        Some(queryport::Dialect::GameSpy4(gamespy4::Dialect::Minecraft)) => {
-            Options::new(Dialect::Minecraft).into()
-        }
-        _ if game.gamename == Some("battlefield2") => Options::new(Dialect::Battlefield2).into(),
+        Dialect::JustCause2 => return just_cause_2(socket, name),
+        Dialect::Minecraft => Service::new(Engine::Minecraft),
+        _ if game.gamename == Some("battlefield2") => Service::new(Engine::Battlefield2),
         _ => Service::from(game.protocol),
     };
     answer(socket, service, named(name, game.game_port))
@@ -97,7 +92,7 @@ async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
 async fn the_second_server_of_a_host_is_not_taken_for_the_first() {
     let game = Game::find("bf2").unwrap();
     let host = Ipv4Addr::new(127, 79, 0, 1);
-    let service = || Service::from(Options::new(Dialect::Battlefield2));
+    let service = || Service::new(Engine::Battlefield2);
     let _first = answer(bind((host, 29900)).await.unwrap(), service(), named("first", Some(16567)));
     let second = answer(bind((host, 29901)).await.unwrap(), service(), named("second", Some(16568)));
     for (game_port, name) in [(16567, "first"), (16568, "second")] {

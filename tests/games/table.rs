@@ -81,12 +81,12 @@ fn ports_are_legal() {
 fn dialects_belong_to_a_protocol_of_the_game() {
     for game in Game::all() {
         let protocol = match game.dialect {
-            None => continue,
-            Some(Dialect::GameSpy1(_)) => Protocol::GameSpy1,
-            Some(Dialect::GameSpy4(_)) => Protocol::GameSpy4,
-            Some(Dialect::Quake3(_)) => Protocol::Quake3,
-            Some(Dialect::Ut2004(_)) => Protocol::Ut2004,
-            Some(other) => panic!("{other:?}"),
+            Dialect::Standard => continue,
+            Dialect::XServerQuery => Protocol::GameSpy1,
+            Dialect::Minecraft | Dialect::JustCause2 => Protocol::GameSpy4,
+            Dialect::MedalOfHonor | Dialect::NoChallenge | Dialect::OpenJk => Protocol::Quake3,
+            Dialect::SeparateLists => Protocol::Ut2004,
+            other => panic!("{other:?}"),
         };
         let speaks = game.protocol == protocol || game.also_at.iter().any(|(also, _)| *also == protocol);
         assert!(speaks, "{}", game.id);

@@ -1,10 +1,12 @@
 //! GameSpy v1's client in virtual time: lossy links, and the datagrams that other tools are known to misread.
 use std::time::{Duration, Instant};
 
-use queryport::gamespy1::server::Options;
-use queryport::gamespy1::{Answer, Command, Dialect, StatusQuery};
+use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::session::{Conversation, Session, Verdict};
-use queryport::{Completeness, Detail, Limits, Outcome, ParseErrorKind, Part, QueryError, Timing, ToStatus};
+use queryport::{
+    Completeness, Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, QueryError, QueryOptions, Service,
+    Timing, ToStatus,
+};
 
 use crate::common::captures::cases;
 use crate::common::link::Conditions;
@@ -13,7 +15,11 @@ use crate::common::{at, request};
 use crate::serving::{DIALECTS, names, serve};
 
 fn query() -> StatusQuery {
-    StatusQuery::new(0, Limits::default())
+    query_with(QueryOptions::default())
+}
+
+fn query_with(options: QueryOptions) -> StatusQuery {
+    StatusQuery::new(0, &options)
 }
 
 #[test]
@@ -22,7 +28,7 @@ fn over_a_bad_link_an_answer_is_right_or_incomplete() {
     for seed in 0..300 {
         let conditions = Conditions { loss: 0.3, ..Conditions::bad() };
         let dialect = DIALECTS[usize::from(seed % 2 == 0)];
-        let played = play(query(), Timing::default(), (conditions, seed), serve(Options::new(dialect)));
+        let played = play(query(), Timing::default(), (conditions, seed), serve(Service::new(dialect)));
         assert!(played.elapsed <= Duration::from_secs(4));
         match played.result {
             Ok(outcome) => {
@@ -48,7 +54,7 @@ fn over_a_bad_link_an_answer_is_right_or_incomplete() {
 fn a_corrupting_link_never_yields_more_players() {
     for seed in 0..300 {
         let conditions = Conditions { corruption: 0.3, ..Conditions::bad() };
-        let served = serve(Options::new(DIALECTS[usize::from(seed % 2 == 0)]));
+        let served = serve(Service::new(DIALECTS[usize::from(seed % 2 == 0)]));
         let played = play(query(), Timing::default(), (conditions, seed), served);
         if let Ok(outcome) = played.result {
             assert!(outcome.answer.to_status().listed_players().len() <= 24, "seed {seed}");
@@ -388,18 +394,25 @@ fn the_last_rejection_is_reported() {
 
 #[test]
 fn detail_and_dialect_choose_the_request() {
-    let query = || StatusQuery::new(0, Limits::default());
+    let query = || StatusQuery::new(0, &QueryOptions::default());
     assert_eq!(request(&mut query()), br"\status\");
-    assert_eq!(request(&mut query().with_detail(Detail::Short)), br"\basic\\info\");
-    assert_eq!(request(&mut query().with_dialect(Dialect::XServerQuery)), br"\status\xserverquery");
-    let mut reset = query().with_dialect(Dialect::XServerQuery).with_dialect(Dialect::Standard);
-    assert_eq!(request(&mut reset), br"\status\");
-    let mut teams = StatusQuery::commands(&[Command::Teams], Limits::default()).unwrap();
-    assert_eq!(request(&mut teams), br"\teams\");
     assert_eq!(
-        request(&mut teams.with_detail(Detail::Short).with_dialect(Dialect::XServerQuery)),
-        br"\teams\"
+        request(&mut query_with(QueryOptions::default().with_detail(Detail::Short))),
+        br"\basic\\info\"
     );
+    assert_eq!(
+        request(&mut query_with(QueryOptions::default().with_dialect(Dialect::XServerQuery))),
+        br"\status\xserverquery"
+    );
+    let mut reset = query_with(
+        QueryOptions::default().with_dialect(Dialect::XServerQuery).with_dialect(Dialect::Standard),
+    );
+    assert_eq!(request(&mut reset), br"\status\");
+    let options = QueryOptions::default().with_detail(Detail::Short).with_dialect(Dialect::XServerQuery);
+    for options in [QueryOptions::default(), options] {
+        let mut teams = StatusQuery::commands(&[Command::Teams], &options).unwrap();
+        assert_eq!(request(&mut teams), br"\teams\");
+    }
 }
 
 /// QR1 answers a request that it cannot read, such as one that was cut on its way, with its end mark alone (GameSpy's QR1
@@ -407,7 +420,7 @@ fn detail_and_dialect_choose_the_request() {
 #[test]
 fn a_short_answer_without_name_and_map_is_incomplete() {
     let asked = || {
-        let mut query = query().with_detail(Detail::Short);
+        let mut query = query_with(QueryOptions::default().with_detail(Detail::Short));
         request(&mut query);
         query
     };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::Limits;
+use queryport::QueryOptions;
 use queryport::gamespy1::{Answer, StatusQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 
@@ -192,7 +193,7 @@ proptest! {
     ) {
         let replies: Vec<Reply> =
             states.iter().map(|(number, tag, rows)| reply(numbering, 20 + number / 2, *tag, rows)).collect();
-        let mut query = StatusQuery::new(0, Limits::default());
+        let mut query = StatusQuery::new(0, &QueryOptions::default());
         query.request(&mut Vec::new());
         let (mut arrived, mut request) = (Vec::new(), 0);
         for (reply, part, fate) in steps {

@@ -1,8 +1,8 @@
 //! GameSpy v1 for generated replies: written in any dialect, cut wherever the dialect cuts, in any order.
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::gamespy1::{Answer, Command, Request, Response, server};
-use queryport::{Limits, Player, ServerStatus, ToStatus};
+use queryport::gamespy1::{Answer, Command, Request, Response};
+use queryport::{Engine, Limits, Player, ServerStatus, Service, ToStatus};
 
 use crate::common::link::Random;
 use crate::common::requester;
@@ -241,11 +241,11 @@ proptest! {
         status.players = Some(names.iter().map(|name| Player::new(name.as_str())).collect());
         status.rules = rules.iter().map(|(key, value)| (key, value)).collect();
         let (dialect, longest) =
-            if qr1 { (server::Dialect::Qr1, 1349) } else { (server::Dialect::Unreal, 1000) };
+            if qr1 { (Engine::Qr1, 1349) } else { (Engine::Unreal, 1000) };
         let mut requester = requester("192.0.2.1:5000");
         requester.number = number;
         let request = Request::new(&[Command::Status]);
-        let replies = server::answer(&request, &status, &server::Options::new(dialect), &requester);
+        let replies = queryport::gamespy1::answer(&request, &status, &Service::new(dialect), &requester);
         for reply in &replies {
             prop_assert!(reply.len() <= longest);
             prop_assert!(Request::parse(reply).is_err(), "a reply is never a request");

@@ -2,7 +2,7 @@
 use bytes::Bytes;
 use queryport::gamespy1::{Answer, StatusQuery};
 use queryport::session::{Conversation, Verdict};
-use queryport::{Limits, ToStatus};
+use queryport::{Limits, QueryOptions, ToStatus};
 
 use crate::conversation::Rig;
 use crate::serving::names;
@@ -252,7 +252,7 @@ fn sections_are_one_text_with_one_number() {
 #[test]
 fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
     let limits = Limits::default().with_max_rules(4);
-    let mut query = StatusQuery::new(7, limits);
+    let mut query = StatusQuery::new(7, &QueryOptions::default().with_limits(limits));
     query.request(&mut Vec::new());
     query.receive(br"\hostname\Fake\mapname\DM\numplayers\1\queryid\8.1");
     query.receive(br"\hostname\Srv\mapname\DM\a\1\b\2\c\3\numplayers\1\queryid\8.1");

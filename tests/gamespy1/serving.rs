@@ -3,17 +3,17 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::gamespy1::secure::GameKey;
-use queryport::gamespy1::server::{self, Dialect, Options, Properties};
+use queryport::GameKey;
 use queryport::gamespy1::{Answer, Command, Request, StatusQuery};
 use queryport::serve::Responder;
-use queryport::{Limits, Player, Protocol, QueryError, Secret, ServerStatus, Team, Timing, ToStatus};
+use queryport::{Engine, QueryOptions, Service};
+use queryport::{Limits, Player, Protocol, QueryError, Rules, Secret, ServerStatus, Team, Timing, ToStatus};
 
 use crate::common::link::Conditions;
 use crate::common::pair::{CLIENT, play};
 use crate::common::{at, requester};
 
-pub(crate) const DIALECTS: [Dialect; 2] = [Dialect::Unreal, Dialect::Qr1];
+pub(crate) const DIALECTS: [Engine; 2] = [Engine::Unreal, Engine::Qr1];
 
 pub(crate) fn status(players: usize) -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -37,11 +37,11 @@ fn player(number: usize) -> Player {
 }
 
 /// A server of 24 players that numbers its replies.
-pub(crate) fn serve(options: Options) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
+pub(crate) fn serve(options: Service) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
     let (status, mut requester) = (status(24), requester(CLIENT));
     move |_, _, datagram| {
         let Ok(request) = Request::parse(datagram) else { return Vec::new() };
-        let replies = server::answer(&request, &status, &options, &requester);
+        let replies = queryport::gamespy1::answer(&request, &status, &options, &requester);
         requester.number += 1;
         replies.into_iter().collect()
     }
@@ -57,10 +57,10 @@ fn our_client_reads_our_server_in_both_dialects() {
     for dialect in DIALECTS {
         let conditions = (Conditions::perfect(Duration::from_millis(20)), 0);
         let played = play(
-            StatusQuery::new(0, Limits::default()),
+            StatusQuery::new(0, &QueryOptions::default()),
             Timing::default(),
             conditions,
-            serve(Options::new(dialect)),
+            serve(Service::new(dialect)),
         );
         let outcome = played.result.unwrap();
         assert_eq!(outcome.elapsed, Duration::from_millis(40), "one round trip");
@@ -85,20 +85,20 @@ fn our_client_reads_our_server_in_both_dialects() {
     }
 }
 
-fn ask(commands: &[Command<'_>], options: Options) -> Result<Answer, QueryError> {
-    let query = StatusQuery::commands(commands, Limits::default()).unwrap();
+fn ask(commands: &[Command<'_>], options: Service) -> Result<Answer, QueryError> {
+    let query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
     let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
     play(query, Timing::default(), conditions, serve(options)).result.map(|outcome| outcome.answer)
 }
 
-fn is_silent(commands: &[Command<'_>], options: Options) -> bool {
+fn is_silent(commands: &[Command<'_>], options: Service) -> bool {
     matches!(ask(commands, options), Err(QueryError::NoAnswer { .. }))
 }
 
 #[test]
 fn every_command_is_answered_in_both_dialects() {
     for dialect in DIALECTS {
-        let ask = |command| ask(&[command], Options::new(dialect)).unwrap();
+        let ask = |command| ask(&[command], Service::new(dialect)).unwrap();
         assert_eq!(ask(Command::Basic).get("gamename"), Some(&b"ut"[..]));
         assert_eq!(ask(Command::Info).get("mapname"), Some(&b"CTF-Coret"[..]));
         assert_eq!(ask(Command::Rules).get("rule7"), Some(&b"some value"[..]));
@@ -113,11 +113,11 @@ fn every_command_is_answered_in_both_dialects() {
 fn commands_are_answered_in_the_order_of_the_dialect() {
     let asked = [Command::Info, Command::Basic];
     let first_key = |dialect| {
-        let answer = ask(&asked, Options::new(dialect)).unwrap();
+        let answer = ask(&asked, Service::new(dialect)).unwrap();
         answer.pairs().next().map(|(key, _)| key.to_vec()).unwrap()
     };
-    assert_eq!(first_key(Dialect::Unreal), b"hostname");
-    assert_eq!(first_key(Dialect::Qr1), b"gamename");
+    assert_eq!(first_key(Engine::Unreal), b"hostname");
+    assert_eq!(first_key(Engine::Qr1), b"gamename");
 }
 
 #[test]
@@ -125,14 +125,10 @@ fn echo_and_properties_are_off_by_default() {
     let asked = [Command::Echo(b"hello"), Command::LevelProperty(b"Title"), Command::PlayerProperty(b"mesh")];
     for dialect in DIALECTS {
         for command in asked {
-            assert!(is_silent(&[command], Options::new(dialect)), "{command:?}");
+            assert!(is_silent(&[command], Service::new(dialect)), "{command:?}");
         }
-        let mut options = Options::new(dialect);
-        options.echo = true;
-        let mut properties = Properties::default();
-        properties.level.push("Title", "Coret Facility");
-        properties.players = true;
-        options.properties = Some(properties);
+        let level = [("Title", "Coret Facility")].into_iter().collect();
+        let options = Service::new(dialect).with_echo().with_properties(level, Rules::default(), true);
         let ask = |command| ask(&[command], options.clone()).unwrap();
         assert_eq!(ask(Command::Echo(b"hello")).echo().unwrap().1, b"hello");
         let level = ask(Command::LevelProperty(b"Title"));
@@ -149,9 +145,8 @@ fn echo_and_properties_are_off_by_default() {
 fn secure_is_answered_with_proof_of_the_key() {
     let key = GameKey::new("Nm3aZ9").unwrap();
     for dialect in DIALECTS {
-        assert!(is_silent(&[Command::Secure(b"LRPOPQ")], Options::new(dialect)), "without a key");
-        let mut options = Options::new(dialect);
-        options.key = Some(key.clone());
+        assert!(is_silent(&[Command::Secure(b"LRPOPQ")], Service::new(dialect)), "without a key");
+        let options = Service::new(dialect).with_key(key.clone());
         let answer = ask(&[Command::Secure(b"LRPOPQ"), Command::Basic], options.clone()).unwrap();
         assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
         assert_eq!(answer.get("gamename"), Some(&b"ut"[..]));
@@ -164,16 +159,16 @@ fn secure_is_answered_with_proof_of_the_key() {
 #[test]
 fn unknown_commands_are_not_answered() {
     for dialect in DIALECTS {
-        assert!(is_silent(&[Command::Other { name: b"about", value: b"" }], Options::new(dialect)));
+        assert!(is_silent(&[Command::Other { name: b"about", value: b"" }], Service::new(dialect)));
     }
 }
 
 #[test]
 fn the_echo_after_commands_leaves_no_trace_in_the_model() {
     let commands = [Command::Basic, Command::Other { name: b"about", value: b"" }];
-    let query = StatusQuery::commands_with_echo(&commands, Limits::default()).unwrap();
-    let mut options = Options::new(Dialect::Unreal);
-    options.echo = true;
+    let query = StatusQuery::commands_with_echo(&commands, &QueryOptions::default()).unwrap();
+    let mut options = Service::new(Engine::Unreal);
+    options = options.with_echo();
     let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
     let answer = play(query, Timing::default(), conditions, serve(options)).result.unwrap().answer;
     assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"x"[..])));
@@ -193,22 +188,23 @@ fn replies_are_numbered_as_the_dialect_does() {
     let number = |dialect, number| {
         let mut requester = requester(CLIENT);
         requester.number = number;
-        let replies =
-            server::answer(&Request::new(&[Command::Basic]), &status, &Options::new(dialect), &requester);
+        let replies = queryport::gamespy1::answer(
+            &Request::new(&[Command::Basic]),
+            &status,
+            &Service::new(dialect),
+            &requester,
+        );
         Answer::from_datagrams(replies, &Limits::default()).unwrap().reply_number().unwrap()
     };
-    assert_eq!([1, 100, 101, 250].map(|count| number(Dialect::Unreal, count)), [1, 100, 1, 50]);
-    assert_eq!(
-        [1, 100, 101, u64::MAX].map(|count| number(Dialect::Qr1, count)),
-        [2, 101, 102, 4_294_967_295]
-    );
+    assert_eq!([1, 100, 101, 250].map(|count| number(Engine::Unreal, count)), [1, 100, 1, 50]);
+    assert_eq!([1, 100, 101, u64::MAX].map(|count| number(Engine::Qr1, count)), [2, 101, 102, 4_294_967_295]);
 }
 
 /// A forged first datagram leads two responders to each other: one reply, and then silence.
 #[test]
 fn two_responders_never_answer_each_other() {
-    let mut options = Options::new(Dialect::Unreal);
-    options.echo = true;
+    let mut options = Service::new(Engine::Unreal);
+    options = options.with_echo();
     let (now, secret) = (Instant::now(), Secret::new([7; 16]));
     for request in [&br"\status\"[..], br"\echo\\status\", br"\echo\x", br"\packets\\echo\queryid"] {
         let (mut a, mut b) = (
@@ -231,9 +227,9 @@ fn two_responders_never_answer_each_other() {
 }
 
 /// What the server side says of a status, and what a client makes of it.
-fn served(status: &ServerStatus, dialect: Dialect) -> (Vec<Bytes>, ServerStatus) {
+fn served(status: &ServerStatus, dialect: Engine) -> (Vec<Bytes>, ServerStatus) {
     let request = Request::new(&[Command::Status]);
-    let replies = server::answer(&request, status, &Options::new(dialect), &requester(CLIENT));
+    let replies = queryport::gamespy1::answer(&request, status, &Service::new(dialect), &requester(CLIENT));
     let datagrams: Vec<Bytes> = replies.into_iter().collect();
     let answer = Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).unwrap();
     (datagrams, answer.to_status())
@@ -308,7 +304,7 @@ fn team(id: i32, name: &str, score: i64) -> Team {
 }
 
 /// Read, served and read again: the same, also where the rules of the first reading stay.
-fn keeps_its_meaning(status: &ServerStatus, dialect: Dialect) -> ServerStatus {
+fn keeps_its_meaning(status: &ServerStatus, dialect: Engine) -> ServerStatus {
     let (_, read) = served(status, dialect);
     assert_eq!(meaning(&read), meaning(status), "{dialect:?}");
     let (_, again) = served(&read, dialect);
@@ -329,18 +325,18 @@ fn an_unreal_match_keeps_its_meaning() {
         player.bot = Some(player.score == Some(-3));
     }
     status.bot_count = Some(1);
-    let mut read = keeps_its_meaning(&status, Dialect::Unreal);
+    let mut read = keeps_its_meaning(&status, Engine::Unreal);
     assert_eq!(read.rules.get("listenserver").unwrap().raw(), b"True");
     // What is played changes, and the rules of the reading do not contradict it.
     read.time_limit = Some(Duration::from_secs(1200));
     read.password = Some(false);
-    let (_, changed) = served(&read, Dialect::Unreal);
+    let (_, changed) = served(&read, Engine::Unreal);
     assert_eq!((changed.time_limit, changed.password), (read.time_limit, Some(false)));
     assert_eq!(changed.rules.get_all("timelimit").count(), 1);
     // Bots that no row marks.
     let mut counted = match_of("ut");
     (counted.protocol_version, counted.bot_count, counted.mutators) = (Some(432), Some(1), Some(Vec::new()));
-    keeps_its_meaning(&counted, Dialect::Unreal);
+    keeps_its_meaning(&counted, Engine::Unreal);
 }
 
 #[test]
@@ -362,27 +358,27 @@ fn matches_of_other_families_keep_their_meaning() {
     let mut medal = match_of("mohaa");
     (medal.bot_count, medal.player_count) = (Some(5), Some(7));
     (medal.time_limit, medal.score_limit) = (Some(Duration::from_secs(1200)), Some(50));
-    keeps_its_meaning(&medal, Dialect::Qr1);
+    keeps_its_meaning(&medal, Engine::Qr1);
 
     let mut swat = match_of("swat4");
     (swat.time_left, swat.teams) = (Some(Duration::from_secs(77)), vec![team(0, "", 10), team(1, "", 4)]);
     swat.teams.iter_mut().for_each(|team| team.name = None);
-    keeps_its_meaning(&swat, Dialect::Qr1);
+    keeps_its_meaning(&swat, Engine::Qr1);
 
     let mut tribes = match_of("tribesv");
     tribes.rules.push("teamone", "Imperial");
     tribes.teams = vec![team(0, "Imperial", 2), team(1, "Phoenix", 0)];
     tribes.players.iter_mut().flatten().for_each(|player| player.team = Some(1));
-    let read = keeps_its_meaning(&tribes, Dialect::Qr1);
+    let read = keeps_its_meaning(&tribes, Engine::Qr1);
     assert!(read.listed_players().iter().all(|player| player.team == Some(1)));
 
     let mut sam = match_of("serioussamse");
     (sam.mod_name, sam.time_limit) = (Some("Warped".into()), Some(Duration::from_secs(600)));
-    keeps_its_meaning(&sam, Dialect::Qr1);
+    keeps_its_meaning(&sam, Engine::Qr1);
 
     let mut other = match_of("some game");
     (other.score_limit, other.teams) = (Some(3), vec![team(0, "Red", 2), team(1, "Blue", 1)]);
-    keeps_its_meaning(&other, Dialect::Qr1);
+    keeps_its_meaning(&other, Engine::Qr1);
 }
 
 #[test]
@@ -408,10 +404,8 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
 
 #[test]
 fn a_repeated_command_is_answered_once() {
-    let mut options = Options::new(Dialect::Unreal);
-    options.echo = true;
     for dialect in DIALECTS {
-        options.dialect = dialect;
+        let options = Service::new(dialect).with_echo();
         let answer = |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
         let once = answer(r"\status\");
         assert!(once.len() > 1);
@@ -420,10 +414,8 @@ fn a_repeated_command_is_answered_once() {
         assert_eq!(answer(r"\info\\echo\a\\info\\echo\b"), answer(r"\info\\echo\a"), "{dialect:?}");
     }
     // Properties are the same command only with the same name.
-    let mut properties = Properties::default();
-    properties.level.push("Title", "Coret Facility");
-    properties.level.push("Author", "Ann");
-    (options.dialect, options.properties) = (Dialect::Unreal, Some(properties));
+    let level = [("Title", "Coret Facility"), ("Author", "Ann")].into_iter().collect();
+    let options = Service::new(Engine::Unreal).with_properties(level, Rules::default(), false);
     let answer = |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
     let title = answer(r"\level_property\Title\");
     assert_eq!(answer(&r"\level_property\Title\\LEVEL_property\Title\".repeat(5)), title);

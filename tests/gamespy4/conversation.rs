@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::gamespy4::server::{self, Options};
-use queryport::gamespy4::{Answer, Command, Dialect, Request, StatusQuery};
+use queryport::Service;
+use queryport::gamespy4::{Answer, Command, Request, StatusQuery};
 use queryport::session::{Conversation, Session, Verdict};
 use queryport::{
-    Detail, Limits, ParseErrorKind, Player, QueryError, ServerStatus, Timing, ToStatus, Verification,
+    Detail, Dialect, Engine, ParseErrorKind, Player, QueryError, QueryOptions, ServerStatus, Timing,
+    ToStatus, Verification,
 };
 
 use crate::common::link::Conditions;
@@ -26,17 +27,23 @@ fn status() -> ServerStatus {
 }
 
 fn query() -> StatusQuery {
-    StatusQuery::new(7, Limits::default())
+    query_with(QueryOptions::default())
+}
+
+fn query_with(options: QueryOptions) -> StatusQuery {
+    StatusQuery::new(7, &options)
 }
 
 /// This crate's server in a dialect.
-fn ours(dialect: server::Dialect) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
+fn ours(engine: Engine) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
     let status = status();
     let mut requester = requester(CLIENT);
     move |now, from, datagram| {
         let Ok(request) = Request::parse(datagram) else { return Vec::new() };
         (requester.now, requester.address) = (now, from);
-        server::answer(&request, &status, &Options::new(dialect), &requester).into_iter().collect()
+        queryport::gamespy4::answer(&request, &status, &Service::new(engine), &requester)
+            .into_iter()
+            .collect()
     }
 }
 
@@ -88,9 +95,7 @@ fn is_complete(played: &Played<Answer>) -> bool {
 
 #[test]
 fn a_challenge_then_the_data() {
-    for dialect in
-        [server::Dialect::UnrealTournament3, server::Dialect::Battlefield2, server::Dialect::Minecraft]
-    {
+    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2, Engine::Minecraft] {
         let played = play(query(), Timing::default(), quiet(), ours(dialect));
         let outcome = played.result.unwrap();
         assert_eq!((outcome.stats.requests, outcome.stats.retries, outcome.stats.rejected), (2, 0, 0));
@@ -99,11 +104,12 @@ fn a_challenge_then_the_data() {
         assert_eq!(outcome.answer.to_status().listed_players().len(), PLAYERS);
         assert_eq!(outcome.elapsed, Duration::from_millis(80), "no waiting");
     }
-    let minecraft = query().with_dialect(Dialect::Minecraft);
-    let played = play(minecraft, Timing::default(), quiet(), ours(server::Dialect::Minecraft));
+    let minecraft = query_with(QueryOptions::default().with_dialect(Dialect::Minecraft));
+    let played = play(minecraft, Timing::default(), quiet(), ours(Engine::Minecraft));
     assert!(is_complete(&played));
-    let short = query().with_dialect(Dialect::Minecraft).with_detail(Detail::Short);
-    let outcome = play(short, Timing::default(), quiet(), ours(server::Dialect::Minecraft)).result.unwrap();
+    let short =
+        query_with(QueryOptions::default().with_dialect(Dialect::Minecraft).with_detail(Detail::Short));
+    let outcome = play(short, Timing::default(), quiet(), ours(Engine::Minecraft)).result.unwrap();
     let status = outcome.answer.to_status();
     assert_eq!((status.player_count, status.players), (Some(PLAYERS as u32), None));
     assert_eq!(status.verification, Verification::Verified);
@@ -114,8 +120,7 @@ fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
     let (mut complete, mut partial, mut silent) = (0, 0, 0);
     for seed in 0..300 {
         let conditions = Conditions { loss: 0.2, ..Conditions::bad() };
-        let played =
-            play(query(), Timing::default(), (conditions, seed), ours(server::Dialect::UnrealTournament3));
+        let played = play(query(), Timing::default(), (conditions, seed), ours(Engine::UnrealTournament3));
         match played.result {
             Ok(outcome) if outcome.answer.completeness().is_complete() => {
                 complete += 1;
@@ -140,8 +145,7 @@ fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
 fn a_corrupting_link_never_adds_players() {
     for seed in 0..300 {
         let conditions = Conditions { corruption: 0.5, ..Conditions::bad() };
-        let played =
-            play(query(), Timing::default(), (conditions, seed), ours(server::Dialect::Battlefield2));
+        let played = play(query(), Timing::default(), (conditions, seed), ours(Engine::Battlefield2));
         if let Ok(outcome) = played.result {
             // A flipped row number can leave a gap, a flipped letter make two values of one.
             assert!(outcome.answer.players().len() <= 256 + PLAYERS);
@@ -195,16 +199,19 @@ fn where_no_challenge_is_known_the_data_is_requested_without() {
 #[test]
 fn minecraft_always_receives_four_bytes_of_challenge() {
     let (steps, played) =
-        ask(query().with_dialect(Dialect::Minecraft), |_, request, datagram| match request.command {
-            Command::Challenge => vec![challenge(request, "0")],
-            _ => {
-                assert_eq!((datagram.len(), &datagram[7..]), (15, &[0; 8][..]));
-                vec![part(request, 0x80, b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0")]
+        ask(query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)), |_, request, datagram| {
+            match request.command {
+                Command::Challenge => vec![challenge(request, "0")],
+                _ => {
+                    assert_eq!((datagram.len(), &datagram[7..]), (15, &[0; 8][..]));
+                    vec![part(request, 0x80, b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0")]
+                }
             }
         });
     assert_eq!(steps, "cz");
     assert!(is_complete(&played));
-    let (steps, _) = ask(query().with_dialect(Dialect::Minecraft), |_, _, _| Vec::new());
+    let (steps, _) =
+        ask(query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)), |_, _, _| Vec::new());
     assert_eq!(steps, "ccc", "never without a challenge");
 }
 
@@ -252,7 +259,7 @@ fn replies_to_two_attempts_are_kept_apart() {
 
 #[test]
 fn just_cause_2_needs_no_mark_of_the_last_datagram() {
-    let query = query().with_dialect(Dialect::JustCause2);
+    let query = query_with(QueryOptions::default().with_dialect(Dialect::JustCause2));
     let (steps, played) = ask(query, |_, request, datagram| match request.command {
         Command::Challenge => vec![challenge(request, "-5")],
         _ => {
@@ -277,7 +284,7 @@ struct Rig {
 impl Rig {
     fn new() -> Self {
         let now = Instant::now();
-        let query = StatusQuery::new(7, Limits::default());
+        let query = StatusQuery::new(7, &QueryOptions::default());
         let mut session = Session::new(query, at(SERVER), Timing::default(), now);
         let mut out = Vec::new();
         session.poll_transmit(now, &mut out).unwrap();
@@ -348,7 +355,7 @@ fn a_wrong_request_id_is_rejected() {
 #[test]
 fn replies_out_of_turn_change_nothing() {
     let now = Instant::now();
-    let query = StatusQuery::new(7, Limits::default());
+    let query = StatusQuery::new(7, &QueryOptions::default());
     let mut session = Session::new(query, at(SERVER), Timing::default(), now);
     let mut out = Vec::new();
     session.poll_transmit(now, &mut out).unwrap();

@@ -5,7 +5,7 @@ use queryport::gamespy4::minecraft::{Basic, Plugins, STYLE};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
 use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
-use queryport::{Limits, ToStatus};
+use queryport::{QueryOptions, ToStatus};
 
 use crate::common::captures::cases;
 use crate::common::twist::cuts;
@@ -206,7 +206,7 @@ fn a_cut_basic_reply_is_rejected() {
 /// A server that ignores what was asked still gives half an answer.
 #[test]
 fn a_basic_reply_to_the_full_request_is_incomplete() {
-    let mut query = StatusQuery::new(0x0403_0201, Limits::default());
+    let mut query = StatusQuery::new(0x0403_0201, &QueryOptions::default());
     let _ = query.receive(b"\x09\x01\x02\x03\x047\0");
     let verdict = query.receive(b"\0\x01\x02\x03\x04Srv\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0");
     let Verdict::Done(answer) = verdict else { panic!("{verdict:?}") };

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use queryport::gamespy4::server::Dialect;
-use queryport::gamespy4::{Selection, server};
-use queryport::{ServerStatus, Text, ToStatus};
+use queryport::Engine;
+use queryport::gamespy4::Selection;
+use queryport::{ServerStatus, Service, Text, ToStatus};
 
 use crate::common::captures::cases;
 use crate::decode;
@@ -158,25 +158,25 @@ fn nameless_rows_are_bots_only_where_their_number_is_right() {
 #[test]
 fn a_status_keeps_its_fields_from_server_to_server() {
     for (name, dialect) in [
-        ("own-ut3", Dialect::UnrealTournament3),
-        ("own-bf2-coop", Dialect::Battlefield2),
-        ("own-64-players", Dialect::Battlefield2),
-        ("own-pocketmine-full", Dialect::Minecraft),
-        ("pumpkin-full", Dialect::Minecraft),
+        ("own-ut3", Engine::UnrealTournament3),
+        ("own-bf2-coop", Engine::Battlefield2),
+        ("own-64-players", Engine::Battlefield2),
+        ("own-pocketmine-full", Engine::Minecraft),
+        ("pumpkin-full", Engine::Minecraft),
     ] {
         let first = vector(name);
-        let served = ask_with(Selection::ALL, &first, &server::Options::new(dialect));
+        let served = ask_with(Selection::ALL, &first, &Service::new(dialect));
         let second = decode(served).unwrap().to_status();
         check_same(&first, &second, name);
     }
     // The same without rules to fall back on.
     let mut status = vector("own-ut3");
     status.rules = queryport::Rules::default();
-    let served = ask_with(Selection::ALL, &status, &server::Options::new(Dialect::UnrealTournament3));
+    let served = ask_with(Selection::ALL, &status, &Service::new(Engine::UnrealTournament3));
     check_same(&status, &decode(served).unwrap().to_status(), "UT3 without rules");
     let mut status = vector("own-bf2-coop");
     status.rules = queryport::Rules::default();
-    let served = ask_with(Selection::ALL, &status, &server::Options::new(Dialect::Battlefield2));
+    let served = ask_with(Selection::ALL, &status, &Service::new(Engine::Battlefield2));
     check_same(&status, &decode(served).unwrap().to_status(), "Battlefield 2 without rules");
 }
 

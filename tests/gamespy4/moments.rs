@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use queryport::gamespy4::StatusQuery;
-use queryport::gamespy4::server::{Dialect, Options};
 use queryport::serve::Responder;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, Player, Secret, ServerStatus};
+use queryport::{Engine, QueryOptions, Service};
+use queryport::{Player, Secret, ServerStatus};
 
 use crate::common::pair::CLIENT;
 
@@ -27,7 +27,7 @@ fn status(moment: u64, players: u64) -> ServerStatus {
 fn a_retry_with_the_same_token_gets_the_same_reply() {
     let now = Instant::now();
     let client: SocketAddr = CLIENT.parse().unwrap();
-    let options = Options::new(Dialect::Battlefield2);
+    let options = Service::new(Engine::Battlefield2);
     let mut responder = Responder::new(options, status(1, 50), Secret::new([5; 16]), now).with_guard(None);
     let mut exchange = |status: Option<ServerStatus>, datagram: &[u8]| {
         status.into_iter().for_each(|status| responder.set_status(status));
@@ -62,7 +62,7 @@ fn part(id: &[u8], number: u8, body: &[u8]) -> Vec<u8> {
 /// What the client does about a mixture that it can see: it asks again soon.
 #[test]
 fn a_mixed_reply_is_not_completed_and_the_next_attempt_is() {
-    let mut query = StatusQuery::new(7, Limits::default());
+    let mut query = StatusQuery::new(7, &QueryOptions::default());
     let ask = |query: &mut StatusQuery| {
         let mut out = Vec::new();
         query.request(&mut out);

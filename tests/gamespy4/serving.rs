@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::gamespy4::minecraft::Basic;
-use queryport::gamespy4::server::{self, Dialect, Options};
 use queryport::gamespy4::{Command, Form, Request, RequestId, Response, Selection};
 use queryport::serve::Responder;
+use queryport::{Engine, Protocol, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
 
 use crate::common::link::Random;
@@ -16,7 +16,7 @@ use crate::common::{at, requester};
 use crate::decode;
 use crate::sender::MAX_DATAGRAM;
 
-const DIALECTS: [Dialect; 3] = [Dialect::UnrealTournament3, Dialect::Battlefield2, Dialect::Minecraft];
+const DIALECTS: [Engine; 3] = [Engine::UnrealTournament3, Engine::Battlefield2, Engine::Minecraft];
 const ID: RequestId = RequestId([1, 2, 3, 4]);
 
 fn status(players: usize, rules: usize) -> ServerStatus {
@@ -42,22 +42,27 @@ fn status(players: usize, rules: usize) -> ServerStatus {
     status
 }
 
-fn ask(selection: Selection<'_>, status: &ServerStatus, dialect: Dialect) -> Vec<Bytes> {
-    ask_with(selection, status, &Options::new(dialect))
+fn ask(selection: Selection<'_>, status: &ServerStatus, dialect: Engine) -> Vec<Bytes> {
+    ask_with(selection, status, &Service::new(dialect))
 }
 
 /// The reply to a data request with a valid token.
-pub(crate) fn ask_with(selection: Selection<'_>, status: &ServerStatus, options: &Options) -> Vec<Bytes> {
+pub(crate) fn ask_with(selection: Selection<'_>, status: &ServerStatus, options: &Service) -> Vec<Bytes> {
     let requester = requester(CLIENT);
     let command = Command::Data { challenge: Some(token(&requester)), selection };
-    server::answer(&Request::new(ID, command), status, options, &requester).into_iter().collect()
+    queryport::gamespy4::answer(&Request::new(ID, command), status, options, &requester).into_iter().collect()
 }
 
 /// The token of a requester, from the reply to a challenge request.
 fn token(requester: &Requester) -> i32 {
     let request = Request::new(ID, Command::Challenge);
-    let replies = server::answer(&request, &ServerStatus::default(), &Options::default(), requester);
-    read_challenge(replies.iter().next().unwrap())
+    let replies = queryport::gamespy4::answer(
+        &request,
+        &ServerStatus::default(),
+        &Service::from(Protocol::GameSpy4),
+        requester,
+    );
+    read_challenge(replies.first().unwrap())
 }
 
 fn read_challenge(reply: &[u8]) -> i32 {
@@ -74,10 +79,10 @@ fn a_status_goes_to_the_wire_and_back() {
     for players in (0..70).chain([100, 128, 200, 255]) {
         for dialect in DIALECTS {
             let served = status(players, players % 30);
-            let mut options = Options::new(dialect);
-            options.max_reply = 32 * MAX_DATAGRAM;
+            let mut options = Service::new(dialect);
+            options = options.with_max_reply(32 * MAX_DATAGRAM);
             let mut datagrams = ask_with(Selection::ALL, &served, &options);
-            if dialect == Dialect::Minecraft {
+            if dialect == Engine::Minecraft {
                 assert_eq!(datagrams.len(), 1);
             } else {
                 assert!(datagrams.iter().all(|datagram| datagram.len() <= MAX_DATAGRAM));
@@ -98,7 +103,7 @@ fn a_status_goes_to_the_wire_and_back() {
             assert_eq!(read.len(), served.len());
             for (read, served) in read.iter().zip(served) {
                 assert_eq!(read.name.raw(), served.name.raw());
-                if dialect != Dialect::Minecraft {
+                if dialect != Engine::Minecraft {
                     assert_eq!((read.score, read.ping, read.team), (served.score, served.ping, served.team));
                     assert_eq!(
                         read.extra.get("pid_").unwrap().raw(),
@@ -114,7 +119,7 @@ fn a_status_goes_to_the_wire_and_back() {
 fn server_keys_continue_in_a_second_datagram() {
     for rules in [60, 61, 62, 63, 64, 100, 200] {
         let served = status(3, rules);
-        let datagrams = ask(Selection::ALL, &served, Dialect::Battlefield2);
+        let datagrams = ask(Selection::ALL, &served, Engine::Battlefield2);
         assert!(datagrams.len() > 1);
         assert_eq!(
             (datagrams[0].len(), datagrams[1][15]),
@@ -155,11 +160,11 @@ fn a_rule_that_does_not_fit_displaces_no_other() {
         let mut served = status(5, 10);
         served.rules.push("long", &"x".repeat(2000));
         served.rules.push("last", "after it");
-        let mut options = Options::new(dialect);
+        let mut options = Service::new(dialect);
         let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
         assert_eq!(answer.get("long").map(<[u8]>::len), Some(1200), "cut");
         assert!(!answer.completeness().is_complete(), "and that can be seen");
-        options.max_reply = 1400;
+        options = options.with_max_reply(1400);
         let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
         assert_eq!((answer.get("long"), answer.get("last")), (None, Some(&b"after it"[..])));
         assert_eq!((answer.get("rule_9").is_some(), answer.players().len()), (true, 5));
@@ -174,8 +179,8 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
     for dialect in DIALECTS {
         for (players, max_reply) in [(300, 11_200), (255, 11_200), (64, 1400), (64, 2800), (3, 300)] {
             let served = status(players, 50);
-            let mut options = Options::new(dialect);
-            options.max_reply = max_reply;
+            let mut options = Service::new(dialect);
+            options = options.with_max_reply(max_reply);
             let datagrams = ask_with(Selection::ALL, &served, &options);
             assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= max_reply);
             let answer = decode(datagrams).unwrap();
@@ -199,7 +204,7 @@ fn hostile_texts_shift_nothing() {
     served.rules.push("\u{1}player_", "x");
     served.rules.push("", "empty key");
     served.players = Some(["", "\0", "\u{1}x", "score_", "\u{2}"].map(Player::new).into());
-    for dialect in [Dialect::UnrealTournament3, Dialect::Battlefield2] {
+    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2] {
         let answer = decode(ask(Selection::ALL, &served, dialect)).unwrap();
         assert!(answer.completeness().is_complete());
         assert_eq!(answer.get("hostname"), Some(&b"Ahostport1"[..]));
@@ -223,9 +228,9 @@ fn the_selection_of_a_request_chooses_the_reply() {
         );
         for full in [&[0xFF, 0xFF, 0xFF, 1][..], &[0, 0, 0, 1], &[0; 4], &[0xFF, 0xFF, 0xFF, 0], b"abcd"] {
             let replies = ask(Selection(full), &served, dialect);
-            if dialect == Dialect::Minecraft || full[3] == 1 {
+            if dialect == Engine::Minecraft || full[3] == 1 {
                 let answer = decode(replies).unwrap();
-                let form = if dialect == Dialect::Minecraft { Form::MinecraftFull } else { Form::Sections };
+                let form = if dialect == Engine::Minecraft { Form::MinecraftFull } else { Form::Sections };
                 assert_eq!((answer.form(), answer.players().len()), (form, 2));
             } else if full[0] == 0xFF {
                 assert_eq!(decode(replies).unwrap().form(), Form::Legacy);
@@ -239,7 +244,7 @@ fn the_selection_of_a_request_chooses_the_reply() {
             assert!(ask(Selection(other), &served, dialect).is_empty());
         }
     }
-    assert!(ask(Selection(QSTAT), &served, Dialect::Minecraft).is_empty());
+    assert!(ask(Selection(QSTAT), &served, Engine::Minecraft).is_empty());
 }
 
 /// Built by hand from github.com/PaperMC/Velocity, GS4QueryHandler, which writes what Minecraft's own server does; the keys in
@@ -253,7 +258,7 @@ fn minecraft_is_answered_as_by_its_own_server() {
     (served.player_count, served.max_players, served.game_port) = (Some(2), Some(20), Some(25565));
     served.players = Some(["Ann", "Bob_"].map(Player::new).into());
     served.rules.push("hostip", "127.0.0.1");
-    let basic = ask(Selection(&[]), &served, Dialect::Minecraft);
+    let basic = ask(Selection(&[]), &served, Engine::Minecraft);
     assert_eq!(
         basic,
         [&b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"[..]]
@@ -263,7 +268,7 @@ fn minecraft_is_answered_as_by_its_own_server() {
         numplayers\x002\0maxplayers\x0020\0hostport\x0025565\0hostip\x00127.0.0.1\0\0\
         \x01player_\0\0Ann\0Bob_\0\0";
     for four in [&[0; 4], &[0xFF, 0xFF, 0xFF, 1]] {
-        assert_eq!(ask(Selection(four), &served, Dialect::Minecraft), [&full[..]]);
+        assert_eq!(ask(Selection(four), &served, Engine::Minecraft), [&full[..]]);
     }
 }
 
@@ -287,7 +292,7 @@ fn keys_by_id_bring_values_without_names() {
         (b"\x01\x08\x01\x1a\xff", b"2\0\0\x020\x001\0\0\x01team_t\0score_t\0\0Red\x005\0"),
     ] {
         served.game_type = Some("gpm_cq".into());
-        let replies = ask(Selection(selection), &served, Dialect::Battlefield2);
+        let replies = ask(Selection(selection), &served, Engine::Battlefield2);
         let expected = [b"\0\x01\x02\x03\x04", body].concat();
         assert_eq!(replies, [expected], "{}", replies[0].escape_ascii());
     }
@@ -307,9 +312,9 @@ fn without_the_flag_the_reply_is_one_datagram_with_names() {
         hostname\0Srv\0numplayers\x001\0maxplayers\x008\0gamemode\0openplaying\0bf2_d_idx\0http://\0\0\
         \0\x01player_\0score_\0ping_\0team_\0deaths_\0pid_\0skill_\0\0Ann\0-5\x0040\x001\x000\x000\x000\0\
         \0\0team_t\0score_t\0\0";
-    let replies = ask(Selection(&[0xFF, 0xFF, 0xFF]), &served, Dialect::Battlefield2);
+    let replies = ask(Selection(&[0xFF, 0xFF, 0xFF]), &served, Engine::Battlefield2);
     assert_eq!(replies, [&full[..]], "{}", replies[0].escape_ascii());
-    let only_players = ask(Selection(&[0, 0xFF, 0, 0]), &served, Dialect::Battlefield2);
+    let only_players = ask(Selection(&[0, 0xFF, 0, 0]), &served, Engine::Battlefield2);
     let start = full.windows(9).position(|part| part == b"\0\x01player_").unwrap();
     assert_eq!(only_players[0][5..], full[start..full.len() - 18]);
 }
@@ -319,8 +324,8 @@ fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
     for (players, rules, max_reply) in
         [(0, 0, 11_200), (10, 5, 11_200), (10, 200, 11_200), (64, 5, 11_200), (10, 5, 300)]
     {
-        let mut options = Options::new(Dialect::Battlefield2);
-        options.max_reply = max_reply;
+        let mut options = Service::new(Engine::Battlefield2);
+        options = options.with_max_reply(max_reply);
         let served = status(players, rules);
         let replies = ask_with(Selection(&[0xFF; 3]), &served, &options);
         assert!(replies.len() == 1 && replies[0].len() <= MAX_DATAGRAM.min(max_reply));
@@ -333,8 +338,8 @@ fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
     }
 }
 
-fn responder(dialect: Dialect, now: Instant) -> Responder {
-    Responder::new(Options::new(dialect), status(64, 50), Secret::new([9; 16]), now)
+fn responder(dialect: Engine, now: Instant) -> Responder {
+    Responder::new(Service::new(dialect), status(64, 50), Secret::new([9; 16]), now)
 }
 
 /// Sends a datagram and returns everything that is sent back.
@@ -383,7 +388,7 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
 #[test]
 fn a_token_says_nothing_about_the_token_of_another_address() {
     let now = Instant::now();
-    let mut responder = responder(Dialect::UnrealTournament3, now).with_guard(None);
+    let mut responder = responder(Engine::UnrealTournament3, now).with_guard(None);
     let low_bits = |token: i32| usize::try_from(token & 63).unwrap();
     let mut met = [0; 64];
     for port in 1..=2000 {
@@ -405,7 +410,7 @@ fn a_token_says_nothing_about_the_token_of_another_address() {
 fn without_a_token_no_reply_is_longer_than_a_challenge() {
     let mut random = Random(11);
     let mut most = 0.0_f64;
-    for dialect in [Dialect::UnrealTournament3, Dialect::Minecraft] {
+    for dialect in [Engine::UnrealTournament3, Engine::Minecraft] {
         let now = Instant::now();
         let mut responder = responder(dialect, now);
         let token = challenge(&mut responder, now, "192.0.2.1:5000");
@@ -435,10 +440,10 @@ fn without_a_token_no_reply_is_longer_than_a_challenge() {
 fn battlefield_2_answers_without_a_challenge_as_well() {
     let request = b"\xfe\xfd\x00\x10\x20\x30\x40\xff\xff\xff\x01";
     let now = Instant::now();
-    for dialect in [Dialect::UnrealTournament3, Dialect::Minecraft] {
+    for dialect in [Engine::UnrealTournament3, Engine::Minecraft] {
         assert!(exchange(&mut responder(dialect, now), now, "192.0.2.1:5000", request).is_empty());
     }
-    let mut responder = responder(Dialect::Battlefield2, now);
+    let mut responder = responder(Engine::Battlefield2, now);
     let token = challenge(&mut responder, now, "192.0.2.1:5000");
     let quoted = data(token, &[0xFF, 0xFF, 0xFF, 1]);
     let body = |replies: Vec<Vec<u8>>| replies.iter().map(|reply| reply[5..].to_vec()).collect::<Vec<_>>();
@@ -471,7 +476,7 @@ fn battlefield_2_answers_without_a_challenge_as_well() {
 #[test]
 fn battlefield_2_answers_from_the_current_status_without_a_challenge() {
     let now = Instant::now();
-    let mut responder = responder(Dialect::Battlefield2, now);
+    let mut responder = responder(Engine::Battlefield2, now);
     for players in [3, 1, 4, 1, 5] {
         responder.set_status(status(players, 2));
         let request = b"\xfe\xfd\x00\x01\x02\x03\x04\xff\xff\xff\x01";
@@ -483,7 +488,7 @@ fn battlefield_2_answers_from_the_current_status_without_a_challenge() {
 
 #[test]
 fn replies_are_no_requests() {
-    for datagram in ask(Selection::ALL, &status(64, 10), Dialect::Battlefield2) {
+    for datagram in ask(Selection::ALL, &status(64, 10), Engine::Battlefield2) {
         assert!(Request::parse(&datagram).is_err());
     }
 }
@@ -512,7 +517,7 @@ proptest! {
         players in 0..300_usize,
         rules in 0..300_usize,
     ) {
-        let replies = ask(Selection(&lists.concat()), &status(players, rules), Dialect::Battlefield2);
+        let replies = ask(Selection(&lists.concat()), &status(players, rules), Engine::Battlefield2);
         prop_assert_eq!(replies.len(), 1);
         prop_assert!(replies[0].len() <= MAX_DATAGRAM);
     }

@@ -2,7 +2,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::gamespy1::secure::GameKey;
+use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListError, ListFormat, ListSession};
 use queryport::{Limits, ServerList, Timing};
 

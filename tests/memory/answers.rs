@@ -6,7 +6,9 @@ use bytes::Bytes;
 use queryport::lists::ListPart;
 use queryport::quake3::master::list;
 use queryport::quake3::{Answer, Command, Reply, Request, Response};
-use queryport::{Limits, Player, ServerStatus, ToStatus, gamespy1, gamespy4, ut2004};
+use queryport::{
+    Engine, Limits, Player, Protocol, ServerStatus, Service, ToStatus, gamespy1, gamespy4, ut2004,
+};
 
 /// A `statusResponse` of a full server: 64 players, 50 rules.
 fn full_server() -> Vec<u8> {
@@ -64,9 +66,9 @@ fn full_gamespy1_server() -> Vec<Bytes> {
     };
     status.players = Some((0..32).map(player).collect());
     let request = gamespy1::Request::new(&[gamespy1::Command::Status]);
-    let options = gamespy1::server::Options::new(gamespy1::server::Dialect::Qr1);
+    let options = Service::new(Engine::Qr1);
     let requester = crate::common::requester("192.0.2.1:5000");
-    gamespy1::server::answer(&request, &status, &options, &requester).into_iter().collect()
+    gamespy1::answer(&request, &status, &options, &requester).into_iter().collect()
 }
 
 #[test]
@@ -165,9 +167,8 @@ fn full_ut2004_server() -> Vec<Bytes> {
     }
     status.players = Some((0..34).map(|player| Player::new(format!("player number {player}"))).collect());
     let requests = [ut2004::Command::Info, ut2004::Command::RulesAndPlayers].map(ut2004::Request::new);
-    let (options, requester) =
-        (ut2004::server::Options::default(), crate::common::requester("192.0.2.1:5000"));
-    let replies = requests.map(|request| ut2004::server::answer(&request, &status, &options, &requester));
+    let (options, requester) = (Service::from(Protocol::Ut2004), crate::common::requester("192.0.2.1:5000"));
+    let replies = requests.map(|request| ut2004::answer(&request, &status, &options, &requester));
     replies.into_iter().flatten().collect()
 }
 

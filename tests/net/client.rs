@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use queryport::net::Family;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
-    Client, Detail, Error, ErrorKind, Outcome, ParseError, ParseErrorKind, Player, Protocol, Query,
-    QueryOptions, ServerStatus, Timing, Verification, gamespy4, quake3,
+    Client, Detail, Dialect, Engine, Error, ErrorKind, Outcome, ParseError, ParseErrorKind, Player, Protocol,
+    Query, QueryOptions, ServerStatus, Service, Timing, Verification,
 };
 use tokio::net::UdpSocket;
 
@@ -213,9 +213,9 @@ async fn the_caller_chooses_the_family_and_the_local_address() {
 /// Minecraft, and short answers, need no conversation of the caller's own.
 #[tokio::test]
 async fn options_set_the_dialect_and_the_detail() {
-    let minecraft = gamespy4::server::Options::new(gamespy4::server::Dialect::Minecraft);
+    let minecraft = Service::new(Engine::Minecraft);
     let address = start("127.0.0.1:0", minecraft, status("A Minecraft Server")).await.to_string();
-    let options = QueryOptions::default().with_dialect(gamespy4::Dialect::Minecraft);
+    let options = QueryOptions::default().with_dialect(Dialect::Minecraft);
     let full = client().with_options(options).query(Protocol::GameSpy4, &address).await.unwrap().answer;
     assert_eq!(full.listed_players().len(), 2);
     let short = client().with_options(options.with_detail(Detail::Short));
@@ -234,7 +234,7 @@ async fn options_set_the_dialect_and_the_detail() {
 
     let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let target = server.local_addr().unwrap();
-    let client = client().with_options(options.with_dialect(quake3::Dialect::MedalOfHonor));
+    let client = client().with_options(options.with_dialect(Dialect::MedalOfHonor));
     let asked = tokio::spawn(async move { client.query(Protocol::Quake3, &target.to_string()).await });
     let mut request = [0; 100];
     server.recv_from(&mut request).await.unwrap();

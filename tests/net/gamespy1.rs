@@ -2,10 +2,10 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::gamespy1::secure::GameKey;
-use queryport::gamespy1::{Command, StatusQuery, server};
+use queryport::GameKey;
+use queryport::gamespy1::{Command, StatusQuery};
 use queryport::lists::{GameSpy1List, ListError, ListFormat};
-use queryport::{Client, Error, ErrorKind, Limits, Player, ServerStatus, Timing};
+use queryport::{Client, Error, ErrorKind, Player, Protocol, QueryOptions, ServerStatus, Service, Timing};
 use tokio::net::TcpListener;
 
 use crate::common::list_servers::tcp::GameSpy1;
@@ -18,22 +18,22 @@ fn client() -> Client {
 
 #[tokio::test]
 async fn commands_are_answered() {
-    let mut options = server::Options::default();
-    options.echo = true;
-    options.key = GameKey::new("Nm3aZ9").ok();
+    let mut options = Service::from(Protocol::GameSpy1);
+    options = options.with_echo();
+    options = options.with_key(GameKey::new("Nm3aZ9").unwrap());
     let mut status = ServerStatus::default();
     status.players =
         Some((0..24).map(|number| Player::new(format!("a player of some length {number}"))).collect());
     let address = start("127.0.0.1:0", options, status).await.to_string();
 
     let commands = [Command::Secure(b"LRPOPQ"), Command::Players, Command::Echo(b"hello")];
-    let query = StatusQuery::commands(&commands, Limits::default()).unwrap();
+    let query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
     let answer = client().ask_host(&address, 7778, |_nonce| query.clone()).await.unwrap().answer;
     assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
     assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"hello"[..])));
     assert_eq!(answer.players().count(), 24);
     assert!(answer.completeness().is_complete());
-    assert!(StatusQuery::commands(&[Command::Echo(b"\\")], Limits::default()).is_err());
+    assert!(StatusQuery::commands(&[Command::Echo(b"\\")], &QueryOptions::default()).is_err());
 }
 
 async fn master(format: &'static str, list: Vec<u8>, closes: bool) -> SocketAddr {

@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
 use queryport::games::Game;
-use queryport::serve::{Responder, Service};
+use queryport::serve::Responder;
 use queryport::{
-    Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Timing, ToStatus, Verification,
+    Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Service, Timing, ToStatus, Verification,
 };
 use tokio::net::UdpSocket;
 
@@ -63,8 +63,7 @@ async fn found(mut scan: Scan) -> BTreeMap<u16, Vec<Result<(String, Protocol, Ve
 
 #[tokio::test]
 async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
-    let minecraft =
-        queryport::gamespy4::server::Options::new(queryport::gamespy4::server::Dialect::Minecraft);
+    let minecraft = queryport::Service::new(queryport::Engine::Minecraft);
     let mut expected = BTreeMap::new();
     for (ports, service, name) in [
         (27960..=27963, Service::from(Protocol::Quake3), "first"),
@@ -72,7 +71,7 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
         (28960..=28963, Protocol::Quake3.into(), "third"),
         (7778..=7781, Protocol::GameSpy1.into(), "fourth"),
         (6500..=6503, Protocol::GameSpy4.into(), "fifth"),
-        (25565..=25568, minecraft.into(), "sixth"),
+        (25565..=25568, minecraft, "sixth"),
         (7708..=7711, Protocol::Ut2004.into(), "seventh"),
     ] {
         let protocol = match name {

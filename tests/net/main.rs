@@ -25,9 +25,9 @@ mod scan;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::serve::{Responder, Service};
+use queryport::serve::Responder;
 use queryport::session::{Machine, Transmit};
-use queryport::{Secret, ServerStatus};
+use queryport::{Secret, ServerStatus, Service};
 use tokio::net::UdpSocket;
 
 /// Starts a server that answers until the test ends.

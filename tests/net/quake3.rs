@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use queryport::lists::{Quake3List, Scope};
 use queryport::net::{Rcon, RconMode, serve};
 use queryport::quake3::master::{ListRequest, Master, Options};
-use queryport::quake3::{Command, Password, RconError, Reason, ReplyForm, Request, print, server};
+use queryport::quake3::{Command, Password, RconError, Reason, ReplyForm, Request, print};
 use queryport::serve::{Announcer, Responder};
-use queryport::{Client, Error, ErrorKind, Limits, Player, Protocol, Secret, ServerStatus, Timing};
+use queryport::{Client, Error, ErrorKind, Limits, Player, Protocol, Secret, ServerStatus, Service, Timing};
 use tokio::net::UdpSocket;
 
 fn client() -> Client {
@@ -92,7 +92,7 @@ async fn announced_servers_are_listed_and_queried() {
         status.max_players = Some(8);
         status.players = Some(vec![Player::new("Ann")]);
         tokio::spawn(async move {
-            let (now, options) = (Instant::now(), server::Options::default());
+            let (now, options) = (Instant::now(), Service::from(Protocol::Quake3));
             let mut announcer = Announcer::quake3("DarkPlaces", [master], &status, options, now).unwrap();
             let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([2; 16]), now);
             serve(&[socket], (&mut responder, &mut announcer)).await

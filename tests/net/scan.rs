@@ -11,8 +11,8 @@ use queryport::net::ScanTarget;
 use queryport::scan::NotAsked;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
-    Client, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions, ScanOptions, Secret, ServerStatus,
-    StatusQuery, Timing, ToStatus, gamespy4,
+    Client, Dialect, Engine, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions, ScanOptions,
+    Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus,
 };
 use tokio::net::UdpSocket;
 
@@ -259,9 +259,9 @@ async fn a_target_has_a_host_name_and_options() {
     let quake3 = start("127.0.0.1:0", Protocol::Quake3).await;
     let mut status = ServerStatus::default();
     status.players = Some(vec![Player::new("Ann")]);
-    let minecraft = gamespy4::server::Options::new(gamespy4::server::Dialect::Minecraft);
+    let minecraft = Service::new(Engine::Minecraft);
     let minecraft = crate::start("127.0.0.1:0", minecraft, status).await;
-    let options_of_minecraft = QueryOptions::default().with_dialect(gamespy4::Dialect::Minecraft);
+    let options_of_minecraft = QueryOptions::default().with_dialect(Dialect::Minecraft);
     let targets = vec![
         ScanTarget::from((Protocol::Quake3, format!("localhost:{}", quake3.port()))),
         ScanTarget::from((Protocol::Quake3, "no.such.host.invalid")),

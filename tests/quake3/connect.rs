@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::quake3::{
     Command, ConnectQuery, ConnectRequest, Connected, InfoString, Reason, Refusal, Reply, ReplyForm, Request,
-    huffman, server,
+    huffman,
 };
-use queryport::{EncodeError, QueryError, Requester, ServerStatus, Timing, Verification};
+use queryport::{
+    EncodeError, Engine, Protocol, QueryError, Requester, ServerStatus, Service, Timing, Verification,
+};
 
 use crate::common::link::Conditions;
 use crate::common::pair::play;
@@ -25,7 +27,7 @@ fn written(reply: &Reply<'_>) -> Vec<Bytes> {
 /// engines' words.
 struct GameServer {
     requester: Requester,
-    options: server::Options,
+    options: Service,
     status: ServerStatus,
     slots: usize,
     connected: Vec<SocketAddr>,
@@ -35,8 +37,8 @@ impl GameServer {
     fn new(slots: usize) -> Self {
         let mut status = ServerStatus::default();
         status.game = Some("Quake3Arena".into());
-        let mut options = server::Options::default();
-        options.protocol = 71;
+        let mut options = Service::from(Protocol::Quake3);
+        options = options.with_protocol_version(71);
         Self { requester: requester("192.0.2.1:5000"), options, status, slots, connected: Vec::new() }
     }
 
@@ -45,7 +47,7 @@ impl GameServer {
         (self.requester.now, self.requester.address) = (now, from);
         let Ok(request) = Request::parse(datagram) else { return Vec::new() };
         let Command::Connect(connect) = request.command else {
-            let replies = server::answer(&request, &self.status, &self.options, &self.requester);
+            let replies = queryport::quake3::answer(&request, &self.status, &self.options, &self.requester);
             return replies.into_iter().collect();
         };
         let Ok(userinfo) = connect.userinfo() else { return Vec::new() };
@@ -54,7 +56,7 @@ impl GameServer {
         if info.get("protocol") != Some(b"71") {
             return refuse("Server uses protocol version 71 (yours is 0).\n");
         }
-        if !server::verify_challenge(challenge, &self.options, &self.requester) {
+        if !queryport::quake3::verify_challenge(challenge, &self.options, &self.requester) {
             return refuse("No or bad challenge for your address.\n");
         }
         if !self.connected.contains(&from) {
@@ -94,7 +96,7 @@ fn a_client_gets_its_slot_over_a_bad_link() {
 #[test]
 fn a_client_connects_to_darkplaces() {
     let mut game = GameServer::new(1);
-    game.options = server::Options::new(server::Dialect::DarkPlaces);
+    game.options = Service::new(Engine::DarkPlaces);
     let played = play(
         client(),
         Timing::default(),
@@ -106,7 +108,7 @@ fn a_client_connects_to_darkplaces() {
             assert!(matches!(connect, ConnectRequest::Plain(_)), "not compressed");
             let userinfo = connect.userinfo().unwrap();
             let challenge = InfoString::new(&userinfo).get("challenge").unwrap();
-            assert!(server::verify_challenge(challenge, &game.options, &game.requester));
+            assert!(queryport::quake3::verify_challenge(challenge, &game.options, &game.requester));
             written(&Reply::Connected { form: ReplyForm::DarkPlaces, challenge: None, protocol: None })
         },
     );

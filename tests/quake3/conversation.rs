@@ -3,9 +3,11 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::quake3::{Dialect, Request, StatusQuery, server};
+use queryport::quake3::{Request, StatusQuery};
 use queryport::session::{Conversation, Session, Verdict};
-use queryport::{Limits, ParseErrorKind, QueryError, Timing, ToStatus, Verification};
+use queryport::{
+    Dialect, ParseErrorKind, Protocol, QueryError, QueryOptions, Service, Timing, ToStatus, Verification,
+};
 use queryport::{Player, ServerStatus};
 
 use crate::common::link::Conditions;
@@ -22,11 +24,17 @@ fn status() -> ServerStatus {
 fn answer(_: Instant, _: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
     let Ok(request) = Request::parse(datagram) else { return Vec::new() };
     let requester = requester("192.0.2.1:5000");
-    server::answer(&request, &status(), &server::Options::default(), &requester).into_iter().collect()
+    queryport::quake3::answer(&request, &status(), &Service::from(Protocol::Quake3), &requester)
+        .into_iter()
+        .collect()
 }
 
 fn query() -> StatusQuery {
-    StatusQuery::new(7, Limits::default())
+    query_with(QueryOptions::default())
+}
+
+fn query_with(options: QueryOptions) -> StatusQuery {
+    StatusQuery::new(7, &options)
 }
 
 #[test]
@@ -180,7 +188,7 @@ fn a_server_that_demands_an_echo_gets_one_and_answers() {
         for seed in 0..100 {
             let conditions = Conditions { loss, ..Conditions::perfect(Duration::from_millis(20)) };
             let mut status_request = Vec::new();
-            let open = query().with_dialect(Dialect::OpenJk);
+            let open = query_with(QueryOptions::default().with_dialect(Dialect::OpenJk));
             let played = play(open, Timing::default(), (conditions, seed), |now, from, datagram| {
                 if datagram == ECHO {
                     echoes += 1;
@@ -202,7 +210,7 @@ fn a_server_that_demands_an_echo_gets_one_and_answers() {
 #[test]
 fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
     let received = |dialect, datagram: &[u8]| {
-        let mut query = query().with_dialect(dialect);
+        let mut query = query_with(QueryOptions::default().with_dialect(dialect));
         matches!(query.receive(datagram), Verdict::Next)
     };
     assert!(received(Dialect::OpenJk, DEMAND));
@@ -219,7 +227,8 @@ fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
     ] {
         assert!(!received(Dialect::OpenJk, &[b"\xff\xff\xff\xff", refused].concat()), "{refused:?}");
     }
-    let (mut query, mut out) = (query().with_dialect(Dialect::OpenJk), Vec::new());
+    let (mut query, mut out) =
+        (query_with(QueryOptions::default().with_dialect(Dialect::OpenJk)), Vec::new());
     query.receive(DEMAND);
     query.request(&mut out);
     assert_eq!(out, ECHO);

@@ -7,10 +7,10 @@ use allocation_counter::measure;
 use queryport::ServerList;
 use queryport::lists::{ListCompleteness, ListPart, Quake3List, Scope};
 use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options};
-use queryport::quake3::{Command, Request, Response, server};
+use queryport::quake3::{Command, Request, Response};
 use queryport::serve::{Announcer, AnnouncerEvent, Responder};
 use queryport::session::{Conversation, OnTimeout, Remaining, Session, Verdict};
-use queryport::{Limits, Outcome, Protocol, QueryError, Secret, ServerStatus, Timing};
+use queryport::{Limits, Outcome, Protocol, QueryError, Secret, ServerStatus, Service, Timing};
 
 use crate::common::at;
 use crate::common::link::{Conditions, Datagram, Link, Random};
@@ -378,7 +378,7 @@ fn an_announced_server_is_listed_and_its_operator_sees_it() {
     status.game = Some("Test".into());
     status.max_players = Some(8);
     status.player_count = Some(1);
-    let options = server::Options::default();
+    let options = Service::from(Protocol::Quake3);
     let mut announcer = Announcer::quake3("DarkPlaces", [master_at], &status, options, now).unwrap();
     let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([1; 16]), now);
     let mut master = Master::new(Secret::new([2; 16]), Options::default(), now);

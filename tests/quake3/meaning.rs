@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::model::Colours;
-use queryport::quake3::server::{self, Dialect, Options};
 use queryport::quake3::{Answer, Command, Kind, Request};
+use queryport::{Engine, Protocol, Service};
 use queryport::{Limits, Player, ServerStatus, Team, Text, ToStatus};
 
 use crate::common::captures::cases;
@@ -201,11 +201,12 @@ fn rules_behind_a_value_of_several_lines_are_read() {
     assert!(status.completeness.is_complete());
 }
 
-fn serve(status: &ServerStatus, kind: Kind, options: &Options) -> ServerStatus {
+fn serve(status: &ServerStatus, kind: Kind, options: &Service) -> ServerStatus {
     let challenge = Some(&b"x"[..]);
     let command =
         if kind == Kind::Info { Command::GetInfo { challenge } } else { Command::GetStatus { challenge } };
-    let replies = server::answer(&Request::new(command), status, options, &requester("192.0.2.1:5000"));
+    let replies =
+        queryport::quake3::answer(&Request::new(command), status, options, &requester("192.0.2.1:5000"));
     Answer::from_datagrams(replies, &Limits::default()).unwrap().to_status()
 }
 
@@ -224,15 +225,15 @@ fn what_was_read_is_served_with_the_same_meaning() {
         \\gamename\\osp\\fraglimit\\30\\timelimit\\7.5\\g_gametype\\3\\sv_punkbuster\\1\\protocol\\68\\mapname\\q3dm6\
         \\sv_hostname\\^1OSP\\g_needpass\\1\\Score_Red\\3 \\Score_Blue\\5 \n1 2 \"a\"\n";
     for (body, dialect) in [
-        (quake3, Dialect::Standard),
-        (XONOTIC, Dialect::DarkPlaces),
-        (ET_LEGACY, Dialect::Standard),
-        (IOQUAKE3, Dialect::Standard),
-        (IW4X, Dialect::Standard),
+        (quake3, Engine::Quake3),
+        (XONOTIC, Engine::DarkPlaces),
+        (ET_LEGACY, Engine::Quake3),
+        (IOQUAKE3, Engine::Quake3),
+        (IW4X, Engine::Quake3),
     ] {
         let answer = answer(body.as_bytes());
         let status = answer.to_status();
-        let again = serve(&status, answer.kind(), &Options::new(dialect));
+        let again = serve(&status, answer.kind(), &Service::new(dialect));
         assert_eq!(fields(&again), fields(&status), "{body}");
         let players = |status: &ServerStatus| -> Vec<_> {
             let players = status.listed_players().iter();
@@ -260,9 +261,9 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
     status.teams = vec![team(1, "one", 4), team(2, "two", 6), team(3, "three", 1)];
     let teams =
         |status: &ServerStatus| -> Vec<_> { status.teams.iter().map(|team| (team.id, team.score)).collect() };
-    let served = |dialect, kind| serve(&status, kind, &Options::new(dialect));
+    let served = |dialect, kind| serve(&status, kind, &Service::new(dialect));
 
-    let standard = served(Dialect::Standard, Kind::Status);
+    let standard = served(Engine::Quake3, Kind::Status);
     assert_eq!((plain(&standard.game), plain(&standard.mod_name)), (Some("Game".into()), Some("Mod".into())));
     assert_eq!(
         (standard.protocol_version, counts(&standard)),
@@ -270,19 +271,19 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
     );
     assert_eq!((standard.time_limit, standard.score_limit), (status.time_limit, Some(8)));
     assert_eq!(standard.anti_cheat, Some(false));
-    let info = served(Dialect::Standard, Kind::Info);
+    let info = served(Engine::Quake3, Kind::Info);
     assert_eq!(
         (plain(&info.mod_name), counts(&info)),
         (Some("Mod".into()), [Some(1), None, Some(20), Some(5)])
     );
 
-    let darkplaces = served(Dialect::DarkPlaces, Kind::Status);
+    let darkplaces = served(Engine::DarkPlaces, Kind::Status);
     assert_eq!(plain(&darkplaces.mod_name), Some("Mod".into()));
     assert_eq!(teams(&darkplaces), [(Some(1), Some(4)), (Some(2), Some(6)), (Some(3), Some(1))]);
     assert_eq!(plain(&darkplaces.game_type), Some("4".into()));
-    let warsow = served(Dialect::Warsow, Kind::Status);
+    let warsow = served(Engine::Warsow, Kind::Status);
     assert_eq!(teams(&warsow), [(Some(2), Some(6)), (Some(3), Some(1))]);
-    let sof2 = served(Dialect::SoldierOfFortune2, Kind::Status);
+    let sof2 = served(Engine::SoldierOfFortune2, Kind::Status);
     assert_eq!((teams(&sof2), sof2.score_limit), (vec![(Some(1), Some(4)), (Some(2), Some(6))], Some(8)));
 }
 
@@ -294,16 +295,12 @@ fn a_list_that_is_cut_says_how_many_there_are() {
     status.rules.push("short", "1");
     status.rules.push("long", &"x".repeat(500));
     status.rules.push("last", "2");
-    for dialect in [
-        Dialect::Standard,
-        Dialect::DarkPlaces,
-        Dialect::Warsow,
-        Dialect::SoldierOfFortune2,
-        Dialect::MedalOfHonor,
-    ] {
+    for dialect in
+        [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::SoldierOfFortune2, Engine::MedalOfHonor]
+    {
         for players in [0, 1, 20, 60, 300] {
             status.players = Some((0..players).map(|n| Player::new(format!("player number {n}"))).collect());
-            let options = Options::new(dialect);
+            let options = Service::new(dialect);
             let read = serve(&status, Kind::Status, &options);
             let listed = read.listed_players().len();
             assert_eq!(read.player_count, Some(players), "{dialect:?}");
@@ -317,7 +314,7 @@ fn a_list_that_is_cut_says_how_many_there_are() {
                 read.listed_players().iter().all(|player| player.name.plain().starts_with("player number "))
             );
             let says = read.rules.get("clients").is_some();
-            let always = matches!(dialect, Dialect::DarkPlaces | Dialect::Warsow);
+            let always = matches!(dialect, Engine::DarkPlaces | Engine::Warsow);
             assert_eq!(says, always || listed < players as usize, "{dialect:?}: {listed} of {players}");
             assert_eq!(serve(&status, Kind::Info, &options).player_count, Some(players));
             // A rule that is too long takes no other with it.
@@ -327,13 +324,13 @@ fn a_list_that_is_cut_says_how_many_there_are() {
         }
     }
     status.players = Some(vec![Player::new("Ann")]);
-    let mut options = Options::default();
-    options.max_reply = 300;
+    let mut options = Service::from(Protocol::Quake3);
+    options = options.with_max_reply(300);
     let read = serve(&status, Kind::Status, &options);
     assert!(read.rules.get("long").is_none() && read.rules.get("last").is_some());
     // A list that was short when it was read is not made whole by serving it.
     status.player_count = Some(40);
-    let read = serve(&status, Kind::Status, &Options::default());
+    let read = serve(&status, Kind::Status, &Service::from(Protocol::Quake3));
     assert_eq!((read.player_count, read.completeness.is_complete()), (Some(40), false));
 }
 

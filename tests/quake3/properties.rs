@@ -7,7 +7,7 @@ use queryport::quake3::{
     StatusQuery, huffman, print,
 };
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, ToStatus};
+use queryport::{Limits, QueryOptions, ToStatus};
 
 use crate::common::captures::cases;
 use crate::common::twist::{cuts, flips};
@@ -132,7 +132,10 @@ fn packets_of_the_game_are_neither_requests_nor_replies() {
         assert!(Reply::parse(&packet).is_err() && ListPart::parse(&packet).is_err(), "{packet:02x?}");
         assert!(Response::parse(&packet, &limits()).is_err(), "{packet:02x?}");
         assert!(
-            matches!(StatusQuery::new(7, limits()).receive(&packet), Verdict::Rejected(_)),
+            matches!(
+                StatusQuery::new(7, &QueryOptions::default().with_limits(limits())).receive(&packet),
+                Verdict::Rejected(_)
+            ),
             "{packet:02x?}"
         );
     }

@@ -6,7 +6,7 @@ use queryport::quake3::{
     Command, Password, RconAnswer, RconError, RconQuery, Reply, ReplyForm, Request, SecureMode, print,
 };
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, QueryError, Timing};
+use queryport::{Engine, Limits, QueryError, Service, Timing};
 
 use crate::common::link::Conditions;
 use crate::common::pair::play;
@@ -161,9 +161,8 @@ fn signed_commands_that_a_real_server_took() {
 #[test]
 fn signed_commands_over_a_bad_link() {
     use queryport::ServerStatus;
-    use queryport::quake3::server;
 
-    let options = server::Options::new(server::Dialect::DarkPlaces);
+    let options = Service::new(Engine::DarkPlaces);
     let mut answered = 0;
     for seed in 0..30 {
         let mut requester = crate::common::requester("192.0.2.1:5000");
@@ -175,12 +174,13 @@ fn signed_commands_over_a_bad_link() {
             (requester.now, requester.address) = (now, from);
             let request = Request::parse(datagram).unwrap();
             let Command::SecureRcon(signed) = request.command else {
-                let replies = server::answer(&request, &ServerStatus::default(), &options, &requester);
+                let replies =
+                    queryport::quake3::answer(&request, &ServerStatus::default(), &options, &requester);
                 return replies.into_iter().collect();
             };
             assert_eq!(signed.mode, SecureMode::Challenge);
             assert!(signed.verify(&Password::new("secret")));
-            assert!(server::verify_challenge(signed.nonce(), &options, &requester));
+            assert!(queryport::quake3::verify_challenge(signed.nonce(), &options, &requester));
             runs += 1;
             print(b"ok\n", ReplyForm::DarkPlaces)
         });

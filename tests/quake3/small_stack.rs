@@ -3,10 +3,10 @@ use bytes::Bytes;
 use queryport::lists::ListPart;
 use queryport::quake3::{
     Answer, Command, ConnectQuery, ConnectRequest, InfoString, Password, RconQuery, Reply, ReplyForm,
-    Request, Response, StatusQuery, huffman, print, server,
+    Request, Response, StatusQuery, huffman, print,
 };
 use queryport::session::Conversation;
-use queryport::{Limits, ServerStatus, ToStatus};
+use queryport::{Limits, Protocol, QueryOptions, ServerStatus, Service, ToStatus};
 
 use crate::common::requester;
 
@@ -75,10 +75,14 @@ fn with_small_stack(work: impl FnOnce() + Send + 'static) {
 fn read(datagram: &[u8], limits: &Limits) -> usize {
     let mut read = 0;
     if let Ok(request) = Request::parse(datagram) {
-        let options = server::Options::default();
-        let replies =
-            server::answer(&request, &ServerStatus::default(), &options, &requester("192.0.2.1:5000"));
-        read += replies.into_iter().count();
+        let options = Service::from(Protocol::Quake3);
+        let replies = queryport::quake3::answer(
+            &request,
+            &ServerStatus::default(),
+            &options,
+            &requester("192.0.2.1:5000"),
+        );
+        read += replies.len();
         if let Command::Connect(connect) = request.command
             && let Ok(userinfo) = connect.userinfo()
         {
@@ -94,7 +98,7 @@ fn read(datagram: &[u8], limits: &Limits) -> usize {
     }
     read += usize::from(Reply::parse(datagram).is_ok());
     read += ListPart::parse(datagram).map_or(0, |part| part.iter().count());
-    StatusQuery::new(7, *limits).receive(datagram);
+    StatusQuery::new(7, &QueryOptions::default().with_limits(*limits)).receive(datagram);
     ConnectQuery::new(7).receive(datagram);
     RconQuery::new(Password::new("x"), "status", limits).unwrap().receive(datagram);
     read

@@ -4,8 +4,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use queryport::serve::{GuardOptions, Responder, Service};
-use queryport::{Player, Protocol, Secret, ServerStatus, gamespy4};
+use queryport::serve::{GuardOptions, Responder};
+use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service};
 
 /// Forged requests a second.
 const RATE: u32 = 10_000;
@@ -33,11 +33,11 @@ pub(crate) fn status() -> ServerStatus {
 type Subject = (&'static str, Service, &'static [u8]);
 
 fn subjects() -> [Subject; 5] {
-    let battlefield_2 = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let battlefield_2 = Service::new(Engine::Battlefield2);
     [
         ("GameSpy v1", Protocol::GameSpy1.into(), br"\status\"),
         ("GameSpy v4", Protocol::GameSpy4.into(), b"\xfe\xfd\x09\x01\x02\x03\x04"),
-        ("Battlefield 2", battlefield_2.into(), b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01"),
+        ("Battlefield 2", battlefield_2, b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01"),
         ("Quake 3", Protocol::Quake3.into(), b"\xff\xff\xff\xffgetstatus"),
         ("UT2004", Protocol::Ut2004.into(), b"\x79\0\0\0\x03"),
     ]
@@ -187,7 +187,7 @@ fn forged_addresses_that_became_regular_take_nothing_from_older_clients() {
 #[test]
 fn replies_to_ever_other_requests_are_few() {
     let start = Instant::now();
-    let battlefield_2 = gamespy4::server::Options::new(gamespy4::server::Dialect::Battlefield2);
+    let battlefield_2 = Service::new(Engine::Battlefield2);
     let mut responder = Responder::new(battlefield_2, status(), Secret::new([5; 16]), start);
     let seconds = 20;
     for n in 0..seconds * RATE {

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use queryport::gamespy4::server::Dialect;
-use queryport::serve::{Loss, LossReason, Responder, Service};
-use queryport::{Player, Protocol, Secret, ServerStatus, gamespy4, quake3};
+use queryport::Engine;
+use queryport::serve::{Loss, LossReason, Responder};
+use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 
 fn losses(service: impl Into<Service>, status: &ServerStatus) -> Vec<Loss> {
     Responder::new(service, status.clone(), Secret::new([5; 16]), Instant::now()).losses()
@@ -38,7 +38,7 @@ fn a_usual_status_loses_nothing_in_any_protocol() {
     for protocol in Protocol::ALL {
         assert_eq!(losses(protocol, &status(8, 8)), [], "{protocol}");
     }
-    let ut3 = gamespy4::server::Options::new(Dialect::UnrealTournament3);
+    let ut3 = Service::new(Engine::UnrealTournament3);
     assert_eq!(losses(ut3, &status(8, 0)), []);
 }
 
@@ -68,7 +68,7 @@ fn bytes_that_end_a_field_are_reported_with_what_is_sent_instead() {
 
 #[test]
 fn players_and_rules_beyond_a_datagram_are_reported_as_without_space() {
-    let options = quake3::server::Options::default();
+    let options = Service::from(Protocol::Quake3);
     let losses = losses(options, &status(300, 0));
     let last = losses.iter().rfind(|loss| loss.field.ends_with(".name")).unwrap();
     assert_eq!((last.field.as_str(), last.reason), ("players[299].name", LossReason::NoSpace));

@@ -1,12 +1,13 @@
-//! A responder sends the same bytes as the stateless `server::answer`, whatever it has encoded before.
+//! A responder sends the same bytes as the stateless `queryport::quake3::answer`, whatever it has encoded before.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::serve::{Responder, Service};
-use queryport::{Player, Replies, Requester, Secret, ServerStatus, Team};
+use queryport::serve::Responder;
+use queryport::{Engine, Player, Protocol, Requester, Secret, ServerStatus, Service, Team};
 use queryport::{gamespy1, gamespy4, quake3, ut2004};
 
 const SECRET: Secret = Secret::new([7; 16]);
@@ -51,42 +52,22 @@ fn status() -> impl Strategy<Value = ServerStatus> {
 }
 
 fn services() -> Vec<Service> {
-    let quake3 = {
-        use quake3::server::{Dialect::*, Options};
-        [Standard, DarkPlaces, SoldierOfFortune2, Warsow, MedalOfHonor]
-            .map(|dialect| Options::new(dialect).into())
-    };
-    let gamespy1 = {
-        use gamespy1::server::{Dialect::*, Options};
-        [Unreal, Qr1].map(|dialect| {
-            let mut options = Options::new(dialect);
-            options.echo = true;
-            options.into()
-        })
-    };
-    let gamespy4 = {
-        use gamespy4::server::{Dialect::*, Options};
-        [(UnrealTournament3, 11_200), (Battlefield2, 2_000), (Minecraft, 500)].map(|(dialect, max_reply)| {
-            let mut options = Options::new(dialect);
-            options.max_reply = max_reply;
-            options.into()
-        })
-    };
-    let ut2004 = {
-        use ut2004::server::{Dialect::*, Options};
-        [Ut2004, Ut2003, KillingFloor].map(|dialect| Options::new(dialect).into())
-    };
-    [&quake3[..], &gamespy1[..], &gamespy4[..], &ut2004[..]].concat()
+    use Engine::*;
+    let engines = [Quake3, DarkPlaces, SoldierOfFortune2, Warsow, MedalOfHonor, Ut2004, Ut2003, KillingFloor];
+    let quoting = [Unreal, Qr1].map(|engine| Service::new(engine).with_echo());
+    let bounded = [(UnrealTournament3, 11_200), (Battlefield2, 2_000), (Minecraft, 500)]
+        .map(|(engine, bytes)| Service::new(engine).with_max_reply(bytes));
+    engines.map(Service::new).into_iter().chain(quoting).chain(bounded).collect()
 }
 
 /// A request in the service's protocol, chosen by a number; with a token of the service where it needs one.
 fn request(service: &Service, number: usize, text: &str, token: i32) -> Vec<u8> {
-    match service {
-        Service::Quake3(_) => {
+    match service.engine().protocol() {
+        Protocol::Quake3 => {
             let words = ["getstatus", "getinfo", "getchallenge", "\x02getstatus", "ping"];
             [b"\xff\xff\xff\xff", format!("{} {text}", words[number % words.len()]).as_bytes()].concat()
         }
-        Service::GameSpy1(_) => {
+        Protocol::GameSpy1 => {
             let echo = format!(r"\echo\{text}\\info\");
             let commands = [
                 r"\status\",
@@ -99,7 +80,7 @@ fn request(service: &Service, number: usize, text: &str, token: i32) -> Vec<u8> 
             ];
             commands[number % commands.len()].as_bytes().to_vec()
         }
-        Service::GameSpy4(_) => {
+        Protocol::GameSpy4 => {
             let id = (text.len() as u32).to_be_bytes();
             let selections: [&[u8]; 6] = [
                 b"\xff\xff\xff\x01",
@@ -129,24 +110,24 @@ fn answer(
     is_unchallenged: bool,
     status: &ServerStatus,
     requester: &Requester,
-) -> Replies {
-    match service {
-        Service::Quake3(options) => quake3::Request::parse(datagram)
-            .map(|request| quake3::server::answer(&request, status, options, requester)),
-        Service::GameSpy1(options) => gamespy1::Request::parse(datagram)
-            .map(|request| gamespy1::server::answer(&request, status, options, requester)),
-        Service::GameSpy4(options) => {
-            let is_battlefield_2 = options.dialect == gamespy4::server::Dialect::Battlefield2;
+) -> Vec<Bytes> {
+    match service.engine().protocol() {
+        Protocol::Quake3 => quake3::Request::parse(datagram)
+            .map(|request| quake3::answer(&request, status, service, requester)),
+        Protocol::GameSpy1 => gamespy1::Request::parse(datagram)
+            .map(|request| gamespy1::answer(&request, status, service, requester)),
+        Protocol::GameSpy4 => {
+            let is_battlefield_2 = service.engine() == Engine::Battlefield2;
             let request = if is_battlefield_2 && is_unchallenged {
                 gamespy4::Request::parse_without_challenge(datagram)
             } else {
                 gamespy4::Request::parse(datagram)
             };
-            request.map(|request| gamespy4::server::answer(&request, status, options, requester))
+            request.map(|request| gamespy4::answer(&request, status, service, requester))
         }
-        Service::Ut2004(options) => ut2004::Request::parse(datagram)
-            .map(|request| ut2004::server::answer(&request, status, options, requester)),
-        _ => Ok(Replies::default()),
+        Protocol::Ut2004 => ut2004::Request::parse(datagram)
+            .map(|request| ut2004::answer(&request, status, service, requester)),
+        _ => Ok(Vec::new()),
     }
     .unwrap_or_default()
 }
@@ -175,12 +156,12 @@ proptest! {
                 responder.set_status(Arc::clone(status));
                 let mut tokens = [0; 2];
                 let is_unchallenged = is_unchallenged(*number);
-                if matches!(service, Service::GameSpy4(_)) && !is_unchallenged {
+                if service.engine().protocol() == Protocol::GameSpy4 && !is_unchallenged {
                     let challenge = b"\xfe\xfd\x09\x01\x02\x03\x04";
                     responder.handle_datagram(now, client(), challenge);
                     out.clear();
                     responder.poll_transmit(now, &mut out);
-                    tokens = [token(&out), token(answer(&service, challenge, false, status, &stateless).iter().next().unwrap())];
+                    tokens = [token(&out), token(answer(&service, challenge, false, status, &stateless).first().unwrap())];
                 }
                 stateless.number = responder.stats().answered + 1;
                 let datagram = request(&service, *number, text, tokens[1]);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use queryport::session::Conversation;
 use queryport::{
-    Answer, Detail, Limits, Outcome, Protocol, QueryError, QueryOptions, StatusQuery, Timing, gamespy1,
-    gamespy4, quake3, ut2004,
+    Answer, Detail, Dialect, Limits, Outcome, Protocol, QueryError, QueryOptions, StatusQuery, Timing,
+    gamespy1, gamespy4, quake3, ut2004,
 };
 
 use crate::common::link::Random;
@@ -64,58 +64,30 @@ impl Client {
     }
 
     pub fn query(&self, nonce: u64) -> AnyQuery {
-        let (limits, detail) = (self.limits, self.detail);
-        let gamespy1 = [gamespy1::Dialect::Standard, gamespy1::Dialect::XServerQuery][self.dialect % 2];
-        let gamespy4 = [
-            gamespy4::Dialect::Standard,
-            gamespy4::Dialect::Standard,
-            gamespy4::Dialect::Minecraft,
-            gamespy4::Dialect::JustCause2,
-        ][self.dialect];
-        let quake3 = [
-            quake3::Dialect::Standard,
-            quake3::Dialect::MedalOfHonor,
-            quake3::Dialect::NoChallenge,
-            quake3::Dialect::OpenJk,
-        ][self.dialect];
-        let ut2004 =
-            [ut2004::Dialect::Standard, ut2004::Dialect::SeparateLists][usize::from(self.dialect == 3)];
+        let dialect = match self.protocol {
+            Protocol::GameSpy1 => [Dialect::Standard, Dialect::XServerQuery][self.dialect % 2],
+            Protocol::GameSpy4 => {
+                [Dialect::Standard, Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][self.dialect]
+            }
+            Protocol::Quake3 => {
+                [Dialect::Standard, Dialect::MedalOfHonor, Dialect::NoChallenge, Dialect::OpenJk]
+                    [self.dialect]
+            }
+            _ => [Dialect::Standard, Dialect::SeparateLists][usize::from(self.dialect == 3)],
+        };
+        let options = QueryOptions::default()
+            .with_detail(self.detail)
+            .with_limits(self.limits)
+            .with_readings(self.readings)
+            .with_dialect(dialect);
         if !self.is_typed {
-            let options =
-                QueryOptions::default().with_detail(detail).with_limits(limits).with_readings(self.readings);
-            let options = options
-                .with_dialect(gamespy1)
-                .with_dialect(gamespy4)
-                .with_dialect(quake3)
-                .with_dialect(ut2004);
             return Box::new(StatusQuery::new(self.protocol, nonce, &options));
         }
         match self.protocol {
-            Protocol::GameSpy1 => Box::new(
-                gamespy1::StatusQuery::new(nonce, limits)
-                    .with_detail(detail)
-                    .with_dialect(gamespy1)
-                    .map(Answer::GameSpy1),
-            ),
-            Protocol::GameSpy4 => Box::new(
-                gamespy4::StatusQuery::new(nonce, limits)
-                    .with_detail(detail)
-                    .with_dialect(gamespy4)
-                    .map(Answer::GameSpy4),
-            ),
-            Protocol::Quake3 => Box::new(
-                quake3::StatusQuery::new(nonce, limits)
-                    .with_detail(detail)
-                    .with_dialect(quake3)
-                    .map(Answer::Quake3),
-            ),
-            _ => Box::new(
-                ut2004::StatusQuery::new(nonce, limits)
-                    .with_detail(detail)
-                    .with_dialect(ut2004)
-                    .with_readings(self.readings)
-                    .map(Answer::Ut2004),
-            ),
+            Protocol::GameSpy1 => Box::new(gamespy1::StatusQuery::new(nonce, &options).map(Answer::GameSpy1)),
+            Protocol::GameSpy4 => Box::new(gamespy4::StatusQuery::new(nonce, &options).map(Answer::GameSpy4)),
+            Protocol::Quake3 => Box::new(quake3::StatusQuery::new(nonce, &options).map(Answer::Quake3)),
+            _ => Box::new(ut2004::StatusQuery::new(nonce, &options).map(Answer::Ut2004)),
         }
     }
 }

@@ -221,7 +221,7 @@ fn a_datagram_that_is_lost_from_every_reading_was_never_there() {
     let (first, middle) = (list(1, &[("ServerMode", "dedicated"), ("x", &value)]), list(1, &[("y", &value)]));
     let last = list(1, &[("Mutator", "A")]);
     let rules = |datagrams: &[&[u8]], readings| {
-        let mut query = ut2004::StatusQuery::new(0, Limits::default()).with_readings(readings);
+        let mut query = ut2004::StatusQuery::new(0, &QueryOptions::default().with_readings(readings));
         query.request(&mut Vec::new());
         query.receive(INFO);
         for _ in 0..readings {
@@ -248,7 +248,7 @@ fn copies_that_arrive_a_round_trip_after_another_request_read_as_its_answer() {
         (list(1, &[("ServerMode", "dedicated"), ("x", &value)]), list(1, &[("Mutator", "A")]));
     let start = Instant::now();
     let mut session =
-        Session::new(ut2004::StatusQuery::new(0, Limits::default()), SERVER, Timing::default(), start);
+        Session::new(ut2004::StatusQuery::new(0, &QueryOptions::default()), SERVER, Timing::default(), start);
     let (mut now, mut out) = (start, Vec::new());
     loop {
         let mut code = None;
@@ -293,7 +293,7 @@ fn a_lost_datagram_of_as_many_players_as_there_are_spectators_is_not_missed() {
     let mut info = INFO.to_vec();
     let count = info.len() - 21;
     info[count] = 13;
-    let mut query = ut2004::StatusQuery::new(0, Limits::default());
+    let mut query = ut2004::StatusQuery::new(0, &QueryOptions::default());
     query.request(&mut Vec::new());
     query.receive(&info);
     query.request(&mut Vec::new());

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
-use queryport::serve::{Responder, Service};
-use queryport::{Protocol, Requester, Secret, ServerStatus, gamespy1, gamespy4, quake3, ut2004};
+use queryport::serve::Responder;
+use queryport::{Engine, Protocol, Requester, Secret, ServerStatus, Service, gamespy4};
 
 use crate::common::captures;
 use crate::common::link::Random;
@@ -21,7 +21,7 @@ pub enum Server {
     /// Our responder.
     Responder(Service, Vec<Arc<ServerStatus>>),
     /// A server of GameSpy v4 that answers every request from its latest status, whatever the token was issued for.
-    LatestStatus(gamespy4::server::Options, Vec<Arc<ServerStatus>>),
+    LatestStatus(Service, Vec<Arc<ServerStatus>>),
     /// Other servers of GameSpy v1.
     Form(Form, Vec<Held>),
     /// Captures of this protocol, one for each moment.
@@ -70,46 +70,27 @@ impl Server {
         }
         let moments = states::moments(random, MOMENTS, cut);
         let any = random.below(16) as usize;
+        use Engine::*;
         let service = match protocol {
-            Protocol::GameSpy1 => {
-                use gamespy1::server::{Dialect, Options};
-                Options::new([Dialect::Unreal, Dialect::Qr1][any % 2]).into()
-            }
+            Protocol::GameSpy1 => Service::new([Unreal, Qr1][any % 2]),
             Protocol::GameSpy4 => {
-                use gamespy4::server::{Dialect, Options};
-                let dialects = [Dialect::UnrealTournament3, Dialect::Battlefield2, Dialect::Minecraft];
-                let mut options = Options::new(dialects[any % 3]);
+                let mut service = Service::new([UnrealTournament3, Battlefield2, Minecraft][any % 3]);
                 if any < 3 {
-                    options.max_reply = 3000;
+                    service = service.with_max_reply(3000);
                 }
                 if any >= 14 {
-                    return Self::LatestStatus(options, moments);
+                    return Self::LatestStatus(service, moments);
                 }
-                options.into()
+                service
             }
             Protocol::Quake3 => {
-                use quake3::server::{Dialect, Options};
-                let dialects = [
-                    Dialect::Standard,
-                    Dialect::DarkPlaces,
-                    Dialect::Warsow,
-                    Dialect::SoldierOfFortune2,
-                    Dialect::MedalOfHonor,
-                ];
-                let mut options = Options::new(dialects[any % 5]);
-                if any > 5 {
-                    options.max_reply = 16_000;
-                }
-                options.into()
+                let engines = [Quake3, DarkPlaces, Warsow, SoldierOfFortune2, MedalOfHonor];
+                let service = Service::new(engines[any % 5]);
+                if any > 5 { service.with_max_reply(16_000) } else { service }
             }
             Protocol::Ut2004 => {
-                use ut2004::server::{Dialect, Options};
-                let dialects = [Dialect::Ut2004, Dialect::Ut2003, Dialect::KillingFloor];
-                let mut options = Options::new(dialects[any % 3]);
-                if any == 15 {
-                    options.max_datagrams = 3;
-                }
-                options.into()
+                let service = Service::new([Ut2004, Ut2003, KillingFloor][any % 3]);
+                if any == 15 { service.with_max_datagrams(3) } else { service }
             }
             other => panic!("{other} is not simulated"),
         };
@@ -119,11 +100,7 @@ impl Server {
     /// Its name in the report.
     pub fn name(&self) -> String {
         match self {
-            Self::Responder(Service::GameSpy1(options), _) => format!("responder {:?}", options.dialect),
-            Self::Responder(Service::GameSpy4(options), _) => format!("responder {:?}", options.dialect),
-            Self::Responder(Service::Quake3(options), _) => format!("responder {:?}", options.dialect),
-            Self::Responder(Service::Ut2004(options), _) => format!("responder {:?}", options.dialect),
-            Self::Responder(..) => "responder".to_owned(),
+            Self::Responder(service, _) => format!("responder {:?}", service.engine()),
             Self::LatestStatus(..) => "latest status".to_owned(),
             Self::Form(form, _) => format!("{form:?}"),
             Self::Capture(..) => "capture".to_owned(),
@@ -188,9 +165,7 @@ impl<'a> Live<'a> {
                 while responder.poll_transmit(now, &mut out).is_some() {
                     replies.push(Bytes::from(std::mem::take(&mut out)));
                 }
-                if let Service::GameSpy1(options) = service
-                    && options.dialect == gamespy1::server::Dialect::Unreal
-                {
+                if service.engine() == Engine::Unreal {
                     return replies.iter().map(|reply| numbered(reply, cyclic(self.number))).collect();
                 }
                 replies
@@ -198,8 +173,7 @@ impl<'a> Live<'a> {
             Server::LatestStatus(options, moments) => {
                 (self.requester.now, self.requester.address) = (now, from);
                 let Ok(request) = gamespy4::Request::parse(datagram) else { return Vec::new() };
-                let replies =
-                    gamespy4::server::answer(&request, &moments[self.moment], options, &self.requester);
+                let replies = gamespy4::answer(&request, &moments[self.moment], options, &self.requester);
                 replies.into_iter().collect()
             }
             Server::Form(form, held) => match datagram {

@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::ut2004::{Answer, Command, Dialect, FString, PlayerRecord, Request, StatusQuery};
+use queryport::ut2004::{Answer, Command, FString, PlayerRecord, Request, StatusQuery};
 use queryport::{
-    Completeness, Detail, Limits, Outcome, ParseErrorKind, Part, QueryError, ServerStatus, Timing, ToStatus,
+    Completeness, Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, QueryError, QueryOptions,
+    ServerStatus, Timing, ToStatus,
 };
 
 use crate::common::driven::Driven;
@@ -44,7 +45,11 @@ fn statuses() -> impl Iterator<Item = ServerStatus> {
 }
 
 fn query() -> StatusQuery {
-    StatusQuery::new(0, Limits::default())
+    query_with(QueryOptions::default())
+}
+
+fn query_with(options: QueryOptions) -> StatusQuery {
+    StatusQuery::new(0, &options)
 }
 
 const NO_LOSS: Conditions = Conditions { loss: 0.0, ..Conditions::bad() };
@@ -56,7 +61,7 @@ fn lists_over_a_reordering_and_duplicating_link_are_whole() {
         let truth = truth(&status);
         for dialect in [Dialect::Standard, Dialect::SeparateLists] {
             for seed in 0..12 {
-                let query = query().with_dialect(dialect);
+                let query = query_with(QueryOptions::default().with_dialect(dialect));
                 let played = play(query, Timing::default(), (NO_LOSS, seed), serve(&status));
                 let outcome = played.result.unwrap();
                 assert_eq!(outcome.answer.completeness(), Completeness::Complete, "{dialect:?} seed {seed}");
@@ -102,7 +107,12 @@ fn lists_over_a_bad_link_are_equal_or_marked() {
         for dialect in [Dialect::Standard, Dialect::SeparateLists] {
             for seed in 0..25 {
                 let link = (Conditions::bad(), seed);
-                let played = play(query().with_dialect(dialect), Timing::default(), link, serve(&status));
+                let played = play(
+                    query_with(QueryOptions::default().with_dialect(dialect)),
+                    Timing::default(),
+                    link,
+                    serve(&status),
+                );
                 assert!(played.elapsed <= Duration::from_secs(4));
                 let Ok(outcome) = played.result else {
                     silent += 1;
@@ -200,21 +210,40 @@ fn no_query_waits_longer_than_it_must() {
         (120, 2),
         "as many as counted: and a third for late datagrams"
     );
-    assert_eq!(time(&status_with(16, 10, true), query().with_readings(1)), (80, 2), "two round trips");
+    assert_eq!(
+        time(&status_with(16, 10, true), query_with(QueryOptions::default().with_readings(1))),
+        (80, 2),
+        "two round trips"
+    );
     assert_eq!(
         time(&status_with(0, 10, true), query()),
         (280, 4),
         "nobody listed: three readings, because nobody counts spectators"
     );
-    assert_eq!(time(&status_with(0, 10, true), query().with_readings(1)), (120, 2));
+    assert_eq!(
+        time(&status_with(0, 10, true), query_with(QueryOptions::default().with_readings(1))),
+        (120, 2)
+    );
     assert_eq!(time(&status_with(34, 60, true), query()), (280, 4), "three readings, each with its grace");
     assert_eq!(
-        time(&status_with(34, 60, true), query().with_readings(1)),
+        time(&status_with(34, 60, true), query_with(QueryOptions::default().with_readings(1))),
         (120, 2),
         "one reading and its grace"
     );
-    assert_eq!(time(&status_with(16, 10, true), query().with_dialect(Dialect::SeparateLists)), (160, 3));
-    assert_eq!(time(&status_with(0, 10, true), query().with_dialect(Dialect::SeparateLists)), (320, 5));
+    assert_eq!(
+        time(
+            &status_with(16, 10, true),
+            query_with(QueryOptions::default().with_dialect(Dialect::SeparateLists))
+        ),
+        (160, 3)
+    );
+    assert_eq!(
+        time(
+            &status_with(0, 10, true),
+            query_with(QueryOptions::default().with_dialect(Dialect::SeparateLists))
+        ),
+        (320, 5)
+    );
 }
 
 /// Answers only some types of request.
@@ -413,7 +442,12 @@ fn datagrams_that_are_no_reply_are_counted_and_the_last_is_in_the_error() {
 fn a_short_query_is_one_datagram_each_way() {
     let status = status_with(7, 10, true);
     let link = (Conditions::perfect(MS * 20), 0);
-    let played = play(query().with_detail(Detail::Short), Timing::default(), link, serve(&status));
+    let played = play(
+        query_with(QueryOptions::default().with_detail(Detail::Short)),
+        Timing::default(),
+        link,
+        serve(&status),
+    );
     let outcome = played.result.unwrap();
     assert_eq!((outcome.stats.requests, played.elapsed), (1, MS * 40));
     assert_eq!(outcome.answer.completeness(), Completeness::Complete);

@@ -22,8 +22,8 @@ mod serving;
 mod vectors;
 
 use bytes::Bytes;
-use queryport::ut2004::{Answer, Command, Request, server};
-use queryport::{Limits, Player, ServerStatus};
+use queryport::ut2004::{Answer, Command, Request};
+use queryport::{Limits, Player, Protocol, ServerStatus, Service};
 use serde_json::Value;
 
 /// What the decode example prints of an answer.
@@ -34,7 +34,9 @@ fn described(answer: &Answer) -> Value {
 /// The replies of a server with the default options.
 fn replies(request: &Request, status: &ServerStatus) -> Vec<Bytes> {
     let requester = common::requester(common::pair::CLIENT);
-    server::answer(request, status, &server::Options::default(), &requester).into_iter().collect()
+    queryport::ut2004::answer(request, status, &Service::from(Protocol::Ut2004), &requester)
+        .into_iter()
+        .collect()
 }
 
 /// All that a server says of this status.

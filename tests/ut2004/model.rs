@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use queryport::ut2004::server::{self, Dialect, Options};
 use queryport::ut2004::{Answer, Command, Request};
-use queryport::{Completeness, Limits, Part, Player, ServerStatus, Text, ToStatus};
+use queryport::{Completeness, Limits, Part, Player, Protocol, ServerStatus, Text, ToStatus};
+use queryport::{Engine, Service};
 
 use crate::common::pair::CLIENT;
 use crate::common::requester;
@@ -191,8 +191,9 @@ fn fields_without_rules_are_sent_as_rules() {
     assert_eq!(fields(&again), fields(&server));
     assert_eq!(status(everything(&again)), again, "and nothing twice");
 
-    let floor = Options::new(Dialect::KillingFloor);
-    let written = server::answer(&Request::new(Command::Rules), &server, &floor, &requester(CLIENT));
+    let floor = Service::new(Engine::KillingFloor);
+    let written =
+        queryport::ut2004::answer(&Request::new(Command::Rules), &server, &floor, &requester(CLIENT));
     assert_eq!(status(written).anti_cheat, Some(true), "a rule that only Killing Floor has");
     server.time_limit = Some(Duration::from_secs(90));
     assert_eq!(status(everything(&server)).time_limit, None, "a limit is in minutes");
@@ -206,12 +207,12 @@ fn a_list_that_is_cut_is_not_complete() {
     server.rules = (0..2000).map(|rule| ("Mutator", format!("MutNumber{rule}"))).collect();
     server.players = Some((0..900).map(|number| Player::new(format!("player number {number}"))).collect());
     for most in [0, 1, 7, 64] {
-        let mut options = Options::default();
-        options.max_datagrams = most;
+        let mut options = Service::from(Protocol::Ut2004);
+        options = options.with_max_datagrams(most);
         let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
         let packets: Vec<Bytes> = requests
             .iter()
-            .flat_map(|request| server::answer(request, &server, &options, &requester(CLIENT)))
+            .flat_map(|request| queryport::ut2004::answer(request, &server, &options, &requester(CLIENT)))
             .collect();
         assert_eq!(
             packets.iter().filter(|packet| packet[4] == 1).count(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::ut2004::{Answer, Body, Command, FString, PlayerRecord, Request, Response, StatusQuery};
-use queryport::{Completeness, Limits, Outcome, Part, QueryError, Timing};
+use queryport::{Completeness, Limits, Outcome, Part, QueryError, QueryOptions, Timing};
 
 use crate::common::driven::Driven;
 use crate::common::link::Random;
@@ -98,7 +98,7 @@ fn timed(counts: &[i32], readings: &[&[(u32, Bytes)]]) -> Answer {
         let batch = readings[(reading - 1).min(readings.len() - 1)];
         batch.iter().filter(|(_, datagram)| command == 3 || command == datagram[4]).cloned().collect()
     };
-    play(StatusQuery::new(0, Limits::default()), serve).0.unwrap().answer
+    play(StatusQuery::new(0, &QueryOptions::default()), serve).0.unwrap().answer
 }
 
 /// The same, where the datagrams arrive one after the other from 40 ms on.
@@ -225,7 +225,7 @@ fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
     let lists = [long, rules(&[("Mutator", "A")]), players(1..=16), players(17..=18)];
     let limits = Limits::default().with_max_rules(4).with_max_players(10);
     for readings in 1..=4 {
-        let query = StatusQuery::new(0, limits).with_readings(readings);
+        let query = StatusQuery::new(0, &QueryOptions::default().with_limits(limits).with_readings(readings));
         let mut query = Driven::new(query, Timing::default());
         query.send();
         query.receive(SERVER, &info(2));
@@ -248,7 +248,8 @@ fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
 fn players_who_stand_in_two_datagrams_are_of_two_replies() {
     let (before, after) = (players(4..=16), players(3..=7));
     assert!(before.len() > 450 && after.len() <= 450);
-    let mut query = Driven::new(StatusQuery::new(0, Limits::default()).with_readings(1), Timing::default());
+    let mut query =
+        Driven::new(StatusQuery::new(0, &QueryOptions::default().with_readings(1)), Timing::default());
     query.send();
     query.receive(SERVER, &info(14));
     query.send();
@@ -333,7 +334,7 @@ fn a_copy_of_the_rules_does_not_prove_that_nobody_is_listed() {
         1 => vec![(40, whole_rules()), (50, whole_rules())],
         _ => Vec::new(),
     };
-    let query = StatusQuery::new(0, Limits::default()).with_readings(1);
+    let query = StatusQuery::new(0, &QueryOptions::default().with_readings(1));
     let answer = play(query, serve).0.unwrap().answer;
     assert!(!answer.completeness().is_complete());
 }
@@ -567,7 +568,7 @@ fn a_complete_list_is_of_one_moment_or_lacks_what_never_arrived() {
             }
             arriving
         };
-        let (result, arrived) = play(StatusQuery::new(0, Limits::default()), serve);
+        let (result, arrived) = play(StatusQuery::new(0, &QueryOptions::default()), serve);
         let Ok(answer) = result.map(|outcome| outcome.answer) else { continue };
         if !answer.completeness().is_complete() {
             continue;

@@ -5,8 +5,8 @@ use std::time::Instant;
 use bytes::Bytes;
 use queryport::model::{Charset, Colours, Style};
 use queryport::serve::{Handled, Responder};
-use queryport::ut2004::server::{self, Dialect, Options};
 use queryport::ut2004::{Body, Command, FString, Info, Request, Response};
+use queryport::{Engine, Service};
 use queryport::{Limits, Player, Protocol, Secret, ServerStatus, Text, ToStatus};
 
 use crate::common::pair::CLIENT;
@@ -72,9 +72,11 @@ fn replies_are_never_answered_for_long() {
 }
 
 /// All that a server with these options says of a status.
-fn everything_of(options: &Options, status: &ServerStatus) -> Vec<Bytes> {
+fn everything_of(options: &Service, status: &ServerStatus) -> Vec<Bytes> {
     let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
-    let answers = requests.iter().map(|request| server::answer(request, status, options, &requester(CLIENT)));
+    let answers = requests
+        .iter()
+        .map(|request| queryport::ut2004::answer(request, status, options, &requester(CLIENT)));
     answers.flatten().collect()
 }
 
@@ -100,19 +102,19 @@ fn status_with_waves() -> ServerStatus {
 #[test]
 fn ut2004_sends_waves_only_where_the_rules_have_both() {
     let mut status = status_with_waves();
-    let packets = everything_of(&Options::default(), &status);
+    let packets = everything_of(&Service::from(Protocol::Ut2004), &status);
     assert_eq!(info_of(&packets[0]).waves, Some((2, 10)));
     assert_eq!(info_of(&packets[0]).skill_level, Some(FString::narrow(b"3")));
     assert_eq!(decode(packets).rules().count(), 1, "the others stand in the info record");
     status.rules = [("ServerMode", "dedicated"), ("FinalWave", "10")].into_iter().collect();
-    let packets = everything_of(&Options::default(), &status);
+    let packets = everything_of(&Service::from(Protocol::Ut2004), &status);
     assert_eq!(info_of(&packets[0]).waves, None);
     assert_eq!(decode(packets).get("finalwave").unwrap().text(), "10");
 }
 
 #[test]
 fn killing_floor_always_sends_waves() {
-    let options = Options::new(Dialect::KillingFloor);
+    let options = Service::new(Engine::KillingFloor);
     let packets = everything_of(&options, &status_with_waves());
     assert_eq!(info_of(&packets[0]).waves, Some((2, 10)));
     let packets = everything_of(&options, &ServerStatus::default());
@@ -122,7 +124,7 @@ fn killing_floor_always_sends_waves() {
 
 #[test]
 fn ut2003_sends_neither_flags_nor_skill_and_keeps_them_as_rules() {
-    let packets = everything_of(&Options::new(Dialect::Ut2003), &status_with_waves());
+    let packets = everything_of(&Service::new(Engine::Ut2003), &status_with_waves());
     assert!(packets.iter().all(|packet| packet[0] == 0x79));
     let info = info_of(&packets[0]);
     assert_eq!((info.waves, info.ping, info.flags, info.skill_level), (None, Some(0), None, None));
@@ -138,11 +140,11 @@ fn options_bound_the_datagrams_of_each_list() {
     let mut status = ServerStatus::default();
     status.rules = (0..200).map(|rule| ("Mutator", format!("MutNumber{rule}"))).collect();
     status.players = Some((0..200).map(|number| Player::new(format!("player {number}"))).collect());
-    let mut options = Options::default();
+    let mut options = Service::from(Protocol::Ut2004);
     let all = everything_of(&options, &status).len();
     assert!(all > 10);
     for most in [0, 1, 2] {
-        options.max_datagrams = most;
+        options = options.with_max_datagrams(most);
         let packets = everything_of(&options, &status);
         assert_eq!(packets.len(), 1 + 2 * most, "a header alone would be an empty list");
         assert!(packets[1..].iter().all(|packet| packet.len() < 500));

@@ -2,8 +2,7 @@
 
 use queryport::Protocol;
 use queryport::gamespy4::minecraft;
-use queryport::gamespy4::server::{Dialect, Options};
-use queryport::serve::Service;
+use queryport::{Engine, Service};
 use queryport::{Player, ServerStatus, Team, Text};
 
 use super::{World, player};
@@ -12,13 +11,13 @@ pub(super) fn worlds() -> [World; 3] {
     let world = |about, flavour, status| World {
         about,
         protocol: Protocol::GameSpy4,
-        service: Service::GameSpy4(Options::new(flavour)),
+        service: Service::new(flavour),
         status,
     };
     [
-        world("an embedded Unreal Tournament 3 server", Dialect::UnrealTournament3, ut3()),
-        world("an embedded Battlefield 2 server", Dialect::Battlefield2, battlefield2()),
-        world("an embedded Minecraft server", Dialect::Minecraft, minecraft()),
+        world("an embedded Unreal Tournament 3 server", Engine::UnrealTournament3, ut3()),
+        world("an embedded Battlefield 2 server", Engine::Battlefield2, battlefield2()),
+        world("an embedded Minecraft server", Engine::Minecraft, minecraft()),
     ]
 }
 

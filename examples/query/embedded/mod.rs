@@ -10,8 +10,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
 use queryport::net::serve;
-use queryport::serve::{Responder, Service};
-use queryport::{Player, Protocol, Secret, ServerStatus, Text};
+use queryport::serve::Responder;
+use queryport::{Player, Protocol, Secret, ServerStatus, Service, Text};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 

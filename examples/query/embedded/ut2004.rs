@@ -1,8 +1,7 @@
 //! Embedded servers of UT2004's protocol: UT2004, Killing Floor.
 
 use queryport::model::{Charset, Colours, Style};
-use queryport::serve::Service;
-use queryport::ut2004::server::{Dialect, Options};
+use queryport::{Engine, Service};
 use queryport::{Player, ServerStatus, Text};
 
 use super::player;
@@ -45,7 +44,7 @@ pub(super) fn capture_the_flag() -> ServerStatus {
 }
 
 pub(super) fn killing_floor() -> Service {
-    Options::new(Dialect::KillingFloor).into()
+    Service::new(Engine::KillingFloor)
 }
 
 /// Killing Floor: the info record of a game in waves.

@@ -48,7 +48,7 @@ pub enum Command<'a> {
     GameProperty(&'a [u8]),
     /// A property of each player; the Unreal engine only. The rows of the answer begin at 1, those of `\players\` at 0.
     PlayerProperty(&'a [u8]),
-    /// A challenge, to be answered with proof of the game's key: see [`secure`](crate::gamespy1::secure).
+    /// A challenge, to be answered with proof of the game's key: see [`GameKey`](crate::GameKey).
     Secure(&'a [u8]),
     /// Any other command, or one of those without a value above with one, as in `\status\xserverquery`.
     Other {

@@ -31,7 +31,7 @@ pub struct Mutators {
 
 impl Mutators {
     /// Version 2 lists the class names of custom mutators, which older builds do not; its engine is 3786 or newer.
-    pub(in crate::gamespy4) fn new(mask: u32, engine_version: Option<u32>, lists_classes: bool) -> Self {
+    pub(crate) fn new(mask: u32, engine_version: Option<u32>, lists_classes: bool) -> Self {
         let is_version_2 = lists_classes || engine_version.is_some_and(|version| version >= 3786);
         Self { mask, names: if is_version_2 { VERSION_2 } else { VERSION_1 } }
     }

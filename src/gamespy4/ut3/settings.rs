@@ -9,10 +9,10 @@ use crate::model::{Rules, Style, TextRef};
 use crate::text::number;
 
 /// Separates the names of custom mutators, and surrounds those of their classes.
-pub(in crate::gamespy4) const SEPARATOR: u8 = 0x1C;
+pub(crate) const SEPARATOR: u8 = 0x1C;
 
 /// The names in a list of custom mutators or of their classes.
-pub(in crate::gamespy4) fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|&byte| byte == SEPARATOR).filter(|name| !name.is_empty())
 }
 

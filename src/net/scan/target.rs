@@ -20,11 +20,11 @@ const MAX_LOOKUPS: usize = 32;
 ///
 /// ```
 /// use queryport::net::ScanTarget;
-/// use queryport::{Protocol, QueryOptions, gamespy4};
+/// use queryport::{Dialect, Protocol, QueryOptions, gamespy4};
 ///
 /// let quake3 = ScanTarget::from((Protocol::Quake3, "example.org:27961"));
 /// let minecraft = ScanTarget::from((Protocol::GameSpy4, "192.0.2.1:25565"))
-///     .with_options(QueryOptions::default().with_dialect(gamespy4::Dialect::Minecraft));
+///     .with_options(QueryOptions::default().with_dialect(Dialect::Minecraft));
 /// ```
 #[derive(Debug, Clone)]
 pub struct ScanTarget {

@@ -4,10 +4,10 @@ use super::games;
 use crate::error::AnnounceError;
 use crate::model::{Occupancy, ServerStatus};
 use crate::quake3::from_status::named;
-use crate::quake3::server;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
 use crate::quake3::wire::response::Kind;
+use crate::service::Service;
 use crate::text::number;
 
 /// Longest value that is read, in bytes (dpmaster, src/messages.c).
@@ -99,7 +99,7 @@ pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
 pub(crate) fn check_status(
     tag: &str,
     status: &ServerStatus,
-    options: &server::Options,
+    options: &Service,
 ) -> Result<Occupancy, AnnounceError> {
     // The `infoResponse` that a master gets, with as long a challenge as dpmaster sends.
     let space = options.max_reply.saturating_sub(HEAD).min(MAX_INFO_STRING);

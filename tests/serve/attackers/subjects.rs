@@ -2,8 +2,7 @@
 
 use std::fmt::Debug;
 
-use queryport::serve::Service;
-use queryport::{gamespy1, gamespy4, quake3, ut2004};
+use queryport::{Protocol, Service};
 
 /// A request, in which the bytes `#` are others each time.
 pub(crate) struct Request(Vec<u8>);
@@ -46,7 +45,7 @@ impl Subject {
     }
 
     pub(crate) const fn is_gamespy4(&self) -> bool {
-        matches!(self.service, Service::GameSpy4(_))
+        matches!(self.service.engine().protocol(), Protocol::GameSpy4)
     }
 
     /// Asks for the whole status; whether every request was answered.
@@ -68,7 +67,7 @@ impl Subject {
 }
 
 pub(crate) fn gamespy1() -> Vec<Subject> {
-    use gamespy1::server::{Dialect::*, Options};
+    use queryport::{Engine::*, Service};
     let requests: [&[u8]; 6] = [
         br"\status\",
         br"\basic\",
@@ -78,12 +77,12 @@ pub(crate) fn gamespy1() -> Vec<Subject> {
         br"\info\\####\",
     ];
     let subject =
-        |dialect| Subject::new(("GameSpy v1", dialect), Options::new(dialect), &requests, &[br"\status\"]);
+        |dialect| Subject::new(("GameSpy v1", dialect), Service::new(dialect), &requests, &[br"\status\"]);
     [Unreal, Qr1].map(subject).into()
 }
 
 pub(crate) fn gamespy4() -> Vec<Subject> {
-    use gamespy4::server::{Dialect::*, Options};
+    use queryport::{Engine::*, Service};
     let bare = b"\xfe\xfd\0####\xff\xff\xff\x01";
     let requests: [&[u8]; 8] = [
         b"\xfe\xfd\x09\x01\x02\x03\x04",
@@ -97,13 +96,13 @@ pub(crate) fn gamespy4() -> Vec<Subject> {
     ];
     let subject = |dialect| {
         let query: &[&[u8]] = if dialect == Battlefield2 { &[bare] } else { &[] };
-        Subject::new(("GameSpy v4", dialect), Options::new(dialect), &requests, query)
+        Subject::new(("GameSpy v4", dialect), Service::new(dialect), &requests, query)
     };
     [UnrealTournament3, Battlefield2, Minecraft].map(subject).into()
 }
 
 pub(crate) fn quake3() -> Vec<Subject> {
-    use quake3::server::{Dialect::*, Options};
+    use queryport::{Engine::*, Service};
     let subject = |dialect| {
         let mark = if dialect == MedalOfHonor { &b"\xff\xff\xff\xff\x02"[..] } else { b"\xff\xff\xff\xff" };
         let query = [mark, b"getstatus ########"].concat();
@@ -111,17 +110,17 @@ pub(crate) fn quake3() -> Vec<Subject> {
             [b"getstatus", b"getinfo", b"getchallenge", b"getinfo ########", b"getchallenge 1 ####"];
         let others = others.map(|request| [mark, request].concat());
         let requests: Vec<&[u8]> = others.iter().chain([&query]).map(|request| &request[..]).collect();
-        Subject::new(("Quake 3", dialect), Options::new(dialect), &requests, &[&query])
+        Subject::new(("Quake 3", dialect), Service::new(dialect), &requests, &[&query])
     };
-    [Standard, DarkPlaces, Warsow, SoldierOfFortune2, MedalOfHonor].map(subject).into()
+    [Quake3, DarkPlaces, Warsow, SoldierOfFortune2, MedalOfHonor].map(subject).into()
 }
 
 pub(crate) fn ut2004() -> Vec<Subject> {
-    use ut2004::server::{Dialect::*, Options};
+    use queryport::{Engine::*, Service};
     let requests: [&[u8]; 5] =
         [b"\x79\0\0\0\x03", b"\x79\0\0\0\0", b"\x79\0\0\0\x01", b"\x79\0\0\0\x04", b"\x78\0\0\0\x03"];
     let subject = |dialect| {
-        Subject::new(("UT2004", dialect), Options::new(dialect), &requests, &[requests[1], requests[0]])
+        Subject::new(("UT2004", dialect), Service::new(dialect), &requests, &[requests[1], requests[0]])
     };
     [Ut2004, Ut2003, KillingFloor].map(subject).into()
 }

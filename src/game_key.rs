@@ -19,7 +19,7 @@ pub(crate) const MAX_CHALLENGE: usize = 64;
 /// The key of a game. `Debug` does not show it.
 ///
 /// ```
-/// use queryport::gamespy1::secure::GameKey;
+/// use queryport::GameKey;
 ///
 /// let key = GameKey::new("Nm3aZ9")?;
 /// assert_eq!(key.validate(b"LRPOPQ")?, "hMwdTNWS");
