@@ -19,7 +19,7 @@ use queryport::Secret;
 use queryport::lists::{ListPart, Quake3List};
 use queryport::quake3::master::{ListRequest, Master, Options, list};
 use queryport::quake3::{Command, Request, huffman};
-use queryport::session::{Conversation, Remaining};
+use queryport::session::{Conversation, Machine, Remaining};
 
 fn servers(count: u32) -> impl Iterator<Item = SocketAddr> {
     (0..count).map(|n| SocketAddr::from((std::net::Ipv4Addr::from_bits(0x0B00_0000 + n), 27_960)))

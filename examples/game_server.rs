@@ -24,7 +24,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use command_line::WrongUsage;
-use queryport::serve::{Announcer, Handled, Responder};
+use queryport::serve::{Announcer, Responder};
+use queryport::session::Handled;
+use queryport::session::Machine;
 use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 
 /// The port of the game, and the one that UT2004's clients query.
@@ -111,7 +113,7 @@ fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announc
             Err(_) => return moves,
         };
         announcer.handle_datagram(Instant::now(), from, &buffer[..length]);
-        if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::NotARequest {
+        if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::Ignored {
             moves += 1;
         }
         while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {

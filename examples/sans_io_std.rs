@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use command_line::WrongUsage;
-use queryport::session::Session;
+use queryport::session::{Machine, Session};
 use queryport::{QueryOptions, Secret, Timing, ToStatus, quake3};
 
 const USAGE: &str = "sans_io_std [HOST:PORT]";
@@ -51,7 +51,9 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
             session.poll_timeout().map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
         socket.set_read_timeout(Some(due.max(Duration::from_millis(1))))?; // zero is no timeout
         match socket.recv_from(&mut buffer) {
-            Ok((length, from)) => session.handle_datagram(Instant::now(), from, &buffer[..length]),
+            Ok((length, from)) => {
+                session.handle_datagram(Instant::now(), from, &buffer[..length]);
+            }
             Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {
                 session.handle_timeout(Instant::now());
             }

@@ -59,7 +59,7 @@
 //! ```
 //! use std::net::UdpSocket;
 //! use std::time::{Duration, Instant};
-//! use queryport::session::Session;
+//! use queryport::session::{Machine, Session};
 //! use queryport::{Limits, QueryOptions, Timing, quake3};
 //!
 //! # use queryport::serve::Responder;
@@ -97,7 +97,7 @@
 //!     let wait = due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
 //!     socket.set_read_timeout(Some(wait))?;
 //!     match socket.recv_from(&mut buffer) {
-//!         Ok((length, from)) => session.handle_datagram(Instant::now(), from, &buffer[..length]),
+//!         Ok((length, from)) => _ = session.handle_datagram(Instant::now(), from, &buffer[..length]),
 //!         Err(_timed_out) => session.handle_timeout(Instant::now()),
 //!     }
 //! };
@@ -112,12 +112,13 @@
 //! ```
 //! # use std::net::UdpSocket;
 //! # use std::time::Instant;
-//! # use queryport::serve::{Handled, Responder};
+//! # use queryport::serve::Responder;
+//! use queryport::session::{Handled, Machine};
 //! # use queryport::{Protocol, Secret, ServerStatus};
 //! # #[allow(clippy::disallowed_methods)]
 //! # fn one_tick(socket: &UdpSocket, responder: &mut Responder, buffer: &mut [u8]) -> std::io::Result<()> {
 //! let (length, from) = socket.recv_from(buffer)?;
-//! if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::NotARequest {
+//! if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::Ignored {
 //!     // A datagram of the game.
 //! }
 //! let mut out = Vec::new();
@@ -134,11 +135,12 @@
 //!
 //! ```text
 //! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names (feature `tokio`)
-//! 3  games, inspect, lists, options,        the four protocols in one interface; games by name; lists of servers; answering
-//!    protocol, serve
+//! 3  games, inspect, lists, serve,          the four protocols in one interface; games by name; lists of servers; answering
+//!    status_query
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
-//! 1  model, reply, scan, session            the normalised status; conversations, retries, deadlines, scans
-//! 0  address, bucket, error, limits, scope, secret, sketch, template, text, token
+//! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
+//!    service, session
+//! 0  address, bucket, error, game_key, limits, scope, secret, sketch, template, text, token
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
@@ -207,6 +209,7 @@ pub mod serve;
 mod service;
 pub mod session;
 mod sketch;
+mod status_query;
 mod template;
 mod text;
 mod token;
@@ -226,12 +229,13 @@ pub use model::text::Text;
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub use net::{client::Client, error::Error, query::Query, scan::Scan};
 pub use options::{Dialect, QueryOptions};
-pub use protocol::{Answer, Protocol, StatusQuery, UnknownProtocol};
+pub use protocol::{Protocol, UnknownProtocol};
 pub use reply::Requester;
 pub use scan::options::ScanOptions;
 pub use secret::Secret;
 pub use service::{Engine, Service};
 pub use session::{outcome::Outcome, timing::Timing};
+pub use status_query::{Answer, StatusQuery};
 pub use token::TokenIssuer;
 
 /// The README's example is compiled.

@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use profile::{Found, Kind, LOSS, NONSENSE, RateLimits, Server, is_lost};
 use queryport::scan::Scanner;
+use queryport::session::Machine;
 use queryport::{QueryOptions, ScanOptions, StatusQuery, Timing, ToStatus};
 
 const SERVERS: u32 = 2_000;

@@ -19,9 +19,9 @@ const LAYERS: [&[&str]; 5] = [
         "address", "bucket", "error", "game_key", "limits", "scope", "secret", "sketch", "template", "text",
         "token",
     ],
-    &["model", "options", "reply", "scan", "service", "session"],
+    &["model", "options", "protocol", "reply", "scan", "service", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
-    &["games", "inspect", "lists", "protocol", "serve"],
+    &["games", "inspect", "lists", "serve", "status_query"],
     &["guide", "net"],
 ];
 

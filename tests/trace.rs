@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use queryport::session::{Conversation, Session};
+use queryport::session::{Conversation, Machine, Session};
 use queryport::{Limits, QueryOptions, Timing, gamespy4, quake3, ut2004};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

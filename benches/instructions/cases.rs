@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::serve::{Responder};
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service, ToStatus, gamespy1, gamespy4, quake3, ut2004};
 
 use crate::{datagrams, shapes};

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use queryport::serve::Responder;
+use queryport::session::Machine;
 use queryport::{Player, Protocol, Rules, Secret, ServerStatus};
 
 /// The placeholder of a server's number in the templates.

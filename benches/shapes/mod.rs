@@ -17,6 +17,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use queryport::quake3::{Response, StatusQuery};
 use queryport::scan::Scanner;
+use queryport::session::Machine;
 use queryport::{Limits, QueryOptions, Requester, ScanOptions, Secret, Timing, ToStatus};
 
 /// A `statusResponse` with the sizes of real ones: `rules` of 8 + 8 bytes, `players` of 25 bytes.

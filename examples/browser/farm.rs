@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use queryport::model::{Charset, Colours, Style};
 use queryport::serve::Responder;
+use queryport::session::Machine;
 use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service, Team, Text};
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;

@@ -42,6 +42,7 @@ use queryport::GameKey;
 use queryport::model::Detailed;
 use queryport::net::serve;
 use queryport::serve::{Announcer, Responder};
+use queryport::session::Machine;
 use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 use reporting::Reporting;
 use serde_json::Value;

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::serve::{Handled, Responder};
-use queryport::session::{Machine, Transmit};
+use queryport::serve::Responder;
+use queryport::session::{Handled, Machine, Transmit};
 
 /// Most lines in a second.
 const LINES: u32 = 10;
@@ -61,11 +61,11 @@ impl Machine for Reporting {
         self.responder.poll_transmit(now, out)
     }
 
-    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         let before = self.responder.stats();
         let handled = self.responder.handle_datagram(now, from, datagram);
         if !self.enabled {
-            return;
+            return handled;
         }
         let after = self.responder.stats();
         let length = datagram.len();
@@ -80,11 +80,12 @@ impl Machine for Reporting {
             Handled::Request(protocol) => {
                 self.report(now, format_args!("{from}: {protocol}, {length} bytes, not answered: limited"));
             }
-            Handled::NotARequest => {
+            Handled::Ignored => {
                 self.report(now, format_args!("{from}: {length} bytes that are no request"));
             }
             _ => self.report(now, format_args!("{from}: an address that is never answered")),
         }
+        handled
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

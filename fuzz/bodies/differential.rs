@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use arbitrary::Unstructured;
 use bytes::Bytes;
-use queryport::session::{Conversation, QueryStats, Session};
+use queryport::session::{Conversation, Machine, QueryStats, Session};
 use queryport::{
     Dialect, Engine, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus, Service, Timing,
     ToStatus, gamespy1, gamespy4, quake3, ut2004,

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use queryport::GameKey;
 use queryport::gamespy1::{Answer, Request, Response, StatusQuery};
 use queryport::lists::{GameSpy1List, ListFormat};
-use queryport::session::Session;
+use queryport::session::{Machine, Session};
 use queryport::{Engine, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 

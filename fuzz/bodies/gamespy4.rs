@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::gamespy4::{Answer, Command, Form, Request, Response, StatusQuery, Table};
-use queryport::session::Session;
+use queryport::session::{Machine, Session};
 use queryport::{Dialect, Engine, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use queryport::lists::{ListPart, Quake3List, Scope};
 use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options, list};
 use queryport::quake3::{Command, Password, RconQuery, Reply, Request};
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, Secret};
 
 /// A datagram of a list agrees with a naive reader, and its servers are the same after encoding and parsing.

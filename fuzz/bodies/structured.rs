@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use arbitrary::Unstructured;
 use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder};
-use queryport::session::Session;
+use queryport::session::{Machine, Session};
 use queryport::{
     Dialect, Engine, Limits, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, Service, StatusQuery,
     Timing, ToStatus, gamespy1, gamespy4, inspect, quake3,
@@ -434,8 +434,12 @@ pub fn announcer(data: &[u8]) {
         announcer.handle_timeout(now);
         let from: SocketAddr = ([192, 0, 2, step.sender], 27_950).into();
         match &step.event {
-            Event::Raw(bytes) => announcer.handle_datagram(now, from, bytes),
-            Event::Reply { index, .. } => announcer.handle_datagram(now, from, &request(*index)),
+            Event::Raw(bytes) => {
+                announcer.handle_datagram(now, from, bytes);
+            }
+            Event::Reply { index, .. } => {
+                announcer.handle_datagram(now, from, &request(*index));
+            }
             Event::Again(0) => announcer.close(),
             Event::Again(count) => {
                 status.player_count = Some(u32::from(*count));

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::session::Session;
+use queryport::session::{Machine, Session};
 use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery};
 use queryport::{
     Limits, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service, Timing, ToStatus,

@@ -25,7 +25,7 @@ use queryport::lists::{
 use queryport::quake3::master::{ListRequest, Master, Options};
 use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder};
-use queryport::session::{Conversation, Session};
+use queryport::session::{Conversation, Machine, Session};
 use queryport::{
     Dialect, Engine, Limits, Player, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, Service,
     StatusQuery, Team, Timing, ToStatus, gamespy1, gamespy4, inspect, quake3, ut2004,

@@ -13,8 +13,9 @@ use crate::gamespy1::Response;
 use crate::limits::{LAN_SERVERS, LAN_SERVERS_PER_HOST};
 use crate::model::{Detail, ToStatus};
 use crate::options::QueryOptions;
-use crate::protocol::{Protocol, StatusQuery};
+use crate::protocol::Protocol;
 use crate::session::{Conversation, Timing, Verdict};
+use crate::status_query::StatusQuery;
 
 /// Ports from a default query port on: id's client asks so many (ioquake/ioq3, `NUM_SERVER_PORTS`).
 const PORTS: u16 = 4;

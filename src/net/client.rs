@@ -15,10 +15,11 @@ use crate::address::is_unicast;
 use crate::lists::ServerList;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
-use crate::protocol::{Answer, Protocol, StatusQuery};
+use crate::protocol::Protocol;
 use crate::scan::NotAsked;
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
+use crate::status_query::{Answer, StatusQuery};
 
 /// Queries game servers. Cheap to clone; clones share their nonce counter.
 ///

@@ -13,8 +13,9 @@ use super::resolve::split;
 use crate::games::{Certainty, Game};
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
-use crate::protocol::{Protocol, StatusQuery};
+use crate::protocol::Protocol;
 use crate::session::Outcome;
+use crate::status_query::StatusQuery;
 
 /// An answer and the protocol it came in, see [`Client::detect`].
 ///

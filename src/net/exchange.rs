@@ -8,7 +8,7 @@ use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
 use super::error::Error;
-use crate::session::{Conversation, Outcome, Session};
+use crate::session::{Conversation, Machine, Outcome, Session};
 
 /// Larger than any UDP datagram: nothing is ever cut by our own buffer.
 pub(super) const MAX_DATAGRAM: usize = 65_535;

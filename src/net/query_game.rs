@@ -13,7 +13,8 @@ use super::resolve::split;
 use crate::games::{Game, QueryPort};
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
-use crate::protocol::{Protocol, StatusQuery};
+use crate::protocol::Protocol;
+use crate::status_query::StatusQuery;
 
 /// How long one port has the host to itself before the next is tried.
 const STAGGER: Duration = Duration::from_millis(600);

@@ -14,7 +14,7 @@ use super::slots::{Known, Slot, Slots};
 use super::timer_queue::TimerQueue;
 use crate::address::{canonical, is_unicast};
 use crate::bucket::{LeakyBucket, Rate};
-use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
+use crate::session::{Conversation, Handled, Machine, Outcome, Session, Timing, Transmit};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address space, with the
 /// same five verbs.
@@ -45,6 +45,7 @@ use crate::session::{Conversation, Outcome, Session, Timing, Transmit};
 ///
 /// ```
 /// use std::time::Instant;
+/// use queryport::session::Machine;
 /// use queryport::quake3::StatusQuery;
 /// use queryport::scan::Scanner;
 /// use queryport::{Limits, QueryOptions, ScanOptions, Timing};
@@ -166,10 +167,12 @@ impl<C: Conversation> Scanner<C> {
             stats: ScanStats::default(),
         }
     }
+}
 
+impl<C: Conversation> Machine for Scanner<C> {
     /// Appends the next datagram to `out` and says where it goes; `None` when nothing may be sent now. Retries and
     /// next steps go before new targets.
-    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = now;
         self.admission.handle_time(now);
         if self.blocked_until(now).is_some() {
@@ -203,7 +206,7 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// Takes a datagram from anywhere.
-    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         self.now = now;
         self.stats.datagrams = self.stats.datagrams.saturating_add(1);
         let length = with_headers(from, datagram.len());
@@ -213,7 +216,8 @@ impl<C: Conversation> Scanner<C> {
         }
         let from = canonical(from);
         let (mut is_first, mut reservation) = (false, None);
-        match self.slots.known(from) {
+        let known = self.slots.known(from);
+        match known {
             Some(Known::Slot(slot_index)) => {
                 if let Some(slot) = self.slots.get_mut(slot_index) {
                     let (count, most) = &mut slot.datagrams;
@@ -229,12 +233,16 @@ impl<C: Conversation> Scanner<C> {
             Some(Known::Waiting) | None => self.stats.foreign = self.stats.foreign.saturating_add(1),
         }
         self.admission.received(now, datagram.len(), is_first, reservation);
+        if matches!(known, Some(Known::Slot(_) | Known::Ended(_))) {
+            Handled::Reply
+        } else {
+            Handled::Ignored
+        }
     }
 
     /// When to call the scan again if no datagram arrives: in the past while a result waits to be taken or a datagram may
     /// be sent at once, `None` when nothing is under way.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    fn poll_timeout(&self) -> Option<Instant> {
         if !self.done.is_empty() {
             return Some(self.now);
         }
@@ -247,7 +255,7 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// Lets time pass. Early or repeated calls are harmless.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
         while let Some((at, slot_index)) = self.timers.first()
             && at <= now
@@ -259,7 +267,9 @@ impl<C: Conversation> Scanner<C> {
             self.settle(slot_index);
         }
     }
+}
 
+impl<C: Conversation> Scanner<C> {
     /// The network reported this address as unreachable (ICMP): ends its query. Nothing else is touched.
     pub fn handle_unreachable(&mut self, now: Instant, peer: SocketAddr) {
         if let Some(Known::Slot(slot_index)) = self.slots.known(canonical(peer))

@@ -14,7 +14,7 @@ use std::time::Instant;
 use super::options::ScanOptions;
 use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
-use crate::session::{Conversation, OnTimeout, Remaining, Timing, Verdict, Wait};
+use crate::session::{Conversation, Machine, OnTimeout, Remaining, Timing, Verdict, Wait};
 
 /// Understands one-letter datagrams: `d`one, `n`ext, `p`artial, `g`race; anything else is rejected. After the grace it
 /// asks on.

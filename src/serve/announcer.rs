@@ -8,7 +8,7 @@ use crate::address::canonical;
 use crate::error::AnnounceError;
 use crate::model::{Occupancy, ServerStatus};
 use crate::service::Service;
-use crate::session::{Machine, Transmit};
+use crate::session::{Handled, Machine, Transmit};
 use crate::{gamespy1, quake3};
 
 /// Shortest time between two heartbeats to one master.
@@ -21,6 +21,7 @@ const MAX_MASTERS: usize = 32;
 ///
 /// ```
 /// use std::time::Instant;
+/// use queryport::session::Machine;
 /// use queryport::serve::{Announcer, AnnouncerEvent};
 /// use queryport::{Protocol, ServerStatus};
 ///
@@ -117,6 +118,7 @@ impl Announcer {
     ///
     /// ```
     /// use std::time::Instant;
+    /// use queryport::session::Machine;
     /// use queryport::ServerStatus;
     /// use queryport::serve::Announcer;
     ///
@@ -200,9 +202,11 @@ impl Announcer {
             self.queue.extend(&masters);
         }
     }
+}
 
+impl Machine for Announcer {
     /// Appends the next heartbeat to `out` and says where it goes; `None` when none is due.
-    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = self.now.max(now);
         if self.queue.is_empty() && now >= self.next {
             self.queue.extend(&self.masters);
@@ -220,7 +224,7 @@ impl Announcer {
 
     /// Takes a datagram that arrived at the server's socket; only its masters' requests matter here, and the server must
     /// answer them.
-    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         self.now = self.now.max(now);
         let master = self.masters.iter().find(|master| self.protocol.is_master(**master, from));
         if let Some(&master) = master
@@ -229,49 +233,27 @@ impl Announcer {
         {
             self.asked.push_back(master);
         }
+        Handled::Ignored
     }
 
-    /// When to call [`Self::handle_timeout`] and [`Self::poll_transmit`] again: in the past while a heartbeat or an event
-    /// waits; `None` after [`Self::close`] and without masters.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        if self.asked.is_empty() { self.next_heartbeat() } else { Some(self.now) }
-    }
-
-    /// Lets time pass. Early or repeated calls are harmless.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        self.now = self.now.max(now);
-    }
-
-    /// What was noticed since the last call. A master that asks several times between two calls is reported once.
-    pub fn poll_event(&mut self) -> Option<AnnouncerEvent> {
-        self.asked.pop_front().map(AnnouncerEvent::Asked)
-    }
-
-    fn next_heartbeat(&self) -> Option<Instant> {
+    /// `None` after [`Self::close`] and without masters.
+    fn poll_timeout(&self) -> Option<Instant> {
         if !self.queue.is_empty() {
             return Some(self.now);
         }
         (!self.masters.is_empty()).then_some(self.next)
     }
+
+    /// Lets time pass. Early or repeated calls are harmless.
+    fn handle_timeout(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+    }
 }
 
-impl Machine for Announcer {
-    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        Self::poll_transmit(self, now, out)
-    }
-
-    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
-        Self::handle_datagram(self, now, from, datagram);
-    }
-
-    /// Events do not count: a driver of this trait takes none, and would never sleep.
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.next_heartbeat()
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        Self::handle_timeout(self, now);
+impl Announcer {
+    /// What was noticed since the last call: take it after each datagram. A master that asks several times between two calls is reported once.
+    pub fn poll_event(&mut self) -> Option<AnnouncerEvent> {
+        self.asked.pop_front().map(AnnouncerEvent::Asked)
     }
 }
 
@@ -471,11 +453,8 @@ mod tests {
         let master = "192.0.2.9:27950".parse().unwrap();
         let mut hear = |from: &str, body: &[u8]| {
             announcer.handle_datagram(now, from.parse().unwrap(), &[b"\xff\xff\xff\xff", body].concat());
-            let waits = announcer.poll_timeout().is_some_and(|due| due <= now);
-            assert!(Machine::poll_timeout(&announcer).is_some_and(|due| due > now));
-            let event = announcer.poll_event();
-            assert_eq!(event.is_some(), waits, "an event is due at once");
-            event
+            assert!(announcer.poll_timeout().is_some_and(|due| due > now), "an event is no timer");
+            announcer.poll_event()
         };
         assert_eq!(hear("192.0.2.9:27950", b"getinfo 8aJ2"), Some(AnnouncerEvent::Asked(master)));
         assert_eq!(hear("[::ffff:192.0.2.9]:27950", b"getstatus"), Some(AnnouncerEvent::Asked(master)));

@@ -8,11 +8,12 @@ use std::time::Instant;
 use super::request::Request;
 use crate::model::{Player, Rules, ServerStatus, Team, Text, TextRef, ToStatus};
 use crate::options::{Dialect, QueryOptions};
-use crate::protocol::{Protocol, StatusQuery};
+use crate::protocol::Protocol;
 use crate::reply::Requester;
 use crate::secret::Secret;
 use crate::service::{Engine, Service};
-use crate::session::{Session, Timing};
+use crate::session::{Machine, Session, Timing};
+use crate::status_query::StatusQuery;
 use crate::template::Templates;
 
 /// A value of a status that clients do not get as it is, see [`Responder::losses`](super::Responder::losses).

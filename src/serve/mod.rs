@@ -14,4 +14,4 @@ mod responder;
 pub use announcer::{Announcer, AnnouncerEvent};
 pub use guard::GuardOptions;
 pub use loss::{Loss, LossReason};
-pub use responder::{Handled, Responder, ResponderStats};
+pub use responder::{Responder, ResponderStats};

@@ -12,11 +12,10 @@ use super::request::Request;
 use crate::address::is_unicast;
 use crate::gamespy4::snapshots::{self, Snapshots};
 use crate::model::ServerStatus;
-use crate::protocol::Protocol;
 use crate::reply::Requester;
 use crate::secret::Secret;
 use crate::service::Service;
-use crate::session::{Machine, Transmit};
+use crate::session::{Handled, Machine, Transmit};
 use crate::template::{Patched, Templates};
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
@@ -24,27 +23,6 @@ const MAX_QUEUED: usize = 1024;
 /// A reply that had to be encoded counts as at least so many bytes: short replies to ever other requests would take much of
 /// the processor's time.
 const ENCODING: u64 = 1024;
-
-/// What a [`Responder`] made of a datagram.
-///
-/// ```
-/// use queryport::serve::Handled;
-///
-/// /// Whether a datagram on the game's own socket is for the game.
-/// fn is_for_the_game(handled: Handled) -> bool {
-///     matches!(handled, Handled::NotARequest)
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Handled {
-    /// A request in this protocol: it was answered, or is one that servers leave unanswered.
-    Request(Protocol),
-    /// Not a request in any protocol of the responder: on a game's own socket, it is the game's.
-    NotARequest,
-    /// From an address that must not be answered.
-    Refused,
-}
 
 /// Counters of a responder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,7 +54,8 @@ pub struct ResponderStats {
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::serve::{Handled, Responder};
+/// use queryport::serve::Responder;
+/// use queryport::session::{Handled, Machine};
 /// use queryport::{Protocol, Secret, ServerStatus};
 ///
 /// # #[allow(clippy::disallowed_methods)]
@@ -88,7 +67,7 @@ pub struct ResponderStats {
 /// let client = "192.0.2.1:5000".parse()?;
 /// let handled = responder.handle_datagram(now, client, b"\xff\xff\xff\xffgetinfo");
 /// assert_eq!(handled, Handled::Request(Protocol::Quake3));
-/// assert_eq!(responder.handle_datagram(now, client, b"a move of the game"), Handled::NotARequest);
+/// assert_eq!(responder.handle_datagram(now, client, b"a move of the game"), Handled::Ignored);
 ///
 /// let mut out = Vec::new();
 /// assert_eq!(responder.poll_transmit(now, &mut out).unwrap().to, client);
@@ -211,9 +190,11 @@ impl Responder {
         let of = |service| losses(service, status, self.secret, self.requester.now, self.max_reply);
         self.services.iter().flat_map(of).collect()
     }
+}
 
+impl Machine for Responder {
     /// Appends the next reply to `out` and says where it goes; `None` when nothing waits.
-    pub fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+    fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let Waiting { to, reply, datagrams } = self.queue.front_mut()?;
         let to = *to;
         let len = datagrams.next().map_or(0, |index| reply.put(index, out));
@@ -225,7 +206,7 @@ impl Responder {
     }
 
     /// Takes a datagram; its reply waits in [`Self::poll_transmit`].
-    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         if !is_unicast(from) {
             self.stats.refused = self.stats.refused.saturating_add(1);
             return Handled::Refused;
@@ -235,7 +216,7 @@ impl Responder {
             services.find_map(|(index, service)| Some((index, service, Request::parse(service, datagram)?)))
         else {
             self.stats.ignored = self.stats.ignored.saturating_add(1);
-            return Handled::NotARequest;
+            return Handled::Ignored;
         };
         let handled = Handled::Request(service.engine.protocol());
         let proved = request.proves_its_address();
@@ -281,14 +262,15 @@ impl Responder {
     }
 
     /// When to call [`Self::poll_transmit`]: at once while a reply waits, else `None`.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    fn poll_timeout(&self) -> Option<Instant> {
         (!self.queue.is_empty()).then_some(self.requester.now)
     }
 
-    /// Lets time pass. A responder has no timers; the verb is there for [`Machine`].
-    pub const fn handle_timeout(&mut self, _now: Instant) {}
+    /// Does nothing: a responder has no timers.
+    fn handle_timeout(&mut self, _now: Instant) {}
+}
 
+impl Responder {
     /// Counters so far.
     #[must_use]
     pub const fn stats(&self) -> ResponderStats {
@@ -296,28 +278,11 @@ impl Responder {
     }
 }
 
-impl Machine for Responder {
-    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        Self::poll_transmit(self, now, out)
-    }
-
-    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
-        Self::handle_datagram(self, now, from, datagram);
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        Self::poll_timeout(self)
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        Self::handle_timeout(self, now);
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
 mod tests {
     use super::*;
+    use crate::protocol::Protocol;
 
     const GETINFO: &[u8] = b"\xff\xff\xff\xffgetinfo";
 
@@ -346,7 +311,7 @@ mod tests {
         a.handle_datagram(now, at_b, GETINFO);
         let mut reply = Vec::new();
         assert_eq!(a.poll_transmit(now, &mut reply).unwrap().to, at_b);
-        assert_eq!(b.handle_datagram(now, at_a, &reply), Handled::NotARequest);
+        assert_eq!(b.handle_datagram(now, at_a, &reply), Handled::Ignored);
         assert_eq!((b.stats().ignored, b.poll_transmit(now, &mut Vec::new())), (1, None));
     }
 

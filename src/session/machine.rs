@@ -1,9 +1,9 @@
-//! The methods of a state machine as a trait.
+//! The methods that all state machines share.
 
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use super::session::Transmit;
+use crate::protocol::Protocol;
 
 /// A state machine that sends and receives datagrams: the methods that all state machines of this crate share.
 ///
@@ -32,7 +32,7 @@ pub trait Machine {
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
 
     /// Handles a datagram that arrived.
-    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]);
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled;
 
     /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a datagram or a result waits to be
     /// taken, `None` when nothing is due.
@@ -42,13 +42,46 @@ pub trait Machine {
     fn handle_timeout(&mut self, now: Instant);
 }
 
+/// The destination and length of a datagram that `poll_transmit` appended to the caller's buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "a datagram is an address and some bytes")]
+pub struct Transmit {
+    /// The destination.
+    pub to: SocketAddr,
+    /// The number of bytes that were appended.
+    pub len: usize,
+}
+
+/// What a machine made of a datagram.
+///
+/// ```
+/// use queryport::session::Handled;
+///
+/// /// Whether a datagram on the game's own socket is for the game.
+/// fn is_for_the_game(handled: Handled) -> bool {
+///     matches!(handled, Handled::Ignored)
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Handled {
+    /// A request in this protocol: it was answered, or is one that servers leave unanswered.
+    Request(Protocol),
+    /// From a server that was asked, or a master's question to this one.
+    Reply,
+    /// Nothing for this machine: on a game's own socket, it is the game's.
+    Ignored,
+    /// From an address that must not be answered.
+    Refused,
+}
+
 impl<M: Machine + ?Sized> Machine for &mut M {
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         (**self).poll_transmit(now, out)
     }
 
-    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
-        (**self).handle_datagram(now, from, datagram);
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+        (**self).handle_datagram(now, from, datagram)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -65,9 +98,10 @@ impl<A: Machine, B: Machine> Machine for (A, B) {
         self.0.poll_transmit(now, out).or_else(|| self.1.poll_transmit(now, out))
     }
 
-    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
-        self.0.handle_datagram(now, from, datagram);
-        self.1.handle_datagram(now, from, datagram);
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+        let handled = [&mut self.0 as &mut dyn Machine, &mut self.1]
+            .map(|machine| machine.handle_datagram(now, from, datagram));
+        handled.into_iter().find(|handled| *handled != Handled::Ignored).unwrap_or(Handled::Ignored)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -101,8 +135,9 @@ mod tests {
             Some(Transmit { to: ([192, 0, 2, 1], 27960).into(), len: 1 })
         }
 
-        fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: &[u8]) {
+        fn handle_datagram(&mut self, _: Instant, _: SocketAddr, datagram: &[u8]) -> Handled {
             self.received += 1;
+            if datagram == [self.byte] { Handled::Reply } else { Handled::Ignored }
         }
 
         fn poll_timeout(&self) -> Option<Instant> {

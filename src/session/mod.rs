@@ -14,8 +14,7 @@
 //!             └────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! The [front page](crate#the-loop-of-every-state-machine) states the order of the calls. Every state machine of the crate
-//! has these methods: [`Scanner`](crate::scan::Scanner), [`Responder`](crate::serve::Responder),
+//! The [front page](crate#the-loop-of-every-state-machine) states the order of the calls. All state machines have the methods of [`Machine`]: [`Scanner`](crate::scan::Scanner), [`Responder`](crate::serve::Responder),
 //! [`Master`](crate::quake3::master::Master) and [`Announcer`](crate::serve::Announcer).
 
 mod conversation;
@@ -31,8 +30,8 @@ mod trace;
 
 pub use conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub(crate) use fragments::Fragments;
-pub use machine::Machine;
+pub use machine::{Handled, Machine, Transmit};
 pub(crate) use outcome::Outcome;
 pub use outcome::QueryStats;
-pub use session::{Session, Transmit};
+pub use session::Session;
 pub(crate) use timing::Timing;

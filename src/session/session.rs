@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
+use super::machine::{Handled, Machine, Transmit};
 use super::outcome::{Outcome, QueryStats};
 use super::timing::{Micros, Timing};
 use super::trace::QuerySpan;
@@ -13,21 +14,11 @@ use crate::error::{ParseError, QueryError};
 /// On shorter ways it is the schedulers of both machines that say when a datagram arrives, and nothing counts as early.
 const LEAST_EARLY: Duration = Duration::from_millis(2);
 
-/// The destination and length of a datagram that `poll_transmit` appended to the caller's buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a datagram is an address and some bytes")]
-pub struct Transmit {
-    /// The destination.
-    pub to: SocketAddr,
-    /// The number of bytes that were appended.
-    pub len: usize,
-}
-
 /// A query of one server as a state machine. See the [module](super) for its methods and their order.
 ///
 /// ```
 /// use std::time::Instant;
-/// use queryport::session::Session;
+/// use queryport::session::{Machine, Session};
 /// use queryport::{Limits, QueryOptions, Timing, quake3};
 ///
 /// # #[allow(clippy::disallowed_methods)]
@@ -129,9 +120,11 @@ impl<C: Conversation> Session<C> {
             span: QuerySpan::new(peer),
         }
     }
+}
 
+impl<C: Conversation> Machine for Session<C> {
     /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing to send.
-    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if !self.is_running() || !std::mem::take(&mut self.to_send) {
             return None;
         }
@@ -151,10 +144,10 @@ impl<C: Conversation> Session<C> {
     }
 
     /// Handles a datagram. Datagrams from other addresses are counted and ignored.
-    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         if canonical(from) != canonical(self.peer) {
             self.stats.foreign = self.stats.foreign.saturating_add(1);
-            return;
+            return Handled::Ignored;
         }
         // Datagrams must not keep the query alive.
         if now >= self.deadline() {
@@ -163,7 +156,7 @@ impl<C: Conversation> Session<C> {
         if !self.is_running() {
             self.stats.late = self.stats.late.saturating_add(1);
             self.span.late(datagram.len());
-            return;
+            return Handled::Reply;
         }
         let shortest = Duration::from(self.half_rtt);
         let is_early = shortest >= LEAST_EARLY && now.saturating_duration_since(self.sent_at) < shortest;
@@ -175,7 +168,7 @@ impl<C: Conversation> Session<C> {
             self.stats.rejected = self.stats.rejected.saturating_add(1);
             self.last_rejection = Some(error);
             self.span.rejected(&error);
-            return;
+            return Handled::Reply;
         }
         if let Some((Timer::Reply, _)) = self.timer {
             let since = now.saturating_duration_since(self.sent_at);
@@ -199,12 +192,12 @@ impl<C: Conversation> Session<C> {
             Verdict::Next => self.step(now),
             Verdict::Done(answer) => self.finish(now, answer),
         }
+        Handled::Reply
     }
 
     /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a request or the outcome waits to
     /// be taken, `None` once the outcome was taken.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::Running if self.to_send => Some(self.started),
             State::Running => Some(self.timer()),
@@ -214,7 +207,7 @@ impl<C: Conversation> Session<C> {
     }
 
     /// Handles the passage of time. Early and repeated calls are harmless.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    fn handle_timeout(&mut self, now: Instant) {
         if !self.is_running() {
             return;
         }
@@ -248,7 +241,9 @@ impl<C: Conversation> Session<C> {
             }
         }
     }
+}
 
+impl<C: Conversation> Session<C> {
     /// Ends the query because the network reported the server's address as unreachable (ICMP). What has arrived is
     /// the answer where the protocol allows it; otherwise the error is [`QueryError::Unreachable`].
     pub fn handle_unreachable(&mut self, now: Instant) {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
+use crate::session::Machine;
 
 /// A conversation of one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race; anything else is rejected.
 #[derive(Debug, Default)]

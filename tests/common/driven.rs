@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use queryport::session::{Conversation, Session};
+use queryport::session::{Conversation, Machine, Session};
 use queryport::{Outcome, QueryError, Timing};
 
 use super::at;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::QueryError;
-use queryport::session::{Conversation, Session};
+use queryport::session::{Conversation, Machine, Session};
 use queryport::{Outcome, Timing};
 
 use super::link::{Conditions, Datagram, Link};

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use queryport::session::{Conversation, Session};
+use queryport::session::{Conversation, Machine, Session};
 use queryport::{Outcome, QueryError, Timing};
 
 /// What happens at the client's socket.
@@ -42,7 +42,9 @@ pub fn replay<'a, C: Conversation>(
         };
         now = now.max(start + at);
         match event {
-            Event::Datagram(from, bytes) => session.handle_datagram(now, from, bytes),
+            Event::Datagram(from, bytes) => {
+                session.handle_datagram(now, from, bytes);
+            }
             Event::Unreachable => session.handle_unreachable(now),
         }
     }

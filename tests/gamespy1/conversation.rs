@@ -2,7 +2,7 @@
 use std::time::{Duration, Instant};
 
 use queryport::gamespy1::{Answer, Command, StatusQuery};
-use queryport::session::{Conversation, Session, Verdict};
+use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
     Completeness, Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, QueryError, QueryOptions, Service,
     Timing, ToStatus,

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use queryport::GameKey;
 use queryport::gamespy1::{Answer, Command, Request, StatusQuery};
 use queryport::serve::Responder;
+use queryport::session::Machine;
 use queryport::{Engine, QueryOptions, Service};
 use queryport::{Limits, Player, Protocol, QueryError, Rules, Secret, ServerStatus, Team, Timing, ToStatus};
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::Service;
 use queryport::gamespy4::{Answer, Command, Request, StatusQuery};
-use queryport::session::{Conversation, Session, Verdict};
+use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
     Detail, Dialect, Engine, ParseErrorKind, Player, QueryError, QueryOptions, ServerStatus, Timing,
     ToStatus, Verification,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use queryport::gamespy4::StatusQuery;
 use queryport::serve::Responder;
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{Engine, QueryOptions, Service};
 use queryport::{Player, Secret, ServerStatus};
 

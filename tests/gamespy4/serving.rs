@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use queryport::gamespy4::minecraft::Basic;
 use queryport::gamespy4::{Command, Form, Request, RequestId, Response, Selection};
 use queryport::serve::Responder;
+use queryport::session::Machine;
 use queryport::{Engine, Protocol, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
 

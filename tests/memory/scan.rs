@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
 use queryport::scan::Scanner;
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{ParseError, ParseErrorKind};
 use queryport::{Protocol, QueryOptions, ScanOptions, StatusQuery, Timing};
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
 use queryport::serve::{GuardOptions, Responder};
+use queryport::session::Machine;
 use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service};
 
 fn status() -> ServerStatus {

@@ -14,7 +14,7 @@ use queryport::quake3::Password;
 use queryport::quake3::master::ListRequest;
 use queryport::scan::Scanner;
 use queryport::serve::Responder;
-use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Transmit, Verdict};
+use queryport::session::{Conversation, Handled, Machine, OnTimeout, Remaining, Session, Transmit, Verdict};
 use queryport::{
     Client, Error, ErrorKind, Limits, Protocol, QueryError, QueryOptions, ScanOptions, Secret, ServerStatus,
     StatusQuery, Timing,
@@ -252,8 +252,9 @@ impl Machine for TooLong {
         Some(Transmit { to, len })
     }
 
-    fn handle_datagram(&mut self, _: Instant, from: SocketAddr, _: &[u8]) {
+    fn handle_datagram(&mut self, _: Instant, from: SocketAddr, _: &[u8]) -> Handled {
         self.waiting.extend([(from, 11), (from, 65_508), (from, 12)]);
+        Handled::Ignored
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

@@ -26,7 +26,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use queryport::serve::Responder;
-use queryport::session::{Machine, Transmit};
+use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Secret, ServerStatus, Service};
 use tokio::net::UdpSocket;
 
@@ -145,7 +145,9 @@ impl Machine for Ticker {
         Some(Transmit { to: self.to, len: 1 })
     }
 
-    fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: &[u8]) {}
+    fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> Handled {
+        Handled::Ignored
+    }
 
     fn poll_timeout(&self) -> Option<Instant> {
         Some(self.next)

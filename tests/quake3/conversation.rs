@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::quake3::{Request, StatusQuery};
-use queryport::session::{Conversation, Session, Verdict};
+use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
     Dialect, ParseErrorKind, Protocol, QueryError, QueryOptions, Service, Timing, ToStatus, Verification,
 };

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use queryport::Secret;
 use queryport::lists::ListPart;
 use queryport::quake3::master::{Master, Options};
+use queryport::session::Machine;
 
 use crate::common::link::Random;
 use crate::master::register;

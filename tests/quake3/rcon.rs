@@ -6,7 +6,7 @@ use queryport::quake3::{
     Command, Password, RconAnswer, RconError, RconQuery, Reply, ReplyForm, Request, SecureMode, print,
 };
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Engine, Limits, QueryError, Service, Timing};
+use queryport::{Limits, QueryError, Timing};
 
 use crate::common::link::Conditions;
 use crate::common::pair::play;
@@ -160,7 +160,7 @@ fn signed_commands_that_a_real_server_took() {
 #[cfg(feature = "secure-rcon")]
 #[test]
 fn signed_commands_over_a_bad_link() {
-    use queryport::ServerStatus;
+    use queryport::{Engine, ServerStatus, Service};
 
     let options = Service::new(Engine::DarkPlaces);
     let mut answered = 0;

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use queryport::serve::{GuardOptions, Responder};
+use queryport::session::Machine;
 use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service};
 
 /// Forged requests a second.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::serve::Responder;
+use queryport::session::Machine;
 use queryport::{Engine, Player, Protocol, Requester, Secret, ServerStatus, Service, Team};
 use queryport::{gamespy1, gamespy4, quake3, ut2004};
 

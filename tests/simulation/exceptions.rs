@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use queryport::lists::Quake3List;
 use queryport::quake3::master::ListRequest;
 use queryport::quake3::{Password, RconQuery};
-use queryport::session::{Conversation, OnTimeout, Remaining, Session, Verdict};
+use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict};
 use queryport::{
     Answer, Detail, Limits, Protocol, QueryOptions, StatusQuery, Timing, ToStatus, Verification, ut2004,
 };
@@ -263,7 +263,9 @@ fn copies_that_arrive_a_round_trip_after_another_request_read_as_its_answer() {
         }
         now += Duration::from_millis(40);
         match code {
-            Some(0) => session.handle_datagram(now, SERVER, INFO),
+            Some(0) => {
+                session.handle_datagram(now, SERVER, INFO);
+            }
             Some(_) => {
                 session.handle_datagram(now, SERVER, &first);
                 session.handle_datagram(now, SERVER, &last);

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::session::{Conversation, Session};
+use queryport::session::{Conversation, Machine, Session};
 use queryport::{Detail, Outcome, Protocol, QueryError, ServerStatus, Timing};
 
 use crate::client::{AnyResult, CLIENT, Client, SERVER, timing};

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use queryport::serve::Responder;
+use queryport::session::Machine;
 use queryport::{Engine, Protocol, Requester, Secret, ServerStatus, Service, gamespy4};
 
 use crate::common::captures;

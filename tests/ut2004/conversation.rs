@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use queryport::session::Machine;
 use queryport::ut2004::{Answer, Command, FString, PlayerRecord, Request, StatusQuery};
 use queryport::{
     Completeness, Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, QueryError, QueryOptions,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bytes::Bytes;
+use queryport::session::Machine;
 use queryport::ut2004::{Answer, Body, Command, FString, PlayerRecord, Request, Response, StatusQuery};
 use queryport::{Completeness, Limits, Outcome, Part, QueryError, QueryOptions, Timing};
 

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use queryport::model::{Charset, Colours, Style};
-use queryport::serve::{Handled, Responder};
+use queryport::serve::Responder;
+use queryport::session::Handled;
+use queryport::session::Machine;
 use queryport::ut2004::{Body, Command, FString, Info, Request, Response};
 use queryport::{Engine, Service};
 use queryport::{Limits, Player, Protocol, Secret, ServerStatus, Text, ToStatus};
@@ -181,7 +183,7 @@ fn a_responder_takes_only_the_versions_that_clients_send() {
     for other in
         [[1, 0, 0, 0, 0], [0x76, 0, 0, 0, 1], [0x81, 0, 0, 0, 2], [0x79, 1, 0, 0, 0], [0, 0, 0, 0x79, 0]]
     {
-        assert_eq!(responder.handle_datagram(now, at(CLIENT), &other), Handled::NotARequest, "{other:x?}");
+        assert_eq!(responder.handle_datagram(now, at(CLIENT), &other), Handled::Ignored, "{other:x?}");
     }
     let gamespy1 = responder.handle_datagram(now, at(CLIENT), br"\info\");
     assert_eq!(gamespy1, Handled::Request(Protocol::GameSpy1));

@@ -17,10 +17,10 @@ use super::target::{Pulled, ScanTarget, Targets};
 use crate::net::client::Client;
 use crate::net::error::Error;
 use crate::net::exchange::now;
-use crate::protocol::StatusQuery;
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned, Scanner};
-use crate::session::{Conversation, Timing};
+use crate::session::{Conversation, Machine, Timing};
+use crate::status_query::StatusQuery;
 
 /// The receive buffer that is asked for, in bytes.
 const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
@@ -347,7 +347,9 @@ fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
 
 fn handle<C: Conversation>(scanner: &mut Scanner<C>, now: Instant, from: SocketAddr, incoming: Incoming<'_>) {
     match incoming {
-        Incoming::Datagram(bytes) => scanner.handle_datagram(now, from, bytes),
+        Incoming::Datagram(bytes) => {
+            scanner.handle_datagram(now, from, bytes);
+        }
         Incoming::Unreachable => scanner.handle_unreachable(now, from),
     }
 }

@@ -10,8 +10,9 @@ use tokio::task::JoinSet;
 use crate::net::client::Client;
 use crate::net::error::Error;
 use crate::options::QueryOptions;
-use crate::protocol::{Protocol, StatusQuery};
+use crate::protocol::Protocol;
 use crate::session::Conversation;
+use crate::status_query::StatusQuery;
 
 /// Host names that are looked up at a time.
 const MAX_LOOKUPS: usize = 32;

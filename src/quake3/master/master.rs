@@ -11,6 +11,7 @@ use super::outbox::{self, Outbox, Sending};
 use super::registry::{BYTES_PER_SERVER, Entry, Listing, Registry};
 use crate::address::canonical;
 use crate::limits::Limits;
+use crate::protocol::Protocol;
 use crate::quake3::wire::challenge;
 use crate::quake3::wire::get_servers::ListRequest;
 use crate::quake3::wire::infostring::InfoString;
@@ -18,7 +19,7 @@ use crate::quake3::wire::request::{Command, Request};
 use crate::quake3::wire::response::{Kind, Response};
 use crate::scope::Scope;
 use crate::secret::Secret;
-use crate::session::{Machine, Transmit};
+use crate::session::{Handled, Machine, Transmit};
 use crate::token::TokenIssuer;
 
 /// A challenge is valid for one to two of these.
@@ -44,6 +45,7 @@ const HEAD: usize = 12;
 ///
 /// ```
 /// use std::time::Instant;
+/// use queryport::session::Machine;
 /// use queryport::quake3::master::{Master, MasterEvent, Options};
 /// use queryport::Secret;
 ///
@@ -153,10 +155,12 @@ impl Master {
             options,
         }
     }
+}
 
+impl Machine for Master {
     /// Appends the next datagram to `out` and says where it goes; `None` when there is none, or not yet: lists are
     /// paced, see [`Self::poll_timeout`].
-    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = self.now.max(now);
         let before = out.len();
         let to = match self.requests.pop_front() {
@@ -171,12 +175,15 @@ impl Master {
     }
 
     /// Takes a datagram that arrived.
-    pub fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         self.now = self.now.max(now);
         let from = canonical(from);
         let request = Request::parse(datagram).map(|request| request.command);
         let counter = match request {
-            _ if !Scope::Any.admits(from) => &mut self.stats.ignored,
+            _ if !Scope::Any.admits(from) => {
+                self.stats.ignored = self.stats.ignored.saturating_add(1);
+                return Handled::Refused;
+            }
             Ok(Command::Heartbeat { tag }) => match self.ask(now, from, tag, datagram.len()) {
                 Some(()) => &mut self.stats.heartbeats,
                 None => &mut self.stats.heartbeats_refused,
@@ -185,24 +192,31 @@ impl Master {
                 Some(()) => &mut self.stats.lists,
                 None => &mut self.stats.lists_refused,
             },
-            Ok(_) => &mut self.stats.ignored,
-            Err(_) => match Response::parse(datagram, &Limits::default()) {
-                Ok(response) if response.kind() == Kind::Info => self.list(now, from, response.info()),
-                _ => &mut self.stats.ignored,
+            _ => match Response::parse(datagram, &Limits::default()) {
+                Ok(response) if response.kind() == Kind::Info => {
+                    let counter = self.list(now, from, response.info());
+                    *counter = counter.saturating_add(1);
+                    return Handled::Reply;
+                }
+                _ => {
+                    self.stats.ignored = self.stats.ignored.saturating_add(1);
+                    return Handled::Ignored;
+                }
             },
         };
         *counter = counter.saturating_add(1);
+        Handled::Request(Protocol::Quake3)
     }
 
-    /// When to call [`Self::handle_timeout`] and [`Self::poll_transmit`] again, if nothing arrives before: in the past while
-    /// a datagram can be sent or an event waits, `None` when nothing is due.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        if self.events.is_empty() { self.next_timer() } else { Some(self.now) }
+    /// `None` when nothing is due. Lists are paced.
+    fn poll_timeout(&self) -> Option<Instant> {
+        let request = (!self.requests.is_empty()).then_some(self.now);
+        let sweep = (self.servers.len() > 0).then_some(self.next_sweep);
+        [request, self.lists.ready_at(self.now), sweep].into_iter().flatten().min()
     }
 
     /// Lets time pass: removes the servers that have expired. Early or repeated calls are harmless.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    fn handle_timeout(&mut self, now: Instant) {
         self.now = self.now.max(now);
         if now >= self.next_sweep {
             self.next_sweep = after(now, SWEEP);
@@ -210,8 +224,10 @@ impl Master {
             self.servers.expire(now, |server| push_event(events, MasterEvent::Expired(server)));
         }
     }
+}
 
-    /// What happened to the list since the last call, oldest first. Of events that nobody takes, the latest 256 are
+impl Master {
+    /// What happened to the list since the last call, oldest first: take it after each datagram and timeout. Of events that nobody takes, the latest 256 are
     /// kept.
     pub fn poll_event(&mut self) -> Option<MasterEvent> {
         self.events.pop_front()
@@ -238,13 +254,6 @@ impl Master {
             .saturating_add(MAX_EVENTS.saturating_mul(size_of::<MasterEvent>()))
             .saturating_mul(2);
         servers.saturating_add(outbox::BYTES).saturating_add(queues).saturating_add(size_of::<Self>())
-    }
-
-    /// When something can be sent, or the table is swept.
-    fn next_timer(&self) -> Option<Instant> {
-        let request = (!self.requests.is_empty()).then_some(self.now);
-        let sweep = (self.servers.len() > 0).then_some(self.next_sweep);
-        [request, self.lists.ready_at(self.now), sweep].into_iter().flatten().min()
     }
 
     /// A heartbeat: asks the server for its description. `None`: it is refused.
@@ -292,25 +301,6 @@ impl Master {
         let mut tags = games::tags(&self.options.tags).map(|(_, tag)| tag);
         let tag = tags.find(|tag| self.tokens.verify_for(now, server, tag.index, is_ours));
         tag.filter(|_| self.options.scope.admits(server))
-    }
-}
-
-impl Machine for Master {
-    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        Self::poll_transmit(self, now, out)
-    }
-
-    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
-        Self::handle_datagram(self, now, from, datagram);
-    }
-
-    /// Events do not count: a driver of this trait takes none, and would never sleep.
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.next_timer()
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        Self::handle_timeout(self, now);
     }
 }
 

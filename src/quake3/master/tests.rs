@@ -12,6 +12,7 @@ use crate::quake3::wire::list_part::ListPart;
 use crate::quake3::wire::request::{Command, Request};
 use crate::scope::Scope;
 use crate::secret::Secret;
+use crate::session::Machine;
 
 /// A master with fake servers and clients around it, in virtual time.
 struct Rig {

@@ -8,6 +8,7 @@ use queryport::Secret;
 use queryport::lists::ListPart;
 use queryport::quake3::master::{Master, Options};
 use queryport::quake3::{Command, Request};
+use queryport::session::Machine;
 
 use super::genes::{Attacker, Figures, Gene, Random};
 use super::play::{address, networks};

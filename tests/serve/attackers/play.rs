@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use queryport::Secret;
 use queryport::serve::{GuardOptions, Responder};
+use queryport::session::Machine;
 
 use super::genes::{Attacker, Figures, Gene, Random};
 use super::subjects::{Request, Subject};

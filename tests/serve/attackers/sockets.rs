@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use queryport::net::serve;
 use queryport::serve::Responder;
-use queryport::session::{Machine, Transmit};
+use queryport::session::{Handled, Machine, Transmit};
 use tokio::runtime::{Builder, Runtime};
 
 use super::play::Wire;
@@ -32,10 +32,11 @@ impl Machine for Clocked {
         transmit
     }
 
-    fn handle_datagram(&mut self, _: Instant, from: SocketAddr, datagram: &[u8]) {
-        self.responder.handle_datagram(self.now, from, datagram);
+    fn handle_datagram(&mut self, _: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+        let handled = self.responder.handle_datagram(self.now, from, datagram);
         self.replies = 0;
         self.is_handled.set(true);
+        handled
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
