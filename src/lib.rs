@@ -140,7 +140,7 @@
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
 //!    service, session
-//! 0  address, bucket, error, game_key, limits, scope, secret, sketch, template, text, token
+//! 0  address, bucket, error, game_key, limits, secret, text
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
@@ -203,16 +203,12 @@ mod protocol;
 pub mod quake3;
 mod reply;
 pub mod scan;
-mod scope;
 mod secret;
 pub mod serve;
 mod service;
 pub mod session;
-mod sketch;
 mod status_query;
-mod template;
 mod text;
-mod token;
 pub mod ut2004;
 
 pub use error::{AnnounceError, EncodeError, ErrorKind, ListError, ParseError, ParseErrorKind, QueryError};
@@ -221,22 +217,20 @@ pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
 pub use lists::ServerList;
 pub use model::completeness::{Completeness, Part, Verification};
-pub use model::detail::Detail;
 pub use model::rules::Rules;
 pub use model::status::{Player, ServerStatus, Team, ToStatus};
 pub use model::text::Text;
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub use net::{client::Client, error::Error, query::Query, scan::Scan};
-pub use options::{Dialect, QueryOptions};
+pub use options::{Detail, Dialect, QueryOptions};
 pub use protocol::{Protocol, UnknownProtocol};
 pub use reply::Requester;
 pub use scan::options::ScanOptions;
-pub use secret::Secret;
+pub use secret::{Secret, TokenIssuer};
 pub use service::{Engine, Service};
 pub use session::{outcome::Outcome, timing::Timing};
 pub use status_query::{Answer, StatusQuery};
-pub use token::TokenIssuer;
 
 /// The README's example is compiled.
 #[cfg(all(doctest, feature = "tokio"))]

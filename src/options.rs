@@ -1,7 +1,6 @@
 //! The options of a query, common to clients, single queries and scans.
 
 use crate::limits::Limits;
-use crate::model::Detail;
 
 /// The options of a query: detail, limits, dialect. [`Client`](crate::Client), the queries of each protocol and the targets of
 /// a scan take the same options.
@@ -104,4 +103,26 @@ pub enum Dialect {
     /// UT2004, knows only the requests for one list each, types 1 and 2. Other servers send both lists for one request,
     /// type 3, as the game's own browser asks; one that does not answer it is asked for each list.
     SeparateLists,
+}
+
+/// How much of a server's status to request; default [`Detail::Full`].
+///
+/// ```
+/// use queryport::{Detail, QueryOptions};
+///
+/// // A server browser refreshes many servers without their rules and players.
+/// let refresh = QueryOptions::default().with_detail(Detail::Short);
+/// assert_ne!(refresh, QueryOptions::default(), "the default is `Full`");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Detail {
+    /// The description: name, map, counts. One small datagram in every protocol except GameSpy v4, where a challenge
+    /// precedes it and only Minecraft servers send it.
+    Short,
+    /// The description, the rules and the players.
+    #[default]
+    Full,
 }

@@ -1,13 +1,11 @@
-//! The sender of a request, which the server side of every protocol takes, and the datagrams of a reply.
-
-use std::net::SocketAddr;
-use std::time::Instant;
-
-use bytes::Bytes;
+//! The sender of a request, and replies that are encoded once and sent many times.
 
 use crate::secret::Secret;
-use crate::template::Patched;
-use crate::token::TokenIssuer;
+use crate::secret::TokenIssuer;
+use bytes::Bytes;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// The sender of a request, and the state that a server keeps across requests. Each protocol uses the fields that it needs.
 ///
@@ -49,7 +47,7 @@ impl Requester {
             address,
             now,
             number: 1,
-            tokens: TokenIssuer::new(secret, crate::token::WINDOW, now),
+            tokens: TokenIssuer::new(secret, crate::secret::WINDOW, now),
             snapshot: 0,
             verified: None,
         }
@@ -65,4 +63,237 @@ pub(crate) fn datagrams(reply: Option<Patched>) -> Vec<Bytes> {
         datagram.into()
     };
     (0..reply.len()).map(put).collect()
+}
+
+/// Most datagrams of one reply.
+const MAX_DATAGRAMS: usize = 128;
+/// Longest [`Patch`], in bytes: the longest challenge of Quake 3 that is quoted.
+const MAX_PATCH: usize = 128;
+/// Most templates that are kept, and most bytes of them. A larger one is encoded for every reply.
+const MAX_TEMPLATES: usize = 64;
+const MAX_BYTES: usize = 256 << 10;
+
+/// The datagrams of a reply without its [`Patch`]: they depend on the status and the kind of the request only.
+#[derive(Debug, Default)]
+pub(crate) struct Template {
+    /// The datagrams, one behind the other.
+    pub(crate) bytes: Vec<u8>,
+    /// Where each begins, and where the patch is inserted into it.
+    starts: Vec<(usize, Option<usize>)>,
+}
+
+impl Template {
+    /// Begins the next datagram.
+    pub(crate) fn begin(&mut self) {
+        self.starts.push((self.bytes.len(), None));
+    }
+
+    /// The patch follows what was written of the current datagram.
+    pub(crate) fn patch_here(&mut self) {
+        self.patch_at(self.bytes.len());
+    }
+
+    /// The patch is inserted into the current datagram at this position of [`Self::bytes`].
+    pub(crate) fn patch_at(&mut self, position: usize) {
+        if let Some((_, patch_at)) = self.starts.last_mut() {
+            *patch_at = Some(position);
+        }
+    }
+
+    /// The number of datagrams.
+    pub(crate) const fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// What precedes the patch in a datagram, and what follows it where there is one.
+    fn parts(&self, index: usize) -> (&[u8], Option<&[u8]>) {
+        let Some(&(start, patch_at)) = self.starts.get(index) else { return (&[], None) };
+        let end = self.starts.get(index.saturating_add(1)).map_or(self.bytes.len(), |(end, _)| *end);
+        let before = self.bytes.get(start..patch_at.unwrap_or(end)).unwrap_or_default();
+        (before, patch_at.and_then(|position| self.bytes.get(position..end)))
+    }
+}
+
+/// What a request alone decides of its reply: the challenge or the id that it quotes, the reply's number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patch {
+    length: usize,
+    bytes: [u8; MAX_PATCH],
+}
+
+impl Patch {
+    /// No bytes.
+    pub(crate) const NONE: Self = Self { length: 0, bytes: [0; MAX_PATCH] };
+
+    /// The bytes that `write` writes, 128 at most.
+    pub(crate) fn new(write: impl FnOnce(&mut &mut [u8])) -> Self {
+        let mut patch = Self::NONE;
+        let mut unused = patch.bytes.as_mut_slice();
+        write(&mut unused);
+        patch.length = MAX_PATCH.saturating_sub(unused.len());
+        patch
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// A reply: what its kind of request has in common, and what its own request decides.
+#[derive(Debug, Clone)]
+pub(crate) struct Patched {
+    template: Arc<Template>,
+    patch: Patch,
+}
+
+impl Patched {
+    /// `None` without any datagram.
+    pub(crate) fn new(template: Arc<Template>, patch: Patch) -> Option<Self> {
+        (template.len() > 0).then_some(Self { template, patch })
+    }
+
+    /// The number of datagrams.
+    pub(crate) fn len(&self) -> usize {
+        self.template.len()
+    }
+
+    /// The number and the bytes of the first datagrams that fit into these bounds, and 128 datagrams.
+    pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> (usize, usize) {
+        let (mut count, mut bytes) = (0_usize, 0_usize);
+        while count < self.len().min(MAX_DATAGRAMS).min(max_datagrams) {
+            let (before, behind) = self.template.parts(count);
+            let patched = behind.map_or(0, |behind| behind.len().saturating_add(self.patch.length));
+            let sum = bytes.saturating_add(before.len()).saturating_add(patched);
+            if sum > max_bytes {
+                break;
+            }
+            (count, bytes) = (count.saturating_add(1), sum);
+        }
+        (count, bytes)
+    }
+
+    /// Appends a datagram and returns its length.
+    pub(crate) fn put(&self, index: usize, out: &mut Vec<u8>) -> usize {
+        let start = out.len();
+        let (before, behind) = self.template.parts(index);
+        out.extend_from_slice(before);
+        if let Some(behind) = behind {
+            out.extend_from_slice(self.patch.bytes());
+            out.extend_from_slice(behind);
+        }
+        out.len().saturating_sub(start)
+    }
+}
+
+/// The latest templates, bounded in number and bytes, so that the replies of an unchanged status are encoded once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Templates {
+    /// The latest used stands first.
+    kept: Vec<(Key, Arc<Template>)>,
+    bytes: usize,
+    /// What the next template is of: a service and a status, each by its number.
+    pub(crate) of: (usize, u64),
+    /// How many were encoded.
+    pub(crate) encoded: u64,
+}
+
+/// A service, a status, and the kind of the request.
+type Key = (usize, u64, u32);
+
+impl Templates {
+    /// The template of this kind of request: the one that is kept, or what `encode` writes.
+    pub(crate) fn get(&mut self, kind: u32, encode: impl FnOnce(&mut Template)) -> Arc<Template> {
+        let key = (self.of.0, self.of.1, kind);
+        if let Some(index) = self.kept.iter().position(|(known, _)| *known == key)
+            && let Some(used) = self.kept.get_mut(..=index)
+        {
+            used.rotate_right(1);
+            if let Some((_, template)) = used.first() {
+                return Arc::clone(template);
+            }
+        }
+        let template = self.encode(encode);
+        let length = template.bytes.len();
+        if length <= MAX_BYTES {
+            self.bytes = self.bytes.saturating_add(length);
+            self.kept.insert(0, (key, Arc::clone(&template)));
+            while (self.kept.len() > MAX_TEMPLATES || self.bytes > MAX_BYTES)
+                && let Some((_, oldest)) = self.kept.pop()
+            {
+                self.bytes = self.bytes.saturating_sub(oldest.bytes.len());
+            }
+        }
+        template
+    }
+
+    /// A template that is not kept.
+    pub(crate) fn encode(&mut self, encode: impl FnOnce(&mut Template)) -> Arc<Template> {
+        self.encoded = self.encoded.wrapping_add(1);
+        let mut template = Template::default();
+        encode(&mut template);
+        Arc::new(template)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(templates: &mut Templates, kind: u32, length: usize) -> bool {
+        let mut is_new = false;
+        templates.get(kind, |template| {
+            is_new = true;
+            template.begin();
+            template.bytes.resize(length, b'x');
+        });
+        is_new
+    }
+
+    #[test]
+    fn the_patch_is_inserted_where_the_template_says() {
+        let mut template = Template::default();
+        template.begin();
+        template.bytes.extend_from_slice(b"ab");
+        template.patch_here();
+        template.bytes.extend_from_slice(b"cd");
+        template.begin();
+        template.bytes.extend_from_slice(b"ef");
+        let reply = Patched::new(Arc::new(template), Patch::new(|out| bytes::BufMut::put_slice(out, b"123")))
+            .unwrap();
+        let mut out = Vec::new();
+        assert_eq!(
+            (reply.put(0, &mut out), reply.put(1, &mut out), out.as_slice()),
+            (7, 2, &b"ab123cdef"[..])
+        );
+        assert_eq!([6, 7, 8, 9].map(|most| reply.fitting(9, most)), [(0, 0), (1, 7), (1, 7), (2, 9)]);
+        assert!(Patched::new(Arc::default(), Patch::NONE).is_none());
+    }
+
+    #[test]
+    fn a_template_is_encoded_once_for_each_kind_status_and_service() {
+        let mut templates = Templates::default();
+        for of in [(0, 1), (0, 2), (1, 1)] {
+            templates.of = of;
+            assert_eq!(
+                [3, 4, 3, 4].map(|kind| encoded(&mut templates, kind, 10)),
+                [true, true, false, false]
+            );
+        }
+    }
+
+    #[test]
+    fn templates_are_bounded_in_number_and_bytes_and_the_oldest_goes() {
+        let mut templates = Templates::default();
+        for kind in 0..1000 {
+            assert!(encoded(&mut templates, kind, 100));
+            assert!(!encoded(&mut templates, 0, 100), "used all the time");
+        }
+        assert_eq!((templates.kept.len(), templates.bytes), (MAX_TEMPLATES, MAX_TEMPLATES * 100));
+        for kind in 1000..1010 {
+            encoded(&mut templates, kind, MAX_BYTES / 3);
+        }
+        assert_eq!((templates.kept.len(), templates.bytes), (3, MAX_BYTES / 3 * 3));
+        assert!(encoded(&mut templates, 2000, MAX_BYTES + 1) && encoded(&mut templates, 2000, MAX_BYTES + 1));
+        assert_eq!(templates.kept.len(), 3);
+    }
 }

@@ -8,8 +8,7 @@ use super::answer::answer::{Answer, Asked};
 use super::answer::reassembly::{Progress, Reassembly};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::model::Detail;
-use crate::options::{Dialect, QueryOptions};
+use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Queries a server's status: `\status\`, or `\basic\\info\` for [`Detail::Short`], or any commands.

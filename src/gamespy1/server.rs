@@ -6,9 +6,9 @@ use super::from_status::{Sections, encoded};
 use super::wire::packer::Packer;
 use super::wire::request::{Command, Request};
 use crate::model::{Rules, ServerStatus};
+use crate::reply::{Patch, Patched, Template, Templates};
 use crate::reply::{Requester, datagrams};
 use crate::service::{Engine, Service};
-use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
 
 /// Longest text that is sent back for `\echo\`, in bytes.

@@ -9,8 +9,7 @@ use super::wire::request::{Command, Request, RequestId, Selection};
 use super::wire::response::{Challenge, Data, Framing, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::Detail;
-use crate::options::{Dialect, QueryOptions};
+use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks for everything: keys, players and teams.

@@ -7,8 +7,8 @@ use super::wire::request::DATA;
 use super::wire::response::put_head;
 use super::wire::sections::{Content, Field, Pair};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
+use crate::reply::Template;
 use crate::service::Engine;
-use crate::template::Template;
 use crate::text::number;
 
 /// Most rows in several datagrams: a continued column has its row number in one byte.

@@ -22,9 +22,9 @@ use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::wire::sections::{Layout, Portion};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
+use crate::reply::{Patch, Patched, Template, Templates};
 use crate::reply::{Requester, datagrams};
 use crate::service::{Engine, Service};
-use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
 
 /// Length of a selection of everything. Minecraft's servers look at nothing else.

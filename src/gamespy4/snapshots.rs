@@ -8,7 +8,7 @@ use super::token;
 use super::wire::request::Command;
 use crate::model::ServerStatus;
 use crate::reply::Requester;
-use crate::token::LONGEST;
+use crate::secret::LONGEST;
 
 /// Most statuses that are kept. With fewer changes in 30 s, every token serves for as long as it is valid.
 const MAX_SNAPSHOTS: usize = 64;

@@ -151,9 +151,9 @@ use std::time::Instant;
 
 use crate::session::Timing;
 
+pub use crate::address::Scope;
 pub use crate::error::ListError;
 pub use crate::quake3::wire::list_part::ListPart;
-pub use crate::scope::Scope;
 pub use cod4x::Cod4xList;
 pub use gamespy1::{GameSpy1List, ListFormat};
 pub use gamespy2_request::GameSpy2List;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use super::server_list::{ListCompleteness, ServerList};
+use crate::address::Scope;
 use crate::address::canonical;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::quake3::wire::get_servers::ListRequest;
 use crate::quake3::wire::list_part::ListPart;
 use crate::quake3::wire::request::{Command, Request};
-use crate::scope::Scope;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks a master for its list and collects its datagrams, in whatever order they come.

@@ -5,10 +5,8 @@
 //! the root of the crate: [`ServerStatus`] and its parts.
 
 pub(crate) mod completeness;
-pub(crate) mod detail;
 #[cfg(feature = "serde")]
 mod json;
-pub(crate) mod occupancy;
 pub(crate) mod rules;
 pub(crate) mod status;
 pub(crate) mod text;
@@ -17,12 +15,11 @@ pub use crate::text::charset::Charset;
 pub use crate::text::colour::{Colour, Colours};
 pub use completeness::Missing;
 pub(crate) use completeness::{Completeness, Verification};
-pub(crate) use detail::Detail;
 #[cfg(feature = "serde")]
 pub use json::Detailed;
-pub(crate) use occupancy::Occupancy;
 pub(crate) use rules::Rules;
 pub(crate) use rules::RulesBuilder;
+pub(crate) use status::Occupancy;
 pub(crate) use status::{Player, ServerStatus, Team, ToStatus};
 pub(crate) use text::Text;
 pub use text::{Span, Style, TextRef};

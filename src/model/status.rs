@@ -1,10 +1,10 @@
 //! The owned, normalised status.
 
-use std::time::Duration;
-
-use super::completeness::{Completeness, Verification};
+use super::completeness::Completeness;
+use super::completeness::Verification;
 use super::rules::Rules;
 use super::text::Text;
+use std::time::Duration;
 
 /// The normalised status of a server: its name, the match, the players.
 ///
@@ -199,4 +199,23 @@ pub struct Team {
     pub score: Option<i64>,
     /// Every other key and value of the team.
     pub extra: Rules,
+}
+
+/// Whether a server is empty, full or neither: what masters filter by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occupancy {
+    Empty,
+    Some,
+    Full,
+}
+
+impl Occupancy {
+    /// The occupancy of a server with this many players and slots.
+    pub(crate) const fn new(players: u32, slots: u32) -> Self {
+        match players {
+            0 => Self::Empty,
+            players if players >= slots => Self::Full,
+            _ => Self::Some,
+        }
+    }
 }

@@ -9,8 +9,8 @@ use super::wire::request::{Command, Request};
 use super::wire::response::{Kind, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Detail, Verification};
-use crate::options::{Dialect, QueryOptions};
+use crate::model::Verification;
+use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::text::small_bytes::locate;
 

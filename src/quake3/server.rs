@@ -10,9 +10,9 @@ use super::wire::reply::{Reply, ReplyForm};
 use super::wire::request::{Command, Request};
 use super::wire::response::{Kind, put_head};
 use crate::model::ServerStatus;
+use crate::reply::{Patch, Patched, Template, Templates};
 use crate::reply::{Requester, datagrams};
 use crate::service::{Engine, Service};
-use crate::template::{Patch, Patched, Template, Templates};
 use crate::text::number;
 
 /// What precedes the challenge that a reply quotes.

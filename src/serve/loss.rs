@@ -10,11 +10,11 @@ use crate::model::{Player, Rules, ServerStatus, Team, Text, TextRef, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
 use crate::reply::Requester;
+use crate::reply::Templates;
 use crate::secret::Secret;
 use crate::service::{Engine, Service};
 use crate::session::{Machine, Session, Timing};
 use crate::status_query::StatusQuery;
-use crate::template::Templates;
 
 /// A value of a status that clients do not get as it is, see [`Responder::losses`](super::Responder::losses).
 ///

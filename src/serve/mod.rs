@@ -7,7 +7,6 @@
 mod announcer;
 mod guard;
 mod loss;
-mod regulars;
 mod request;
 mod responder;
 

@@ -6,8 +6,8 @@ use crate::gamespy4::snapshots::{Chosen, Snapshots};
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::reply::Requester;
+use crate::reply::{Patched, Templates};
 use crate::service::Service;
-use crate::template::{Patched, Templates};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
 pub(super) enum Request<'a> {

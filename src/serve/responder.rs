@@ -13,10 +13,10 @@ use crate::address::is_unicast;
 use crate::gamespy4::snapshots::{self, Snapshots};
 use crate::model::ServerStatus;
 use crate::reply::Requester;
+use crate::reply::{Patched, Templates};
 use crate::secret::Secret;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
-use crate::template::{Patched, Templates};
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;

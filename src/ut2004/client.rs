@@ -10,8 +10,7 @@ use super::wire::request::{Command, Request};
 use super::wire::response::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::Detail;
-use crate::options::{Dialect, QueryOptions};
+use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks for everything: the info, then rules and players.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::template::Template;
+use crate::reply::Template;
 use crate::text::number;
 
 /// Most datagrams of a reply. qstat (Unity-Technologies/qstat, gps.c) puts no more together.
@@ -212,7 +212,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::template::{Patch, Patched};
+    use crate::reply::{Patch, Patched};
 
     fn add(packer: &mut Packer, pairs: &[(&str, &str)]) {
         pairs.iter().for_each(|(key, value)| packer.push(key.as_bytes(), value.as_bytes()));

@@ -11,7 +11,7 @@
 use super::request::{DATA, KeyList, Keys};
 use super::response::{HEAD, MAX_DATAGRAM, put_head};
 use super::sections::{Content, Field, Portion};
-use crate::template::Template;
+use crate::reply::Template;
 
 /// The keys that have an id in every game (QR2 SDK, qr2regkeys.c): the id is the position. Games define others from 50 up.
 const NAMES: [&str; 33] = [

@@ -9,7 +9,7 @@ use nom::{IResult, Parser};
 use super::request::{CHALLENGE, DATA, RequestId, id};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::template::Template;
+use crate::reply::Template;
 use crate::text::number;
 
 /// Bytes before the body of a reply without a number: type and id.
@@ -283,7 +283,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::template::{Patch, Patched};
+    use crate::reply::{Patch, Patched};
 
     fn parse(datagram: &[u8]) -> Result<Response<'_>, ParseError> {
         Response::parse(datagram, &Limits::default())

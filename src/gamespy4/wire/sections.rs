@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::response::{BODY_AT, LAST, MAX_DATAGRAM, put_data_head};
-use crate::template::Template;
+use crate::reply::Template;
 
 /// A section of columns. The numbers are the wire's section types; 0 is the server's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,6 +9,7 @@ use super::games::{self, Tag};
 use super::options::Options;
 use super::outbox::{self, Outbox, Sending};
 use super::registry::{BYTES_PER_SERVER, Entry, Listing, Registry};
+use crate::address::Scope;
 use crate::address::canonical;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
@@ -17,10 +18,9 @@ use crate::quake3::wire::get_servers::ListRequest;
 use crate::quake3::wire::infostring::InfoString;
 use crate::quake3::wire::request::{Command, Request};
 use crate::quake3::wire::response::{Kind, Response};
-use crate::scope::Scope;
 use crate::secret::Secret;
+use crate::secret::TokenIssuer;
 use crate::session::{Handled, Machine, Transmit};
-use crate::token::TokenIssuer;
 
 /// A challenge is valid for one to two of these.
 const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);

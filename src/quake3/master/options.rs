@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::games::Policy;
-use crate::scope::Scope;
+use crate::address::Scope;
 
 /// How a master behaves. The defaults are dpmaster's where it has the same setting.
 ///

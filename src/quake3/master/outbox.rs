@@ -10,10 +10,10 @@ use super::list_writer::PartWriter;
 use super::options::Options;
 use super::registry::{Entry, Registry};
 use crate::bucket::{LeakyBucket, Rate};
+use crate::bucket::{Sketch, key};
 use crate::model::Occupancy;
 use crate::quake3::wire::get_servers::ListRequest;
 use crate::secret::Secret;
-use crate::sketch::{Sketch, key};
 
 /// Lists that are being sent or wait for that.
 const MAX_LISTS: usize = 64;

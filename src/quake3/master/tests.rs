@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::games::Policy;
 use super::master::{Master, MasterEvent};
 use super::options::Options;
+use crate::address::Scope;
 use crate::quake3::wire::list_part::ListPart;
 use crate::quake3::wire::request::{Command, Request};
-use crate::scope::Scope;
 use crate::secret::Secret;
 use crate::session::Machine;
 
