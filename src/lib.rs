@@ -135,7 +135,7 @@
 //!
 //! ```text
 //! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names (feature `tokio`)
-//! 3  games, inspect, lists, serve,          the four protocols in one interface; games by name; lists of servers; answering
+//! 3  games, inspect, lan, lists, serve,     the four protocols in one interface; games by name; lists of servers; answering
 //!    status_query
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
@@ -192,6 +192,8 @@ pub mod gamespy4;
 #[cfg(all(any(doc, doctest), feature = "games", feature = "tokio"))]
 pub mod guide;
 mod inspect;
+#[cfg(all(feature = "games", feature = "tokio"))]
+mod lan;
 mod limits;
 pub mod lists;
 pub mod model;

@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 5] = [
     ],
     &["model", "options", "protocol", "reply", "scan", "service", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
-    &["games", "inspect", "lists", "serve", "status_query"],
+    &["games", "inspect", "lan", "lists", "serve", "status_query"],
     &["guide", "net"],
 ];
 

@@ -1,7 +1,5 @@
-//! One row of the table.
+//! What is known about a game.
 
-use super::master::Master;
-use super::query_port::QueryPort;
 use crate::options::Dialect;
 use crate::protocol::Protocol;
 
@@ -50,9 +48,9 @@ pub struct Game {
     /// Servers that list its servers.
     pub masters: &'static [Master],
     /// What tells its answers from those of other games.
-    pub(super) marks: &'static [Mark],
+    pub(crate) marks: &'static [Mark],
     /// Where its servers answer broadcasts, beside the ports from the default query port on.
-    pub(super) lan: &'static [Lan],
+    pub(crate) lan: &'static [Lan],
     /// What is special about its servers or lists, in words; empty if nothing is.
     pub quirks: &'static str,
     /// How certain it is that servers can be found.
@@ -102,7 +100,7 @@ impl Certainty {
 
 /// The beginning of a text in an answer, in any case, that tells the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     /// The value of this key.
     Rule(&'static str, &'static str),
     /// The type of match.
@@ -113,11 +111,143 @@ pub(super) enum Mark {
 
 /// Where the servers of a game answer broadcasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lan {
+pub(crate) enum Lan {
     /// Query ports, from the first to the last.
     Ports(u16, u16),
     /// A port that all servers of a host share. Their answers name the game port.
     Shared(u16),
     /// The first of the ports where Unreal's beacon answers with the query port.
     Beacon(u16),
+}
+
+/// Where a server answers queries, given the port that players connect to.
+///
+/// ```
+/// use queryport::games::QueryPort;
+///
+/// assert_eq!(QueryPort::Same.of(27960), Some(27960));
+/// assert_eq!(QueryPort::Fixed(29900).of(16567), Some(29900));
+/// assert_eq!(QueryPort::Offset(-1277).of(7777), Some(6500));
+/// assert_eq!(QueryPort::Offset(1).of(65535), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QueryPort {
+    /// At the game port.
+    Same,
+    /// At this port, whatever the game port is.
+    Fixed(u16),
+    /// So far behind the game port, or before it.
+    Offset(i16),
+}
+
+impl QueryPort {
+    /// The query port of a server at this game port; `None` if no such port exists.
+    #[must_use]
+    pub const fn of(self, game_port: u16) -> Option<u16> {
+        match self {
+            Self::Same => Some(game_port),
+            Self::Fixed(port) => Some(port),
+            Self::Offset(offset) => match game_port.checked_add_signed(offset) {
+                Some(0) => None,
+                port => port,
+            },
+        }
+    }
+}
+
+/// A server that lists the servers of a game.
+///
+/// ```
+/// use queryport::games::{Master, MasterForm};
+///
+/// const MASTER: Master = Master::new(MasterForm::Long, "master.example.org:27950");
+/// assert_eq!(MASTER.form.name(), "long");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Master {
+    /// How it is asked.
+    pub form: MasterForm,
+    /// `HOST:PORT`.
+    pub address: &'static str,
+}
+
+impl Master {
+    /// A list server: `HOST:PORT`.
+    #[must_use]
+    pub const fn new(form: MasterForm, address: &'static str) -> Self {
+        Self { form, address }
+    }
+}
+
+/// How a list server is asked, and how it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MasterForm {
+    /// Quake 3's `getservers NUMBER empty full` over UDP.
+    Short,
+    /// The same; the list has no end mark and ends by quiet.
+    Unmarked,
+    /// The same; addresses are twelve hexadecimal digits (Elite Force).
+    Hexadecimal,
+    /// Quake 3's `getserversExt GAME NUMBER empty full` over UDP: dpmaster and ioquake3's master.
+    Long,
+    /// GameSpy v1's list over TCP, see [`GameSpy1List`](crate::lists::GameSpy1List).
+    GameSpy1,
+    /// Unreal Engine 2's list over TCP, see [`Ut2004List`](crate::lists::Ut2004List).
+    Ut2004,
+    /// GameSpy v2's list over TCP, enciphered with [`Game::key`](super::Game::key), see
+    /// [`GameSpy2List`](crate::lists::GameSpy2List).
+    GameSpy2,
+    /// `CoD4X`'s list over TCP, see [`Cod4xList`](crate::lists::Cod4xList).
+    Cod4x,
+}
+
+impl MasterForm {
+    /// A short name: `short`, `unmarked`, `hexadecimal`, `long`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Unmarked => "unmarked",
+            Self::Hexadecimal => "hexadecimal",
+            Self::Long => "long",
+            Self::GameSpy1 => "gamespy1",
+            Self::Ut2004 => "ut2004",
+            Self::GameSpy2 => "gamespy2",
+            Self::Cod4x => "cod4x",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_gives_no_port_that_does_not_exist() {
+        let ports = |rule: QueryPort| [1, 7777, 65_535].map(|game_port| rule.of(game_port));
+        assert_eq!(ports(QueryPort::Same), [Some(1), Some(7777), Some(65_535)]);
+        assert_eq!(ports(QueryPort::Fixed(29_900)), [Some(29_900); 3]);
+        assert_eq!(ports(QueryPort::Offset(1)), [Some(2), Some(7778), None]);
+        assert_eq!(ports(QueryPort::Offset(-1)), [None, Some(7776), Some(65_534)], "port 0 is none");
+    }
+}
+
+#[cfg(test)]
+mod master_tests {
+    use crate::games::Game;
+
+    /// `games --json` and reports name forms by these words.
+    #[test]
+    fn every_form_in_the_table_has_a_name_of_its_own() {
+        let forms = Game::all().flat_map(|game| game.masters).map(|master| (master.form.name(), master.form));
+        let mut named: Vec<(&str, String)> = forms.map(|(name, form)| (name, format!("{form:?}"))).collect();
+        named.sort();
+        named.dedup();
+        let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+        let all = ["cod4x", "gamespy1", "gamespy2", "hexadecimal", "long", "short", "unmarked", "ut2004"];
+        assert_eq!(names, all, "{named:?}");
+    }
 }

@@ -1,7 +1,7 @@
 //! What to ask the list servers of a game.
 
 use super::game::Game;
-use super::master::{Master, MasterForm};
+use super::game::{Master, MasterForm};
 use crate::game_key::GameKey;
 use crate::limits::Limits;
 use crate::lists::{Cod4xList, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List};

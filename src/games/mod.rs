@@ -23,17 +23,10 @@
 //! apart), 333networks/Masterserver-Qt5 (`data/SupportedGames.json`: GameSpy names). No list server was contacted for it:
 //! a host named here can be dead. [`Game::certainty`] says what is known.
 
-#[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the network layer uses it"))]
-pub(crate) mod discovery;
 mod find;
-mod game;
+pub(crate) mod game;
 mod list_requests;
-mod master;
-mod query_port;
-mod recognise;
-mod table;
+pub(crate) mod table;
 
 pub use find::UnknownGame;
-pub use game::{Certainty, Game};
-pub use master::{Master, MasterForm};
-pub use query_port::QueryPort;
+pub use game::{Certainty, Game, Master, MasterForm, QueryPort};

@@ -1,9 +1,9 @@
 //! The table of games.
 
 use super::game::Mark::{GameType, PlayerValue, Rule};
+use super::game::QueryPort::{self, Fixed, Offset, Same};
 use super::game::{Certainty, Game, Lan};
-use super::master::{Master, MasterForm};
-use super::query_port::QueryPort::{self, Fixed, Offset, Same};
+use super::game::{Master, MasterForm};
 use crate::options::Dialect;
 use crate::protocol::Protocol::{self, GameSpy1, GameSpy4, Quake3, Ut2004};
 use Certainty::{Listed, Living, Unverified};
@@ -104,7 +104,7 @@ const fn cod4x(address: &'static str) -> Master {
 /// modifications stand before their game. Unlike in node-gamedig, the year of
 /// Unreal Tournament and Redline is 1999.
 #[rustfmt::skip]
-pub(super) static TABLE: &[Game] = &[
+pub(crate) static TABLE: &[Game] = &[
     // GameSpy v1.
     Game { id: "acwa", name: "ARMA: Cold War Assault", old_ids: &["armacwa"], year: Some(2011),
         game_port: Some(2302), query_port: Offset(1), source: "node-gamedig", ..GAMESPY1 },

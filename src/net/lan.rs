@@ -17,7 +17,7 @@ use super::error::Error;
 use super::exchange::{MAX_DATAGRAM, now};
 use super::scan::{Scan, ScanTarget};
 use crate::games::Game;
-use crate::games::discovery::Discovery;
+use crate::lan::Discovery;
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
 

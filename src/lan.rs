@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::slice;
 use std::time::{Duration, Instant};
 
-use super::game::{Game, Lan};
-use super::query_port::QueryPort;
-use super::table::TABLE;
 use crate::address::{canonical, is_unicast};
+use crate::games::game::QueryPort;
+use crate::games::game::{Game, Lan};
+use crate::games::table::TABLE;
 use crate::gamespy1::Response;
 use crate::limits::{LAN_SERVERS, LAN_SERVERS_PER_HOST};
 use crate::model::ToStatus;
