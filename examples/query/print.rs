@@ -51,7 +51,7 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
         }
     }
     let settings = Settings::from_rules(&status.rules);
-    if settings.game_mode().is_some() {
+    if settings.get("s32779").is_some() {
         let _ = writeln!(out, "  settings    {settings}");
     }
     let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());

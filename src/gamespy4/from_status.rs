@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::ut3::{SEPARATOR, setting};
+use super::ut3::SEPARATOR;
 use super::wire::request::DATA;
 use super::wire::response::put_head;
 use super::wire::sections::{Content, Field, Pair};
@@ -146,14 +146,14 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
                 ("bIsDedicated", status.dedicated.map(word)),
                 ("EngineVersion", version),
                 ("MinNetVersion", number(status.protocol_version)),
-                (setting::PASSWORD, password),
-                (setting::MAP, map),
-                (setting::GAME_CLASS, game_type),
-                (setting::BOTS, bots),
-                (setting::GOAL_SCORE, score_limit),
-                (setting::TIME_LIMIT, whole_minutes.map(decimal)),
-                (setting::STEAM_VAC, flag(status.anti_cheat)),
-                (setting::CUSTOM_MUTATORS, custom_mutators(status)),
+                ("s7", password),
+                ("p1073741825", map),
+                ("p1073741826", game_type),
+                ("p268435703", bots),
+                ("p268435704", score_limit),
+                ("p268435705", whole_minutes.map(decimal)),
+                ("p268435969", flag(status.anti_cheat)),
+                ("p1073741828", custom_mutators(status)),
             ]
         }
     }
@@ -166,10 +166,7 @@ const fn max_rows(engine: Engine) -> usize {
 /// The mutators by name, where the rules do not have UT3's own keys for them.
 fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     let has_key = |key| status.rules.get(key).is_some();
-    let mutators = status
-        .mutators
-        .as_ref()
-        .filter(|_| !has_key(setting::MUTATORS) && !has_key(setting::CUSTOM_MUTATORS));
+    let mutators = status.mutators.as_ref().filter(|_| !has_key("p268435717") && !has_key("p1073741828"));
     let names: Vec<_> = mutators?.iter().map(|name| wire(name.as_ref(), MAX_CELL)).collect();
     Some(names.join(&SEPARATOR).into())
 }

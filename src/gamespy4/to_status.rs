@@ -9,7 +9,7 @@ use super::answer::tables::{Row, Table};
 use super::just_cause_2;
 use super::minecraft::Plugins;
 use super::minecraft::style::STYLE as MINECRAFT;
-use super::ut3::{Mutators, names};
+use super::ut3;
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, TextRef, ToStatus};
 use crate::text::known_keys::{first_filled, known_keys};
 use crate::text::number;
@@ -119,14 +119,13 @@ impl<'a> Known<'a> {
     }
 
     fn mutators(&self, bytes: &Bytes, style: Style) -> Option<Vec<Text>> {
-        let mask = self.ut3_mutators.and_then(number::number);
-        if mask.is_none() && self.ut3_custom_mutators.is_none() {
+        let classes = self.ut3_custom_classes.is_some();
+        let official = self.ut3_mutators.and_then(|mask| ut3::mutators(mask, self.engine_version, classes));
+        if official.is_none() && self.ut3_custom_mutators.is_none() {
             return None;
         }
-        let version = self.engine_version.and_then(number::number);
-        let official = Mutators::new(mask.unwrap_or_default(), version, self.ut3_custom_classes.is_some());
-        let official = official.iter().filter_map(|(_, name)| name.map(Text::from));
-        let custom = names(self.ut3_custom_mutators.unwrap_or_default());
+        let official = official.into_iter().flatten().filter_map(|(_, name)| name.map(Text::from));
+        let custom = ut3::names(self.ut3_custom_mutators.unwrap_or_default());
         Some(official.chain(custom.map(|name| Text::part(bytes, name, style))).collect())
     }
 }

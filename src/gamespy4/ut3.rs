@@ -1,0 +1,377 @@
+//! Unreal Tournament 3's settings and properties, by meaning.
+//!
+//! The server sends numbers for names: `s` and a number is a setting that counts through a list, `p` and a number a
+//! property with a value of its own. `mapname` is a list of them all, cut where it gets too long, and never the map;
+//! `hostname` is the server's name.
+//!
+//! The lists are those of the game's scripts (UTGameSettingsCommon.uc), checked against captures in
+//! github.com/Austinb/GameQ: `UTDeathmatch` with 0, `UTOnslaughtGame` with 2, `UTVehicleCTFGame` with 3. A widely copied
+//! list counts game modes from 1 and leaves one out; [`Settings`] shows a class that contradicts the number.
+
+use std::fmt;
+
+use crate::model::{Rules, Style, TextRef};
+use crate::text::number;
+
+/// How a value is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Number,
+    Boolean,
+    /// Texts with a separator between them, or around each.
+    Names,
+    /// Bits of the game's own mutators.
+    Mutators,
+    /// A number that counts through these names.
+    Choice(&'static str),
+}
+
+/// Game modes by number.
+const MODES: &str = "Deathmatch|Capture the Flag|Warfare|Vehicle Capture the Flag|Team Deathmatch|Duel|custom|campaign|\
+    Greed|Betrayal";
+/// Their classes; the last two are of the Titan pack.
+const CLASSES: &str = "UTDeathmatch|UTCTFGame|UTOnslaughtGame|UTVehicleCTFGame|UTTeamGame|UTDuelGame|-|-|UTGreedGame|\
+    UTBetrayalGame";
+/// As the game's list box numbers them. A dedicated server that was started with a difficulty on its command line may
+/// send one less.
+const SKILLS: &str = "automatic|Novice|Average|Experienced|Skilled|Adept|Masterful|Inhuman|Godlike";
+/// Bots for each human in games of humans against bots.
+const RATIOS: &str = "off|1:2|1:1|3:2|2:1|3:1|4:1";
+
+/// A setting: its key on the wire, its name for people, and how its value is read.
+type Setting = (&'static str, &'static str, Kind);
+
+const GAME_MODE: &str = "s32779";
+const GAME_CLASS: &str = "p1073741826";
+const CUSTOM_CLASSES: &str = "p1073741829";
+
+const TABLE: [Setting; 34] = [
+    ("hostname", "name", Kind::Text),
+    ("OwningPlayerId", "owner's id", Kind::Number),
+    // Usually the server's name again.
+    ("OwningPlayerName", "owner", Kind::Text),
+    // `openplaying` where one may join a game in progress.
+    ("gamemode", "openness", Kind::Text),
+    ("bUsesStats", "statistics", Kind::Boolean),
+    ("bIsDedicated", "dedicated", Kind::Boolean),
+    ("AverageSkillRating", "average skill rating", Kind::Text),
+    // Build of the engine: 3543–3815 are known.
+    ("EngineVersion", "engine version", Kind::Number),
+    ("MinNetVersion", "oldest version", Kind::Number),
+    (GAME_MODE, "game mode", Kind::Choice(MODES)),
+    ("s0", "bot skill", Kind::Choice(SKILLS)),
+    // In the game's own list: 0 for custom maps, 1–63.
+    ("s1", "map index", Kind::Number),
+    // Whether changed content is refused; `any` is the value of search filters.
+    ("s6", "pure", Kind::Choice("no|yes|any")),
+    ("s7", "password", Kind::Boolean),
+    ("s8", "against bots", Kind::Choice(RATIOS)),
+    ("s9", "campaign", Kind::Boolean),
+    ("s10", "forced respawn", Kind::Boolean),
+    // Whether keyboard and mouse are allowed on consoles.
+    ("s11", "keyboard allowed", Kind::Boolean),
+    ("s12", "full", Kind::Boolean),
+    ("s13", "empty", Kind::Boolean),
+    ("s14", "dedicated (setting)", Kind::Boolean),
+    // The file name without its extension.
+    ("p1073741825", "map", Kind::Text),
+    (GAME_CLASS, "game class", Kind::Text),
+    ("p1073741827", "description", Kind::Text),
+    ("p1073741828", "custom mutators", Kind::Names),
+    (CUSTOM_CLASSES, "classes of custom mutators", Kind::Names),
+    ("p268435703", "bots", Kind::Number),
+    // Points or frags that end the game.
+    ("p268435704", "goal score", Kind::Number),
+    // Minutes that end the game.
+    ("p268435705", "time limit", Kind::Number),
+    ("p268435706", "bots in instant action", Kind::Number),
+    ("p268435717", "mutators", Kind::Mutators),
+    // The server's number on Steam, often 0 or without a value.
+    ("p268435968", "Steam id", Kind::Number),
+    ("p268435969", "Steam anti-cheat", Kind::Boolean),
+    // Rare.
+    ("p536870916", "leaderboard rating", Kind::Text),
+];
+
+/// The settings of one server, borrowed. `Display` is one line for people: what is played where, and what is unusual
+/// about it.
+///
+/// ```
+/// use queryport::gamespy4::ut3::Settings;
+///
+/// let pairs: [(&[u8], &[u8]); 4] = [
+///     (b"s32779", b"3"),
+///     (b"p1073741825", b"VCTF-Suspense"),
+///     (b"p268435705", b"20"),
+///     (b"p268435717", b"17"),
+/// ];
+/// let settings = Settings::new(pairs);
+/// assert_eq!(settings.get("s32779").unwrap(), "Vehicle Capture the Flag");
+/// assert_eq!(
+///     settings.to_string(),
+///     "Vehicle Capture the Flag on VCTF-Suspense, 20 minutes, mutators: BigHead, LowGrav"
+/// );
+/// for (name, value) in settings.iter() {
+///     println!("{name}: {value}");
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Settings<'a>(Vec<(&'static Setting, &'a [u8])>);
+
+impl<'a> Settings<'a> {
+    /// Takes the settings among these keys and values; the first of each key counts. With
+    /// [`Answer::rules`](super::Answer::rules) they are those of an answer.
+    #[must_use]
+    pub fn new(pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Self {
+        let mut settings = Self(Vec::new());
+        for (key, value) in pairs {
+            if let Some(setting) = TABLE.iter().find(|(known, ..)| key.eq_ignore_ascii_case(known.as_bytes()))
+                && settings.find(setting.0).is_none()
+            {
+                settings.0.push((setting, value));
+            }
+        }
+        settings
+    }
+
+    /// The settings among the rules of a normalised status.
+    #[must_use]
+    pub fn from_rules(rules: &'a Rules) -> Self {
+        Self::new(rules.iter().map(|(key, value)| (key.raw(), value.raw())))
+    }
+
+    /// The value of a setting in words, by its key on the wire; `None` where it is missing or cannot be read as its type.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<String> {
+        self.find(key).and_then(|(setting, raw)| self.words(setting, raw))
+    }
+
+    /// Name and value in words of every setting that can be read, in the order of the wire.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.0.iter().filter_map(|(setting, raw)| Some((setting.1, self.words(setting, raw)?)))
+    }
+
+    fn find(&self, key: &str) -> Option<(&'static Setting, &'a [u8])> {
+        self.0.iter().copied().find(|((known, ..), _)| known.eq_ignore_ascii_case(key))
+    }
+
+    fn words(&self, &(_, _, kind): &Setting, raw: &[u8]) -> Option<String> {
+        let plain = |raw| TextRef::new(raw, Style::default()).plain().into_owned();
+        Some(match kind {
+            Kind::Text => plain(raw),
+            Kind::Names => names(raw).map(plain).collect::<Vec<_>>().join(", "),
+            Kind::Number => number::integer(raw)?.to_string(),
+            Kind::Boolean => if number::boolean(raw)? { "yes" } else { "no" }.to_owned(),
+            Kind::Choice(names) => {
+                let number: u32 = number::number(raw)?;
+                let name = names.split('|').nth(usize::try_from(number).ok()?);
+                name.map_or_else(|| format!("number {number}"), str::to_owned)
+            }
+            Kind::Mutators => {
+                let engine_version = self.find("EngineVersion").map(|(_, version)| version);
+                let bits = mutators(raw, engine_version, self.find(CUSTOM_CLASSES).is_some())?;
+                let bits = bits.map(|(bit, name)| name.map_or_else(|| format!("bit {bit}"), str::to_owned));
+                let list = bits.collect::<Vec<_>>().join(", ");
+                if list.is_empty() { "none".to_owned() } else { list }
+            }
+        })
+    }
+
+    /// The value in words, where it is not 0, off or empty.
+    fn unusual(&self, key: &str) -> Option<String> {
+        let (setting, raw) = self.find(key)?;
+        let is_text = matches!(setting.2, Kind::Text | Kind::Names);
+        let is_off =
+            number::integer(raw).is_some_and(|number| number <= 0) || number::boolean(raw) == Some(false);
+        self.words(setting, raw).filter(|words| !words.is_empty() && (is_text || !is_off))
+    }
+}
+
+impl fmt::Display for Settings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let class = self.find(GAME_CLASS).and_then(|(_, class)| mode_of_class(class));
+        let mode = self.get(GAME_MODE);
+        f.write_str(mode.as_deref().or(class).unwrap_or("unknown game"))?;
+        if let (Some(mode), Some(class)) = (mode, class)
+            && MODES.split('|').any(|known| known == mode)
+            && mode != class
+        {
+            write!(f, " (by its class {class})")?;
+        }
+        for (key, before, after) in [
+            ("p1073741825", " on ", ""),
+            ("p268435704", ", to ", ""),
+            ("p268435705", ", ", " minutes"),
+            ("p268435703", ", ", " bots"),
+            ("s8", ", against bots ", ""),
+        ] {
+            let Some(value) = self.unusual(key) else { continue };
+            write!(f, "{before}{value}{after}")?;
+            if let ("p268435703", Some(skill)) = (key, self.get("s0")) {
+                write!(f, " ({skill})")?;
+            }
+        }
+        for key in ["s7", "s6", "s10"] {
+            if let Some((name, "yes")) =
+                self.find(key).map(|((_, name, _), _)| name).zip(self.get(key).as_deref())
+            {
+                write!(f, ", {name}")?;
+            }
+        }
+        for (key, name) in [("p268435717", "mutators"), ("p1073741828", "custom mutators")] {
+            if let Some(value) = self.unusual(key) {
+                write!(f, ", {name}: {value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The mode of a game class (`UTGame.UTDeathmatch`, with or without the package); `None` for a class that is not the
+/// game's own.
+fn mode_of_class(class: &[u8]) -> Option<&'static str> {
+    let name = class.rsplit(|&byte| byte == b'.').next()?;
+    let name = name.strip_suffix(b"_Content").unwrap_or(name);
+    let mut modes = CLASSES.split('|').zip(MODES.split('|'));
+    modes.find(|(class, _)| name.eq_ignore_ascii_case(class.as_bytes())).map(|(_, mode)| mode)
+}
+
+/// Separates the names of custom mutators, and surrounds those of their classes.
+pub(super) const SEPARATOR: u8 = 0x1C;
+
+/// The names in a list of custom mutators or of their classes.
+pub(super) fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|&byte| byte == SEPARATOR).filter(|name| !name.is_empty())
+}
+
+/// Official mutators by bit in the game as sold and its patches 1.x; `-` is a bit without a mutator.
+const VERSION_1: &str = "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs NoPowerups NoTranslocator Slomo \
+    SlowTimeKills SpeedFreak SuperBerserk - WeaponReplacement WeaponsRespawn";
+
+/// The same in version 2 and the Titan pack, which sort their mutators anew.
+const VERSION_2: &str = "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Instagib LowGrav NoPowerups NoTranslocator \
+    Slomo SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena";
+
+/// Bits and names of the official mutators in force; `None` for a bit without a known name. Version 2 lists the class names
+/// of custom mutators, which older builds do not; its engine is 3786 or newer.
+pub(super) fn mutators(
+    mask: &[u8],
+    engine_version: Option<&[u8]>,
+    lists_classes: bool,
+) -> Option<impl Iterator<Item = (u32, Option<&'static str>)> + use<>> {
+    let mask: u32 = number::number(mask)?;
+    let version: Option<u32> = engine_version.and_then(number::number);
+    let is_version_2 = lists_classes || version.is_some_and(|version| version >= 3786);
+    let names = if is_version_2 { VERSION_2 } else { VERSION_1 }.split(' ');
+    let names = names.map(|name| (name != "-").then_some(name)).chain(std::iter::repeat(None));
+    let bits = (0..u32::BITS).zip(names);
+    Some(bits.filter(move |(bit, _)| mask.checked_shr(*bit).is_some_and(|rest| rest & 1 == 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mutators_in_words(mask: u32, engine_version: &str, lists_classes: bool) -> String {
+        let mask = mask.to_string();
+        let mut pairs: Vec<(&[u8], &[u8])> =
+            vec![(b"p268435717", mask.as_bytes()), (b"EngineVersion", engine_version.as_bytes())];
+        if lists_classes {
+            pairs.push((b"p1073741829", b""));
+        }
+        Settings::new(pairs).get("p268435717").unwrap()
+    }
+
+    #[test]
+    fn every_setting_is_in_the_table_once() {
+        for (key, name, _) in TABLE {
+            let of_key = |(known, ..): &&Setting| known.eq_ignore_ascii_case(key);
+            assert_eq!(TABLE.iter().filter(of_key).count(), 1, "{name}");
+            assert_eq!(TABLE.iter().filter(|(_, known, _)| *known == name).count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn choices_are_named_in_the_order_of_the_game() {
+        let names = |key: &str, count: u32| -> String {
+            let name = |number: u32| {
+                let number = number.to_string();
+                Settings::new([(key.as_bytes(), number.as_bytes())]).get(key).unwrap()
+            };
+            (0..count).map(name).collect::<Vec<_>>().join("|")
+        };
+        assert_eq!(names("s8", 8), "off|1:2|1:1|3:2|2:1|3:1|4:1|number 7");
+        assert_eq!(
+            names("s0", 10),
+            "automatic|Novice|Average|Experienced|Skilled|Adept|Masterful|Inhuman|Godlike|number 9"
+        );
+        assert_eq!(names("s6", 4), "no|yes|any|number 3");
+        assert_eq!(
+            names("s32779", 11),
+            "Deathmatch|Capture the Flag|Warfare|Vehicle Capture the Flag|Team Deathmatch|Duel|custom|campaign|Greed|\
+             Betrayal|number 10"
+        );
+    }
+
+    #[test]
+    fn modes_by_class() {
+        for (class, mode) in [
+            ("UTGame.UTDeathmatch", "Deathmatch"),
+            ("UTGame.UTTeamGame", "Team Deathmatch"),
+            ("UTGameContent.UTCTFGame_Content", "Capture the Flag"),
+            ("UTGameContent.UTVehicleCTFGame_Content", "Vehicle Capture the Flag"),
+            ("UTGameContent.UTOnslaughtGame_Content", "Warfare"),
+            ("UTGame.UTDuelGame", "Duel"),
+        ] {
+            assert_eq!(mode_of_class(class.as_bytes()), Some(mode), "{class}");
+        }
+        for class in ["BattleRPG.Game", "", "UTGame.", "_Content"] {
+            assert_eq!(mode_of_class(class.as_bytes()), None, "{class}");
+        }
+    }
+
+    #[test]
+    fn every_bit_of_both_tables_has_its_name() {
+        assert_eq!(
+            mutators_in_words(0x3_FFFF, "3614", false).replace(", ", " "),
+            "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs NoPowerups NoTranslocator Slomo SlowTimeKills \
+             SpeedFreak SuperBerserk bit 12 WeaponReplacement WeaponsRespawn bit 15 bit 16 bit 17"
+        );
+        assert_eq!(
+            mutators_in_words(0x3_FFFF, "3786", false).replace(", ", " "),
+            "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Instagib LowGrav NoPowerups NoTranslocator Slomo \
+             SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena bit 17"
+        );
+        assert_eq!(mutators_in_words(0, "", true), "none");
+        assert_eq!(mutators_in_words(1 << 31, "", true), "bit 31");
+    }
+
+    #[test]
+    fn the_table_of_mutators_follows_from_version_and_keys() {
+        assert_eq!(mutators_in_words(1, "3614", false), "BigHead");
+        assert_eq!(mutators_in_words(1, "", false), "BigHead");
+        assert_eq!(mutators_in_words(1, "3786", false), "SlowTimeKills");
+        assert_eq!(mutators_in_words(1, "3614", true), "SlowTimeKills");
+    }
+
+    #[test]
+    fn custom_mutators_are_split_wherever_the_separators_are() {
+        let pairs: [(&[u8], &[u8]); 2] =
+            [(b"p1073741828", b"NoTags\x1cX Y"), (b"p1073741829", b"\x1cNoTagsMutator\x1cUTMutator_x\x1c")];
+        let settings = Settings::new(pairs);
+        assert_eq!(settings.get("p1073741828").unwrap(), "NoTags, X Y");
+        assert_eq!(settings.get("p1073741829").unwrap(), "NoTagsMutator, UTMutator_x");
+        assert_eq!(settings.to_string(), "unknown game, custom mutators: NoTags, X Y");
+    }
+
+    #[test]
+    fn a_class_that_contradicts_the_number_is_shown() {
+        let pairs: [(&[u8], &[u8]); 2] = [(b"s32779", b"1"), (b"p1073741826", b"UTGame.UTDeathmatch")];
+        assert_eq!(Settings::new(pairs).to_string(), "Capture the Flag (by its class Deathmatch)");
+        assert_eq!(Settings::new(pairs).get("S32779").unwrap(), "Capture the Flag");
+        assert_eq!(Settings::new([(&b"s32779"[..], &b"10"[..])]).to_string(), "number 10");
+        let by_class = Settings::new([pairs[1]]);
+        assert_eq!((by_class.to_string().as_str(), by_class.get("s32779")), ("Deathmatch", None));
+    }
+}
