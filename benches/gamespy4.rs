@@ -77,7 +77,7 @@ fn decode(c: &mut Criterion) {
         };
         let challenge = answer(Command::Challenge);
         let challenge = match Response::parse(challenge.first().unwrap(), &limits) {
-            Ok(Response::Challenge(challenge)) => Some(challenge.value),
+            Ok(Response::Challenge { value, .. }) => Some(value),
             other => panic!("{other:?}"),
         };
         let data = Command::Data { challenge, selection: Selection::ALL };

@@ -508,16 +508,18 @@ fn gamespy4_fields(answer: &gamespy4::Answer) -> Fields {
         teams: table(answer.teams()),
         ..Fields::default()
     };
-    if let Some(players) = answer.just_cause_2() {
-        fields.players = players
-            .map(|player| {
-                vec![
-                    (b"name".to_vec(), player.name.to_vec()),
-                    (b"id".to_vec(), player.steam_id.to_vec()),
-                    (b"ping".to_vec(), player.ping.to_string().into_bytes()),
-                ]
-            })
-            .collect();
+    let status = answer.to_status();
+    if answer.form() == gamespy4::Form::JustCause2 {
+        let player = |player: &queryport::Player| {
+            let steam_id = player.extra.get("steamid").expect("each has one");
+            let ping = player.ping.expect("each has one");
+            vec![
+                (b"name".to_vec(), player.name.raw().to_vec()),
+                (b"id".to_vec(), steam_id.raw().to_vec()),
+                (b"ping".to_vec(), ping.to_string().into_bytes()),
+            ]
+        };
+        fields.players = status.listed_players().iter().map(player).collect();
     }
-    with_names(fields, &answer.to_status())
+    with_names(fields, &status)
 }

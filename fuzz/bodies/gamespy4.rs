@@ -41,16 +41,17 @@ pub fn request(data: &[u8]) {
             queryport::gamespy4::answer(&Request::new(request.id, command), &status, &options, &requester)
         };
         let challenge = answer(Command::Challenge);
-        let Ok(Response::Challenge(token)) = Response::parse(challenge.first().unwrap(), &limits) else {
+        let Ok(Response::Challenge { value: token, .. }) =
+            Response::parse(challenge.first().unwrap(), &limits)
+        else {
             panic!("no challenge");
         };
         let unproven: usize = answer(request.command).iter().map(Bytes::len).sum();
         // The fuzzer can find the token, because the secret is fixed.
-        let is_proven =
-            matches!(request.command, Command::Data { challenge: Some(it), .. } if it == token.value);
+        let is_proven = matches!(request.command, Command::Data { challenge: Some(it), .. } if it == token);
         assert!(is_proven || unproven * 2 <= data.len() * 5, "{unproven} bytes for {}", data.len());
         if let Command::Data { selection, .. } = request.command {
-            let datagrams = answer(Command::Data { challenge: Some(token.value), selection });
+            let datagrams = answer(Command::Data { challenge: Some(token), selection });
             assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= 11_200);
             assert!(datagrams.iter().all(|datagram| Request::parse(datagram).is_err()));
             let is_split = datagrams.iter().all(|datagram| datagram.get(5..14) == Some(&b"splitnum\0"[..]));

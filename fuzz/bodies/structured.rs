@@ -292,15 +292,15 @@ pub fn responder(data: &[u8]) {
 
 /// A request with the token of a challenge.
 fn data_request(challenge: Option<&[u8]>) -> Vec<u8> {
-    let Some(Ok(gamespy4::Response::Challenge(challenge))) =
+    let Some(Ok(gamespy4::Response::Challenge { id, value, .. })) =
         challenge.map(|challenge| gamespy4::Response::parse(challenge, &Limits::default()))
     else {
         return request(3);
     };
     let selection = gamespy4::Selection::ALL;
-    let command = gamespy4::Command::Data { challenge: Some(challenge.value), selection };
+    let command = gamespy4::Command::Data { challenge: Some(value), selection };
     let mut out = Vec::new();
-    gamespy4::Request::new(challenge.id, command).encode(&mut out).expect("a request");
+    gamespy4::Request::new(id, command).encode(&mut out).expect("a request");
     out
 }
 

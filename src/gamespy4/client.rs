@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::answer::answer::{Answer, Assembly, Form};
 use super::wire::request::{Command, Request, RequestId, Selection};
-use super::wire::response::{Challenge, Data, Framing, Response};
+use super::wire::response::Response;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::options::{Detail, Dialect, QueryOptions};
@@ -96,35 +96,41 @@ impl StatusQuery {
         self.dialect == Dialect::Minecraft && self.detail == Detail::Short
     }
 
-    fn take_challenge(&mut self, challenge: Challenge<'_>) -> Result<Verdict<Answer>, ParseError> {
-        let attempt = self.attempt_of(challenge.id)?;
+    fn take_challenge(&mut self, id: RequestId, value: i32) -> Result<Verdict<Answer>, ParseError> {
+        let attempt = self.attempt_of(id)?;
         if self.used.is_some_and(|used| attempt <= used) {
             // A copy of one that was used.
             return Ok(Verdict::Partial(Wait::Reply));
         }
         self.used = Some(attempt);
         self.unanswered = 0;
-        let is_unused = challenge.value == 0 && self.dialect != Dialect::Minecraft;
-        self.request_data(attempt, (!is_unused).then_some(challenge.value), is_unused);
+        let is_unused = value == 0 && self.dialect != Dialect::Minecraft;
+        self.request_data(attempt, (!is_unused).then_some(value), is_unused);
         Ok(Verdict::Next)
     }
 
-    fn take_data(&mut self, data: Data<'_>) -> Result<Verdict<Answer>, ParseError> {
-        let attempt = self.attempt_of(data.id)?;
+    fn take_data(
+        &mut self,
+        id: RequestId,
+        number: Option<u8>,
+        last: bool,
+        raw: &[u8],
+    ) -> Result<Verdict<Answer>, ParseError> {
+        let attempt = self.attempt_of(id)?;
         let unexpected = |what| Err(ParseError::new(ParseErrorKind::Unexpected(what), 0));
         if self.requested & bit(attempt) == 0 {
             return unexpected("a challenge reply");
         }
-        let datagram = Bytes::copy_from_slice(data.raw);
-        match data.framing {
-            Framing::Split { .. } if self.is_basic() => unexpected("the basic reply"),
-            Framing::Split { number, last } => self.collect(data.id, number, last, datagram),
+        let datagram = Bytes::copy_from_slice(raw);
+        match number {
+            Some(_) if self.is_basic() => unexpected("the basic reply"),
+            Some(number) => self.collect(id, number, last, datagram),
             // Datagrams of this id have numbers: this one lost its own on its way.
-            Framing::Single if self.assemblies.iter().any(|assembly| assembly.id == data.id) => {
+            None if self.assemblies.iter().any(|assembly| assembly.id == id) => {
                 unexpected("a datagram with a number")
             }
-            Framing::Single => {
-                let answer = Answer::single(data.id, datagram, &self.limits)?;
+            None => {
+                let answer = Answer::single(id, datagram, &self.limits)?;
                 match (self.is_basic(), answer.form()) {
                     (true, Form::MinecraftBasic) | (false, Form::Legacy) => Ok(Verdict::Done(answer)),
                     (false, Form::MinecraftBasic) => Ok(Verdict::Done(answer.without_lists())),
@@ -228,8 +234,8 @@ impl Conversation for StatusQuery {
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let verdict = match Response::parse(datagram, &self.limits) {
-            Ok(Response::Challenge(challenge)) => self.take_challenge(challenge),
-            Ok(Response::Data(data)) => self.take_data(data),
+            Ok(Response::Challenge { id, value, .. }) => self.take_challenge(id, value),
+            Ok(Response::Data { id, number, last, raw }) => self.take_data(id, number, last, raw),
             Err(error) => Err(error),
         };
         verdict.unwrap_or_else(Verdict::Rejected).map(Answer::verified)

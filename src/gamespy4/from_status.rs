@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::ut3::SEPARATOR;
 use super::wire::request::DATA;
 use super::wire::response::put_head;
-use super::wire::sections::{Content, Field, Pair};
+use super::writer::{Content, Field, Pair};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
 use crate::reply::Template;
 use crate::service::Engine;
@@ -33,7 +33,8 @@ pub(super) fn content(status: &ServerStatus, engine: Engine) -> Content<'_> {
         }
     }
     let players = player_fields(status, engine);
-    Content { required, rules, players, teams: team_fields(status), cut: is_cut(status, engine) }
+    let (is_minecraft, cut) = (engine == Engine::Minecraft, is_cut(status, engine));
+    Content { is_minecraft, required, rules, players, teams: team_fields(status), cut }
 }
 
 /// Whether a text or the list of players is too long to be written in full.

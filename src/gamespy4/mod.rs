@@ -1,7 +1,7 @@
 //! GameSpy's query protocol, version 4: Unreal Tournament 3, Battlefield 2 and 2142, Project Reality, Crysis, Crysis
 //! Wars, S.T.A.L.K.E.R., early Arma, Just Cause 2 Multiplayer, and the query port of Minecraft servers.
 //!
-//! Other tools call it "gamespy3", and version 3 what differs only by the missing challenge.
+//! Other tools call it "gamespy3". Version 3 is the same protocol without the challenge.
 //!
 //! # Flow
 //! ```text
@@ -116,16 +116,15 @@
 mod answer;
 mod client;
 mod from_status;
-pub mod just_cause_2;
-pub mod minecraft;
 pub(crate) mod server;
 pub(crate) mod snapshots;
 mod to_status;
 mod token;
 pub mod ut3;
 mod wire;
+mod writer;
 
 pub use answer::{Answer, Form, Row, Table};
 pub use client::StatusQuery;
 pub use server::answer;
-pub use wire::{Challenge, Command, Data, Framing, Request, RequestId, Response, Selection};
+pub use wire::{Command, Request, RequestId, Response, Selection, minecraft};

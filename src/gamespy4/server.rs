@@ -5,8 +5,8 @@
 //!
 //! A [`Responder`](crate::serve::Responder) makes every reply to one token from the status that was current when the token
 //! was issued, so that the two replies to a request that was delivered twice cannot be mixed. For that it keeps the statuses
-//! that a challenge was sent for in the last 30 s, 64 at most, and nothing for a client. Who calls [`answer`] directly and
-//! changes the status between two calls does without.
+//! that a challenge was sent for in the last 30 s, 64 at most, and nothing for a client. Direct calls to
+//! [`answer`] don't have this protection.
 //!
 //! A token has 31 bits. For each status kept, two tokens of an address are valid at a time: one that is guessed blindly is
 //! valid with a probability of 2⁻³⁰ for each, and brings one reply to the address that the sender was forged to be.
@@ -19,7 +19,7 @@ use super::from_status::{basic, content};
 use super::token;
 use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
-use super::wire::sections::{Layout, Portion};
+use super::writer::Portion;
 use crate::error::ParseError;
 use crate::model::ServerStatus;
 use crate::reply::{Patch, Patched, Template, Templates};
@@ -164,26 +164,24 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
 /// As many players as fit, then as many rules: a rule never displaces a player.
 fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
     let content = content(status, options.engine);
-    let (layout, max_bytes) = match options.engine {
-        Engine::Minecraft => (Layout::Minecraft, options.max_reply.min(MAX_UDP_PAYLOAD)),
-        _ => (Layout::Split, options.max_reply),
+    let is_minecraft = options.engine == Engine::Minecraft;
+    let max_bytes = if is_minecraft { options.max_reply.min(MAX_UDP_PAYLOAD) } else { options.max_reply };
+    let written = |portion| {
+        let mut template = Template::default();
+        content.encode(portion, &mut template);
+        let ids = template.len().saturating_mul(4);
+        let fits = template.len() <= MAX_DATAGRAMS && template.bytes.len().saturating_add(ids) <= max_bytes;
+        fits.then_some(template)
     };
-    let fits = |portion| {
-        let (datagrams, bytes) = content.size(layout, portion);
-        datagrams <= MAX_DATAGRAMS && bytes <= max_bytes
-    };
-    let mut portion = content.whole();
-    if !fits(portion) {
-        let Portion { players, rule_bytes } = portion;
-        let players = most(players, |players| fits(Portion { players, rule_bytes: 0 }));
-        let rule_bytes = rule_bytes.min(options.max_reply);
+    let fits = |portion| written(portion).is_some();
+    let whole = content.whole();
+    let reply = written(whole).or_else(|| {
+        let players = most(whole.players, |players| fits(Portion { players, rule_bytes: 0 }));
+        let rule_bytes = whole.rule_bytes.min(options.max_reply);
         let rule_bytes = most(rule_bytes, |rule_bytes| fits(Portion { players, rule_bytes }));
-        portion = Portion { players, rule_bytes };
-        if !fits(portion) {
-            return;
-        }
-    }
-    content.encode(layout, portion, template);
+        written(Portion { players, rule_bytes })
+    });
+    *template = reply.unwrap_or_default();
 }
 
 /// The highest number up to `bound` that fits, where all below one that fits do; 0 where none does.

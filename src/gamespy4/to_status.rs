@@ -6,11 +6,10 @@ use bytes::Bytes;
 
 use super::answer::answer::{Answer, Form};
 use super::answer::tables::{Row, Table};
-use super::just_cause_2;
-use super::minecraft::Plugins;
-use super::minecraft::style::STYLE as MINECRAFT;
 use super::ut3;
-use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, TextRef, ToStatus};
+use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
+use super::wire::sections::JustCause2Player;
+use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};
 use crate::text::known_keys::{first_filled, known_keys};
 use crate::text::number;
 
@@ -23,7 +22,8 @@ impl ToStatus for Answer {
             _ => from_pairs(self, Style::default()),
         };
         if let Some(players) = self.just_cause_2() {
-            status.players = Some(players.map(|player| just_cause_2_player(player, self.raw())).collect());
+            status.players =
+                Some(players.into_iter().map(|player| just_cause_2_player(player, self.raw())).collect());
         }
         status.completeness = self.completeness();
         status.verification = self.verification();
@@ -100,7 +100,7 @@ impl<'a> Known<'a> {
     fn mod_name(&self) -> Option<&'a [u8]> {
         let variant = self.gamevariant.filter(|variant| !matches!(*variant, b"bf2" | b"bf2142"));
         let variant = variant.filter(|_| self.is_bf2());
-        let software = self.plugins.map(|plugins| Plugins::parse(plugins).software.raw());
+        let software = self.plugins.map(|value| plugins(value).0.raw());
         first_filled(&[variant, self.modname, self.modification, software, self.server_engine])
     }
 
@@ -239,19 +239,29 @@ fn listed_bots(players: &[Player]) -> Option<u32> {
 fn from_basic(answer: &Answer) -> ServerStatus {
     let Some(basic) = answer.minecraft_basic() else { return ServerStatus::default() };
     let bytes = answer.raw();
-    let text = |text: TextRef<'_>| (!text.raw().is_empty()).then(|| Text::part(bytes, text.raw(), MINECRAFT));
+    let text = |raw: &[u8]| (!raw.is_empty()).then(|| Text::part(bytes, raw, MINECRAFT));
     let mut rules = RulesBuilder::new(bytes, MINECRAFT.charset, 7);
-    let port = basic.host_port.map(|port| port.to_string());
-    for (key, value) in basic.pairs(port.as_deref().map(str::as_bytes)) {
-        rules.push(key.as_bytes(), value);
+    let port = basic.port.map(|port| port.to_string());
+    for (key, value) in [
+        ("hostname", Some(basic.title)),
+        ("gametype", Some(basic.game_type)),
+        ("map", Some(basic.map)),
+        ("numplayers", Some(basic.players)),
+        ("maxplayers", Some(basic.max_players)),
+        ("hostport", port.as_deref().map(str::as_bytes)),
+        ("hostip", Some(basic.address)),
+    ] {
+        if let Some(value) = value {
+            rules.push(key.as_bytes(), value);
+        }
     }
     ServerStatus {
         name: text(basic.title),
         map: text(basic.map),
         game_type: text(basic.game_type),
-        game_port: basic.host_port,
-        player_count: basic.player_count,
-        max_players: basic.max_players,
+        game_port: basic.port,
+        player_count: number::number(basic.players),
+        max_players: number::number(basic.max_players),
         rules: rules.build(MINECRAFT.colours),
         ..ServerStatus::default()
     }
@@ -321,10 +331,10 @@ fn players(table: Table<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuil
     players
 }
 
-fn just_cause_2_player(from: just_cause_2::Player<'_>, bytes: &Bytes) -> Player {
-    let mut player = Player::new(Text::part(bytes, from.name, Style::default()));
-    player.ping = Some(i32::from(from.ping));
-    player.extra.push_raw(b"steamid", from.steam_id);
+fn just_cause_2_player((name, steam_id, ping): JustCause2Player<'_>, bytes: &Bytes) -> Player {
+    let mut player = Player::new(Text::part(bytes, name, Style::default()));
+    player.ping = Some(ping.into());
+    player.extra.push_raw(b"steamid", steam_id);
     player
 }
 

@@ -27,7 +27,7 @@ mod vectors;
 
 use bytes::Bytes;
 use queryport::gamespy4::Answer;
-use queryport::{Limits, ParseError};
+use queryport::{Limits, ParseError, ToStatus};
 use serde_json::{Map, Value, json};
 
 fn decode(datagrams: impl IntoIterator<Item = impl Into<Bytes>>) -> Result<Answer, ParseError> {
@@ -44,5 +44,5 @@ fn describe(answer: &Answer) -> Value {
 
 /// How many players an answer lists.
 fn listed(answer: &Answer) -> usize {
-    answer.just_cause_2().map_or_else(|| answer.players().len(), Iterator::count)
+    answer.to_status().listed_players().len()
 }

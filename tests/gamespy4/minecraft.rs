@@ -1,11 +1,11 @@
 //! Minecraft's answers, and what titles and names can do to them.
 
 use bytes::Bytes;
-use queryport::gamespy4::minecraft::{Basic, Plugins, STYLE};
+use queryport::gamespy4::minecraft::{STYLE, plugins};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
 use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
-use queryport::{QueryOptions, ToStatus};
+use queryport::{QueryOptions, ServerStatus, ToStatus};
 
 use crate::common::captures::cases;
 use crate::common::twist::cuts;
@@ -25,6 +25,12 @@ fn full(title: &[u8]) -> Answer {
     decode([datagram.concat()]).unwrap()
 }
 
+/// A datagram that is a basic reply.
+fn basic(datagram: Vec<u8>) -> Option<ServerStatus> {
+    let answer = decode([datagram]).ok().filter(|answer| answer.form() == Form::MinecraftBasic)?;
+    Some(answer.to_status())
+}
+
 fn names(answer: &Answer) -> Vec<String> {
     answer.to_status().listed_players().iter().map(|player| player.name.to_string()).collect()
 }
@@ -36,7 +42,7 @@ fn a_full_reply_by_meaning() {
     assert!(answer.completeness().is_complete());
     let title = TextRef::new(answer.get("hostname").unwrap(), STYLE);
     assert_eq!((title.plain(), title.spans().count()), ("Gold café".into(), 2));
-    assert_eq!(Plugins::parse(answer.get("plugins").unwrap()).software, "");
+    assert_eq!(plugins(answer.get("plugins").unwrap()).0, "");
     let status = answer.to_status();
     assert_eq!(status.name.unwrap(), "Gold café");
     assert_eq!(
@@ -50,9 +56,9 @@ fn a_full_reply_by_meaning() {
 #[test]
 fn plugins_are_listed_however_much_is_missing() {
     let list = |value: &str| -> (String, Vec<String>) {
-        let plugins = Plugins::parse(value.as_bytes());
-        let list = plugins.list().map(|(name, version)| format!("{name}|{version}")).collect();
-        (plugins.software.to_string(), list)
+        let (software, plugins) = plugins(value.as_bytes());
+        let list = plugins.map(|(name, version)| format!("{name}|{version}")).collect();
+        (software.to_string(), list)
     };
     assert_eq!(list(""), (String::new(), vec![]));
     assert_eq!(list("Paper on 1.21"), ("Paper on 1.21".into(), vec![]));
@@ -111,10 +117,10 @@ fn a_title_with_nul_does_not_shift_the_basic_reply() {
     for title in [&b"Srv"[..], b"", b"\0", b"A\0B\0C", b"A\0SMP\0w\x001\x002\0pp6.6.6.6"] {
         let datagram =
             [b"\0\x01\x02\x03\x04", title, b"\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"].concat();
-        let basic = Basic::parse(&datagram).unwrap();
-        assert_eq!(basic.title.raw(), title);
+        let basic = basic(datagram).unwrap();
+        assert_eq!(basic.rules.get("hostname").unwrap().raw(), title);
         assert_eq!(
-            (basic.player_count, basic.max_players, basic.host_port),
+            (basic.player_count, basic.max_players, basic.game_port),
             (Some(2), Some(20), Some(25565))
         );
     }
@@ -123,7 +129,7 @@ fn a_title_with_nul_does_not_shift_the_basic_reply() {
         let datagram =
             [&b"\0\x01\x02\x03\x04T\0SMP\0world\x002\x0020\0"[..], &port.to_le_bytes(), b"127.0.0.1\0"]
                 .concat();
-        assert_eq!(Basic::parse(&datagram).unwrap().host_port, Some(port));
+        assert_eq!(basic(datagram).unwrap().game_port, Some(port));
     }
 }
 
@@ -171,7 +177,7 @@ fn a_basic_reply_without_an_address_is_incomplete() {
         b"Srv\0SMP\0world\x002\x0020\x0025565\x00127.0.0.1\0more\0",
     ] {
         let datagram = [b"\0\x01\x02\x03\x04", body].concat();
-        assert!(Basic::parse(&datagram).is_err(), "{:?}", String::from_utf8_lossy(body));
+        assert!(basic(datagram.clone()).is_none(), "{:?}", String::from_utf8_lossy(body));
         let answer = decode([datagram]);
         assert!(answer.is_err() || !answer.unwrap().completeness().is_complete());
     }
@@ -196,7 +202,7 @@ fn a_cut_basic_reply_is_rejected() {
             continue;
         }
         for cut in cuts(packet) {
-            assert!(Basic::parse(cut).is_err(), "{} cut at {}", case.name, cut.len());
+            assert!(basic(cut.to_vec()).is_none(), "{} cut at {}", case.name, cut.len());
             let cut = decode([Bytes::copy_from_slice(cut)]);
             assert!(cut.is_err() || !cut.unwrap().completeness().is_complete());
         }

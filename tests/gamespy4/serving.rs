@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::gamespy4::minecraft::Basic;
 use queryport::gamespy4::{Command, Form, Request, RequestId, Response, Selection};
 use queryport::serve::Responder;
 use queryport::session::Machine;
@@ -68,7 +67,7 @@ fn token(requester: &Requester) -> i32 {
 
 fn read_challenge(reply: &[u8]) -> i32 {
     match Response::parse(reply, &Limits::default()) {
-        Ok(Response::Challenge(challenge)) => challenge.value,
+        Ok(Response::Challenge { value, .. }) => value,
         other => panic!("{other:?}"),
     }
 }
@@ -221,10 +220,12 @@ fn the_selection_of_a_request_chooses_the_reply() {
     let served = status(2, 0);
     for dialect in DIALECTS {
         let reply = ask(Selection::MINECRAFT_BASIC, &served, dialect);
-        let basic = Basic::parse(&reply[0]).unwrap();
-        assert!(basic.title == "Srv" && basic.map == "DM-Deck");
+        let basic = decode(reply).unwrap();
+        assert!(basic.form() == Form::MinecraftBasic && basic.completeness().is_complete());
+        let basic = basic.to_status();
+        assert!(basic.name.unwrap() == "Srv" && basic.map.unwrap() == "DM-Deck");
         assert_eq!(
-            (basic.player_count, basic.max_players, basic.host_port),
+            (basic.player_count, basic.max_players, basic.game_port),
             (Some(2), Some(256), Some(7777))
         );
         for full in [&[0xFF, 0xFF, 0xFF, 1][..], &[0, 0, 0, 1], &[0; 4], &[0xFF, 0xFF, 0xFF, 0], b"abcd"] {

@@ -74,13 +74,13 @@ fn recorded_exchanges_are_understood_on_both_sides() {
     let limits = Limits::default();
     for vector in read("vectors/gamespy4-challenge.json").as_array().unwrap() {
         let answer = bytes(&vector["answer"]);
-        let Ok(Response::Challenge(challenge)) = Response::parse(&answer, &limits) else {
+        let Ok(Response::Challenge { id, value, .. }) = Response::parse(&answer, &limits) else {
             panic!("{vector}")
         };
-        assert_eq!(i64::from(challenge.value), vector["challenge"].as_i64().unwrap());
-        let command = Command::Data { challenge: Some(challenge.value), selection: Selection::ALL };
+        assert_eq!(i64::from(value), vector["challenge"].as_i64().unwrap());
+        let command = Command::Data { challenge: Some(value), selection: Selection::ALL };
         let mut request = Vec::new();
-        Request::new(challenge.id, command).encode(&mut request).unwrap();
+        Request::new(id, command).encode(&mut request).unwrap();
         assert_eq!(request, bytes(&vector["request_all_info"]));
     }
     let recorded = read("recorded/pumpkin_gs4.json");
@@ -93,7 +93,7 @@ fn recorded_exchanges_are_understood_on_both_sides() {
     let mut data = 0;
     for response in recorded["responses"].as_array().unwrap() {
         let response = bytes(response);
-        if let Ok(Response::Data(_)) = Response::parse(&response, &limits) {
+        if let Ok(Response::Data { .. }) = Response::parse(&response, &limits) {
             let answer = decode([response]).unwrap();
             assert!(answer.completeness().is_complete());
             assert_eq!(answer.to_status().player_count, Some(3));

@@ -1,5 +1,6 @@
 //! GameSpy v4.
 
+use queryport::gamespy4::Form;
 use queryport::{ToStatus, gamespy4};
 use serde_json::{Map, Value, json};
 
@@ -7,10 +8,13 @@ use super::text;
 
 pub(super) fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>) {
     let pair = |key: &[u8], value: &[u8]| json!([text(key), text(value)]);
-    let rules: Vec<Value> = match answer.minecraft_basic() {
+    let status = answer.to_status();
+    let rules: Vec<Value> = match answer.form() {
         // No keys on the wire here: these are the full reply's for the same fields.
-        Some(_) => answer.to_status().rules.iter().map(|(key, value)| pair(key.raw(), value.raw())).collect(),
-        None => answer.rules().map(|(key, value)| pair(key, value)).collect(),
+        Form::MinecraftBasic => {
+            status.rules.iter().map(|(key, value)| pair(key.raw(), value.raw())).collect()
+        }
+        _ => answer.rules().map(|(key, value)| pair(key, value)).collect(),
     };
     line.insert("rules".to_owned(), rules.into());
     let rows = |table: gamespy4::Table<'_>| -> Value {
@@ -23,11 +27,17 @@ pub(super) fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>)
         };
         table.rows().map(row).collect()
     };
-    let players = match answer.just_cause_2() {
-        Some(players) => players
-            .map(|player| json!({"name": text(player.name), "steamid": text(player.steam_id), "ping": player.ping}))
+    let players = match answer.form() {
+        // A list of its own, with a binary number.
+        Form::JustCause2 => status
+            .listed_players()
+            .iter()
+            .map(|player| {
+                let steam_id = player.extra.get("steamid").map(|id| text(id.raw()));
+                json!({"name": text(player.name.raw()), "steamid": steam_id, "ping": player.ping})
+            })
             .collect(),
-        None => rows(answer.players()),
+        _ => rows(answer.players()),
     };
     line.insert("players".to_owned(), players);
     line.insert("teams".to_owned(), rows(answer.teams()));

@@ -2,17 +2,13 @@
 
 use bytes::Bytes;
 
-use super::cursor::Body;
-use super::legacy;
-use super::reader::Reader;
-use super::tables::{Cell, Index, Pairs, Table};
+use super::reader::{Body, Reader};
+use super::tables::{Cell, Index, Table};
 use crate::error::{ParseError, ParseErrorKind};
-use crate::gamespy4::just_cause_2;
-use crate::gamespy4::minecraft::basic::Basic;
-use crate::gamespy4::minecraft::full;
+use crate::gamespy4::wire::minecraft::{self, Basic};
 use crate::gamespy4::wire::request::RequestId;
-use crate::gamespy4::wire::response::{BODY_AT, Framing, HEAD, MAX_DATAGRAM, Response};
-use crate::gamespy4::wire::sections::Section;
+use crate::gamespy4::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM, Response};
+use crate::gamespy4::wire::sections::{JustCause2Player, PLAYERS, SERVER, TEAMS, just_cause_2};
 use crate::limits::Limits;
 use crate::model::{Completeness, Missing, Verification};
 use crate::session::Fragments;
@@ -41,8 +37,6 @@ pub struct Answer {
     bytes: Bytes,
     form: Form,
     index: Index,
-    /// Where Just Cause 2's players begin.
-    players_at: usize,
     missing: Missing,
     verification: Verification,
 }
@@ -51,13 +45,13 @@ pub struct Answer {
 ///
 /// ```
 /// use bytes::Bytes;
-/// use queryport::Limits;
 /// use queryport::gamespy4::{Answer, Form};
+/// use queryport::{Limits, ToStatus};
 ///
 /// let datagram = b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
 /// let answer = Answer::from_datagrams([Bytes::from_static(datagram)], &Limits::default())?;
 /// assert_eq!(answer.form(), Form::MinecraftBasic);
-/// assert_eq!(answer.minecraft_basic().unwrap().map, "world");
+/// assert_eq!(answer.to_status().map.unwrap(), "world");
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,11 +61,14 @@ pub enum Form {
     Sections,
     /// The same from a Minecraft server: no teams, one datagram of any size.
     MinecraftFull,
-    /// See [`Answer::minecraft_basic`].
+    /// Texts without keys: [`ToStatus`](crate::ToStatus) names them as the full reply does. See
+    /// [`minecraft`](crate::gamespy4::minecraft).
     MinecraftBasic,
-    /// Server keys, then Just Cause 2's list of players: see [`Answer::just_cause_2`].
+    /// Server keys, then Just Cause 2's list of players, which only [`ToStatus`](crate::ToStatus) gives: name, Steam id
+    /// NUL-terminated, ping in two bytes.
     JustCause2,
-    /// One datagram without a number: keys and values, then tables row by row.
+    /// One datagram without a number, to a client that does not say that it understands several: keys and values, then
+    /// tables row by row.
     Legacy,
 }
 
@@ -89,9 +86,9 @@ impl Answer {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         let mut assembly: Option<Assembly> = None;
         for datagram in datagrams {
-            let data = match Response::parse(&datagram, limits) {
-                Ok(Response::Data(data)) => data,
-                Ok(Response::Challenge(_)) => {
+            let (id, number, last) = match Response::parse(&datagram, limits) {
+                Ok(Response::Data { id, number, last, .. }) => (id, number, last),
+                Ok(Response::Challenge { .. }) => {
                     error = ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0);
                     continue;
                 }
@@ -100,19 +97,16 @@ impl Answer {
                     continue;
                 }
             };
-            let (id, framing) = (data.id, data.framing);
-            match (framing, &mut assembly) {
-                (Framing::Single, None) => match Self::single(id, datagram, limits) {
+            if let Some(number) = number {
+                let assembly = assembly.get_or_insert_with(|| Assembly::new(id, limits));
+                if assembly.id == id {
+                    assembly.insert(number, last, datagram)?;
+                }
+            } else if assembly.is_none() {
+                match Self::single(id, datagram, limits) {
                     Ok(answer) => return Ok(answer),
                     Err(because) => error = because,
-                },
-                (Framing::Split { number, last }, assembly) => {
-                    let assembly = assembly.get_or_insert_with(|| Assembly::new(id, limits));
-                    if assembly.id == id {
-                        assembly.insert(number, last, datagram)?;
-                    }
                 }
-                (Framing::Single, Some(_)) => {}
             }
         }
         assembly.ok_or(error)?.finish(limits, false)
@@ -120,13 +114,13 @@ impl Answer {
 
     /// The reply of a server that does not number its datagrams.
     pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
-        if let Ok(basic) = Basic::parse(&bytes) {
+        let body = bytes.get(HEAD..).unwrap_or_default();
+        if let Some(basic) = minecraft::basic(body) {
             let missing = Missing { info: !basic.is_regular, ..Missing::NOTHING };
             return Ok(Self { form: Form::MinecraftBasic, missing, ..Self::new(id, bytes) });
         }
         let mut reader = Reader::new(&bytes, limits);
-        let body = Body { bytes: bytes.get(HEAD..).unwrap_or_default(), base: HEAD, full: false, last: true };
-        legacy::read(&mut reader, &body)?;
+        reader.read_legacy(body)?;
         let Reader { index, missing, .. } = reader;
         Ok(Self { form: Form::Legacy, index, missing, ..Self::new(id, bytes) })
     }
@@ -137,15 +131,15 @@ impl Answer {
             bytes,
             form: Form::Sections,
             index: Index::default(),
-            players_at: 0,
             missing: Missing::NOTHING,
             verification: Verification::Unavailable,
         }
     }
 
-    /// The server's keys and values. Minecraft's basic reply has none, see [`Self::minecraft_basic`].
+    /// The server's keys and values. Minecraft's basic reply has none, see [`Form::MinecraftBasic`].
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
-        Pairs { bytes: &self.bytes, pairs: self.index.pairs.iter() }
+        let text = |cell: &Cell| cell.of(&self.bytes).unwrap_or_default();
+        self.index.pairs.iter().map(move |(key, value)| (text(key), text(value)))
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case.
@@ -154,17 +148,17 @@ impl Answer {
         self.rules().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
     }
 
-    /// The players. Field names end in `_`: `player_`, `score_`, `ping_`. Just Cause 2's are elsewhere, see
-    /// [`Self::just_cause_2`].
+    /// The players. Field names end in `_`: `player_`, `score_`, `ping_`. For Just Cause 2's see
+    /// [`Form::JustCause2`].
     #[must_use]
     pub fn players(&self) -> Table<'_> {
-        self.index.table(&self.bytes, Section::Players)
+        self.index.table(&self.bytes, PLAYERS)
     }
 
     /// The teams. Field names end in `_t`: `team_t`, `score_t`.
     #[must_use]
     pub fn teams(&self) -> Table<'_> {
-        self.index.table(&self.bytes, Section::Teams)
+        self.index.table(&self.bytes, TEAMS)
     }
 
     /// What the views passed over: keys without a value, as Unreal Tournament 3 sends them, and bytes that belong to no
@@ -172,24 +166,22 @@ impl Answer {
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
         // Such a value is empty, and no NUL ends it.
-        let has_no_value = |value: &Cell| {
-            value.of(&self.bytes) == Some(b"") && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0)
-        };
+        let has_no_value =
+            |value: &Cell| value.is_empty() && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0);
         let pairs = self.index.pairs.iter().filter(move |(_, value)| has_no_value(value));
         let unread = self.index.unread.map(|offset| malformed("section: bytes that belong to none", offset));
         pairs.map(move |(key, _)| malformed("key: no value", key.end())).chain(unread)
     }
 
     /// Minecraft's basic reply, where it is one.
-    #[must_use]
-    pub fn minecraft_basic(&self) -> Option<Basic<'_>> {
-        (self.form == Form::MinecraftBasic).then(|| Basic::parse(&self.bytes).ok())?
+    pub(crate) fn minecraft_basic(&self) -> Option<Basic<'_>> {
+        minecraft::basic(self.bytes.get(HEAD..)?).filter(|_| self.form == Form::MinecraftBasic)
     }
 
     /// Just Cause 2's players, where it is such an answer.
-    pub fn just_cause_2(&self) -> Option<impl Iterator<Item = just_cause_2::Player<'_>>> {
-        let list = self.bytes.get(self.players_at..).filter(|_| self.form == Form::JustCause2)?;
-        just_cause_2::players(list)
+    pub(crate) fn just_cause_2(&self) -> Option<Vec<JustCause2Player<'_>>> {
+        let body = self.bytes.get(BODY_AT..).filter(|_| self.form == Form::JustCause2)?;
+        just_cause_2(body).ok().map(|(_, (_, players))| players)
     }
 
     /// Which layout it has.
@@ -276,33 +268,36 @@ impl Assembly {
         let bytes = self.join();
         let fragments = u16::try_from(self.fragments.missing(0)).unwrap_or(u16::MAX);
         let mut reader = Reader::new(&bytes, limits);
-        let mut bodies = self.bodies(&bytes).peekable();
-        let is_only = self.fragments.len() == 1 && fragments == 0;
-        let only = bodies.peek().filter(|_| is_only).map(|(_, body)| *body);
-        let (mut form, mut players_at) = (Form::Sections, 0);
-        if let Some(body) = only.filter(|body| minecraft || full::is_full(body.bytes)) {
-            form = Form::MinecraftFull;
-            full::read(&mut reader, &body)?;
+        let bodies: Vec<(u32, Body<'_>)> = self.bodies(&bytes).collect();
+        let only = bodies.first().filter(|_| bodies.len() == 1 && fragments == 0).map(|(_, body)| body);
+        let form = if let Some(body) = only.filter(|body| minecraft || minecraft::is_full(body.bytes)) {
+            let (mut pairs, players) = minecraft::full(body.bytes);
+            pairs.try_for_each(|pair| reader.push_pair(pair))?;
+            reader.minecraft = true;
+            reader.read(&Body { bytes: players, full: false, last: true }, None)?;
+            Form::MinecraftFull
         } else if let Some(body) = only.filter(|body| !body.last)
-            && let Some(at) = just_cause_2::players_at(body.bytes, limits)
+            && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
+            && players.len() <= limits.max_players()
         {
-            (form, players_at) = (Form::JustCause2, BODY_AT.saturating_add(at));
-            reader.read_server(&body)?;
+            pairs.into_iter().try_for_each(|pair| reader.push_pair(pair))?;
+            Form::JustCause2
         } else {
-            while let Some((number, body)) = bodies.next() {
-                let next = bodies.peek().filter(|(next, _)| number.checked_add(1) == Some(*next));
-                reader.read(&body, next.map(|(_, next)| next))?;
+            let behind = bodies.iter().skip(1).map(Some).chain([None]);
+            for ((number, body), next) in bodies.iter().zip(behind) {
+                let next = next.filter(|(next, _)| number.checked_add(1) == Some(*next));
+                reader.read(body, next.map(|(_, next)| next))?;
             }
-        }
-        drop(bodies);
+            Form::Sections
+        };
         if self.is_mixed() {
-            reader.lose(0, 2);
+            reader.lose(SERVER, TEAMS);
         }
         let Reader { index, missing, .. } = reader;
         // Just Cause 2 does not mark the last datagram: there it is the only one.
         let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
         let missing = Missing { fragments, end: missing.end || !has_end, ..missing };
-        Ok(Answer { form, index, players_at, missing, ..Answer::new(self.id, bytes) })
+        Ok(Answer { form, index, missing, ..Answer::new(self.id, bytes) })
     }
 
     fn join(&self) -> Bytes {
@@ -319,13 +314,13 @@ impl Assembly {
 
     /// The numbers of the datagrams and their bodies, as slices of the joined bytes.
     fn bodies<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = (u32, Body<'a>)> {
-        let mut start = 0_usize;
+        let mut rest = bytes;
         self.fragments.iter().map(move |(number, datagram)| {
-            let base = start.saturating_add(BODY_AT);
-            start = start.saturating_add(datagram.len());
+            let (bytes, after) = rest.split_at_checked(datagram.len()).unwrap_or_default();
+            rest = after;
             let last = self.fragments.last() == Some(number);
             let full = datagram.len() >= MAX_DATAGRAM && !last;
-            (number, Body { bytes: bytes.get(base..start).unwrap_or_default(), base, full, last })
+            (number, Body { bytes: bytes.get(BODY_AT..).unwrap_or_default(), full, last })
         })
     }
 }

@@ -2,9 +2,7 @@
 
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
 pub(crate) mod answer;
-pub(crate) mod cursor;
-mod legacy;
-pub(crate) mod reader;
+mod reader;
 pub(crate) mod tables;
 
 pub use answer::{Answer, Form};

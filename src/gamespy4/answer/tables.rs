@@ -1,9 +1,5 @@
 //! The index of an answer, and its players and teams as rows.
 
-use std::ops::Range;
-
-use crate::gamespy4::wire::sections::Section;
-
 /// The players or the teams, as rows; the wire has them column by column.
 ///
 /// ```
@@ -87,17 +83,17 @@ impl<'a> Row<'a> {
 
 /// Where everything is.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Index {
-    pub(crate) pairs: Vec<(Cell, Cell)>,
-    pub(crate) columns: Vec<Column>,
-    pub(crate) cells: Vec<Cell>,
+pub(super) struct Index {
+    pub(super) pairs: Vec<(Cell, Cell)>,
+    pub(super) columns: Vec<Column>,
+    pub(super) cells: Vec<Cell>,
     /// Where bytes begin that were not read.
-    pub(crate) unread: Option<usize>,
+    pub(super) unread: Option<usize>,
 }
 
 impl Index {
     /// The table of a section; `bytes` are those that the index points into.
-    pub(crate) fn table<'a>(&'a self, bytes: &'a [u8], section: Section) -> Table<'a> {
+    pub(super) fn table<'a>(&'a self, bytes: &'a [u8], section: u8) -> Table<'a> {
         let of = |column: &Column| column.section == section;
         // The columns of a section are adjacent.
         let start = self.columns.iter().position(of).unwrap_or_default();
@@ -108,72 +104,56 @@ impl Index {
     }
 }
 
-/// Iterator over the server's keys and values.
-#[derive(Debug, Clone)]
-pub(super) struct Pairs<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) pairs: std::slice::Iter<'a, (Cell, Cell)>,
-}
-
-impl<'a> Iterator for Pairs<'a> {
-    type Item = (&'a [u8], &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (key, value) = self.pairs.next()?;
-        Some((key.of(self.bytes).unwrap_or_default(), value.of(self.bytes).unwrap_or_default()))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.pairs.size_hint()
-    }
-}
-
-impl ExactSizeIterator for Pairs<'_> {}
-
 /// One column of a table; its cells are adjacent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Column {
-    pub(crate) section: Section,
-    pub(crate) name: Cell,
+pub(super) struct Column {
+    pub(super) section: u8,
+    pub(super) name: Cell,
     /// Where its cells begin in [`Index::cells`].
-    pub(crate) first: usize,
-    pub(crate) rows: usize,
+    pub(super) first: usize,
+    pub(super) rows: usize,
     /// Whether its end was seen. Cells that such a column lacks are empty: at the end of a datagram the wire does not
     /// tell a last empty value from the column's end.
-    pub(crate) closed: bool,
+    pub(super) closed: bool,
 }
 
 /// A text in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub(super) struct Cell {
     start: u32,
     length: u32,
 }
 
 impl Cell {
     /// A cell that never arrived.
-    pub(crate) const ABSENT: Self = Self { start: u32::MAX, length: 0 };
+    pub(super) const ABSENT: Self = Self { start: u32::MAX, length: 0 };
 
-    /// The text at these offsets; replies are bounded far below 4 GiB.
-    pub(crate) fn new(range: Range<usize>) -> Self {
-        match (u32::try_from(range.start), u32::try_from(range.end)) {
-            (Ok(start), Ok(end)) => Self { start, length: end.saturating_sub(start) },
+    /// A text that is a part of the buffer; replies are bounded far below 4 GiB.
+    pub(super) fn new(buffer: &[u8], text: &[u8]) -> Self {
+        let start = text.as_ptr().addr().saturating_sub(buffer.as_ptr().addr());
+        match (u32::try_from(start), u32::try_from(text.len())) {
+            (Ok(start), Ok(length)) => Self { start, length },
             _ => Self::ABSENT,
         }
     }
 
     /// The text; `None` for one that never arrived.
-    pub(crate) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
-        bytes.get(self.start as usize..self.end())
+    pub(super) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
+        bytes.get(self.start()..self.end())
     }
 
-    /// The same start and another end.
-    pub(crate) fn extended_to(self, end: usize) -> Self {
-        Self::new(self.start as usize..end)
+    /// Whether the text is empty.
+    pub(super) const fn is_empty(self) -> bool {
+        self.length == 0
+    }
+
+    /// Where the text begins.
+    pub(super) const fn start(self) -> usize {
+        self.start as usize
     }
 
     /// Where the text ends.
-    pub(crate) const fn end(self) -> usize {
-        (self.start as usize).saturating_add(self.length as usize)
+    pub(super) const fn end(self) -> usize {
+        self.start().saturating_add(self.length as usize)
     }
 }

@@ -2,7 +2,9 @@
 
 use bytes::BufMut;
 use nom::bytes::complete::{tag, take};
+use nom::combinator::{all_consuming, cond, opt};
 use nom::number::complete::{be_i32, u8 as any_byte};
+use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -116,15 +118,7 @@ impl<'a> Selection<'a> {
     /// The lists and the flag. `None` where a list is cut, as for GameSpy's own code (QR2 SDK, qr2.c, `qr_process_query`),
     /// and where more than the flags follow.
     pub(crate) fn keys(self) -> Option<Keys<'a>> {
-        let (server, rest) = KeyList::read(self.0)?;
-        let (players, rest) = KeyList::read(rest)?;
-        let (teams, rest) = KeyList::read(rest)?;
-        let split = match rest {
-            [] => false,
-            [flags] => flags & 1 != 0,
-            _ => return None,
-        };
-        Some(Keys { server, players, teams, split })
+        keys(self.0).ok().map(|(_, keys)| keys)
     }
 }
 
@@ -144,17 +138,6 @@ pub(crate) enum KeyList<'a> {
     None,
     All,
     Ids(&'a [u8]),
-}
-
-impl<'a> KeyList<'a> {
-    fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let (&count, rest) = bytes.split_first()?;
-        Some(match count {
-            0 => (Self::None, rest),
-            0xFF => (Self::All, rest),
-            _ => rest.split_at_checked(count.into()).map(|(ids, rest)| (Self::Ids(ids), rest))?,
-        })
-    }
 }
 
 impl<'a> Request<'a> {
@@ -185,22 +168,18 @@ impl<'a> Request<'a> {
 
     fn read(datagram: &'a [u8], challenged: bool) -> Result<Self, ParseError> {
         let cut_short = |what| ParseError::new(ParseErrorKind::CutShort(what), datagram.len());
-        let (rest, (_, kind)) = head(datagram)
+        let (rest, kind) = kind(datagram)
             .map_err(|_| ParseError::new(ParseErrorKind::NotThisProtocol("the bytes fe fd and a type"), 0))?;
         if kind != CHALLENGE && kind != DATA {
-            return Err(ParseError::new(
-                ParseErrorKind::Unexpected("a challenge or data request"),
-                MAGIC.len(),
-            ));
+            let unexpected = ParseErrorKind::Unexpected("a challenge or data request");
+            return Err(ParseError::new(unexpected, MAGIC.len()));
         }
         let (rest, id) = id(rest).map_err(|_| cut_short("the request id"))?;
         if kind == CHALLENGE {
             return Ok(Self::new(id, Command::Challenge));
         }
-        let (rest, challenge) = match challenged {
-            true => challenge(rest).map_err(|_| cut_short("the challenge"))?,
-            false => (rest, None),
-        };
+        let (rest, challenge) =
+            cond(challenged, challenge).parse(rest).map_err(|_| cut_short("the challenge"))?;
         Ok(Self::new(id, Command::Data { challenge, selection: Selection(rest) }))
     }
 
@@ -224,16 +203,35 @@ impl<'a> Request<'a> {
     }
 }
 
-fn head(datagram: &[u8]) -> IResult<&[u8], (&[u8], u8)> {
-    (tag(&MAGIC[..]), any_byte).parse(datagram)
+/// `kind = %xFE %xFD OCTET`.
+fn kind(input: &[u8]) -> IResult<&[u8], u8> {
+    preceded(tag(&MAGIC[..]), any_byte).parse(input)
 }
 
+/// `id = 4OCTET`.
 pub(crate) fn id(input: &[u8]) -> IResult<&[u8], RequestId> {
     take(4_usize).map(|bytes: &[u8]| RequestId(bytes.try_into().unwrap_or_default())).parse(input)
 }
 
-fn challenge(input: &[u8]) -> IResult<&[u8], Option<i32>> {
-    be_i32.map(Some).parse(input)
+/// `challenge = 4OCTET`, big-endian.
+fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
+    be_i32(input)
+}
+
+/// `keys = key-list key-list key-list [OCTET]`.
+fn keys(input: &[u8]) -> IResult<&[u8], Keys<'_>> {
+    let (rest, (server, players, teams, flags)) =
+        all_consuming((key_list, key_list, key_list, opt(any_byte))).parse(input)?;
+    Ok((rest, Keys { server, players, teams, split: flags.is_some_and(|flags| flags & 1 != 0) }))
+}
+
+/// `key-list = %x00 / %xFF / count *OCTET`.
+fn key_list(input: &[u8]) -> IResult<&[u8], KeyList<'_>> {
+    match any_byte(input)? {
+        (rest, 0) => Ok((rest, KeyList::None)),
+        (rest, 0xFF) => Ok((rest, KeyList::All)),
+        (rest, count) => take(count).map(KeyList::Ids).parse(rest),
+    }
 }
 
 #[cfg(test)]

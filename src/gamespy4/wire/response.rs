@@ -1,9 +1,11 @@
 //! What a server sends: views of single datagrams, and how they are written.
 
 use bytes::BufMut;
-use nom::bytes::complete::{tag, take_till};
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take, take_till};
+use nom::combinator::{cut, map_opt, peek, success, value, verify};
 use nom::number::complete::u8 as any_byte;
-use nom::sequence::terminated;
+use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
 use super::request::{CHALLENGE, DATA, RequestId, id};
@@ -31,99 +33,47 @@ pub(crate) const MAX_DATAGRAMS: usize = 32;
 ///
 /// ```
 /// use queryport::Limits;
-/// use queryport::gamespy4::{Framing, Response};
+/// use queryport::gamespy4::{Command, Request, RequestId, Response, Selection};
 ///
 /// let limits = Limits::default();
-/// let Response::Challenge(challenge) = Response::parse(b"\x09\x01\x02\x03\x04-1287574694\0", &limits)? else { panic!() };
-/// assert_eq!(challenge.value, -1287574694);
+/// let reply = Response::parse(b"\x09\x01\x02\x03\x04-1287574694\0", &limits)?;
+/// let Response::Challenge { id, value, .. } = reply else { panic!() };
+/// let mut request = Vec::new();
+/// let command = Command::Data { challenge: Some(value), selection: Selection::ALL };
+/// Request::new(id, command).encode(&mut request)?;
+/// assert_eq!(request[7..11], [0xB3, 0x41, 0x2B, 0x5A]);
 ///
-/// let datagram = b"\x00\x01\x02\x03\x04splitnum\0\x81\x02\0";
-/// let Response::Data(data) = Response::parse(datagram, &limits)? else { panic!() };
-/// assert_eq!(data.framing, Framing::Split { number: 1, last: true });
-/// assert_eq!(data.body(), b"\x02\0");
-/// # Ok::<(), queryport::ParseError>(())
+/// let reply = Response::parse(b"\x00\x01\x02\x03\x04splitnum\0\x81\x02\0", &limits)?;
+/// let Response::Data { id, number, last, .. } = reply else { panic!() };
+/// assert_eq!((id, number, last), (RequestId([1, 2, 3, 4]), Some(1), true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Response<'a> {
     /// The number to be quoted in the data request.
-    Challenge(Challenge<'a>),
-    /// The data, or a part of it.
-    Data(Data<'a>),
-}
-
-/// The reply to a challenge request.
-///
-/// ```
-/// use queryport::Limits;
-/// use queryport::gamespy4::{Command, Request, Response, Selection};
-///
-/// let reply = Response::parse(b"\x09\x01\x02\x03\x04-1287574694\0", &Limits::default())?;
-/// let Response::Challenge(challenge) = reply else { panic!() };
-/// let command = Command::Data { challenge: Some(challenge.value), selection: Selection::ALL };
-/// let mut request = Vec::new();
-/// Request::new(challenge.id, command).encode(&mut request)?;
-/// assert_eq!(request[7..11], [0xB3, 0x41, 0x2B, 0x5A]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Challenge<'a> {
-    /// The id of the request it answers.
-    pub id: RequestId,
-    /// The number. 0 says that the server uses no challenge, except on Minecraft, where 0 is a number like any other.
-    pub value: i32,
-    /// The entire datagram.
-    pub raw: &'a [u8],
-}
-
-/// One datagram of a data reply.
-///
-/// ```
-/// use queryport::Limits;
-/// use queryport::gamespy4::{RequestId, Response};
-///
-/// let reply = Response::parse(b"\x00\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0", &Limits::default())?;
-/// let Response::Data(data) = reply else { panic!() };
-/// assert_eq!(data.id, RequestId([1, 2, 3, 4]));
-/// assert_eq!(data.body(), b"\0hostname\0Srv\0");
-/// # Ok::<(), queryport::ParseError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Data<'a> {
-    /// The id of the request it answers.
-    pub id: RequestId,
-    /// Its number in the reply.
-    pub framing: Framing,
-    /// The entire datagram.
-    pub raw: &'a [u8],
-}
-
-/// How a data datagram is numbered.
-///
-/// ```
-/// use queryport::Limits;
-/// use queryport::gamespy4::{Framing, Response};
-///
-/// let datagram = b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
-/// let Response::Data(data) = Response::parse(datagram, &Limits::default())? else { panic!() };
-/// assert_eq!(data.framing, Framing::Single);
-/// # Ok::<(), queryport::ParseError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Framing {
-    /// One of several, or of one.
-    Split {
-        /// Its number, from 0.
-        number: u8,
-        /// Whether it is the last.
-        last: bool,
+    #[non_exhaustive]
+    Challenge {
+        /// The id of the request it answers.
+        id: RequestId,
+        /// The number. 0 says that the server uses no challenge, except on Minecraft, where 0 is a number like any other.
+        value: i32,
+        /// The entire datagram.
+        raw: &'a [u8],
     },
-    /// Without a number, and so the entire reply: Minecraft's basic reply, or that of a server whose client did not say
-    /// that it understands several datagrams.
-    Single,
+    /// The data, or a part of it.
+    #[non_exhaustive]
+    Data {
+        /// The id of the request it answers.
+        id: RequestId,
+        /// Its number in the reply, from 0. `None`: it is the entire reply, Minecraft's basic one or that of a server whose
+        /// client did not say that it understands several datagrams.
+        number: Option<u8>,
+        /// Whether nothing follows it in the reply.
+        last: bool,
+        /// The entire datagram.
+        raw: &'a [u8],
+    },
 }
 
 impl<'a> Response<'a> {
@@ -132,77 +82,75 @@ impl<'a> Response<'a> {
     ///
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] for other types than 0x00 and 0x09, [`ParseErrorKind::CutShort`] inside the
-    /// id, when nothing follows it or before the number of a numbered datagram, [`ParseErrorKind::Malformed`] for a challenge that is no decimal number of 32 bits,
-    /// [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more, or [`Limits::max_fragments`] or more.
-    pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        let Some(&kind @ (CHALLENGE | DATA)) = datagram.first() else {
+    /// id, when nothing follows it or before the number of a numbered datagram, [`ParseErrorKind::Malformed`] for a
+    /// challenge that is no decimal number of 32 bits, [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more,
+    /// or [`Limits::max_fragments`] or more.
+    pub fn parse(raw: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
+        let Some(&kind @ (CHALLENGE | DATA)) = raw.first() else {
             return Err(ParseError::new(ParseErrorKind::NotThisProtocol("type 00 or 09"), 0));
         };
-        let cut_short = |what| ParseError::new(ParseErrorKind::CutShort(what), datagram.len());
-        let (body, (_, id)) = head(datagram).map_err(|_| cut_short("the request id"))?;
+        let cut_short = |what| ParseError::new(ParseErrorKind::CutShort(what), raw.len());
+        let (body, id) = preceded(any_byte, id).parse(raw).map_err(|_| cut_short("the request id"))?;
         if kind == CHALLENGE {
             let error = ParseError::new(ParseErrorKind::Malformed("challenge: no decimal number"), HEAD);
-            return Ok(Self::Challenge(Challenge { id, value: value(body).ok_or(error)?, raw: datagram }));
+            let (_, value) = challenge(body).map_err(|_| error)?;
+            return Ok(Self::Challenge { id, value, raw });
         }
         if body.is_empty() {
             // What GameSpy's own code sends to those who quote zeros where no challenge is in use.
             return Err(cut_short("the reply: no data"));
         }
-        let framing = framing(datagram).ok_or_else(|| cut_short("the datagram's number"))?;
+        let (_, number) = number(body).map_err(|_| cut_short("the datagram's number"))?;
+        let last = number.is_none_or(|number| number & LAST != 0);
+        let number = number.map(|number| number & !LAST);
         let most = limits.max_fragments().min(MAX_DATAGRAMS);
-        match framing {
-            Framing::Split { number, .. } if usize::from(number) >= most => {
-                Err(ParseError::limit("datagrams", most, NUMBER_AT))
-            }
-            _ => Ok(Self::Data(Data { id, framing, raw: datagram })),
+        if number.is_some_and(|number| usize::from(number) >= most) {
+            return Err(ParseError::limit("datagrams", most, NUMBER_AT));
         }
+        Ok(Self::Data { id, number, last, raw })
     }
 
     /// The id of the request it answers.
     #[must_use]
     pub const fn id(&self) -> RequestId {
-        match self {
-            Self::Challenge(challenge) => challenge.id,
-            Self::Data(data) => data.id,
-        }
+        let (Self::Challenge { id, .. } | Self::Data { id, .. }) = self;
+        *id
     }
 
     /// What the view passed over: a challenge without digits, without its NUL or with bytes after it; a filler other than
     /// `splitnum`, a section of unknown type, a last datagram that does not end in NUL. See also
     /// [`Answer::problems`](crate::gamespy4::Answer::problems).
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
-        let mut problems = Vec::new();
-        let mut malformed =
-            |what, offset| problems.push(ParseError::new(ParseErrorKind::Malformed(what), offset));
-        match *self {
-            Self::Challenge(Challenge { raw, .. }) => {
+        let found = match *self {
+            Self::Challenge { raw, .. } => {
                 let text = raw.get(HEAD..).unwrap_or_default();
-                match memchr::memchr(0, text) {
-                    None => malformed("challenge: no NUL at its end", raw.len()),
-                    Some(0) => malformed("challenge: no digits", HEAD),
-                    Some(end) if text.len().saturating_sub(end) > 1 => {
-                        malformed(
-                            "challenge: bytes after its NUL",
-                            HEAD.saturating_add(end).saturating_add(1),
-                        );
-                    }
-                    Some(_) => {}
-                }
+                let end = memchr::memchr(0, text);
+                let after = HEAD.saturating_add(end.unwrap_or_default()).saturating_add(1);
+                [
+                    (end.is_none(), "challenge: no NUL at its end", raw.len()),
+                    (end == Some(0), "challenge: no digits", HEAD),
+                    (end > Some(0) && after < raw.len(), "challenge: bytes after its NUL", after),
+                ]
             }
-            Self::Data(Data { framing: Framing::Split { last, .. }, raw, .. }) => {
-                if raw.get(HEAD..NUMBER_AT) != Some(FILLER) {
-                    malformed("filler: not splitnum", HEAD);
-                }
-                if raw.get(BODY_AT).is_some_and(|&section| section > 2) {
-                    malformed("section: unknown type", BODY_AT);
-                }
-                if last && raw.last() != Some(&0) {
-                    malformed("last section: no NUL at its end", raw.len());
-                }
+            Self::Data { number, last, raw, .. } => {
+                let section = raw.get(BODY_AT).filter(|_| number.is_some());
+                [
+                    (
+                        number.is_some() && raw.get(HEAD..NUMBER_AT) != Some(FILLER),
+                        "filler: not splitnum",
+                        HEAD,
+                    ),
+                    (section > Some(&2), "section: unknown type", BODY_AT),
+                    (
+                        number.is_some() && last && raw.last() != Some(&0),
+                        "last section: no NUL at its end",
+                        raw.len(),
+                    ),
+                ]
             }
-            Self::Data(_) => {}
-        }
-        problems.into_iter()
+        };
+        let found = found.into_iter().filter(|(is_there, ..)| *is_there);
+        found.map(|(_, what, offset)| ParseError::new(ParseErrorKind::Malformed(what), offset))
     }
 
     /// Appends the datagram again as it came.
@@ -210,58 +158,35 @@ impl<'a> Response<'a> {
     /// # Errors
     /// None: what was read can be written.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let (Self::Challenge(Challenge { raw, .. }) | Self::Data(Data { raw, .. })) = self;
+        let (Self::Challenge { raw, .. } | Self::Data { raw, .. }) = self;
         out.put_slice(raw);
         Ok(())
     }
 }
 
-impl<'a> Data<'a> {
-    /// What follows the head: the first section, or the values of a reply without a number.
-    #[must_use]
-    pub fn body(&self) -> &'a [u8] {
-        let start = if self.framing == Framing::Single { HEAD } else { BODY_AT };
-        self.raw.get(start..).unwrap_or_default()
-    }
-}
-
-/// Type and id.
-fn head(datagram: &[u8]) -> IResult<&[u8], (u8, RequestId)> {
-    (any_byte, id).parse(datagram)
-}
-
-/// A signed decimal of 32 bits, up to NUL or the end. No digits at all stand for 0; what a server prints as unsigned
+/// `challenge = ["+" / "-"] *DIGIT [NUL *OCTET]`: 32 bits. No digits at all stand for 0; what a server prints as unsigned
 /// wraps.
-fn value(text: &[u8]) -> Option<i32> {
-    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
-    if text.is_empty() {
-        return Some(0);
-    }
-    if text.iter().any(u8::is_ascii_whitespace) {
-        return None;
-    }
-    let value = number::integer(text)?;
-    i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed))
+fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
+    let number = |text: &[u8]| {
+        if text.is_empty() {
+            return Some(0);
+        }
+        let value = number::integer(text).filter(|_| !text.iter().any(u8::is_ascii_whitespace))?;
+        i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed))
+    };
+    map_opt(take_till(|byte| byte == 0), number).parse(input)
 }
 
-/// GameSpy's own code writes `splitnum` and NUL before the number. Other Minecraft servers write eight bytes of their own
-/// or only zeros (github.com/GeyserMC/Geyser, issue 736).
+/// `number = "splitnum" NUL OCTET / 8(%x01-FF) NUL %x80 &NUL / 10NUL &NUL / ""`: bit 7 in the last datagram.
 ///
-/// `None`: cut before its number.
-fn framing(datagram: &[u8]) -> Option<Framing> {
-    let number = datagram.get(NUMBER_AT).copied();
-    let split = |number: u8| Framing::Split { number: number & !LAST, last: number & LAST != 0 };
-    Some(match (datagram.get(HEAD..NUMBER_AT), number, datagram.get(BODY_AT)) {
-        (Some(filler), number, _) if filler == FILLER => split(number?),
-        (Some([text @ .., 0]), Some(0x80), Some(0)) if !text.contains(&0) => split(0x80),
-        (Some([0, 0, 0, 0, 0, 0, 0, 0, 0]), Some(0), Some(0)) => split(0x80),
-        _ => Framing::Single,
-    })
-}
-
-/// A text and its NUL, in the layouts that have no sections.
-pub(crate) fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    terminated(take_till(|byte| byte == 0), tag(&[0][..])).parse(input)
+/// GameSpy's own code writes `splitnum`. Other Minecraft servers write eight bytes of their own or only zeros
+/// (github.com/GeyserMC/Geyser, issue 736), and one datagram.
+fn number(input: &[u8]) -> IResult<&[u8], Option<u8>> {
+    let splitnum = preceded(tag(&FILLER[..]), cut(any_byte)).map(Some);
+    let word = verify(take(8_usize), |word: &[u8]| !word.contains(&0));
+    let own_word = value(Some(LAST), (word, tag(&[0, LAST][..]), peek(tag(&[0][..]))));
+    let zeros = value(Some(LAST), (tag(&[0; 10][..]), peek(tag(&[0][..]))));
+    alt((splitnum, own_word, zeros, success(None))).parse(input)
 }
 
 /// Begins a reply; its request's id follows the type byte as a patch.
@@ -291,8 +216,8 @@ mod tests {
 
     fn challenge(text: &[u8]) -> Option<i32> {
         match parse(&[&b"\x09\x01\x02\x03\x04"[..], text].concat()) {
-            Ok(Response::Challenge(challenge)) => Some(challenge.value),
-            Ok(Response::Data(_)) => panic!("a challenge"),
+            Ok(Response::Challenge { value, .. }) => Some(value),
+            Ok(Response::Data { .. }) => panic!("a challenge"),
             Err(error) => {
                 assert_eq!(error.kind, ParseErrorKind::Malformed("challenge: no decimal number"));
                 None
@@ -342,19 +267,18 @@ mod tests {
     }
 
     #[test]
-    fn framings() {
-        let framing = |tail: &[u8]| match parse(&[&b"\0\x01\x02\x03\x04"[..], tail].concat()) {
-            Ok(Response::Data(data)) => (data.framing, data.body().to_vec()),
+    fn numbers_of_datagrams() {
+        let number = |tail: &[u8]| match parse(&[&b"\0\x01\x02\x03\x04"[..], tail].concat()) {
+            Ok(Response::Data { number, last, .. }) => (number, last),
             other => panic!("{other:?}"),
         };
-        let split = |number, last| Framing::Split { number, last };
-        assert_eq!(framing(b"splitnum\0\x80\0a\0b\0\0"), (split(0, true), b"\0a\0b\0\0".to_vec()));
-        assert_eq!(framing(b"splitnum\0\x02\x01x"), (split(2, false), b"\x01x".to_vec()));
-        assert_eq!(framing(b"splitnum\0\x80"), (split(0, true), b"".to_vec()));
-        assert_eq!(framing(b"GeyserMC\0\x80\0a"), (split(0, true), b"\0a".to_vec()));
-        assert_eq!(framing(b"\0\0\0\0\0\0\0\0\0\0\0a"), (split(0, true), b"\0a".to_vec()));
-        assert_eq!(framing(b"Survival\0SMP\0"), (Framing::Single, b"Survival\0SMP\0".to_vec()));
-        assert_eq!(framing(b"A"), (Framing::Single, b"A".to_vec()));
+        assert_eq!(number(b"splitnum\0\x80\0a\0b\0\0"), (Some(0), true));
+        assert_eq!(number(b"splitnum\0\x02\x01x"), (Some(2), false));
+        assert_eq!(number(b"splitnum\0\x80"), (Some(0), true));
+        assert_eq!(number(b"GeyserMC\0\x80\0a"), (Some(0), true));
+        assert_eq!(number(b"\0\0\0\0\0\0\0\0\0\0\0a"), (Some(0), true));
+        assert_eq!(number(b"Survival\0SMP\0"), (None, true));
+        assert_eq!(number(b"A"), (None, true));
     }
 
     #[test]

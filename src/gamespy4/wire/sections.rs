@@ -1,327 +1,155 @@
-//! The sections of a reply, and how they are cut into datagrams that every reader understands.
+//! What follows the head of a data reply: texts, the server's pairs, columns of players and teams.
 //!
-//! A datagram ends as GameSpy's own code ends it, in a pair or row that the next one repeats in full: node-gamedig and
-//! GameQ drop or overwrite the last text of a datagram. Other than GameSpy's code it never ends in a field name or
-//! between two columns, where those tools lose columns.
+//! ```text
+//! body    = *( server / table )
+//! server  = %x00 *pair NUL
+//! table   = ( %x01 / %x02 ) *column NUL
+//! column  = header *text NUL
+//! ```
+//! A text of a column may be empty, and a datagram may end anywhere: no production can tell where a column ends.
+//! [`Reader`](crate::gamespy4::reader::Reader) decides it from the other columns and the next datagram.
 
-use std::borrow::Cow;
+use nom::bytes::complete::tag;
+use nom::combinator::{all_consuming, fail};
+use nom::multi::{length_count, many0};
+use nom::number::complete::{be_u16, u8 as any_byte};
+use nom::sequence::{preceded, terminated};
+use nom::{IResult, Parser};
 
-use super::response::{BODY_AT, LAST, MAX_DATAGRAM, put_data_head};
-use crate::reply::Template;
-
-/// A section of columns. The numbers are the wire's section types; 0 is the server's keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Section {
-    Players = 1,
-    Teams = 2,
-}
-
-impl Section {
-    pub(crate) const fn from_byte(byte: u8) -> Option<Self> {
-        match byte {
-            1 => Some(Self::Players),
-            2 => Some(Self::Teams),
-            _ => None,
-        }
-    }
-}
-
-/// Everything a reply says. Keys, field names and values hold no NUL, keys and field names are not empty.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Content<'a> {
-    /// The keys that tools look for.
-    pub(crate) required: Vec<Pair<'a>>,
-    /// The server's other keys.
-    pub(crate) rules: Vec<Pair<'a>>,
-    pub(crate) players: Vec<Field>,
-    pub(crate) teams: Vec<Field>,
-    /// Whether something of the status is not in it.
-    pub(crate) cut: bool,
-}
+/// Type of the section of the server's pairs.
+pub(crate) const SERVER: u8 = 0;
+/// Type of the section of players.
+pub(crate) const PLAYERS: u8 = 1;
+/// Type of the section of teams.
+pub(crate) const TEAMS: u8 = 2;
 
 /// A key and its value.
-pub(crate) type Pair<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
+pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
 
-/// How much of a [`Content`] to write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Portion {
-    /// The first so many players.
-    pub(crate) players: usize,
-    /// Each rule in turn that still fits into so many bytes.
-    pub(crate) rule_bytes: usize,
+/// `token = *(%x01-FF)`: up to the next NUL or the end.
+#[inline]
+pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let end = memchr::memchr(0, input).unwrap_or(input.len());
+    input.split_at_checked(end).map_or_else(|| fail().parse(input), |(token, rest)| Ok((rest, token)))
 }
 
-/// The layout of a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// GameSpy's: datagrams of at most [`MAX_DATAGRAM`] bytes. A reply that lacks something lacks its last byte too, the
-    /// end of the last section: tools read such replies, and this crate's client notices.
-    Split,
-    /// One datagram as Minecraft's server writes it: no teams, and no end of the players' section. A reply that lacks
-    /// something is not marked as the last datagram.
-    Minecraft,
-}
-
-/// One column.
-#[derive(Debug, Clone)]
-pub(crate) struct Field {
-    pub(crate) name: &'static str,
-    /// The values, each with its NUL, one behind the other, and where each ends.
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Field {
-    /// A column with what `write` appends for each row.
-    pub(crate) fn new<T>(
-        name: &'static str,
-        rows: impl ExactSizeIterator<Item = T>,
-        write: impl Fn(T, &mut Vec<u8>),
-    ) -> Self {
-        let mut field = Self { name, bytes: Vec::new(), ends: Vec::with_capacity(rows.len()) };
-        for row in rows {
-            write(row, &mut field.bytes);
-            field.bytes.push(0);
-            field.ends.push(field.bytes.len());
-        }
-        field
-    }
-
-    /// The number of values.
-    pub(crate) const fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// A value with its NUL.
-    pub(crate) fn value(&self, row: usize) -> Option<&[u8]> {
-        let start = row.checked_sub(1).map_or(Some(&0), |last| self.ends.get(last))?;
-        self.bytes.get(*start..*self.ends.get(row)?)
-    }
-
-    /// The bytes of the first so many values.
-    fn all(&self, rows: usize) -> &[u8] {
-        let end =
-            rows.checked_sub(1).map_or(Some(&0), |last| self.ends.get(last).or_else(|| self.ends.last()));
-        self.bytes.get(..end.copied().unwrap_or_default()).unwrap_or_default()
-    }
-
-    /// The first so many values, each with its NUL.
-    fn first(&self, rows: usize) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let ranges = starts.zip(&self.ends).take(rows);
-        ranges.map(|(start, end)| self.bytes.get(start..*end).unwrap_or_default())
+/// `text = token NUL`.
+#[inline]
+pub(crate) fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    match token(input)? {
+        ([_, rest @ ..], text) => Ok((rest, text)),
+        ([], _) => fail().parse(input),
     }
 }
 
-impl Content<'_> {
-    /// All of it.
-    pub(crate) fn whole(&self) -> Portion {
-        let players = self.players.first().map_or(0, Field::len);
-        Portion { players, rule_bytes: self.rules.iter().map(pair_length).fold(0, usize::saturating_add) }
-    }
-
-    /// The number of datagrams and of bytes, all together.
-    pub(crate) fn size(&self, layout: Layout, portion: Portion) -> (usize, usize) {
-        let mut writer = Writer::default();
-        self.write(layout, portion, &mut writer);
-        (writer.datagrams, writer.bytes)
-    }
-
-    /// Writes the datagrams.
-    pub(crate) fn encode(&self, layout: Layout, portion: Portion, template: &mut Template) {
-        let mut writer = Writer { template: Some(template), ..Writer::default() };
-        self.write(layout, portion, &mut writer);
-    }
-
-    fn write(&self, layout: Layout, portion: Portion, writer: &mut Writer<'_>) {
-        let is_cut = self.cut || portion != self.whole();
-        writer.next();
-        match layout {
-            Layout::Split => {
-                writer.server(self.pairs(portion));
-                writer.table(Section::Players, &self.players, portion.players);
-                writer.table(Section::Teams, &self.teams, usize::MAX);
-                if is_cut {
-                    writer.remove_last_byte();
-                }
-                writer.mark_last();
-            }
-            Layout::Minecraft => {
-                writer.put(&[0]);
-                for (key, value) in self.pairs(portion) {
-                    writer.put_text(key);
-                    writer.put_text(value);
-                }
-                writer.put(b"\0\x01player_\0\0");
-                writer.put(self.players.first().map_or(&[], |names| names.all(portion.players)));
-                writer.put(&[0]);
-                if !is_cut {
-                    writer.mark_last();
-                }
-            }
-        }
-    }
-
-    pub(super) fn pairs(&self, portion: Portion) -> impl Iterator<Item = &Pair<'_>> {
-        let mut left = portion.rule_bytes;
-        let fitting = self.rules.iter().filter(move |pair| {
-            let rest = left.checked_sub(pair_length(pair));
-            left = rest.unwrap_or(left);
-            rest.is_some()
-        });
-        self.required.iter().chain(fitting)
+/// `word = 1*(%x01-FF) NUL`.
+#[inline]
+pub(crate) fn word(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    match text(input)? {
+        (_, []) => fail().parse(input),
+        found => Ok(found),
     }
 }
 
-/// A section that would begin with fewer bytes left opens the next datagram, as GameSpy's own code does it.
-const MIN_ROOM: usize = 100;
-
-/// Writes datagrams, or only counts them.
-#[derive(Debug, Default)]
-struct Writer<'t> {
-    template: Option<&'t mut Template>,
-    datagrams: usize,
-    /// Of all datagrams.
-    bytes: usize,
-    /// Of the current datagram without its head.
-    body: usize,
+/// `pair = word text`.
+pub(crate) fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
+    (word, text).parse(input)
 }
 
-impl Writer<'_> {
-    fn room(&self) -> usize {
-        MAX_DATAGRAM.saturating_sub(BODY_AT).saturating_sub(self.body)
+/// `server-pair = pair / property &property`: Unreal Tournament 3's server leaves out the value of a property that it cannot
+/// show, and the next text is a key (github.com/Austinb/GameQ, issue 90).
+pub(crate) fn server_pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
+    let (value_at, key) = word(input)?;
+    let (rest, value) = text(value_at)?;
+    if is_property(key) && is_property(value) {
+        return Ok((value_at, (key, value.get(..0).unwrap_or_default())));
     }
-
-    fn next(&mut self) {
-        if let Some(template) = &mut self.template {
-            put_data_head(u8::try_from(self.datagrams).unwrap_or(u8::MAX), template);
-        }
-        self.datagrams = self.datagrams.saturating_add(1);
-        self.bytes = self.bytes.saturating_add(BODY_AT);
-        self.body = 0;
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        self.bytes = self.bytes.saturating_add(bytes.len());
-        self.body = self.body.saturating_add(bytes.len());
-        if let Some(template) = &mut self.template {
-            template.bytes.extend_from_slice(bytes);
-        }
-    }
-
-    fn put_text(&mut self, text: &[u8]) {
-        self.put(text);
-        self.put(&[0]);
-    }
-
-    /// As much of a text as leaves room for one more byte.
-    fn put_cut(&mut self, text: &[u8]) {
-        let room = self.room().saturating_sub(1);
-        self.put(text.get(..room).unwrap_or(text));
-    }
-
-    fn remove_last_byte(&mut self) {
-        self.bytes = self.bytes.saturating_sub(1);
-        self.body = self.body.saturating_sub(1);
-        if let Some(template) = &mut self.template {
-            template.bytes.pop();
-        }
-    }
-
-    /// Marks the current datagram as the last.
-    fn mark_last(&mut self) {
-        if let Some(template) = &mut self.template {
-            let number_at = template.bytes.len().checked_sub(self.body.saturating_add(1));
-            if let Some(number) = number_at.and_then(|at| template.bytes.get_mut(at)) {
-                *number |= LAST;
-            }
-        }
-    }
-
-    fn server<'a>(&mut self, pairs: impl Iterator<Item = &'a Pair<'a>>) {
-        self.put(&[0]);
-        for pair in pairs {
-            let (key, value) = pair;
-            // A pair that fits exactly counts as cut, for GameSpy's own code as here.
-            if pair_length(pair) >= self.room() {
-                // Fill the datagram to its last byte with the beginning of the pair and a NUL.
-                [key, &[0][..], value].into_iter().for_each(|part| self.put_cut(part));
-                if self.room() > 0 {
-                    self.put(&[0]);
-                }
-                self.next();
-                self.put(&[0]);
-            }
-            self.put_text(key);
-            self.put_text(value);
-        }
-        self.put(&[0]);
-    }
-
-    fn table(&mut self, section: Section, fields: &[Field], rows: usize) {
-        let headers = fields.iter().map(header_length).fold(2_usize, usize::saturating_add);
-        let is_empty = fields.first().is_none_or(|field| field.first(rows).next().is_none());
-        // Without rows there is nothing to repeat in the next datagram: all headers stay together.
-        let least = if is_empty { headers.max(MIN_ROOM) } else { MIN_ROOM };
-        if self.room() < least {
-            self.next();
-        }
-        self.put(&[section as u8]);
-        let mut rest = fields;
-        while let [field, after @ ..] = rest {
-            self.column(section, field, after.first(), rows);
-            rest = after;
-        }
-        self.put(&[0]);
-    }
-
-    fn column(&mut self, section: Section, field: &Field, next: Option<&Field>, rows: usize) {
-        self.header(field, 0);
-        // After the last row: the column's end, and the next column's header with its first row, or the section's end. A
-        // datagram ends in a row, never with a column or a header.
-        let tail = next.map_or(1, |next| {
-            let first = next.ends.first().map_or(0, |end| end.saturating_sub(1));
-            header_length(next).saturating_add(first)
-        });
-        let all = field.all(rows);
-        if all.len().saturating_add(tail) < self.room() {
-            self.put(all);
-            return self.put(&[0]);
-        }
-        let mut left = all.len();
-        for (row, value) in field.first(rows).enumerate() {
-            left = left.saturating_sub(value.len());
-            let tail = if left == 0 { tail } else { 0 };
-            if value.len().saturating_add(tail) >= self.room() {
-                // As much of the value as fits, and its NUL. The next datagram repeats it.
-                if self.room() > 0 {
-                    self.put_cut(value.strip_suffix(&[0]).unwrap_or(value));
-                    self.put(&[0]);
-                }
-                self.next();
-                self.put(&[section as u8]);
-                self.header(field, row);
-            }
-            self.put(value);
-        }
-        self.put(&[0]);
-    }
-
-    fn header(&mut self, field: &Field, row: usize) {
-        self.put_text(field.name.as_bytes());
-        self.put(&[u8::try_from(row).unwrap_or(u8::MAX)]);
-    }
+    Ok((rest, (key, value)))
 }
 
-/// Name, NUL, first row, and the column's end.
-const fn header_length(field: &Field) -> usize {
-    text_length(field.name.as_bytes()).saturating_add(2)
+/// UT3's names for settings and properties: `property = ( "s" / "p" ) 1*DIGIT`.
+fn is_property(text: &[u8]) -> bool {
+    matches!(text, [b's' | b'p', first, rest @ ..] if first.is_ascii_digit() && rest.iter().all(u8::is_ascii_digit))
 }
 
-fn pair_length((key, value): &Pair<'_>) -> usize {
-    text_length(key).saturating_add(text_length(value))
+/// `header = word first-row`: the first row has a number of one byte.
+pub(crate) fn header(input: &[u8]) -> IResult<&[u8], (&[u8], usize)> {
+    (word, any_byte.map(usize::from)).parse(input)
 }
 
-const fn text_length(text: &[u8]) -> usize {
-    text.len().saturating_add(1)
+/// `field-name = ALPHA *( ALPHA / DIGIT ) "_" ["t"]`.
+pub(crate) fn is_field_name(text: &[u8]) -> bool {
+    let stem = text.strip_suffix(b"_t").or_else(|| text.strip_suffix(b"_"));
+    stem.is_some_and(|stem| {
+        stem.first().is_some_and(u8::is_ascii_alphabetic) && stem.iter().all(u8::is_ascii_alphanumeric)
+    })
+}
+
+/// `legacy-table = count *word NUL *text`: the head of a table with its rows behind it, in a reply of one datagram; the
+/// count has two bytes, big-endian.
+///
+/// Such a reply is `*pair NUL legacy-table legacy-table`. A part that was not asked for is absent. GameSpy's own code (QR2
+/// SDK, qr2.c) cuts the reply at 1,400 bytes and does not say so.
+pub(crate) fn legacy_table(input: &[u8]) -> IResult<&[u8], (u16, Vec<&[u8]>)> {
+    (be_u16, terminated(many0(word), tag(&[0][..]))).parse(input)
+}
+
+/// A player of Just Cause 2: name, Steam id, ping in milliseconds.
+pub(crate) type JustCause2Player<'a> = (&'a [u8], &'a [u8], u16);
+
+/// `just-cause-2 = %x00 *pair NUL count *( name steam-id ping )`: texts, the numbers have two bytes, big-endian.
+///
+/// The only datagram has number 0 and no mark of the last one (captures in github.com/Austinb/GameQ,
+/// tests/Protocols/Providers/Justcause2).
+pub(crate) fn just_cause_2(input: &[u8]) -> IResult<&[u8], (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
+    let players = length_count(be_u16, (text, text, be_u16));
+    all_consuming(preceded(tag(&[0][..]), (terminated(many0(pair), tag(&[0][..])), players))).parse(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every cut of an input is an error.
+    fn only_whole<T>(input: &[u8], production: impl Fn(&[u8]) -> IResult<&[u8], T>) {
+        assert!(production(input).unwrap().0.is_empty());
+        for cut in 0..input.len() {
+            assert!(production(&input[..cut]).is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_production_takes_all_of_its_input_or_none() {
+        only_whole(b"Srv\0", |input| text(input).map(|(rest, text)| (rest, text.len())));
+        only_whole(b"hostname\0Srv\0", |input| pair(input).map(|(rest, _)| (rest, ())));
+        only_whole(b"hostname\0\0", |input| server_pair(input).map(|(rest, _)| (rest, ())));
+        only_whole(b"score_\0\x18", |input| header(input).map(|(rest, (_, row))| (rest, row)));
+        only_whole(b"\0\x02player_\0score_\0\0", |input| legacy_table(input).map(|(rest, _)| (rest, ())));
+        assert!(pair(b"\0Srv\0").is_err(), "no key");
+        assert_eq!(header(b"score_\0\x18" as &[u8]).unwrap().1, (&b"score_"[..], 24));
+        assert_eq!(
+            legacy_table(b"\0\x02a_\0b_\0\0x" as &[u8]).unwrap(),
+            (&b"x"[..], (2, vec![&b"a_"[..], b"b_"]))
+        );
+    }
+
+    #[test]
+    fn a_property_without_a_value_is_followed_by_the_next_key() {
+        assert_eq!(
+            server_pair(b"p268435968\0s7\x000\0" as &[u8]).unwrap(),
+            (&b"s7\x000\0"[..], (&b"p268435968"[..], &b""[..]))
+        );
+        assert_eq!(server_pair(b"p268435968\x000\0" as &[u8]).unwrap().1, (&b"p268435968"[..], &b"0"[..]));
+        assert_eq!(server_pair(b"hostname\0s7\0" as &[u8]).unwrap().1, (&b"hostname"[..], &b"s7"[..]));
+    }
+
+    #[test]
+    fn the_players_of_just_cause_2_are_read_only_as_a_unit() {
+        let body = b"\0hostname\0Srv\0\0\0\x02William\0STEAM_0:1:2\0\0\x8bAnn\0\0\0\x01";
+        only_whole(body, |input| just_cause_2(input).map(|(rest, _)| (rest, ())));
+        let (_, (pairs, players)) = just_cause_2(body).unwrap();
+        assert_eq!(pairs, [(&b"hostname"[..], &b"Srv"[..])]);
+        assert_eq!(players, [(&b"William"[..], &b"STEAM_0:1:2"[..], 139), (b"Ann", b"", 1)]);
+        assert!(just_cause_2(&[&body[..], b"x"].concat()).is_err(), "bytes after it");
+    }
 }

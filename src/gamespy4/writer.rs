@@ -1,0 +1,323 @@
+//! Writes whole replies: sections that are cut into datagrams, or lists in one datagram.
+//!
+//! A datagram ends as GameSpy's own code ends it, in a pair or row that the next one repeats in full: node-gamedig and
+//! GameQ drop or overwrite the last text of a datagram. Unlike in GameSpy's code it never ends in a field name or between
+//! two columns, where those tools lose columns.
+
+use std::borrow::Cow;
+
+use super::wire::request::{DATA, KeyList, Keys};
+use super::wire::response::{BODY_AT, HEAD, LAST, MAX_DATAGRAM, put_data_head, put_head};
+use super::wire::sections::{PLAYERS, SERVER, TEAMS};
+use crate::reply::Template;
+
+/// Everything a reply says. Keys, field names and values hold no NUL, keys and field names are not empty.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Content<'a> {
+    /// One datagram as Minecraft's server writes it: no teams, and no end of the players' section.
+    pub(super) is_minecraft: bool,
+    /// The keys that tools look for.
+    pub(super) required: Vec<Pair<'a>>,
+    /// The server's other keys.
+    pub(super) rules: Vec<Pair<'a>>,
+    pub(super) players: Vec<Field>,
+    pub(super) teams: Vec<Field>,
+    /// Whether something of the status is not in it.
+    pub(super) cut: bool,
+}
+
+/// A key and its value.
+pub(super) type Pair<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
+
+/// How much of a [`Content`] to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Portion {
+    /// The first so many players.
+    pub(super) players: usize,
+    /// Each rule in turn that still fits into so many bytes.
+    pub(super) rule_bytes: usize,
+}
+
+/// One column.
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    name: &'static str,
+    /// The values, each with its NUL, one behind the other.
+    bytes: Vec<u8>,
+}
+
+impl Field {
+    /// A column with what `write` appends for each row.
+    pub(super) fn new<T>(
+        name: &'static str,
+        rows: impl Iterator<Item = T>,
+        write: impl Fn(T, &mut Vec<u8>),
+    ) -> Self {
+        let mut bytes = Vec::new();
+        for row in rows {
+            write(row, &mut bytes);
+            bytes.push(0);
+        }
+        Self { name, bytes }
+    }
+
+    /// The values, each with its NUL.
+    fn values(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.split_inclusive(|&byte| byte == 0)
+    }
+}
+
+impl Content<'_> {
+    /// All of it.
+    pub(super) fn whole(&self) -> Portion {
+        Portion { players: rows(&self.players), rule_bytes: length(&self.rules) }
+    }
+
+    /// Writes sections. A reply that lacks something lacks its last byte too, the end of the last section: tools read such
+    /// replies, and this crate's client notices. Minecraft's is not marked as the last datagram.
+    pub(super) fn encode(&self, portion: Portion, template: &mut Template) {
+        let is_cut = self.cut || portion != self.whole();
+        let mut writer = Writer { body_at: 0, template };
+        writer.next(SERVER);
+        if self.is_minecraft {
+            for (key, value) in self.pairs(portion) {
+                writer.put_text(key);
+                writer.put_text(value);
+            }
+            writer.put(b"\0\x01player_\0\0");
+            for name in self.players.iter().flat_map(Field::values).take(portion.players) {
+                writer.put(name);
+            }
+            writer.put(&[0]);
+            if is_cut {
+                return;
+            }
+        } else {
+            writer.server(self.pairs(portion));
+            writer.table(PLAYERS, &self.players, portion.players);
+            writer.table(TEAMS, &self.teams, usize::MAX);
+            if is_cut {
+                writer.template.bytes.pop();
+            }
+        }
+        if let Some(number) = writer.body_at.checked_sub(1).and_then(|at| template.bytes.get_mut(at)) {
+            *number |= LAST;
+        }
+    }
+
+    /// Writes what these lists ask for, in one datagram (QR2 SDK, qr2.c, `qr_build_partial_query_reply`): keys and columns
+    /// by name as `*pair NUL legacy-table legacy-table`, those by id without names and their ends. What does not fit is left
+    /// out: rules first, then the end of the last list, and the counts of rows tell. An id that is not known has an empty
+    /// value.
+    pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize, template: &mut Template) {
+        put_head(DATA, template);
+        let room = max_bytes.min(MAX_DATAGRAM).saturating_sub(HEAD);
+        let mut tables = Vec::new();
+        legacy_table(&self.players, keys.players, room, &mut tables);
+        legacy_table(&self.teams, keys.teams, room, &mut tables);
+        let whole = self.whole();
+        let mut portion = whole;
+        let out = &mut template.bytes;
+        let start = out.len();
+        match keys.server {
+            KeyList::None => {}
+            KeyList::All => {
+                let left = room.saturating_sub(length(&self.required)).saturating_sub(1);
+                portion.rule_bytes = whole.rule_bytes.min(left.saturating_sub(tables.len()));
+                self.pairs(portion)
+                    .flat_map(|(key, value)| [key, value])
+                    .for_each(|text| put_text(text, out));
+                out.push(0);
+            }
+            KeyList::Ids(ids) => {
+                let value = |name: &str| {
+                    let pair = self.pairs(whole).find(|(key, _)| **key == *name.as_bytes());
+                    pair.map_or(&[][..], |(_, value)| value)
+                };
+                let values: Vec<&[u8]> = NAMES.split(' ').map(value).collect();
+                for &id in ids {
+                    let value = usize::from(id).checked_sub(1).and_then(|index| values.get(index));
+                    put_text(value.copied().unwrap_or_default(), out);
+                }
+            }
+        }
+        out.extend_from_slice(&tables);
+        if out.len().saturating_sub(start) > room {
+            // After a whole text, so that no reader takes a part of one for all of it.
+            let written = out.get(start..start.saturating_add(room)).unwrap_or_default();
+            let end = memchr::memrchr(0, written).map_or(0, |last| last.saturating_add(1));
+            out.truncate(start.saturating_add(end));
+        } else if keys.server == KeyList::All && (self.cut || portion != whole) {
+            // Lacks its end, as a reply of several datagrams does that lacks something.
+            out.pop();
+        }
+    }
+
+    fn pairs(&self, portion: Portion) -> impl Iterator<Item = &Pair<'_>> {
+        let mut left = portion.rule_bytes;
+        let fitting = self.rules.iter().filter(move |pair| {
+            let rest = left.checked_sub(pair_length(pair));
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        });
+        self.required.iter().chain(fitting)
+    }
+}
+
+/// A section that would begin with fewer bytes left opens the next datagram, as GameSpy's own code does it.
+const MIN_ROOM: usize = 100;
+
+/// Writes datagrams.
+struct Writer<'t> {
+    template: &'t mut Template,
+    /// Where the body of the current datagram begins.
+    body_at: usize,
+}
+
+impl Writer<'_> {
+    fn room(&self) -> usize {
+        let body = self.template.bytes.len().saturating_sub(self.body_at);
+        MAX_DATAGRAM.saturating_sub(BODY_AT).saturating_sub(body)
+    }
+
+    /// Begins a datagram with a section.
+    fn next(&mut self, section: u8) {
+        put_data_head(u8::try_from(self.template.len()).unwrap_or(u8::MAX), self.template);
+        self.body_at = self.template.bytes.len();
+        self.put(&[section]);
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.template.bytes.extend_from_slice(bytes);
+    }
+
+    fn put_text(&mut self, text: &[u8]) {
+        put_text(text, &mut self.template.bytes);
+    }
+
+    /// Fills the datagram with the beginning of an item and a NUL. The next one repeats the item.
+    fn put_cut(&mut self, item: &[&[u8]]) {
+        for part in item {
+            let room = self.room().saturating_sub(1);
+            self.put(part.get(..room).unwrap_or(part));
+        }
+        if self.room() > 0 {
+            self.put(&[0]);
+        }
+    }
+
+    fn server<'a>(&mut self, pairs: impl Iterator<Item = &'a Pair<'a>>) {
+        for pair in pairs {
+            let (key, value) = pair;
+            // A pair that fits exactly counts as cut, for GameSpy's own code as here.
+            if pair_length(pair) >= self.room() {
+                self.put_cut(&[key, &[0], value]);
+                self.next(SERVER);
+            }
+            self.put_text(key);
+            self.put_text(value);
+        }
+        self.put(&[0]);
+    }
+
+    fn table(&mut self, section: u8, fields: &[Field], rows: usize) {
+        let is_empty = fields.first().is_none_or(|field| field.values().take(rows).next().is_none());
+        // Without rows there is nothing to repeat in the next datagram: all headers stay together.
+        let headers = fields.iter().map(header_length).fold(2_usize, usize::saturating_add);
+        if self.room() < if is_empty { headers.max(MIN_ROOM) } else { MIN_ROOM } {
+            self.next(section);
+        } else {
+            self.put(&[section]);
+        }
+        let mut rest = fields;
+        while let [field, after @ ..] = rest {
+            self.column(section, field, after.first(), rows);
+            rest = after;
+        }
+        self.put(&[0]);
+    }
+
+    fn column(&mut self, section: u8, field: &Field, next: Option<&Field>, rows: usize) {
+        self.header(field, 0);
+        // After the last row: the column's end, and the next column's header with its first row, or the section's end. A
+        // datagram ends in a row, never with a column or a header.
+        let behind = next.map_or(1, |next| {
+            let first = next.values().next().map_or(0, |value| value.len().saturating_sub(1));
+            header_length(next).saturating_add(first)
+        });
+        let mut values = field.values().take(rows).enumerate().peekable();
+        while let Some((row, value)) = values.next() {
+            let behind = if values.peek().is_none() { behind } else { 0 };
+            if value.len().saturating_add(behind) >= self.room() {
+                if self.room() > 0 {
+                    self.put_cut(&[value.strip_suffix(&[0]).unwrap_or(value)]);
+                }
+                self.next(section);
+                self.header(field, row);
+            }
+            self.put(value);
+        }
+        self.put(&[0]);
+    }
+
+    fn header(&mut self, field: &Field, row: usize) {
+        self.put_text(field.name.as_bytes());
+        self.put(&[u8::try_from(row).unwrap_or(u8::MAX)]);
+    }
+}
+
+/// The keys that have an id in every game (QR2 SDK, qr2regkeys.c), from id 1 on. Games define others from 50 up.
+const NAMES: &str = "hostname gamename gamever hostport mapname gametype gamevariant numplayers numteams maxplayers gamemode \
+    teamplay fraglimit teamfraglimit timeelapsed timelimit roundtime roundelapsed password groupid player_ score_ skill_ \
+    ping_ team_ deaths_ pid_ team_t score_t nn_groupid country region";
+
+/// Appends a table, up to a value behind `room`.
+fn legacy_table(fields: &[Field], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
+    let columns: Vec<Option<&Field>> = match list {
+        KeyList::None => return,
+        KeyList::All => fields.iter().map(Some).collect(),
+        KeyList::Ids(ids) => {
+            let name = |id: &u8| NAMES.split(' ').nth(usize::from(*id).checked_sub(1)?);
+            ids.iter().map(|id| fields.iter().find(|field| name(id) == Some(field.name))).collect()
+        }
+    };
+    let rows = rows(fields);
+    out.extend_from_slice(&u16::try_from(rows).unwrap_or(u16::MAX).to_be_bytes());
+    if list == KeyList::All {
+        fields.iter().for_each(|field| put_text(field.name.as_bytes(), out));
+        out.push(0);
+    }
+    let mut columns: Vec<_> =
+        columns.into_iter().map(|field| field.into_iter().flat_map(Field::values)).collect();
+    for _ in 0..rows {
+        for column in &mut columns {
+            if out.len() > room {
+                return;
+            }
+            out.extend_from_slice(column.next().unwrap_or(&[0]));
+        }
+    }
+}
+
+/// The number of rows of a table.
+fn rows(fields: &[Field]) -> usize {
+    fields.first().map_or(0, |field| field.values().count())
+}
+
+fn put_text(text: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(text);
+    out.push(0);
+}
+
+/// Name, NUL, first row, and the column's end.
+const fn header_length(field: &Field) -> usize {
+    field.name.len().saturating_add(3)
+}
+
+fn pair_length((key, value): &Pair<'_>) -> usize {
+    key.len().saturating_add(value.len()).saturating_add(2)
+}
+
+fn length(pairs: &[Pair<'_>]) -> usize {
+    pairs.iter().map(pair_length).fold(0, usize::saturating_add)
+}
