@@ -69,6 +69,9 @@ enum Step {
     Data { attempt: u8, challenge: Option<i32>, then_zeros: bool },
 }
 
+/// What a datagram leads to, or why it is rejected.
+type Taken = Result<Verdict<Answer>, ParseError>;
+
 /// Attempts that have a bit in [`StatusQuery::requested`]; sessions make at most 21.
 const MAX_ATTEMPT: u8 = 31;
 
@@ -96,7 +99,7 @@ impl StatusQuery {
         self.dialect == Dialect::Minecraft && self.detail == Detail::Short
     }
 
-    fn take_challenge(&mut self, id: RequestId, value: i32) -> Result<Verdict<Answer>, ParseError> {
+    fn take_challenge(&mut self, id: RequestId, value: i32) -> Taken {
         let attempt = self.attempt_of(id)?;
         if self.used.is_some_and(|used| attempt <= used) {
             // A copy of one that was used.
@@ -109,13 +112,7 @@ impl StatusQuery {
         Ok(Verdict::Next)
     }
 
-    fn take_data(
-        &mut self,
-        id: RequestId,
-        number: Option<u8>,
-        last: bool,
-        raw: &[u8],
-    ) -> Result<Verdict<Answer>, ParseError> {
+    fn take_data(&mut self, id: RequestId, number: Option<u8>, last: bool, raw: &[u8]) -> Taken {
         let attempt = self.attempt_of(id)?;
         let unexpected = |what| Err(ParseError::new(ParseErrorKind::Unexpected(what), 0));
         if self.requested & bit(attempt) == 0 {
@@ -140,47 +137,36 @@ impl StatusQuery {
         }
     }
 
-    fn collect(
-        &mut self,
-        id: RequestId,
-        number: u8,
-        last: bool,
-        datagram: Bytes,
-    ) -> Result<Verdict<Answer>, ParseError> {
-        if !self.assemblies.iter().any(|assembly| assembly.id == id) {
-            if self.assemblies.len() >= 2 {
-                self.assemblies.remove(0);
-            }
-            self.assemblies.push(Assembly::new(id, &self.limits));
-        }
-        let Some(assembly) = self.assemblies.iter_mut().find(|assembly| assembly.id == id) else {
-            return Ok(Verdict::Partial(Wait::Reply));
+    fn collect(&mut self, id: RequestId, number: u8, last: bool, datagram: Bytes) -> Taken {
+        let known = self.assemblies.iter().position(|assembly| assembly.id == id);
+        let mut assembly = match known {
+            Some(index) => self.assemblies.remove(index),
+            None => Assembly::new(id, &self.limits),
         };
-        assembly.insert(number, last, datagram)?;
-        let may_be_only = matches!(self.dialect, Dialect::Minecraft | Dialect::JustCause2)
-            && number == 0
-            && assembly.len() == 1
-            && !assembly.is_mixed();
-        if assembly.is_complete() || may_be_only {
-            match assembly.finish(&self.limits, self.dialect == Dialect::Minecraft) {
-                Ok(answer) if assembly.is_complete() || answer.form() != Form::Sections => {
-                    return Ok(Verdict::Done(answer));
-                }
-                Ok(_) => {}
-                Err(error) => {
-                    self.assemblies.retain(|assembly| assembly.id != id);
-                    return Err(error);
-                }
+        let inserted = assembly.fragments.insert(number.into(), datagram, last);
+        let fragments = &assembly.fragments;
+        let is_complete = fragments.is_complete(0);
+        let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();
+        let may_be_only = is_only && matches!(self.dialect, Dialect::Minecraft | Dialect::JustCause2);
+        if inserted.is_ok() && (is_complete || may_be_only) {
+            let answer = assembly.finish(&self.limits, self.dialect == Dialect::Minecraft)?;
+            if is_complete || answer.form() != Form::Sections {
+                return Ok(Verdict::Done(answer));
             }
         }
         // Of a mixed reply nothing more is worth waiting for.
-        let is_over = assembly.is_at_senders_limit() || assembly.is_mixed();
-        Ok(Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))
+        let is_over = assembly.is_at_senders_limit() || assembly.fragments.is_mixed();
+        if known.is_none() && self.assemblies.len() >= 2 {
+            self.assemblies.remove(0);
+        }
+        self.assemblies.insert(known.unwrap_or(self.assemblies.len()), assembly);
+        inserted.map(|()| Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))
     }
 
     /// The better of the incomplete replies.
     fn incomplete(&self) -> Option<Answer> {
-        let most = self.assemblies.iter().max_by_key(|assembly| (!assembly.is_mixed(), assembly.len()))?;
+        let worth = |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
+        let most = self.assemblies.iter().max_by_key(worth)?;
         most.finish(&self.limits, self.dialect == Dialect::Minecraft).ok()
     }
 
@@ -260,7 +246,7 @@ impl Conversation for StatusQuery {
             }
             _ => {}
         }
-        let is_over = |assembly: &Assembly| !assembly.is_mixed() && assembly.is_at_senders_limit();
+        let is_over = |assembly: &Assembly| !assembly.fragments.is_mixed() && assembly.is_at_senders_limit();
         let nothing_follows = self.assemblies.iter().any(is_over);
         if remaining != Remaining::Retry || nothing_follows {
             let done = |answer: Answer| OnTimeout::Done(answer.verified());

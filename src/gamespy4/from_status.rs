@@ -6,7 +6,7 @@ use super::ut3::SEPARATOR;
 use super::wire::request::DATA;
 use super::wire::response::put_head;
 use super::writer::{Content, Field, Pair};
-use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
+use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::reply::Template;
 use crate::service::Engine;
 use crate::text::number;
@@ -72,22 +72,24 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
         let value = status.rules.get(key).map(|value| wire(value, MAX_VALUE));
         Some(value.unwrap_or(Cow::Borrowed(default.as_bytes())))
     };
-    let number = |number: Option<u32>| number.map(|number| Cow::Owned(number.to_string().into_bytes()));
-    let flag = |flag: Option<bool>| number(flag.map(u32::from));
+    let number = |number: Option<i64>| number.map(|number| Cow::Owned(number.to_string().into_bytes()));
+    let flag = |flag: Option<bool>| number(flag.map(i64::from));
+    let count = |count: Option<u32>| number(count.map(i64::from));
     let listed = || u32::try_from(status.listed_players().len()).ok();
-    let name = text(&status.name).or(Some(Cow::Borrowed(&[])));
+    let empty = || Some(Cow::Borrowed(&[][..]));
+    let name = text(&status.name).or_else(empty);
+    let software = || text(&status.mod_name).or_else(empty);
     let map = text(&status.map);
     let game_type = text(&status.game_type);
     let version = text(&status.version);
     let everyone = status.player_count.or_else(listed).unwrap_or_default();
-    let players = number(Some(everyone));
-    let max_players = number(Some(status.max_players.unwrap_or_default()));
-    let port = number(status.game_port.map(u32::from));
+    let players = count(Some(everyone));
+    let max_players = count(Some(status.max_players.unwrap_or_default()));
+    let port = number(status.game_port.map(i64::from));
     let password = flag(status.password);
-    let bots = number(status.bot_count);
-    let score_limit = status.score_limit.map(|limit| Cow::Owned(limit.to_string().into_bytes()));
-    let seconds = status.time_limit.map(|limit| limit.as_secs());
-    let decimal = |number: u64| Cow::Owned(number.to_string().into_bytes());
+    let bots = count(status.bot_count);
+    let score_limit = number(status.score_limit);
+    let seconds = status.time_limit.and_then(|limit| i64::try_from(limit.as_secs()).ok());
     match engine {
         Engine::Battlefield2 => {
             let team =
@@ -103,7 +105,7 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
                 ("maxplayers", max_players),
                 ("gamemode", rule("gamemode", "openplaying")),
                 ("password", password),
-                ("timelimit", seconds.map(decimal)),
+                ("timelimit", number(seconds)),
                 ("hostport", port),
                 ("bf2_dedicated", flag(status.dedicated)),
                 ("bf2_anticheat", flag(status.anti_cheat)),
@@ -111,7 +113,7 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
                 ("bf2_team1", team(1)),
                 ("bf2_team2", team(2)),
                 ("bf2_bots", flag(status.bot_count.map(|bots| bots > 0))),
-                ("bf2_reservedslots", number(status.private_slots)),
+                ("bf2_reservedslots", count(status.private_slots)),
                 ("bf2_coopbotcount", bots.filter(|_| status.bot_count != Some(0))),
             ]
         }
@@ -119,14 +121,8 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
             ("hostname", status.name.as_ref().map(minecraft_title).or(name)),
             ("gametype", game_type.or_else(|| rule("gametype", "SMP"))),
             ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
-            ("version", version.or(Some(Cow::Borrowed(&[])))),
-            (
-                "plugins",
-                rule("plugins", "")
-                    .filter(|list| !list.is_empty())
-                    .or_else(|| text(&status.mod_name))
-                    .or(Some(Cow::Borrowed(&[]))),
-            ),
+            ("version", version.or_else(empty)),
+            ("plugins", rule("plugins", "").filter(|list| !list.is_empty()).or_else(software)),
             ("map", map.or_else(|| rule("map", "world"))),
             ("numplayers", players),
             ("maxplayers", max_players),
@@ -140,19 +136,19 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
             vec![
                 ("hostname", name),
                 ("hostport", port),
-                ("numplayers", number(Some(people))),
+                ("numplayers", count(Some(people))),
                 ("maxplayers", max_players),
                 ("gamemode", rule("gamemode", "openplaying")),
                 ("mapname", map.clone()),
                 ("bIsDedicated", status.dedicated.map(word)),
                 ("EngineVersion", version),
-                ("MinNetVersion", number(status.protocol_version)),
+                ("MinNetVersion", count(status.protocol_version)),
                 ("s7", password),
                 ("p1073741825", map),
                 ("p1073741826", game_type),
                 ("p268435703", bots),
                 ("p268435704", score_limit),
-                ("p268435705", whole_minutes.map(decimal)),
+                ("p268435705", number(whole_minutes)),
                 ("p268435969", flag(status.anti_cheat)),
                 ("p1073741828", custom_mutators(status)),
             ]
@@ -176,52 +172,38 @@ fn player_fields(status: &ServerStatus, engine: Engine) -> Vec<Field> {
     let players = status.listed_players();
     let players = players.get(..players.len().min(max_rows(engine))).unwrap_or_default();
     let field = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| Field::new(name, players.iter(), write);
-    let extra = |name| field(name, &|player, out| put_extra(&player.extra, name, out));
-    let mut fields = vec![field("player_", &|player, out| put_cell(player.name.as_ref(), b' ', out))];
+    let extra = |name| field(name, &|player, out| put_cell(player.extra.get(name), b'0', out));
+    let number =
+        |name, value: fn(&Player) -> i64| field(name, &|player, out| number::put(value(player), out));
+    let mut fields = vec![field("player_", &|player, out| put_cell(Some(player.name.as_ref()), b' ', out))];
     if engine != Engine::Minecraft {
-        fields.push(field("score_", &|player, out| number::put(player.score.unwrap_or_default(), out)));
-        fields.push(field("ping_", &|player, out| number::put(player.ping.unwrap_or_default().into(), out)));
-        fields.push(field("team_", &|player, out| number::put(player.team.unwrap_or_default().into(), out)));
+        fields.push(number("score_", |player| player.score.unwrap_or_default()));
+        fields.push(number("ping_", |player| player.ping.unwrap_or_default().into()));
+        fields.push(number("team_", |player| player.team.unwrap_or_default().into()));
         fields.extend(["deaths_", "pid_"].map(extra));
     }
     if engine == Engine::Battlefield2 {
         fields.push(extra("skill_"));
         // A column of zeros says that there are no bots.
         if status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some()) {
-            fields.push(field("AIBot_", &|player, out| {
-                number::put(player.bot.unwrap_or_default().into(), out);
-            }));
+            fields.push(number("AIBot_", |player| player.bot.unwrap_or_default().into()));
         }
     }
     fields
 }
 
 fn team_fields(status: &ServerStatus) -> Vec<Field> {
-    let teams = status.teams.get(..MAX_ROWS).unwrap_or(&status.teams);
-    let put_name = |team: &Team, out: &mut Vec<u8>| match &team.name {
-        Some(name) => put_cell(name.as_ref(), b' ', out),
-        None => out.push(b' '),
-    };
+    let teams = status.teams.get(..MAX_ROWS).unwrap_or(&status.teams).iter();
+    let put_name = |team: &Team, out: &mut Vec<u8>| put_cell(team.name.as_ref().map(Text::as_ref), b' ', out);
     let put_score = |team: &Team, out: &mut Vec<u8>| number::put(team.score.unwrap_or_default(), out);
-    vec![Field::new("team_t", teams.iter(), put_name), Field::new("score_t", teams.iter(), put_score)]
-}
-
-fn put_extra(extra: &Rules, field: &str, out: &mut Vec<u8>) {
-    match extra.get(field) {
-        Some(value) => put_cell(value, b'0', out),
-        None => out.push(b'0'),
-    }
+    vec![Field::new("team_t", teams.clone(), put_name), Field::new("score_t", teams, put_score)]
 }
 
 /// A text as a table can carry it: tools take an empty value for a column's end, and a first byte below 3 for a section.
-fn put_cell(text: TextRef<'_>, empty: u8, out: &mut Vec<u8>) {
+fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
     let start = out.len();
-    let cell = wire(text, MAX_CELL);
-    if has_no_byte_below::<3>(&cell) {
-        out.extend_from_slice(&cell);
-    } else {
-        out.extend(cell.iter().filter(|&&byte| byte > 2));
-    }
+    let cell = text.map(|text| wire(text, MAX_CELL)).unwrap_or_default();
+    out.extend(cell.iter().filter(|&&byte| byte > 2));
     if out.len() == start {
         out.push(empty);
     }
@@ -238,13 +220,8 @@ fn minecraft_title(text: &Text) -> Cow<'_, [u8]> {
 /// A text's bytes without NUL, cut at `limit`.
 fn wire(text: TextRef<'_>, limit: usize) -> Cow<'_, [u8]> {
     let bytes = text.encoded(Charset::Utf8OrWindows1252);
-    if bytes.len() <= limit && has_no_byte_below::<1>(&bytes) {
+    if bytes.len() <= limit && memchr::memchr(0, &bytes).is_none() {
         return bytes;
     }
     bytes.iter().copied().filter(|&byte| byte != 0).take(limit).collect()
-}
-
-/// Without an early return, so that the compiler compares many bytes at once.
-fn has_no_byte_below<const LEAST: u8>(text: &[u8]) -> bool {
-    text.iter().fold(true, |none, &byte| none & (byte >= LEAST))
 }

@@ -119,7 +119,6 @@ mod from_status;
 pub(crate) mod server;
 pub(crate) mod snapshots;
 mod to_status;
-mod token;
 pub mod ut3;
 mod wire;
 mod writer;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use bytes::{BufMut, Bytes};
 
 use super::from_status::{basic, content};
-use super::token;
+use super::snapshots;
 use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::writer::Portion;
@@ -87,11 +87,11 @@ pub(crate) fn reply(
 ) -> Option<Patched> {
     let Requester { snapshot, verified, .. } = *requester;
     let accept =
-        |quoted| verified.unwrap_or_else(|| token::verify(requester, quoted, |name| name == snapshot));
+        |quoted| verified.unwrap_or_else(|| snapshots::verify(requester, quoted, |name| name == snapshot));
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
         Command::Challenge => {
-            let token = token::issue(requester, snapshot);
+            let token = snapshots::issue(requester, snapshot);
             let template = templates.get(0, |template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
@@ -102,15 +102,13 @@ pub(crate) fn reply(
             });
             Patched::new(template, id_and_token)
         }
-        Command::Data { challenge: Some(challenge), selection } if accept(challenge) => {
+        Command::Data { challenge, selection } => {
+            let needs_none = options.engine == Engine::Battlefield2 && !selection.0.is_empty();
+            if !challenge.map_or(needs_none, accept) {
+                return None;
+            }
             Patched::new(data(selection, status, options, templates)?, id)
         }
-        Command::Data { challenge: None, selection }
-            if options.engine == Engine::Battlefield2 && !selection.0.is_empty() =>
-        {
-            Patched::new(data(selection, status, options, templates)?, id)
-        }
-        Command::Data { .. } => None,
     }
 }
 
@@ -146,7 +144,7 @@ fn data(
     Some(templates.get(kind, encode))
 }
 
-/// Reads a request as a server of this dialect does: Battlefield 2's takes a selection without a challenge too. Nothing on
+/// Reads a request as a server of this engine does: Battlefield 2's takes a selection without a challenge too. Nothing on
 /// the wire tells the two forms apart: where lists of keys follow the four bytes, these are a challenge.
 pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, ParseError> {
     if engine == Engine::Battlefield2 {

@@ -8,7 +8,7 @@ use super::answer::answer::{Answer, Form};
 use super::answer::tables::{Row, Table};
 use super::ut3;
 use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
-use super::wire::sections::JustCause2Player;
+use super::wire::sections::{JustCause2Player, Pair};
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};
 use crate::text::known_keys::{first_filled, known_keys};
 use crate::text::number;
@@ -16,14 +16,20 @@ use crate::text::number;
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
-        let mut status = match self.form() {
-            Form::MinecraftBasic => from_basic(self),
-            Form::MinecraftFull => from_pairs(self, MINECRAFT),
-            _ => from_pairs(self, Style::default()),
+        let is_minecraft = matches!(self.form(), Form::MinecraftBasic | Form::MinecraftFull);
+        let style = if is_minecraft { MINECRAFT } else { Style::default() };
+        let mut status = match self.minecraft_basic() {
+            Some(basic) => {
+                let port = basic.port.map(|port| port.to_string());
+                let port = port.as_deref().map(|port| (&b"hostport"[..], port.as_bytes()));
+                let pairs = BASIC_KEYS.into_iter().zip(basic.texts).chain(port);
+                from_pairs(self, pairs.chain([(&b"hostip"[..], basic.address)]), style)
+            }
+            None => from_pairs(self, self.rules(), style),
         };
         if let Some(players) = self.just_cause_2() {
-            status.players =
-                Some(players.into_iter().map(|player| just_cause_2_player(player, self.raw())).collect());
+            let players = players.into_iter().map(|player| just_cause_2_player(player, self.raw()));
+            status.players = Some(players.collect());
         }
         status.completeness = self.completeness();
         status.verification = self.verification();
@@ -31,57 +37,31 @@ impl ToStatus for Answer {
     }
 }
 
+/// The keys that Minecraft's full reply has for the first texts of the basic one.
+const BASIC_KEYS: [&[u8]; 5] = [b"hostname", b"gametype", b"map", b"numplayers", b"maxplayers"];
+
 known_keys! {
     /// Keys that mean something to the model.
     struct Known {
-        anticheat = b"anticheat",
-        bf2_anticheat = b"bf2_anticheat",
-        bf2_bots = b"bf2_bots",
-        bf2_coop_bots = b"bf2_coopbotcount",
-        bf2_dedicated = b"bf2_dedicated",
-        bf2_reserved_slots = b"bf2_reservedslots",
-        bf2_score_limit = b"bf2_scorelimit",
-        bf2_team_1 = b"bf2_team1",
-        bf2_team_2 = b"bf2_team2",
-        crysis_dx10 = b"dx10",
-        dedicated = b"dedicated",
-        engine_version = b"engineversion",
-        frag_limit = b"fraglimit",
-        game_id = b"game_id",
-        gamename = b"gamename",
-        gametype = b"gametype",
-        gamevariant = b"gamevariant",
-        gamever = b"gamever",
-        hostname = b"hostname",
-        hostport = b"hostport",
-        is_dedicated = b"bisdedicated",
-        map = b"map",
-        mapname = b"mapname",
-        maxplayers = b"maxplayers",
-        min_net_version = b"minnetversion",
-        modification = b"mod",
-        modname = b"modname",
-        numplayers = b"numplayers",
-        password = b"password",
-        plugins = b"plugins",
-        score_limit = b"scorelimit",
-        server_engine = b"server_engine",
-        sv_battleye = b"sv_battleye",
-        sv_punkbuster = b"sv_punkbuster",
-        timeleft = b"timeleft",
-        timelimit = b"timelimit",
-        ut3_bots = b"p268435703",
-        ut3_custom_classes = b"p1073741829",
-        ut3_custom_mutators = b"p1073741828",
-        ut3_dedicated = b"s14",
-        ut3_game_class = b"p1073741826",
-        ut3_goal_score = b"p268435704",
-        ut3_map = b"p1073741825",
-        ut3_mutators = b"p268435717",
-        ut3_password = b"s7",
-        ut3_time_limit = b"p268435705",
-        ut3_vac = b"p268435969",
-        version = b"version",
+        hostname = b"hostname", hostport = b"hostport", map = b"map", mapname = b"mapname", gametype = b"gametype",
+        gamename = b"gamename", game_id = b"game_id", gamever = b"gamever", version = b"version",
+        numplayers = b"numplayers", maxplayers = b"maxplayers", password = b"password", dedicated = b"dedicated",
+        timelimit = b"timelimit", frag_limit = b"fraglimit", score_limit = b"scorelimit",
+        // Battlefield 2 and its relatives.
+        gamevariant = b"gamevariant", bf2_anticheat = b"bf2_anticheat", bf2_bots = b"bf2_bots",
+        bf2_coop_bots = b"bf2_coopbotcount", bf2_dedicated = b"bf2_dedicated",
+        bf2_reserved_slots = b"bf2_reservedslots", bf2_score_limit = b"bf2_scorelimit",
+        bf2_team_1 = b"bf2_team1", bf2_team_2 = b"bf2_team2",
+        // Crysis, Arma, Minecraft.
+        crysis_dx10 = b"dx10", anticheat = b"anticheat", modname = b"modname", timeleft = b"timeleft",
+        modification = b"mod", sv_battleye = b"sv_battleye", sv_punkbuster = b"sv_punkbuster",
+        plugins = b"plugins", server_engine = b"server_engine",
+        // Unreal Tournament 3.
+        engine_version = b"engineversion", min_net_version = b"minnetversion", is_dedicated = b"bisdedicated",
+        ut3_bots = b"p268435703", ut3_goal_score = b"p268435704", ut3_time_limit = b"p268435705",
+        ut3_mutators = b"p268435717", ut3_vac = b"p268435969", ut3_map = b"p1073741825",
+        ut3_game_class = b"p1073741826", ut3_custom_mutators = b"p1073741828",
+        ut3_custom_classes = b"p1073741829", ut3_password = b"s7", ut3_dedicated = b"s14",
     }
 }
 
@@ -130,11 +110,11 @@ impl<'a> Known<'a> {
     }
 }
 
-fn from_pairs(answer: &Answer, style: Style) -> ServerStatus {
+fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style: Style) -> ServerStatus {
     let bytes = answer.raw();
     let mut known = Known::default();
-    let mut rules = RulesBuilder::new(bytes, style.charset, answer.rules().len());
-    for (key, value) in answer.rules() {
+    let mut rules = RulesBuilder::new(bytes, style.charset, pairs.size_hint().0);
+    for (key, value) in pairs {
         if let Some(slot) = known.slot(key) {
             slot.get_or_insert(value);
         }
@@ -143,11 +123,14 @@ fn from_pairs(answer: &Answer, style: Style) -> ServerStatus {
     let is_ut3 = known.is_ut3();
     let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
     let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
-    let limit = |values: &[Option<&[u8]>]| first_filled(values).and_then(number::integer);
+    let Known { anticheat, bf2_anticheat, sv_punkbuster, sv_battleye, ut3_vac, .. } = known;
+    let score_limits = [known.ut3_goal_score, known.bf2_score_limit, known.score_limit, known.frag_limit];
+    let time_left = known.timeleft.filter(|_| known.crysis_dx10.is_some());
     let everyone = count(known.numplayers);
     let is_listed = answer.completeness().is_complete()
         && everyone.and_then(|count| usize::try_from(count).ok()) <= Some(answer.players().len());
-    let has_players = answer.players().fields().len() > 0 || answer.completeness().is_complete();
+    let has_lists = answer.form() != Form::MinecraftBasic && answer.completeness().is_complete();
+    let has_players = answer.players().fields().len() > 0 || has_lists;
     let mut extras = RulesBuilder::new(bytes, style.charset, 0);
     let mut players = has_players.then(|| players(answer.players(), bytes, style, &mut extras));
     let ut3_bots = count(known.ut3_bots);
@@ -182,30 +165,15 @@ fn from_pairs(answer: &Answer, style: Style) -> ServerStatus {
         game_port: known.hostport.and_then(number::number),
         password: any(&[known.password, known.ut3_password]),
         dedicated: any(&[known.bf2_dedicated, known.dedicated, known.is_dedicated, known.ut3_dedicated]),
-        anti_cheat: any(&[
-            known.bf2_anticheat,
-            known.anticheat,
-            known.sv_punkbuster,
-            known.sv_battleye,
-            known.ut3_vac,
-        ]),
+        anti_cheat: any(&[bf2_anticheat, anticheat, sv_punkbuster, sv_battleye, ut3_vac]),
         // UT3 counts people alone.
         player_count: everyone.map(|people| people.saturating_add(ut3_bots.unwrap_or(0))),
         bot_count,
         max_players: count(known.maxplayers),
         private_slots: count(known.bf2_reserved_slots),
         time_limit: known.time_limit(),
-        time_left: known
-            .timeleft
-            .filter(|_| known.crysis_dx10.is_some())
-            .and_then(number::number)
-            .map(Duration::from_secs),
-        score_limit: limit(&[
-            known.ut3_goal_score,
-            known.bf2_score_limit,
-            known.score_limit,
-            known.frag_limit,
-        ]),
+        time_left: time_left.and_then(number::number).map(Duration::from_secs),
+        score_limit: first_filled(&score_limits).and_then(number::integer),
         players,
         teams,
         rules: rules.build(style.colours),
@@ -236,90 +204,31 @@ fn listed_bots(players: &[Player]) -> Option<u32> {
     is_known.then(|| u32::try_from(bots).ok())?
 }
 
-fn from_basic(answer: &Answer) -> ServerStatus {
-    let Some(basic) = answer.minecraft_basic() else { return ServerStatus::default() };
-    let bytes = answer.raw();
-    let text = |raw: &[u8]| (!raw.is_empty()).then(|| Text::part(bytes, raw, MINECRAFT));
-    let mut rules = RulesBuilder::new(bytes, MINECRAFT.charset, 7);
-    let port = basic.port.map(|port| port.to_string());
-    for (key, value) in [
-        ("hostname", Some(basic.title)),
-        ("gametype", Some(basic.game_type)),
-        ("map", Some(basic.map)),
-        ("numplayers", Some(basic.players)),
-        ("maxplayers", Some(basic.max_players)),
-        ("hostport", port.as_deref().map(str::as_bytes)),
-        ("hostip", Some(basic.address)),
-    ] {
-        if let Some(value) = value {
-            rules.push(key.as_bytes(), value);
-        }
-    }
-    ServerStatus {
-        name: text(basic.title),
-        map: text(basic.map),
-        game_type: text(basic.game_type),
-        game_port: basic.port,
-        player_count: number::number(basic.players),
-        max_players: number::number(basic.max_players),
-        rules: rules.build(MINECRAFT.colours),
-        ..ServerStatus::default()
-    }
-}
-
-/// What a column of the players' table is to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PlayerField {
-    Name,
-    Score,
-    Ping,
-    Team,
-    Bot,
-    Further,
-}
-
-impl PlayerField {
-    fn of(name: &[u8]) -> Self {
-        match name {
-            b"player_" => Self::Name,
-            b"score_" => Self::Score,
-            b"ping_" => Self::Ping,
-            b"team_" => Self::Team,
-            b"AIBot_" => Self::Bot,
-            _ => Self::Further,
-        }
-    }
-}
-
 fn players(table: Table<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Vec<Player> {
-    let mut fields: Vec<PlayerField> = Vec::with_capacity(table.fields().len());
+    // Of a column that is there twice, parts of two replies, the first one counts, as in [`Row::get`].
+    let mut fields: Vec<&[u8]> = Vec::with_capacity(table.fields().len());
     for field in table.fields() {
-        // Of a column that is there twice, parts of two replies, the first one counts, as in [`Row::get`].
-        let field = PlayerField::of(field);
-        fields.push(if fields.contains(&field) { PlayerField::Further } else { field });
+        fields.push(if fields.contains(&field) { b"" } else { field });
     }
-    if !fields.contains(&PlayerField::Score) {
+    if !fields.contains(&&b"score_"[..]) {
         // Crysis Wars has no other score.
-        let kills = table.fields().position(|field| field == b"kills_");
-        if let Some(field) = kills.and_then(|at| fields.get_mut(at)) {
-            *field = PlayerField::Score;
-        }
+        fields.iter_mut().filter(|field| **field == b"kills_").for_each(|field| *field = b"score_");
     }
     let mut players = Vec::with_capacity(table.len());
     for row in table.rows() {
         let mut player = Player::default();
         for ((name, value), field) in row.fields().zip(&fields) {
             let Some(value) = value else { continue };
-            let read = match field {
-                PlayerField::Name => {
+            let read = match *field {
+                b"player_" => {
                     player.name = Text::part(bytes, value, style);
                     true
                 }
-                PlayerField::Score => set(&mut player.score, number::number(value)),
-                PlayerField::Ping => set(&mut player.ping, number::number(value)),
-                PlayerField::Team => set(&mut player.team, number::number(value)),
-                PlayerField::Bot => set(&mut player.bot, number::boolean(value)),
-                PlayerField::Further => false,
+                b"score_" => set(&mut player.score, number::number(value)),
+                b"ping_" => set(&mut player.ping, number::number(value)),
+                b"team_" => set(&mut player.team, number::number(value)),
+                b"AIBot_" => set(&mut player.bot, number::boolean(value)),
+                _ => false,
             };
             if !read {
                 extras.push(name, value);

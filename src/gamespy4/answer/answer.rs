@@ -86,21 +86,16 @@ impl Answer {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         let mut assembly: Option<Assembly> = None;
         for datagram in datagrams {
-            let (id, number, last) = match Response::parse(&datagram, limits) {
-                Ok(Response::Data { id, number, last, .. }) => (id, number, last),
-                Ok(Response::Challenge { .. }) => {
-                    error = ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0);
-                    continue;
-                }
-                Err(because) => {
-                    error = because;
-                    continue;
-                }
+            let response = Response::parse(&datagram, limits);
+            let Ok(Response::Data { id, number, last, .. }) = response else {
+                let unexpected = ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0);
+                error = response.err().unwrap_or(unexpected);
+                continue;
             };
             if let Some(number) = number {
                 let assembly = assembly.get_or_insert_with(|| Assembly::new(id, limits));
                 if assembly.id == id {
-                    assembly.insert(number, last, datagram)?;
+                    assembly.fragments.insert(number.into(), datagram, last)?;
                 }
             } else if assembly.is_none() {
                 match Self::single(id, datagram, limits) {
@@ -231,31 +226,13 @@ impl Answer {
 #[derive(Debug, Clone)]
 pub(crate) struct Assembly {
     pub(crate) id: RequestId,
-    fragments: Fragments,
+    /// The first datagram of each number. Mixed: the request was answered twice, from two moments.
+    pub(crate) fragments: Fragments,
 }
 
 impl Assembly {
     pub(crate) fn new(id: RequestId, limits: &Limits) -> Self {
         Self { id, fragments: Fragments::new(limits) }
-    }
-
-    /// Takes a datagram; the first of a number is kept.
-    pub(crate) fn insert(&mut self, number: u8, last: bool, datagram: Bytes) -> Result<(), ParseError> {
-        self.fragments.insert(u32::from(number), datagram, last)
-    }
-
-    /// Whether the request was answered twice, from two moments.
-    pub(crate) const fn is_mixed(&self) -> bool {
-        self.fragments.is_mixed()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.fragments.len()
-    }
-
-    /// All datagrams up to the last one are here, and all of one reply as far as can be seen.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.fragments.is_complete(0)
     }
 
     /// GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them is the last.
@@ -290,7 +267,7 @@ impl Assembly {
             }
             Form::Sections
         };
-        if self.is_mixed() {
+        if self.fragments.is_mixed() {
             reader.lose(SERVER, TEAMS);
         }
         let Reader { index, missing, .. } = reader;
@@ -301,15 +278,9 @@ impl Assembly {
     }
 
     fn join(&self) -> Bytes {
-        let mut datagrams = self.fragments.iter().map(|(_, datagram)| datagram);
-        if let (Some(only), None) = (datagrams.next(), datagrams.next()) {
-            return only.clone();
-        }
-        let mut joined = Vec::with_capacity(self.fragments.iter().map(|(_, datagram)| datagram.len()).sum());
-        for (_, datagram) in self.fragments.iter() {
-            joined.extend_from_slice(datagram);
-        }
-        joined.into()
+        let datagrams: Vec<&[u8]> = self.fragments.iter().map(|(_, datagram)| &datagram[..]).collect();
+        let only = self.fragments.iter().next().filter(|_| datagrams.len() == 1);
+        only.map_or_else(|| datagrams.concat().into(), |(_, only)| only.clone())
     }
 
     /// The numbers of the datagrams and their bodies, as slices of the joined bytes.

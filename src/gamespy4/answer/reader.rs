@@ -7,6 +7,8 @@
 //!   the row on that the next datagram starts with, a continued server section its last pair.
 //! - A datagram that was shortened on its way must not pass for complete: [`Reader::check_continuation`].
 
+use nom::IResult;
+
 use super::tables::{Cell, Column, Index};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
@@ -20,7 +22,7 @@ use crate::model::Missing;
 pub(super) const MAX_COLUMNS: usize = 64;
 
 /// One datagram without its head.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Body<'a> {
     /// From the first section's type byte on.
     pub(super) bytes: &'a [u8],
@@ -82,7 +84,13 @@ pub(super) struct Reader<'a> {
     pub(super) minecraft: bool,
     pub(super) index: Index,
     pub(super) missing: Missing,
-    /// Rows of the finished columns of the section being read, once there is one.
+    /// The datagram being read, what the next one begins with, and what is left to read.
+    body: Body<'a>,
+    next: Option<Opening<'a>>,
+    input: &'a [u8],
+    /// The section of the columns being read.
+    section: u8,
+    /// The section whose column was finished last, and the rows of its finished columns.
     known: Option<(u8, usize)>,
 }
 
@@ -90,13 +98,11 @@ impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8], limits: &'a Limits) -> Self {
         // What the bytes can hold at most.
         let nuls = memchr::memchr_iter(0, bytes).count();
-        let index = Index {
-            pairs: Vec::with_capacity(nuls.div_ceil(2).min(64)),
-            columns: Vec::with_capacity(10),
-            cells: Vec::with_capacity(nuls),
-            unread: None,
-        };
-        Self { bytes, limits, minecraft: false, index, missing: Missing::NOTHING, known: None }
+        let pairs = Vec::with_capacity(nuls.div_ceil(2).min(64));
+        let index = Index { pairs, cells: Vec::with_capacity(nuls), ..Index::default() };
+        let (body, missing) = (Body::default(), Missing::NOTHING);
+        let (next, known, section, input) = (None, None, PLAYERS, &[][..]);
+        Self { bytes, limits, minecraft: false, index, missing, body, next, input, section, known }
     }
 
     /// Reads the body of a datagram; `next` is that of the one after it, where that has arrived.
@@ -104,92 +110,97 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// More keys, rows or columns than the limits allow.
     pub(super) fn read(&mut self, body: &Body<'a>, next: Option<&Body<'a>>) -> Result<(), ParseError> {
-        let next = next.and_then(Opening::of);
         if let Some(Opening { section: SERVER, name, .. }) = Opening::of(body)
             && !name.is_empty()
         {
             // The last pair before a continued server section was cut and is repeated.
             self.index.pairs.pop_if(|(key, _)| key.of(self.bytes) == Some(name));
         }
-        let mut input = body.bytes;
-        let (section, end) = self.sections(body, next, &mut input)?;
+        (self.body, self.input) = (*body, body.bytes);
+        self.next = next.and_then(Opening::of);
+        let (section, end) = self.sections()?;
         if body.last {
-            self.index.unread = (!input.is_empty()).then(|| self.offset(input));
-            self.check_last(body, section, end);
-        } else if let Some(next) = next {
-            self.check_continuation(body, section, end, next);
+            self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
+            self.check_last(section, end);
+        } else if let Some(next) = self.next {
+            self.check_continuation(section, end, next);
         } else if body.full {
-            self.drop_cut(body, end);
+            self.drop_cut(end);
         }
         Ok(())
     }
 
     /// Reads the body of a reply without sections, to a request for everything.
     pub(super) fn read_legacy(&mut self, body: &'a [u8]) -> Result<(), ParseError> {
-        let mut input = body;
+        self.input = body;
         self.lose(SERVER, TEAMS);
-        while let Ok((rest, pair)) = pair(input) {
+        while let Some(pair) = self.take(pair) {
             self.push_pair(pair)?;
-            input = rest;
         }
         if self.index.pairs.is_empty() {
             let cut_short = ParseErrorKind::CutShort("the reply: no key with a value");
             return Err(ParseError::new(cut_short, self.offset(body)));
         }
-        if let [0, rest @ ..] = input {
-            input = rest;
+        if self.take_nul() {
             self.missing.rules = false;
-            self.missing.players = !self.legacy_table(PLAYERS, &mut input)?;
-            self.missing.teams = self.missing.players || !self.legacy_table(TEAMS, &mut input)?;
+            self.missing.players = !self.legacy_table(PLAYERS)?;
+            self.missing.teams = self.missing.players || !self.legacy_table(TEAMS)?;
         }
-        self.index.unread = (!self.missing.teams && !input.is_empty()).then(|| self.offset(input));
+        let is_whole = !self.missing.teams;
+        self.index.unread = (is_whole && !self.input.is_empty()).then(|| self.offset(self.input));
         Ok(())
     }
 
     /// Reads a table row by row; `Ok(false)` when it is cut.
-    fn legacy_table(&mut self, section: u8, input: &mut &'a [u8]) -> Result<bool, ParseError> {
-        let Ok((rest, (count, fields))) = legacy_table(input) else { return Ok(false) };
+    fn legacy_table(&mut self, section: u8) -> Result<bool, ParseError> {
+        let offset = self.offset(self.input);
+        let Some((count, fields)) = self.take(legacy_table) else { return Ok(false) };
         let (count, limit) = (usize::from(count), self.limits.max_players());
         if count > limit {
-            return Err(ParseError::limit("players", limit, self.offset(input)));
+            return Err(ParseError::limit("players", limit, offset));
         }
-        *input = rest;
         let values = count.saturating_mul(fields.len());
         let mut cells = Vec::new();
         while cells.len() < values
-            && let Ok((rest, value)) = text(input)
+            && let Some(value) = self.take(text)
         {
             cells.push(value);
-            *input = rest;
         }
         for (column, name) in fields.iter().enumerate() {
             self.push_column(section, name)?;
             for cell in cells.iter().skip(column).step_by(fields.len()) {
-                self.push_cell(cell)?;
+                self.push_cell(Cell::new(self.bytes, cell))?;
             }
         }
         Ok(cells.len() == values)
     }
 
-    fn sections(
-        &mut self,
-        body: &Body<'a>,
-        next: Option<Opening<'a>>,
-        input: &mut &'a [u8],
-    ) -> Result<(u8, End<'a>), ParseError> {
+    /// Passes over what a production recognises.
+    #[inline]
+    fn take<T>(&mut self, production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>) -> Option<T> {
+        let (rest, found) = production(self.input).ok()?;
+        self.input = rest;
+        Some(found)
+    }
+
+    /// Passes over a NUL, where one is next.
+    fn take_nul(&mut self) -> bool {
+        let rest = self.input.strip_prefix(&[0]);
+        self.input = rest.unwrap_or(self.input);
+        rest.is_some()
+    }
+
+    fn sections(&mut self) -> Result<(u8, End<'a>), ParseError> {
         let (mut section, mut end) = (SERVER, End::Malformed);
-        while let [kind, rest @ ..] = *input {
-            let started = input.len() < body.bytes.len();
-            *input = rest;
+        while let [kind, rest @ ..] = self.input {
+            let started = self.input.len() < self.body.bytes.len();
+            self.input = rest;
             // Sections come in the order of their numbers, each once.
             if *kind > TEAMS || started && *kind <= section {
                 return Ok((section.saturating_add(1), End::Malformed));
             }
             section = *kind;
-            end = match section {
-                SERVER => self.pairs(input)?,
-                _ => self.columns(section, body, next, input)?,
-            };
+            end = if section == SERVER { self.pairs()? } else { self.columns(section, !started)? };
             // What follows the last section is not read.
             if end != End::Section || section == TEAMS {
                 break;
@@ -198,64 +209,48 @@ impl<'a> Reader<'a> {
         Ok((section, end))
     }
 
-    fn pairs(&mut self, input: &mut &'a [u8]) -> Result<End<'a>, ParseError> {
-        let mut last = *input;
+    fn pairs(&mut self) -> Result<End<'a>, ParseError> {
+        let mut last = self.input;
         loop {
-            match *input {
-                [0, rest @ ..] => {
-                    *input = rest;
-                    return Ok(End::Section);
-                }
-                // The last key had no value at all, and the section's end was taken for it.
-                [1 | 2, ..] if self.index.pairs.last().is_some_and(|(_, value)| value.is_empty()) => {
-                    return Ok(End::Section);
-                }
-                _ => {}
+            // Where the last key had no value at all, the section's end was taken for it.
+            let lacks_value = self.index.pairs.last().is_some_and(|(_, value)| value.is_empty());
+            if lacks_value && matches!(self.input, [1 | 2, ..]) || self.take_nul() {
+                return Ok(End::Section);
             }
-            let Ok((rest, pair)) = server_pair(input) else { break };
+            let start = self.input;
+            let Some(pair) = self.take(server_pair) else { break };
             self.push_pair(pair)?;
-            last = *input;
-            *input = rest;
+            last = start;
         }
         // A key that ends the datagram is cut.
-        if let Ok((rest, _)) = text(input) {
-            last = *input;
-            *input = rest;
+        let start = self.input;
+        if self.take(text).is_some() {
+            last = start;
         }
         let cut = last.strip_suffix(&[0]).unwrap_or_default();
-        Ok(if input.is_empty() { End::Pair(cut) } else { End::Malformed })
+        Ok(if self.input.is_empty() { End::Pair(cut) } else { End::Malformed })
     }
 
-    fn columns(
-        &mut self,
-        section: u8,
-        body: &Body<'a>,
-        next: Option<Opening<'a>>,
-        input: &mut &'a [u8],
-    ) -> Result<End<'a>, ParseError> {
-        // Only the first column of a datagram may continue that of the one before.
-        let mut is_first = input.len().saturating_add(1) == body.bytes.len();
+    /// `is_first`: the section begins the datagram.
+    fn columns(&mut self, section: u8, mut is_first: bool) -> Result<End<'a>, ParseError> {
+        self.section = section;
         loop {
-            match *input {
-                [] => return Ok(End::Column),
-                [0, rest @ ..] => {
-                    *input = rest;
-                    return Ok(End::Section);
-                }
-                _ => {}
+            if self.take_nul() {
+                return Ok(End::Section);
             }
-            let Ok((rest, (field, start))) = header(input) else {
-                let Ok((rest, field)) = text(input) else { return Ok(End::Malformed) };
-                *input = rest;
-                return Ok(End::Header(field));
+            if self.input.is_empty() {
+                return Ok(End::Column);
+            }
+            let Some((field, start)) = self.take(header) else {
+                return Ok(self.take(text).map_or(End::Malformed, End::Header));
             };
-            *input = rest;
+            // Only the first column of a datagram may continue that of the one before.
             if start != 0 && !is_first {
                 return Ok(End::Malformed);
             }
-            self.open(section, field, start, rest, is_first)?;
+            self.open(field, start, is_first)?;
             is_first = false;
-            let end = self.rows(section, field, body, next, input)?;
+            let end = self.rows(field)?;
             if end != End::Column {
                 return Ok(end);
             }
@@ -263,84 +258,68 @@ impl<'a> Reader<'a> {
     }
 
     /// Begins a column, or continues the one that the datagram before ended in: from `start` on its rows were cut and are
-    /// repeated. `rows`: those that follow.
-    fn open(
-        &mut self,
-        section: u8,
-        field: &'a [u8],
-        start: usize,
-        rows: &'a [u8],
-        is_first: bool,
-    ) -> Result<(), ParseError> {
-        let bytes = self.bytes;
+    /// repeated.
+    fn open(&mut self, field: &'a [u8], start: usize, is_first: bool) -> Result<(), ParseError> {
+        let (bytes, section) = (self.bytes, self.section);
+        let continued =
+            self.index.columns.last_mut().filter(|column| {
+                is_first && column.section == section && column.name.of(bytes) == Some(field)
+            });
         let mut present = 0;
-        match self.index.columns.last_mut() {
-            Some(column) if is_first && column.section == section && column.name.of(bytes) == Some(field) => {
-                present = column.rows;
-                column.rows = present.min(start);
-                column.closed = false;
-                let kept = column.first.saturating_add(start);
-                let cut = self.index.cells.get(kept).and_then(|cell| cell.of(bytes));
-                self.index.cells.truncate(kept);
-                // What is repeated begins with what was cut, or the two datagrams are of two replies.
-                let is_repeated = |cut| text(rows).is_ok_and(|(_, value)| value.starts_with(cut));
-                if !cut.is_none_or(is_repeated) {
-                    self.lose(section, section);
-                }
+        if let Some(column) = continued {
+            present = column.rows;
+            column.rows = present.min(start);
+            column.closed = false;
+            let kept = column.first.saturating_add(start);
+            let cut = self.index.cells.get(kept).and_then(|cell| cell.of(bytes));
+            self.index.cells.truncate(kept);
+            // What is repeated begins with what was cut, or the two datagrams are of two replies.
+            if !cut.is_none_or(|cut| text(self.input).is_ok_and(|(_, value)| value.starts_with(cut))) {
+                self.lose(section, section);
             }
-            _ => {
-                // A repeated column starts a new reply: forget its old rows.
-                if is_first && self.index.table(bytes, section).fields().any(|known| known == field) {
-                    self.known = None;
-                }
-                self.push_column(section, field)?;
+        } else {
+            // A repeated column starts a new reply: forget its old rows.
+            if is_first && self.index.table(bytes, section).fields().any(|known| known == field) {
+                self.known = None;
             }
+            self.push_column(section, field)?;
         }
         for _ in present..start {
             // Rows of a datagram that never arrived or was shortened.
             self.lose(section, section);
-            self.push(Cell::ABSENT)?;
+            self.push_cell(Cell::ABSENT)?;
         }
         Ok(())
     }
 
-    fn rows(
-        &mut self,
-        section: u8,
-        field: &'a [u8],
-        body: &Body<'a>,
-        next: Option<Opening<'a>>,
-        input: &mut &'a [u8],
-    ) -> Result<End<'a>, ParseError> {
-        let continued = next.filter(|next| next.continues(section, field));
+    fn rows(&mut self, field: &'a [u8]) -> Result<End<'a>, ParseError> {
+        let continued = self.next.filter(|next| next.continues(self.section, field));
         loop {
-            while let Ok((rest, value)) = word(input) {
-                self.push_cell(value)?;
-                *input = rest;
+            while let Some(value) = self.take(word) {
+                self.push_cell(Cell::new(self.bytes, value))?;
             }
-            let run = input.iter().take_while(|byte| **byte == 0).count();
-            let after = input.get(run..).unwrap_or_default();
+            let run = self.input.iter().take_while(|byte| **byte == 0).count();
+            let after = self.input.get(run..).unwrap_or_default();
             if run == 0 {
-                return Ok(if input.is_empty() { End::Rows(field) } else { End::Malformed });
+                return Ok(if after.is_empty() { End::Rows(field) } else { End::Malformed });
             }
-            if after.is_empty() && body.full && next.is_none() && self.rows_known(section).is_none() {
+            if after.is_empty() && self.body.full && self.next.is_none() && self.rows_known().is_none() {
                 // Empty values or the column's end: nothing tells.
                 return Ok(End::Rows(field));
             }
-            let empties = self.empties(section, body, next, continued, (run, after)).min(run);
+            let empties = self.empties(continued, run, after).min(run);
             for _ in 0..empties {
-                let Ok((rest, empty)) = text(input) else { break };
-                self.push_cell(empty)?;
-                *input = rest;
+                let Some(empty) = self.take(text) else { break };
+                self.push_cell(Cell::new(self.bytes, empty))?;
             }
             if after.is_empty() && continued.is_some() {
                 // What is left is the first byte of the row that is repeated.
-                *input = after;
+                self.input = after;
                 return Ok(End::Rows(field));
             }
             if empties < run {
-                *input = input.get(1..).unwrap_or_default();
-                self.close(section);
+                self.take_nul();
+                self.close();
                 return Ok(End::Column);
             }
         }
@@ -348,38 +327,28 @@ impl<'a> Reader<'a> {
 
     /// How many of the `run` NULs, where a value is expected, are empty values; the next one ends the column. `after`: what
     /// follows them.
-    fn empties(
-        &self,
-        section: u8,
-        body: &Body<'_>,
-        next: Option<Opening<'_>>,
-        continued: Option<Opening<'_>>,
-        (run, after): (usize, &[u8]),
-    ) -> usize {
+    fn empties(&self, continued: Option<Opening<'_>>, run: usize, after: &[u8]) -> usize {
         let row = self.index.columns.last().map_or(0, |column| column.rows);
         // Columns of a section have the same number of rows.
-        let to_known = self.rows_known(section).map(|rows| rows.saturating_sub(row));
+        let to_known = self.rows_known().map(|rows| rows.saturating_sub(row));
         // Before the end of the datagram or the next section: the column's end and the section's, or the first byte of a
         // header that is repeated.
         let (before_header, before_section) = (run.saturating_sub(1), run.saturating_sub(2));
         if after.is_empty() {
             return match continued {
                 Some(next) => next.start.saturating_sub(row),
-                None if self.minecraft && body.last => before_header,
+                None if self.minecraft && self.body.last => before_header,
                 None => to_known.unwrap_or(before_section),
             };
         }
         let (rest, name) = token(after).unwrap_or_default();
-        let is_cut_header =
-            |next: Opening<'_>| next.section == section && continued.is_none() && next.name.starts_with(name);
-        if rest.len() <= 1 && body.full && next.is_some_and(is_cut_header) {
-            return before_header;
-        }
-        if let Some(known) = to_known {
-            return known;
-        }
+        let is_cut = |next: Opening<'_>| next.section == self.section && next.name.starts_with(name);
         match (after, rest) {
-            ([kind @ ..=TEAMS, ..], _) if run >= 2 && *kind > section => before_section,
+            (_, [] | [_]) if self.body.full && continued.is_none() && self.next.is_some_and(is_cut) => {
+                before_header
+            }
+            _ if to_known.is_some() => to_known.unwrap_or_default(),
+            ([kind @ ..=TEAMS, ..], _) if run >= 2 && *kind > self.section => before_section,
             // A header. In the middle of a datagram its column starts at row 0.
             (_, [_, 0, ..]) if is_field_name(name) => before_header,
             // Where a datagram was shortened, rather a header than a value: too few rows than too many.
@@ -409,11 +378,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Appends a row to the last column.
-    fn push_cell(&mut self, value: &[u8]) -> Result<(), ParseError> {
-        self.push(Cell::new(self.bytes, value))
-    }
-
-    fn push(&mut self, cell: Cell) -> Result<(), ParseError> {
+    fn push_cell(&mut self, cell: Cell) -> Result<(), ParseError> {
         let Some(column) = self.index.columns.last_mut() else { return Ok(()) };
         let limit = self.limits.max_players();
         if column.rows >= limit {
@@ -425,26 +390,26 @@ impl<'a> Reader<'a> {
     }
 
     /// Ends the last column.
-    fn close(&mut self, section: u8) {
+    fn close(&mut self) {
+        let known = self.rows_known();
         let Some(column) = self.index.columns.last_mut() else { return };
         column.closed = true;
-        let rows = column.rows;
         // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a column.
-        let before = self.rows_known(section).unwrap_or(rows);
+        let (rows, before) = (column.rows, known.unwrap_or(column.rows));
+        self.known = Some((self.section, before.max(rows)));
         if before != rows {
-            self.lose(section, section);
+            self.lose(self.section, self.section);
         }
-        self.known = Some((section, before.max(rows)));
     }
 
     /// The rows of the section's finished columns.
-    fn rows_known(&self, section: u8) -> Option<usize> {
-        self.known.filter(|&(known, _)| known == section).map(|(_, rows)| rows)
+    fn rows_known(&self) -> Option<usize> {
+        self.known.filter(|(section, _)| *section == self.section).map(|(_, rows)| rows)
     }
 
     /// Takes back what is perhaps cut at the end of a full datagram whose successor never arrived.
-    fn drop_cut(&mut self, body: &Body<'a>, end: End<'a>) {
-        let last_byte = self.offset(body.bytes).saturating_add(body.bytes.len()).saturating_sub(1);
+    fn drop_cut(&mut self, end: End<'a>) {
+        let last_byte = self.offset(self.body.bytes).saturating_add(self.body.bytes.len()).saturating_sub(1);
         if let End::Pair(_) = end {
             self.index.pairs.pop_if(|(_, value)| value.end() == last_byte);
         }
@@ -458,14 +423,15 @@ impl<'a> Reader<'a> {
     /// Whether the next datagram continues where this one ended. A sender begins a datagram where a section begins, or
     /// where the one before was full; this crate's server also in a complete row. Anything else was shortened, or is of
     /// another reply.
-    fn check_continuation(&mut self, body: &Body<'_>, section: u8, end: End<'a>, next: Opening<'_>) {
+    fn check_continuation(&mut self, section: u8, end: End<'a>, next: Opening<'_>) {
+        let full = self.body.full;
         let follows = next.section == section.saturating_add(1);
-        let restarts = body.full && next.section == section && (section == SERVER || next.start == 0);
+        let restarts = full && next.section == section && (section == SERVER || next.start == 0);
         let fits = match end {
             End::Section => follows || restarts,
-            End::Pair(cut) => body.full && follows || restarts && next.rest.starts_with(cut),
+            End::Pair(cut) => full && follows || restarts && next.rest.starts_with(cut),
             End::Rows(field) => next.continues(section, field),
-            End::Column => restarts || body.full && follows,
+            End::Column => restarts || full && follows,
             End::Header(name) => restarts && next.name.starts_with(name),
             End::Malformed => false,
         };
@@ -475,9 +441,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether the last datagram ends where a reply does.
-    fn check_last(&mut self, body: &Body<'_>, section: u8, end: End<'a>) {
+    fn check_last(&mut self, section: u8, end: End<'a>) {
         // A datagram that is full to the byte has no room for the end of the last section.
-        let is_full = body.bytes.len().saturating_add(BODY_AT) == MAX_DATAGRAM;
+        let is_full = self.body.bytes.len().saturating_add(BODY_AT) == MAX_DATAGRAM;
         // This crate's server leaves the end out where it left out something else.
         self.missing.end |= end == End::Column && section == TEAMS && !is_full;
         let is_last = section == TEAMS || self.minecraft && section == PLAYERS;

@@ -65,11 +65,8 @@ const MAX_TITLE_ENDS: usize = 32;
 /// The basic reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Basic<'a> {
-    pub(crate) title: &'a [u8],
-    pub(crate) game_type: &'a [u8],
-    pub(crate) map: &'a [u8],
-    pub(crate) players: &'a [u8],
-    pub(crate) max_players: &'a [u8],
+    /// Title, game type, map, number of players, most players.
+    pub(crate) texts: [&'a [u8]; 5],
     /// `None` where no address follows it, so that nothing proves that the two bytes are the port.
     pub(crate) port: Option<u16>,
     pub(crate) address: &'a [u8],
@@ -102,7 +99,8 @@ fn after<'a>(
 ) -> Option<Basic<'a>> {
     let (_, (game_type, map, players, max_players, port, address)) =
         all_consuming((text, text, count, count, port, text)).parse(input).ok()?;
-    Some(Basic { title, game_type, map, players, max_players, port: Some(port), address, is_regular: false })
+    let texts = [title, game_type, map, players, max_players];
+    Some(Basic { texts, port: Some(port), address, is_regular: false })
 }
 
 /// `count = ["+" / "-"] 1*DIGIT NUL`, as it came.
