@@ -157,7 +157,7 @@ pub(crate) fn full(body: &[u8]) -> (impl Iterator<Item = Pair<'_>>, &[u8]) {
     let cut = || body.len().saturating_sub((2..PLAYERS.len()).rev().find(is_cut).unwrap_or(0));
     // With the NUL of the last value.
     let end = players.unwrap_or_else(cut).saturating_add(1).min(body.len());
-    let mut rest = after_parts(body.get(1..end).unwrap_or_default());
+    let mut rest = after_part(body.get(1..end).unwrap_or_default());
     let pairs = std::iter::from_fn(move || {
         let (after, pair) = pair(rest).ok()?;
         rest = after;
@@ -173,23 +173,18 @@ fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
     Ok((rest, (key, value)))
 }
 
-/// `value = text parts`.
+/// `value = text [part]`.
 fn value(input: &[u8]) -> IResult<&[u8], &[u8]> {
     let (rest, _) = text(input)?;
-    let rest = after_parts(rest);
+    let rest = after_part(rest);
     let length = input.len().saturating_sub(rest.len()).saturating_sub(1);
     Ok((rest, input.get(..length).unwrap_or_default()))
 }
 
-/// `parts = *( word &known-key )`: the rest of a value that holds NUL is in the position of a key.
-fn after_parts(mut input: &[u8]) -> &[u8] {
-    while let Ok((key_at, part)) = word(input)
-        && !KEYS.contains(&part)
-        && text(key_at).is_ok_and(|(_, key)| KEYS.contains(&key))
-    {
-        input = key_at;
-    }
-    input
+/// `part = word &known-key`: the rest of a value that holds NUL is in the position of a key.
+fn after_part(input: &[u8]) -> &[u8] {
+    let is_known = |input| text(input).is_ok_and(|(_, key)| KEYS.contains(&key));
+    word(input).map_or(input, |(rest, _)| if !is_known(input) && is_known(rest) { rest } else { input })
 }
 
 /// `title = *OCTET NUL`: to the first NUL after which most known keys follow, none of them twice.
@@ -232,4 +227,50 @@ fn distinct_keys(mut rest: &[u8]) -> Option<usize> {
         rest = next;
     }
     usize::try_from(seen.count_ones().saturating_sub(1)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_basic_reply_is_none() {
+        let body = b"Srv\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
+        let texts = [&b"Srv"[..], b"SMP", b"world", b"2", b"20"];
+        let whole = Basic { texts, port: Some(25565), address: b"127.0.0.1", is_regular: true };
+        assert_eq!(basic(body), Some(whole));
+        for cut in 0..body.len() {
+            assert_eq!(basic(&body[..cut]), None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_title_and_a_value_reach_over_nul_to_the_next_known_key() {
+        let rest = &b"map\0world\0numplayers\x002\0"[..];
+        let input = [b"A\0B\0C\0", rest].concat();
+        assert_eq!(title(&input).unwrap(), (rest, &b"A\0B\0C"[..]));
+        assert_eq!(value(&input[2..]).unwrap(), (rest, &b"B\0C"[..]));
+        assert_eq!(pair(b"extra\0kept\0map\0" as &[u8]).unwrap().1, (&b"extra"[..], &b"kept"[..]));
+        assert!(
+            pair(b"\0map\0" as &[u8]).is_err()
+                && value(b"cut" as &[u8]).is_err()
+                && title(b"cut" as &[u8]).is_err()
+        );
+    }
+
+    #[test]
+    fn a_full_reply_is_divided_at_the_last_mark_of_the_players() {
+        let body = b"\0hostname\0A\0\0\x01player_\0\0Fake\0gametype\0SMP\0\0\x01player_\0\0Ann\0\0";
+        let (mut pairs, players) = full(body);
+        assert_eq!(pairs.next(), Some((&b"hostname"[..], &b"A\0\0\x01player_\0\0Fake"[..])));
+        assert_eq!(pairs.next(), Some((&b"gametype"[..], &b"SMP"[..])));
+        assert_eq!((pairs.next(), players), (None, &b"\x01player_\0\0Ann\0\0"[..]));
+        for cut in 0..body.len() {
+            let (pairs, players) = full(&body[..cut]);
+            assert!(
+                pairs.count() <= 2
+                    && players.len() < b"\x01player_\0\0Fake\0gametype\0SMP\0\0\x01player_\0\0Ann\0\0".len()
+            );
+        }
+    }
 }

@@ -7,7 +7,7 @@
 //! column  = header *text NUL
 //! ```
 //! A text of a column may be empty, and a datagram may end anywhere: no production can tell where a column ends.
-//! [`Reader`](crate::gamespy4::reader::Reader) decides it from the other columns and the next datagram.
+//! `answer/reader.rs` decides it from the other columns and the next datagram.
 
 use nom::bytes::complete::tag;
 use nom::combinator::{all_consuming, fail};
