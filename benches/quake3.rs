@@ -23,7 +23,7 @@ fn decode(c: &mut Criterion) {
             b.iter(|| memchr_pass(black_box(&packet)));
         });
         group.bench_function(BenchmarkId::from_parameter("parse"), |b| {
-            b.iter(|| Response::parse(black_box(&packet), &limits).map(|response| response.kind()));
+            b.iter(|| Response::parse(black_box(&packet), &limits).map(|response| response.detail()));
         });
         group.bench_function(BenchmarkId::from_parameter("view, all of it read"), |b| {
             b.iter(|| walk(black_box(&packet), &limits));

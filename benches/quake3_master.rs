@@ -17,7 +17,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use queryport::Limits;
 use queryport::Secret;
 use queryport::lists::{ListPart, Quake3List};
-use queryport::quake3::master::{ListRequest, Master, Options, list};
+use queryport::quake3::master::{ListRequest, Master, Options};
 use queryport::quake3::{Command, Request, huffman};
 use queryport::session::{Conversation, Machine, Remaining};
 
@@ -26,7 +26,7 @@ fn servers(count: u32) -> impl Iterator<Item = SocketAddr> {
 }
 
 fn lists(c: &mut Criterion) {
-    let parts = list(servers(20_000), true);
+    let parts = ListPart::encode(servers(20_000), true);
     let part = &parts[0];
     let mut group = c.benchmark_group(format!("one part of a list, {} bytes", part.len()));
     group.throughput(Throughput::Bytes(part.len() as u64));
@@ -41,7 +41,7 @@ fn lists(c: &mut Criterion) {
 
     let mut group = c.benchmark_group("20,000 servers");
     group.throughput(Throughput::Elements(20_000));
-    group.bench_function("write the list", |b| b.iter(|| list(servers(20_000), true)));
+    group.bench_function("write the list", |b| b.iter(|| ListPart::encode(servers(20_000), true)));
     let request = ListRequest::extended(b"Test", 3);
     group.bench_function("collect the list", |b| {
         b.iter(|| {

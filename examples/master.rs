@@ -24,7 +24,7 @@ use command_line::WrongArgument;
 use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
 use queryport::net::serve as serve_master;
-use queryport::quake3::master::{self, Master, MasterEvent, Options, Policy};
+use queryport::quake3::master::{self, Master, MasterEvent, Options};
 use queryport::{Client, Limits, Secret, ServerList};
 use tokio::net::UdpSocket;
 
@@ -136,11 +136,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     }
     let mut options = Options::default();
     options.scope = if arguments.loopback { Scope::Any } else { Scope::Lan };
-    options.games = match (arguments.game, arguments.except) {
-        (only, _) if !only.is_empty() => Policy::Only(only),
-        (_, except) if !except.is_empty() => Policy::Except(except),
-        _ => Policy::All,
-    };
+    (options.only, options.except) = (arguments.game, arguments.except);
     options.tags = arguments.tag;
     options.max_servers = arguments.max_servers;
     options.max_per_address = arguments.max_per_address;

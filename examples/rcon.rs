@@ -20,8 +20,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use queryport::net::{Rcon, RconMode};
-use queryport::quake3::{Password, RconAnswer};
+use queryport::net::Rcon;
+use queryport::quake3::{Password, RconAnswer, RconMode};
 use queryport::{Client, Error, ErrorKind, Timing};
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";

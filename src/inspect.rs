@@ -3,7 +3,7 @@
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::protocol::Protocol;
-use crate::quake3::wire::list_part::ListPart;
+use crate::quake3::wire::list::ListPart;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
 /// Every message that a datagram can be, the likeliest first: messages without problems, messages with problems, then those

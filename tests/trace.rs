@@ -175,7 +175,9 @@ fn no_field_has_a_challenge_a_token_or_a_password() {
 
         // A password, in a request and in the reply of the server.
         let password = quake3::Password::new("s3cretPassword");
-        let mut query = Driven::new(quake3::RconQuery::new(password, "status", &Limits::default()).unwrap());
+        let mut query = Driven::new(
+            quake3::RconQuery::new(password, "status", quake3::RconMode::Plain, &Limits::default()).unwrap(),
+        );
         assert!(String::from_utf8_lossy(&query.send()).contains("s3cretPassword"));
         query.receive(b"s3cretPassword");
         query.receive(b"\xff\xff\xff\xffprint\ns3cretPassword\n");

@@ -75,7 +75,7 @@ fn quake3(shape: &str, packets: &[Bytes]) {
     let limits = Limits::default();
     let parse = || quake3::Response::parse(&packets[0], &limits).unwrap();
     case(&format!("quake3 {shape} floor"), || shapes::memchr_pass(&packets[0]));
-    case(&format!("quake3 {shape} parse"), || parse().kind());
+    case(&format!("quake3 {shape} parse"), || parse().detail());
     case(&format!("quake3 {shape} view"), || shapes::walk(&packets[0], &limits));
     case(&format!("quake3 {shape} query"), || {
         query(quake3::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |_, receive| receive(&packets[0]))

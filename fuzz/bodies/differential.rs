@@ -24,8 +24,8 @@ use arbitrary::Unstructured;
 use bytes::Bytes;
 use queryport::session::{Conversation, Machine, QueryStats, Session};
 use queryport::{
-    Dialect, Engine, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus, Service, Timing,
-    ToStatus, gamespy1, gamespy4, quake3, ut2004,
+    Detail, Dialect, Engine, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus, Service,
+    Timing, ToStatus, gamespy1, gamespy4, quake3, ut2004,
 };
 
 use crate::script::{Event, Step};
@@ -244,8 +244,8 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
     let received = [datagram.to_vec()];
     let limits = Limits::default();
     let answer = quake3::Answer::from_datagrams([Bytes::copy_from_slice(datagram)], &limits).ok();
-    let asked = match answer.as_ref().map(quake3::Answer::kind) {
-        Some(quake3::Kind::Info) => naive::quake3::Asked::Info,
+    let asked = match answer.as_ref().map(quake3::Answer::detail) {
+        Some(Detail::Short) => naive::quake3::Asked::Info,
         _ => naive::quake3::Asked::Status,
     };
     let reading = naive::quake3::read(datagram, asked);

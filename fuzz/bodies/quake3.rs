@@ -11,9 +11,9 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use queryport::quake3::{Answer, Command, Kind, Reply, Request, Response};
+use queryport::quake3::{Answer, Command, Reply, Request, Response};
+use queryport::{Detail, Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 use queryport::{Engine, Service, quake3::verify_challenge};
-use queryport::{Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 
 /// A request that parses can be encoded again if servers understand it, and its reply is bounded.
 pub fn request(data: &[u8]) {
@@ -70,7 +70,7 @@ pub fn response(data: &[u8]) {
     assert_eq!(status.rules.len(), pairs.len());
     assert_eq!(
         status.players.map(|players| players.len()),
-        (response.kind() == Kind::Status).then_some(lines.len())
+        (response.detail() == Detail::Full).then_some(lines.len())
     );
 }
 
@@ -85,7 +85,7 @@ fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
     if tokens.len() % 2 == 1 && pairs.last().is_some_and(|(key, _)| key.is_empty()) {
         pairs.pop();
     }
-    if response.kind() == Kind::Info {
+    if response.detail() == Detail::Short {
         return (pairs, Vec::new());
     }
     let after = &data[info.as_ptr() as usize - data.as_ptr() as usize + info.len()..];

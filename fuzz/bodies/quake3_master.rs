@@ -17,8 +17,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use queryport::lists::{ListPart, Quake3List, Scope};
-use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options, list};
-use queryport::quake3::{Command, Password, RconQuery, Reply, Request};
+use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options};
+use queryport::quake3::{Command, Password, RconMode, RconQuery, Reply, Request};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, Secret};
 
@@ -30,7 +30,7 @@ pub fn list_part(data: &[u8]) {
     if let Some(expected) = naive(data, part.extended) {
         assert_eq!(servers, expected);
     }
-    let parts = list(servers.iter().copied(), true);
+    let parts = ListPart::encode(servers.iter().copied(), true);
     let again: Vec<SocketAddr> = parts
         .iter()
         .flat_map(|part| ListPart::parse(part).expect("ours").iter().collect::<Vec<_>>())
@@ -151,7 +151,8 @@ pub fn conversation(data: &[u8]) {
     let limits = Limits::default().with_max_servers(500).with_max_fragments(8);
     let request = ListRequest::extended(b"x", 1);
     let mut list = Some(Quake3List::new(&request, &limits).expect("a request").with_scope(Scope::Any));
-    let mut rcon = Some(RconQuery::new(Password::new("x"), "status", &limits).expect("a command"));
+    let mut rcon =
+        Some(RconQuery::new(Password::new("x"), "status", RconMode::Plain, &limits).expect("a command"));
     let mut taken = BTreeSet::new();
     for (_, kind, datagram) in script(data) {
         if let Some(query) = &mut list {

@@ -216,7 +216,13 @@ pub const TARGETS: &[Target] = &[
         session(query, input, |_| None, |_, _| ())
     }),
     target("quake3 rcon", Kind::Datagrams, |input| {
-        let query = quake3::RconQuery::new(quake3::Password::new("secret"), "status", &limits()).unwrap();
+        let query = quake3::RconQuery::new(
+            quake3::Password::new("secret"),
+            "status",
+            quake3::RconMode::Plain,
+            &limits(),
+        )
+        .unwrap();
         conversation(query, input, |_| None, |_, _| (), |answer| drop(black_box(answer)))
     }),
     target("quake3 connect", Kind::Datagrams, |input| {
@@ -231,7 +237,7 @@ pub const TARGETS: &[Target] = &[
             |_, _| (),
             |answer| {
                 if let Err(refusal) = &answer {
-                    black_box(refusal.reason());
+                    black_box(refusal.to_string());
                 }
             },
         )

@@ -153,7 +153,7 @@ use crate::session::Timing;
 
 pub use crate::address::Scope;
 pub use crate::error::ListError;
-pub use crate::quake3::wire::list_part::ListPart;
+pub use crate::quake3::wire::list::ListPart;
 pub use cod4x::Cod4xList;
 pub use gamespy1::{GameSpy1List, ListFormat};
 pub use gamespy2_request::GameSpy2List;

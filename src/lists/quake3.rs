@@ -8,8 +8,8 @@ use crate::address::Scope;
 use crate::address::canonical;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::quake3::wire::get_servers::ListRequest;
-use crate::quake3::wire::list_part::ListPart;
+use crate::quake3::wire::list::ListPart;
+use crate::quake3::wire::list::ListRequest;
 use crate::quake3::wire::request::{Command, Request};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -23,20 +23,20 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 ///
 /// ```
 /// use queryport::Limits;
-/// use queryport::lists::{ListCompleteness, Quake3List};
-/// use queryport::quake3::master::{ListRequest, list};
+/// use queryport::lists::{ListCompleteness, ListPart, Quake3List};
+/// use queryport::quake3::master::ListRequest;
 /// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
 /// let mut query = Quake3List::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default())?;
 /// let servers = ["192.0.2.1:26000".parse()?, "127.0.0.1:26000".parse()?];
-/// for datagram in list(servers, true) {
+/// for datagram in ListPart::encode(servers, true) {
 ///     query.receive(&datagram);
 ///     for server in query.take_new() {
 ///         println!("{server}, as it comes");
 ///     }
 /// }
 /// assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Next);
-/// for datagram in list(servers, true) {
+/// for datagram in ListPart::encode(servers, true) {
 ///     query.receive(&datagram);
 /// }
 /// let OnTimeout::Done(list) = query.timeout(Remaining::Retry) else { panic!() };
@@ -201,7 +201,6 @@ impl Conversation for Quake3List {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quake3::master::list;
 
     const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
 
@@ -220,14 +219,14 @@ mod tests {
 
     /// A list of a master that sends no end marks.
     fn without_marks(count: u16) -> Vec<Vec<u8>> {
-        let parts = list(servers(count), true);
+        let parts = ListPart::encode(servers(count), true);
         let unmarked = |part: &bytes::Bytes| part.strip_suffix(b"\\EOT\0\0\0").unwrap_or(part).to_vec();
         parts.iter().map(unmarked).collect()
     }
 
     #[test]
     fn any_order_and_any_copies_give_the_same_set() {
-        let parts = list(servers(1000), true);
+        let parts = ListPart::encode(servers(1000), true);
         let mut query = query(1);
         for part in parts.iter().rev().chain(&parts) {
             assert!(matches!(query.receive(part), Verdict::Partial(Wait::Grace)), "the end came first");
@@ -245,7 +244,7 @@ mod tests {
     #[test]
     fn a_list_is_settled_when_two_passes_agree_with_an_end_mark_or_without() {
         for (parts, wait) in [
-            (list(servers(1000), true).iter().map(|part| part.to_vec()).collect(), Wait::Grace),
+            (ListPart::encode(servers(1000), true).iter().map(|part| part.to_vec()).collect(), Wait::Grace),
             (without_marks(1000), Wait::Quiet),
         ] {
             let mut query = query(8);
@@ -274,7 +273,7 @@ mod tests {
     #[test]
     fn a_master_that_answers_once_leaves_the_list_unsettled() {
         let mut query = query(2);
-        list(servers(3), true).iter().for_each(|part| drop(query.receive(part)));
+        ListPart::encode(servers(3), true).iter().for_each(|part| drop(query.receive(part)));
         assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
         assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Retry);
         let answer = done(query.timeout(Remaining::Nothing));
@@ -294,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_list_is_settled_when_each_address_came_in_two_passes() {
-        let parts = list(servers(1000), true);
+        let parts = ListPart::encode(servers(1000), true);
         let mut query = query(8);
         for (pass, lost) in [1, 2, 99].into_iter().enumerate() {
             for part in parts.iter().enumerate().filter(|(n, _)| *n != lost).map(|(_, part)| part) {
@@ -311,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_list_that_lost_the_same_datagram_from_each_pass_is_not_complete() {
-        let parts = list(servers(500), true);
+        let parts = ListPart::encode(servers(500), true);
         let mut query = query(8);
         for pass in 0..2 {
             parts.iter().skip(1).for_each(|part| drop(query.receive(part)));
@@ -327,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_list_that_passes_disagree_about_is_not_settled() {
-        let parts = list(servers(1000), true);
+        let parts = ListPart::encode(servers(1000), true);
         for (first, second, once) in [(1, 0, 196), (0, 1, 20), (5, 5, 216)] {
             let mut query = query(2);
             parts.iter().skip(first).for_each(|part| drop(query.receive(part)));
@@ -341,7 +340,7 @@ mod tests {
     #[test]
     fn addresses_out_of_scope_are_left_out_and_counted() {
         let addresses = ["0.0.0.0:1", "192.0.2.1:0", "127.0.0.1:1", "224.0.0.1:1", "10.0.0.1:1", "8.8.8.8:1"];
-        let parts = list(addresses.map(|address| address.parse().unwrap()), true);
+        let parts = ListPart::encode(addresses.map(|address| address.parse().unwrap()), true);
         for (scope, kept, left_out) in [(Scope::Public, 1, 5), (Scope::Lan, 2, 4), (Scope::Any, 3, 3)] {
             let mut query = query(2).with_scope(scope);
             query.receive(&parts[0]);
@@ -357,7 +356,8 @@ mod tests {
     fn an_endless_list_ends_at_the_limit() {
         let limits = Limits::default().with_max_servers(500);
         let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
-        let verdicts: Vec<_> = list(servers(1000), true).iter().map(|part| query.receive(part)).collect();
+        let verdicts: Vec<_> =
+            ListPart::encode(servers(1000), true).iter().map(|part| query.receive(part)).collect();
         let Some(Verdict::Done(answer)) = verdicts.iter().find(|v| matches!(v, Verdict::Done(_))) else {
             panic!()
         };
@@ -365,7 +365,7 @@ mod tests {
         assert!(answer.over_limit > 0);
         // Copies of one datagram without end.
         let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
-        let part = list(servers(1), true).remove(0);
+        let part = ListPart::encode(servers(1), true).remove(0);
         let answer = (0..1000).find_map(|_| match query.receive(&part) {
             Verdict::Done(answer) => Some(answer),
             _ => None,
@@ -377,11 +377,11 @@ mod tests {
     fn an_empty_list_is_settled_by_two_passes_and_silence_is_no_list() {
         assert_eq!(query(1).timeout(Remaining::Nothing), OnTimeout::Retry);
         let mut query = query(2);
-        let other = query.receive(&list([], false)[0]);
+        let other = query.receive(&ListPart::encode([], false)[0]);
         assert!(matches!(other, Verdict::Rejected(_)), "not the kind asked for");
-        query.receive(&list([], true)[0]);
+        query.receive(&ListPart::encode([], true)[0]);
         assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
-        query.receive(&list([], true)[0]);
+        query.receive(&ListPart::encode([], true)[0]);
         let answer = done(query.timeout(Remaining::Step));
         assert!(answer.servers.is_empty());
         assert_eq!(answer.completeness, SETTLED);

@@ -23,7 +23,7 @@ mod serve;
 pub use detect::Detected;
 pub use lists::{Listed, MasterReport, Servers};
 pub use query::Target;
-pub use rcon::{Rcon, RconMode};
+pub use rcon::Rcon;
 pub use resolve::Family;
 pub use scan::{ScanIo, ScanTarget};
 pub use serve::serve;

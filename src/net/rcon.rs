@@ -1,42 +1,19 @@
 //! A console on a Quake 3 server.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::error::Error;
 use super::exchange::now;
+use crate::bucket::{LeakyBucket, Rate};
 use crate::error::ErrorKind;
 use crate::protocol::Protocol;
-use crate::quake3::{Password, RconAnswer, RconError, RconPace, RconQuery};
-use crate::session::{Conversation, Outcome};
+use crate::quake3::{Password, RconAnswer, RconMode, RconQuery};
+use crate::session::Outcome;
 
 /// Least time to wait for the first words of an answer: a map change takes a while.
 const LEAST_WAIT: Duration = Duration::from_secs(3);
-
-/// How the password is sent to the server, see [`Rcon::with_mode`].
-///
-/// ```
-/// use queryport::net::RconMode;
-///
-/// assert_eq!(RconMode::default(), RconMode::Plain);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum RconMode {
-    /// In plain text: every server.
-    #[default]
-    Plain,
-    /// In plain text and quotes, so that it may hold blanks: Quake3e, CoD4x.
-    Quoted,
-    /// As a signature over the command and this machine's time, which must agree with the server's within 5 s:
-    /// DarkPlaces.
-    #[cfg(feature = "secure-rcon")]
-    Time,
-    /// As a signature over the command and a challenge: DarkPlaces.
-    #[cfg(feature = "secure-rcon")]
-    Challenge,
-}
 
 /// Runs console commands on one server, one after the other, no faster than servers allow.
 ///
@@ -58,7 +35,7 @@ pub struct Rcon {
     servers: Vec<SocketAddr>,
     password: Password,
     mode: RconMode,
-    pace: RconPace,
+    pace: Pace,
 }
 
 impl Rcon {
@@ -69,13 +46,7 @@ impl Rcon {
     pub async fn new(client: &Client, server: &str, password: Password) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
         let servers = client.resolve(server, port, client.deadline()).await?;
-        Ok(Self {
-            client: client.clone(),
-            servers,
-            password,
-            mode: RconMode::Plain,
-            pace: RconPace::default(),
-        })
+        Ok(Self { client: client.clone(), servers, password, mode: RconMode::Plain, pace: Pace::default() })
     }
 
     /// Sets how the password is sent.
@@ -93,22 +64,13 @@ impl Rcon {
     /// protocol cannot carry.
     pub async fn run(&mut self, command: &str) -> Result<Outcome<RconAnswer>, Error> {
         let (password, limits) = (self.password.clone(), &self.client.options.limits);
-        match self.mode {
-            RconMode::Plain => self.lead(RconQuery::new(password, command, limits)?).await,
-            RconMode::Quoted => self.lead(RconQuery::quoted(password, command, limits)?).await,
-            #[cfg(feature = "secure-rcon")]
-            RconMode::Time => self.lead(RconQuery::signed_at(since_1970(), password, command, limits)?).await,
-            #[cfg(feature = "secure-rcon")]
-            RconMode::Challenge => {
-                self.lead(RconQuery::signed_with_challenge(password, command, limits)?).await
-            }
-        }
+        let query = RconQuery::new(password, command, self.mode, limits)?;
+        #[cfg(feature = "secure-rcon")]
+        let query = query.at(since_1970());
+        self.lead(query).await
     }
 
-    async fn lead<C>(&mut self, query: C) -> Result<Outcome<RconAnswer>, Error>
-    where
-        C: Conversation<Answer = Result<RconAnswer, RconError>> + Clone,
-    {
+    async fn lead(&mut self, query: RconQuery) -> Result<Outcome<RconAnswer>, Error> {
         tokio::time::sleep_until(self.pace.next(now()).into()).await;
         self.pace.sent(now());
         let timing = self.client.timing;
@@ -133,9 +95,62 @@ impl Rcon {
     }
 }
 
+/// Between two commands: id's servers take one in 500 ms (code/server/sv_main.c of id-Software/Quake-III-Arena), Urban
+/// Terror's one in 600 ms after a bad password.
+const GAP: Duration = Duration::from_millis(650);
+/// ioquake3 takes ten packets of one address in a row, then one a second (code/server/sv_main.c); two of the ten are left
+/// for other queries.
+const BURST: u64 = 8;
+const DECAY: Duration = Duration::from_millis(1050);
+
+/// Keeps `rcon` below the limits of every known server, which silently drop excess commands.
+#[derive(Debug, Clone, Default)]
+struct Pace {
+    gap: LeakyBucket,
+    burst: LeakyBucket,
+}
+
+impl Pace {
+    /// The earliest moment for the next command, not before `now`.
+    fn next(&self, now: Instant) -> Instant {
+        let after_last = self.gap.ready_at(now, &Rate::every(GAP, 1), 1);
+        after_last.max(self.burst.ready_at(now, &Rate::every(DECAY, BURST), 1))
+    }
+
+    /// A command was sent.
+    fn sent(&mut self, now: Instant) {
+        self.gap.add(now, &Rate::every(GAP, 1), 1);
+        self.burst.add(now, &Rate::every(DECAY, BURST), 1);
+    }
+}
+
 /// The time of this machine.
 #[cfg(feature = "secure-rcon")]
 #[allow(clippy::disallowed_methods, reason = "the network layer is where clocks are read")]
 fn since_1970() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+mod tests {
+    use super::*;
+
+    /// ioquake3's bucket: ten in a row, one leaks a second; and id's gap of 500 ms.
+    #[test]
+    fn a_hurried_operator_stays_below_the_limits() {
+        let start = Instant::now();
+        let (mut pace, mut now, mut level, mut counted) = (Pace::default(), start, 0_u64, start);
+        let mut last: Option<Instant> = None;
+        for _ in 0..200 {
+            now = pace.next(now);
+            pace.sent(now);
+            let leaked = (now - counted).as_secs();
+            (level, counted) = (level.saturating_sub(leaked) + 1, counted + Duration::from_secs(leaked));
+            assert!(level <= 10, "ioquake3 would drop this one");
+            assert!(last.is_none_or(|last| now - last >= Duration::from_millis(600)), "and id this one");
+            last = Some(now);
+        }
+        assert!(now - start < Duration::from_secs(215), "and it is not slower than it must be");
+    }
 }

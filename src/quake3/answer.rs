@@ -1,9 +1,10 @@
 //! An accepted reply to `getinfo` or `getstatus`.
 
+use crate::options::Detail;
 use bytes::Bytes;
 
 use super::wire::player::PlayerLine;
-use super::wire::response::{Kind, Layout, Response};
+use super::wire::response::{Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Missing, Verification};
@@ -29,12 +30,8 @@ use crate::text::number;
 pub struct Answer {
     pub(super) datagram: Bytes,
     pub(super) layout: Layout,
-    pub(super) asked: Kind,
+    pub(super) asked: Detail,
     pub(super) verification: Verification,
-    /// The number of players by the key `clients`; 0 without one.
-    pub(super) clients: usize,
-    /// Whether the infostring ends with a key without a value.
-    pub(super) has_odd_key: bool,
 }
 
 impl Answer {
@@ -48,13 +45,10 @@ impl Answer {
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         for datagram in datagrams {
-            let read = Response::parse(&datagram, limits)
-                .map(|response| (response.layout, response.info().values([CLIENTS])));
-            match read {
-                Ok((layout, ([clients], has_odd_key))) => {
-                    let (asked, verification) = (layout.kind, Verification::Unavailable);
-                    let clients = count(clients);
-                    return Ok(Self { datagram, layout, asked, verification, clients, has_odd_key });
+            match Response::parse(&datagram, limits).map(|response| response.layout) {
+                Ok(layout) => {
+                    let (asked, verification) = (layout.detail, Verification::Unavailable);
+                    return Ok(Self { datagram, layout, asked, verification });
                 }
                 Err(because) => error = because,
             }
@@ -62,16 +56,16 @@ impl Answer {
         Err(error)
     }
 
-    /// Which reply it is. DarkPlaces answers `getstatus` with an `infoResponse` when its status does not fit into a
-    /// datagram.
+    /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse` [`Detail::Full`]. DarkPlaces answers
+    /// `getstatus` with an `infoResponse` when its status does not fit into a datagram.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
-        self.layout.kind
+    pub const fn detail(&self) -> Detail {
+        self.layout.detail
     }
 
     /// The server's keys and values, in the order on the wire, repeated keys included.
     pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.response().info().pairs()
+        self.response().info().iter()
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case.
@@ -106,26 +100,28 @@ impl Answer {
     /// to `getstatus` lacks rules and players.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        let (listed, has_odd_line) = self.response().tally();
-        self.missing(listed, has_odd_line)
+        let mut lines = self.response().lines();
+        let listed = lines.by_ref().count();
+        self.missing(self.get("clients"), listed, lines.has_skipped)
     }
 
-    /// [`Self::completeness`] for those who have read all lines: how many players they list, and whether a line that is not
-    /// blank was no player line.
-    pub(super) fn missing(&self, listed: usize, has_odd_line: bool) -> Completeness {
+    /// Reports what is missing, from the value of the key `clients`, the number of player lines, and whether a line that is not
+    /// blank was skipped.
+    pub(super) fn missing(&self, clients: Option<&[u8]>, listed: usize, has_odd_line: bool) -> Completeness {
         let response = self.response();
-        let odd_key = self.has_odd_key;
-        let missing = match (self.layout.kind, self.asked) {
-            (Kind::Info, Kind::Status) => Missing { rules: true, players: true, ..Missing::NOTHING },
-            (Kind::Info, Kind::Info) => {
-                let has_none = response.info().iter().next().is_none();
-                Missing { info: odd_key || has_none, ..Missing::NOTHING }
+        let has_odd_key = response.info().has_odd_key();
+        let missing = match (self.layout.detail, self.asked) {
+            (Detail::Short, Detail::Full) => Missing { rules: true, players: true, ..Missing::NOTHING },
+            (Detail::Short, Detail::Short) => {
+                Missing { info: has_odd_key || response.info().iter().next().is_none(), ..Missing::NOTHING }
             }
-            (Kind::Status, _) => {
+            (Detail::Full, _) => {
                 let cut = !self.layout.info_closed;
+                let is_short =
+                    clients.and_then(number::number).is_some_and(|clients: usize| listed < clients);
                 Missing {
-                    rules: odd_key || cut,
-                    players: cut || listed < self.clients || has_odd_line,
+                    rules: has_odd_key || cut,
+                    players: cut || is_short || has_odd_line,
                     end: cut || !response.closes_lines(),
                     ..Missing::NOTHING
                 }
@@ -137,14 +133,6 @@ impl Answer {
     pub(super) fn response(&self) -> Response<'_> {
         Response { datagram: &self.datagram, layout: self.layout }
     }
-}
-
-/// The key that says how many players are listed.
-pub(super) const CLIENTS: &str = "clients";
-
-/// The number that a value of [`CLIENTS`] says.
-pub(super) fn count(clients: Option<&[u8]>) -> usize {
-    clients.and_then(number::number).unwrap_or(0)
 }
 
 #[cfg(test)]

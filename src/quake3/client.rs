@@ -1,12 +1,15 @@
 //! Querying a server's status: one request, one datagram back.
 
 use bytes::Bytes;
+use nom::bytes::complete::tag_no_case;
+use nom::combinator::rest;
+use nom::sequence::preceded;
+use nom::{IResult, Parser};
 
-use super::answer::{Answer, CLIENTS, count};
-use super::wire::challenge;
-use super::wire::mark;
-use super::wire::request::{Command, Request};
-use super::wire::response::{Kind, Response};
+use super::answer::Answer;
+use super::wire::line;
+use super::wire::request::{self, Command, Request};
+use super::wire::response::{Response, command_word};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Verification;
@@ -34,21 +37,12 @@ use crate::text::small_bytes::locate;
 /// ```
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
-    wanted: Kind,
-    challenge: [u8; challenge::LENGTH],
+    wanted: Detail,
+    challenge: [u8; request::CHALLENGE],
     dialect: Dialect,
     limits: Limits,
-    echo: Echo,
-}
-
-/// Where the exchange of [`Dialect::OpenJk`] is.
-#[derive(Debug, Clone)]
-enum Echo {
-    NotAsked,
-    /// To be sent back next.
-    Asked(Box<[u8]>),
-    /// Sent back; a second one is not.
-    Sent,
+    /// The text that a server of [`Dialect::OpenJk`] has demanded; empty once it was sent back, for a second one is not.
+    echo: Option<Vec<u8>>,
 }
 
 /// Most bytes that are sent back on a server's demand; known servers demand 87.
@@ -58,12 +52,8 @@ impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the challenge is made from it.
     #[must_use]
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
-        let challenge = challenge::from_number(nonce);
-        let wanted = match options.detail {
-            Detail::Short => Kind::Info,
-            Detail::Full => Kind::Status,
-        };
-        Self { wanted, challenge, dialect: options.dialect, limits: options.limits, echo: Echo::NotAsked }
+        let (challenge, wanted) = (request::challenge(nonce), options.detail);
+        Self { wanted, challenge, dialect: options.dialect, limits: options.limits, echo: None }
     }
 
     /// The challenge that is sent.
@@ -74,32 +64,25 @@ impl StatusQuery {
     /// The answer of a datagram.
     fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.limits)?;
-        let ([quoted, clients], has_odd_key) = response.info().values(["challenge", CLIENTS]);
-        let verification = self.verify(quoted, datagram)?;
-        match (self.wanted, response.kind()) {
-            (Kind::Info, Kind::Info) | (Kind::Status, Kind::Status) => {}
-            // Only a verified one: an unverified one could be a late reply to an earlier request.
-            (Kind::Status, Kind::Info) if verification == Verification::Verified => {}
-            (wanted, _) => return Err(ParseError::new(ParseErrorKind::Unexpected(wanted.word()), 4)),
+        let verification = self.verify(response.info().get("challenge"), datagram)?;
+        let asked = self.wanted;
+        // Another reply only as a verified one: an unverified one could be a late reply to an earlier request.
+        let is_half = (asked, verification) == (Detail::Full, Verification::Verified);
+        if response.detail() != asked && !is_half {
+            return Err(ParseError::new(ParseErrorKind::Unexpected(command_word(asked)), 4));
         }
-        Ok(Answer {
-            datagram: Bytes::copy_from_slice(datagram),
-            layout: response.layout,
-            asked: self.wanted,
-            verification,
-            clients: count(clients),
-            has_odd_key,
-        })
+        let (datagram, layout) = (Bytes::copy_from_slice(datagram), response.layout);
+        Ok(Answer { datagram, layout, asked, verification })
     }
 
     /// What the server demands to have sent back; `None` for anything else.
     fn demanded<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
-        if self.dialect != Dialect::OpenJk || !matches!(self.echo, Echo::NotAsked) {
+        if self.dialect != Dialect::OpenJk || self.echo.is_some() {
             return None;
         }
-        let (_, text) = mark::text(datagram).ok()?;
-        let demanded = mark::strip_word(text, "echo \"")?.trim_ascii_end().strip_suffix(b"\"")?;
-        let word: &[u8] = if self.wanted == Kind::Info { b" getinfo " } else { b" getstatus " };
+        let (_, text) = line::text(datagram).ok()?;
+        let demanded = echo(text).ok()?.1.trim_ascii_end().strip_suffix(b"\"")?;
+        let word: &[u8] = if self.wanted == Detail::Short { b" getinfo " } else { b" getstatus " };
         let is_printable = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'"';
         let is_safe = demanded.strip_prefix(b"echoResponse")?.starts_with(word)
             && demanded.len() <= MAX_ECHO
@@ -121,19 +104,23 @@ impl StatusQuery {
     }
 }
 
+/// `echo = "echo" SP DQUOTE *OCTET`: the text after the quote.
+fn echo(text: &[u8]) -> IResult<&[u8], &[u8]> {
+    preceded(tag_no_case("echo \""), rest).parse(text)
+}
+
 impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        if let Echo::Asked(demanded) = &self.echo {
-            mark::put(None, demanded, out);
-            self.echo = Echo::Sent;
-            return;
+        let demanded = self.echo.as_mut().map(std::mem::take).filter(|demanded| !demanded.is_empty());
+        if let Some(demanded) = demanded {
+            return line::put(None, &demanded, out);
         }
         let challenge = self.challenge();
         let command = match self.wanted {
-            Kind::Info => Command::GetInfo { challenge },
-            Kind::Status => Command::GetStatus { challenge },
+            Detail::Short => Command::GetInfo { challenge },
+            Detail::Full => Command::GetStatus { challenge },
         };
         let direction_byte = self.dialect == Dialect::MedalOfHonor;
         // Our challenges hold letters and digits.
@@ -142,7 +129,7 @@ impl Conversation for StatusQuery {
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         if let Some(demanded) = self.demanded(datagram) {
-            self.echo = Echo::Asked(demanded.into());
+            self.echo = Some(demanded.to_vec());
             return Verdict::Next;
         }
         self.accept(datagram).map_or_else(Verdict::Rejected, Verdict::Done)
@@ -163,7 +150,7 @@ mod tests {
     }
 
     fn sent(nonce: u64) -> String {
-        String::from_utf8(challenge::from_number(nonce).to_vec()).unwrap()
+        String::from_utf8(request::challenge(nonce).to_vec()).unwrap()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
 
+use crate::options::Detail;
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -9,7 +10,6 @@ use super::family::counts_people_only;
 use super::teams::{match_score, qcstatus as world_status};
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
 use super::wire::player::{Field, put_line};
-use super::wire::response::Kind;
 use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
 use crate::service::{Engine, Service};
 
@@ -19,7 +19,7 @@ const USUAL_LINE: usize = 32;
 /// The pairs that the status's fields are written as, up to so many bytes: of an `infoResponse`, or of a status with or
 /// without the key `clients`. A key is written once.
 pub(super) fn named(
-    (kind, says_clients): (Kind, bool),
+    (detail, says_clients): (Detail, bool),
     challenge: &[u8],
     status: &ServerStatus,
     options: &Service,
@@ -27,7 +27,7 @@ pub(super) fn named(
 ) -> InfoStringBuilder {
     let text = |text: &Option<Text>| text.as_ref().map(self::text);
     let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes());
-    let (is_info, engine) = (kind == Kind::Info, options.engine);
+    let (is_info, engine) = (detail == Detail::Short, options.engine);
     let (name_key, game_type_key) =
         if is_info { ("hostname", "gametype") } else { ("sv_hostname", "g_gametype") };
     // Where the rules that follow say it in a key of their own, no other key does.
@@ -98,7 +98,7 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
         let key = sanitise(&key);
-        let is_named = InfoString::new(&named).pairs().any(|(named, _)| named.eq_ignore_ascii_case(&key));
+        let is_named = InfoString::new(&named).iter().any(|(named, _)| named.eq_ignore_ascii_case(&key));
         if !is_named {
             let _ = info.push(&key, &sanitise(&value));
         }

@@ -6,7 +6,7 @@
 //! | `getinfo`, `getstatus`: describe yourself, list the players | [`StatusQuery`] | [`answer`] |
 //! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`answer`], [`verify_challenge`] |
 //! | `connect`: reserve a player slot | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
-//! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`print()`] |
+//! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`Reply::print`] |
 //! | `getservers`, `heartbeat`: the list of servers | [`lists::Quake3List`](crate::lists::Quake3List), [`Announcer`](crate::serve::Announcer) | [`master::Master`] |
 //!
 //! # Flow
@@ -67,7 +67,7 @@
 //! - The answers to `rcon` have neither number nor end mark: quiet ends them. ioquake3's pieces have 1,007 bytes of text at
 //!   most, DarkPlaces' 1,394; ioquake3 answers a wrong password with an error, DarkPlaces not at all (captured from OpenArena
 //!   and Nexuiz). Known limits: id's servers take one command in 500 ms, Urban Terror's one in 600 ms after a bad password,
-//!   ioquake3's ten packets of an address in a row and then one a second; [`RconPace`] stays below all of them.
+//!   ioquake3's ten packets of an address in a row and then one a second; `net::Rcon` stays below all of them.
 //! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank (xonotic/darkplaces, netconn.c;
 //!   accepted by Nexuiz).
 //!
@@ -137,10 +137,9 @@ pub(crate) mod wire;
 
 pub use answer::Answer;
 pub use client::StatusQuery;
-pub use connect::{ConnectQuery, Connected, Reason, Refusal, huffman};
-pub use rcon::{Password, RconAnswer, RconError, RconPace, RconQuery, print};
+pub use connect::{ConnectQuery, Connected, Refusal, RefusalReason, huffman};
+pub use rcon::{Password, RconAnswer, RconError, RconMode, RconQuery};
 pub use server::{answer, verify_challenge};
 pub use wire::{
-    Command, ConnectRequest, InfoString, Kind, PlayerLine, RconRequest, Reply, ReplyForm, Request, Response,
-    SecureMode, SecureRconRequest,
+    Command, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request, Response, SecureRconRequest,
 };

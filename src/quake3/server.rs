@@ -1,16 +1,19 @@
 //! The server's side, pure: a request and a status in, a reply out.
 
+use crate::reply::Patch;
+use crate::reply::Patched;
+use crate::reply::Template;
+use crate::reply::Templates;
 use bytes::{BufMut, Bytes};
 
 use super::from_status::{self, is_text, lines, named, online, put_rules};
-use super::wire::challenge::{self, MAX_CHALLENGE};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::player::Field;
-use super::wire::reply::{Reply, ReplyForm};
-use super::wire::request::{Command, Request};
-use super::wire::response::{Kind, put_head};
+use super::wire::reply::Reply;
+use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
+use super::wire::response::put_head;
 use crate::model::ServerStatus;
-use crate::reply::{Patch, Patched, Template, Templates};
+use crate::options::Detail;
 use crate::reply::{Requester, datagrams};
 use crate::service::{Engine, Service};
 use crate::text::number;
@@ -22,7 +25,7 @@ const QUOTE: &[u8] = br"\challenge\";
 const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`. There is no reply to other requests, nor to a challenge of more than
-/// 128 bytes; [`Reply`] writes what a game answers to `connect`, [`print()`](crate::quake3::print) what it answers to
+/// 128 bytes; [`Reply`] writes what a game answers to `connect`, [`Reply::print`] what it answers to
 /// `rcon`.
 ///
 /// The names and counts go in first, then as many whole player lines as fit, then each of the status's own rules that still
@@ -69,9 +72,9 @@ pub(crate) fn reply(
     templates: &mut Templates,
 ) -> Option<Patched> {
     let direction_byte = request.direction_byte || options.engine == Engine::MedalOfHonor;
-    let (kind, challenge) = match request.command {
-        Command::GetInfo { challenge } => (Kind::Info, challenge),
-        Command::GetStatus { challenge } => (Kind::Status, challenge),
+    let (detail, challenge) = match request.command {
+        Command::GetInfo { challenge } => (Detail::Short, challenge),
+        Command::GetStatus { challenge } => (Detail::Full, challenge),
         Command::GetChallenge { client, game } => {
             return challenge_reply((client, game), status, options, requester, direction_byte, templates);
         }
@@ -86,16 +89,16 @@ pub(crate) fn reply(
     let challenge = challenge.unwrap_or_default();
     // What else fits depends on the length of the challenge.
     let length = u32::try_from(challenge.len()).unwrap_or_default();
-    let number = length << 2 | u32::from(kind == Kind::Info) << 1 | u32::from(direction_byte);
+    let number = length << 2 | u32::from(detail == Detail::Short) << 1 | u32::from(direction_byte);
     let template = templates.get(number, |template| {
-        encode(kind, direction_byte, challenge.len(), status, options, template);
+        encode(detail, direction_byte, challenge.len(), status, options, template);
     });
     Patched::new(template, Patch::new(|out| out.put_slice(challenge)))
 }
 
 /// Writes a reply that quotes a challenge of this length.
 fn encode(
-    kind: Kind,
+    detail: Detail,
     direction_byte: bool,
     challenge: usize,
     status: &ServerStatus,
@@ -103,15 +106,15 @@ fn encode(
     template: &mut Template,
 ) {
     let mut head = Vec::new();
-    put_head(kind, direction_byte, &mut head);
+    put_head(detail, direction_byte, &mut head);
     let left = options.max_reply.saturating_sub(head.len());
     let placeholder = [b'0'; MAX_CHALLENGE];
     let challenge = placeholder.get(..challenge).unwrap_or_default();
     let named =
-        |says_clients| named((kind, says_clients), challenge, status, options, left.min(MAX_INFO_STRING));
-    let mut info = named(kind == Kind::Info);
+        |says_clients| named((detail, says_clients), challenge, status, options, left.min(MAX_INFO_STRING));
+    let mut info = named(detail == Detail::Short);
     let mut lines = Vec::new();
-    if kind == Kind::Status {
+    if detail == Detail::Full {
         lines = self::lines(status.listed_players(), fields(options.engine, status), options.max_reply);
         let fitting =
             |info: &[u8]| complete_lines(&lines, left.saturating_sub(info.len()).saturating_sub(1)).len();
@@ -120,7 +123,7 @@ fn encode(
         // Only this key shows a reader that the list is not all.
         let is_short =
             online(status).is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
-        if is_short || sends_clients(options.engine) || status.rules.get("clients").is_some() {
+        if is_short || is_dark_places(options.engine) || status.rules.get("clients").is_some() {
             info = named(true);
         }
         lines.truncate(fitting(&info.bytes));
@@ -140,14 +143,14 @@ fn encode(
         }
         None => template.bytes.extend_from_slice(&info.bytes),
     }
-    if kind == Kind::Status && info.bytes.len() < left {
+    if detail == Detail::Full && info.bytes.len() < left {
         template.bytes.push(b'\n');
         template.bytes.extend_from_slice(&lines);
     }
 }
 
-/// Whether a status of this implementation always has the key `clients`.
-const fn sends_clients(engine: Engine) -> bool {
+/// Whether `getchallenge` is answered with `challenge`, and a status always has the key `clients`.
+const fn is_dark_places(engine: Engine) -> bool {
     matches!(engine, Engine::DarkPlaces | Engine::Warsow)
 }
 
@@ -191,27 +194,24 @@ fn challenge_reply(
     direction_byte: bool,
     templates: &mut Templates,
 ) -> Option<Patched> {
-    let form = match options.engine {
-        Engine::DarkPlaces | Engine::Warsow => ReplyForm::DarkPlaces,
-        _ => ReplyForm::Quake3,
-    };
-    let game = game.filter(|_| form == ReplyForm::Quake3);
+    let dark_places = is_dark_places(options.engine);
+    let game = game.filter(|_| !dark_places);
     if let Some((own, _)) = status.game.as_ref().zip(game).filter(|(own, game)| !is_text(own, game)) {
         let template = templates.get(MISMATCH | u32::from(direction_byte), |template| {
             let text = [b"Game mismatch: This is a ", &from_status::text(own)[..], b" server\n"].concat();
             template.begin();
-            Reply::Print { form, text: &text }.put(direction_byte, &mut template.bytes);
+            Reply::Print { dark_places, text: &text }.put(direction_byte, &mut template.bytes);
         });
         return Patched::new(template, Patch::NONE);
     }
     let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);
     let challenge = challenge_text(options.engine, token);
-    let client = client.filter(|_| form == ReplyForm::Quake3).and_then(number::number::<i32>);
+    let client = client.filter(|_| !dark_places).and_then(number::number::<i32>);
     let client = client.map(|number| Patch::new(|out| number::put(number.into(), out)));
     let protocol = status.protocol_version.unwrap_or(options.protocol_version);
     let protocol = Patch::new(|out| number::put(protocol.into(), out));
     let reply = Reply::Challenge {
-        form,
+        dark_places,
         challenge: challenge.bytes(),
         client: client.as_ref().map(Patch::bytes),
         protocol: client.map(|_| protocol.bytes()),
@@ -228,7 +228,7 @@ fn challenge_reply(
 fn challenge_text(engine: Engine, token: u64) -> Patch {
     let [a, b, c, d, ..] = token.to_le_bytes();
     Patch::new(|out| match engine {
-        Engine::DarkPlaces => out.put_slice(&challenge::from_number(token)),
+        Engine::DarkPlaces => out.put_slice(&request::challenge(token)),
         _ => number::put(i32::from_le_bytes([a, b, c, d]).into(), out),
     })
 }

@@ -1,4 +1,4 @@
-//! The teams that a server's keys tell of.
+//! Team names and scores from server keys.
 
 use bytes::Bytes;
 
@@ -52,9 +52,8 @@ fn in_qcstatus(status: &[u8]) -> Vec<Team> {
     let column = names.split(|&byte| byte == COMMA).position(|name| name.ends_with(b"!!")).unwrap_or(0);
     let mut teams = Vec::new();
     while let (Some(id), Some(scores)) = (fields.next(), fields.next()) {
-        let place =
-            number::integer(id).and_then(|id| NUMBERS.iter().position(|&known| i64::from(known) == id));
-        let id = place.and_then(|place| i32::try_from(place.saturating_add(1)).ok());
+        let number = number::integer(id);
+        let id = (1..).zip(NUMBERS).find(|(_, known)| Some(i64::from(*known)) == number).map(|(id, _)| id);
         let score = scores.split(|&byte| byte == COMMA).nth(column).and_then(number::integer);
         teams.extend(id.map(|id| team(id, None, score)));
     }

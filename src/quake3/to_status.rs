@@ -1,12 +1,12 @@
 //! An answer as a [`ServerStatus`]: which key means what, in which family of games.
 
+use crate::options::Detail;
 use bytes::Bytes;
 
 use super::answer::Answer;
 use super::family::{Family, Known, counts_people_only, is_base_folder};
 use super::teams::teams;
 use super::wire::player::PlayerLine;
-use super::wire::response::Kind;
 use crate::model::{Charset, Player, RulesBuilder, ServerStatus, Style, Text, ToStatus};
 use crate::text::known_keys::first_filled;
 use crate::text::number;
@@ -15,6 +15,8 @@ use crate::text::number;
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
+/// Bytes of a usual player line, rounded down: the table of players is sized by it.
+const USUAL_LINE: usize = 16;
 /// Players for whom room is made at once: the default of [`Limits::max_players`](crate::Limits::max_players).
 const USUAL_PLAYERS: usize = 1024;
 
@@ -37,9 +39,10 @@ impl ToStatus for Answer {
         // Both keys stand in DarkPlaces' format of the reply; FTE has neither.
         let shows_bots = family == Family::DarkPlaces && known.bots.is_some() && known.gameversion.is_some();
         let mut lines = response.lines();
-        let players = (response.kind() == Kind::Status).then(|| {
+        let players = (response.detail() == Detail::Full).then(|| {
             // Not every line is a player's: a datagram of line feeds must not reserve a player for each.
-            let mut players = Vec::with_capacity(response.count_bound().min(USUAL_PLAYERS));
+            let usual = response.player_text().len() / USUAL_LINE;
+            let mut players = Vec::with_capacity(usual.min(USUAL_PLAYERS));
             for line in lines.by_ref() {
                 let mut player = player(line, bytes, style);
                 player.bot = player.ping.filter(|_| shows_bots).map(|ping| ping == 0);
@@ -48,10 +51,11 @@ impl ToStatus for Answer {
             set_teams(&mut players, known.p.unwrap_or_default());
             players
         });
-        let completeness = self.missing(players.as_ref().map_or(0, Vec::len), lines.has_skipped());
+        let listed = players.as_ref().map_or(0, Vec::len);
+        let completeness = self.missing(known.clients, listed, lines.has_skipped);
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
-        let is_info = response.kind() == Kind::Info;
+        let is_info = response.detail() == Detail::Short;
         // A status has its lines, an info its count; where both are, as on Warsow and DarkPlaces, this is the server's own
         // number.
         let listed = players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
@@ -123,16 +127,13 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
 #[inline]
 fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     let name = Text::part(bytes, line.name(), style);
-    if let Some((score, ping)) = line.usual_numbers() {
-        return Player { name, score: Some(score), ping: Some(ping), ..Player::default() };
-    }
     let (score, ping, team) = (line.score(), line.ping(), line.team());
     let mut player = Player { name, score, ping, team, ..Player::default() };
     if let Some(text) = line.team_text().filter(|text| team.is_none() && !text.is_empty()) {
         player.extra.push_raw(b"team", text);
     }
     // Xonotic writes fractions and words where others have a whole number.
-    if let Some(text) = line.score_text().filter(|text| number::integer(text).is_none()) {
+    if let Some(text) = line.score_text().filter(|text| score.is_none() || text.contains(&b'.')) {
         player.extra.push_raw(b"score", text);
     }
     player

@@ -53,15 +53,14 @@ pub enum Colour {
     Palette(u8),
     /// Red, green and blue.
     Rgb(u8, u8, u8),
-    /// The default of the game. Spans never have it: their colour is `None` then.
-    Reset,
 }
 
-/// A code: its length in bytes, the length of the literal text in it (`^^` is a caret), the new colour.
+/// A code: its length in bytes, the length of the literal text in it (`^^` is a caret), and the new colour, `Some(None)` for
+/// the default of the game.
 struct Code {
     bytes: usize,
     literal: usize,
-    colour: Option<Colour>,
+    colour: Option<Option<Colour>>,
 }
 
 impl Code {
@@ -70,7 +69,11 @@ impl Code {
     }
 
     const fn to(bytes: usize, colour: Colour) -> Self {
-        Self { bytes, literal: 0, colour: Some(colour) }
+        Self { bytes, literal: 0, colour: Some(Some(colour)) }
+    }
+
+    const fn reset(bytes: usize) -> Self {
+        Self { bytes, literal: 0, colour: Some(None) }
     }
 }
 
@@ -134,11 +137,7 @@ impl<'a> Iterator for Segments<'a> {
             let colour = self.colour;
             let text = self.rest.get(..length.saturating_add(code.literal)).unwrap_or_default();
             self.rest = self.rest.get(length.saturating_add(code.bytes)..).unwrap_or_default();
-            self.colour = match code.colour {
-                Some(Colour::Reset) => None,
-                Some(new) => Some(new),
-                None => colour,
-            };
+            self.colour = code.colour.unwrap_or(colour);
             length = 0;
             if !text.is_empty() {
                 return Some((colour, text));
@@ -187,14 +186,14 @@ fn unreal_escape(at: &impl Fn(usize) -> Option<u16>) -> Option<Code> {
         (Some(red), Some(green), Some(blue)) => Some(Colour::Rgb(red, green, blue)),
         _ => None,
     };
-    Some(Code { bytes: 4, literal: 0, colour })
+    Some(Code { bytes: 4, literal: 0, colour: colour.map(Some) })
 }
 
 fn section_sign(bytes: &[u8]) -> Option<Code> {
     let (length, code) = section_code(bytes)?;
     let rgb = |red, green, blue| Some(Code::to(length, Colour::Rgb(red, green, blue)));
     match code {
-        b'r' => Some(Code::to(length, Colour::Reset)),
+        b'r' => Some(Code::reset(length)),
         b'k'..=b'o' => Some(Code::plain(length)),
         b'g' => rgb(0xDD, 0xD6, 0x05),
         b'h' => rgb(0xE3, 0xD4, 0xD1),
@@ -237,7 +236,7 @@ fn swat4(bytes: &[u8]) -> Option<Code> {
             let rgb = Colour::Rgb(hex_pair(*r1, *r2)?, hex_pair(*g1, *g2)?, hex_pair(*b1, *b2)?);
             Some(Code::to(10, rgb))
         }
-        [b'[', b'\\', b'c' | b'C', b']', ..] => Some(Code::to(4, Colour::Reset)),
+        [b'[', b'\\', b'c' | b'C', b']', ..] => Some(Code::reset(4)),
         [b'[', b'\\', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..] => Some(Code::plain(4)),
         [b'[', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..] => Some(Code::plain(3)),
         _ => None,
@@ -258,7 +257,7 @@ fn serious_sam(ascii: &impl Fn(usize) -> Option<u8>) -> Option<Code> {
         }),
         b'a' => Some(Code::plain(4)),
         b'f' => Some(Code::plain(3)),
-        b'r' | b'C' => Some(Code::to(2, Colour::Reset)),
+        b'r' | b'C' => Some(Code::reset(2)),
         b'b' | b'i' | b'o' | b'A' | b'F' | b'B' | b'I' => Some(Code::plain(2)),
         _ => None,
     }

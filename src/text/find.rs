@@ -86,64 +86,6 @@ fn marks_from<const A: u8, const B: u8>(text: &[u8], start: usize) -> u64 {
     marks::<A, B>(&block) >> before
 }
 
-/// The longest key that [`keys`] finds.
-pub(crate) const LONGEST_KEY: usize = BLOCK - 2;
-
-/// What [`keys`] has found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Keys<const N: usize> {
-    /// Where the key of each length ends.
-    pub(crate) ends: [Option<usize>; N],
-    /// How much of the text was searched: all of it unless every key was found before.
-    pub(crate) searched: usize,
-    /// Whether the number of separators there is odd.
-    pub(crate) is_odd: bool,
-}
-
-/// Finds the first key of each length that a test accepts, which gets the number of the length and the key, in a text of keys and
-/// values by turns. Tokens of other lengths cost nothing: with one bit for each separator, those that follow another at the right
-/// distance are found together. So are keys told from values: by one bit for each separator before them, of which only is asked
-/// whether their number is odd.
-#[inline]
-pub(crate) fn keys<const SEPARATOR: u8, const N: usize>(
-    lengths: [usize; N],
-    text: &[u8],
-    is_it: impl Fn(usize, &[u8]) -> bool,
-) -> Keys<N> {
-    let is_odd = |separators: u64| separators.count_ones() % 2 == 1;
-    let mut found = [None; N];
-    let mut separators = Marks::<SEPARATOR>::new(text);
-    // As if a separator stood before the text and one behind it.
-    let mut before = 1_u64 << 63;
-    // The separators of all blocks before, but for those that others cancel.
-    let mut passed = 0;
-    loop {
-        let rest = text.len().saturating_sub(separators.next);
-        let behind = if rest < BLOCK { 1 << rest } else { 0 };
-        separators.next_block();
-        let marks = separators.marks | behind;
-        for (number, (length, found)) in lengths.iter().zip(&mut found).enumerate() {
-            let distance = length.wrapping_add(1) % BLOCK;
-            let mut ends = marks & (marks << distance | before >> BLOCK.wrapping_sub(distance));
-            while ends != 0 && found.is_none() {
-                let end = separators.block.wrapping_add(ends.trailing_zeros() as usize);
-                let token = text.get(end.wrapping_sub(*length)..end);
-                let is_found = |token: &[u8]| is_it(number, token) && !token.contains(&SEPARATOR);
-                let until_end = ends & ends.wrapping_neg();
-                if token.is_some_and(is_found) && !is_odd(passed ^ marks & until_end.wrapping_sub(1)) {
-                    *found = Some(end);
-                }
-                ends &= ends.wrapping_sub(1);
-            }
-        }
-        passed ^= separators.marks;
-        if behind != 0 || found.iter().all(Option::is_some) {
-            return Keys { ends: found, searched: separators.next, is_odd: is_odd(passed) };
-        }
-        before = marks;
-    }
-}
-
 /// One bit for each position of one of the byte values. The compiler vectorises the comparison. The multiplication gathers
 /// eight bytes of 0 or 1 into the bits of the highest byte.
 #[inline]
@@ -190,26 +132,5 @@ mod tests {
         let from = length / 2;
         let found = plain.iter().copied().find(|at| *at >= from);
         assert_eq!(Marks::<BYTE>::starting_at(from, text).next(), found, "{length}");
-        let mut start = 0;
-        let tokens: Vec<(usize, &[u8])> = text
-            .split(|other| *other == BYTE)
-            .map(|token| {
-                let from = start;
-                start += token.len() + 1;
-                (from, token)
-            })
-            .collect();
-        for wanted in [0, 1, 2, 5, LONGEST_KEY] {
-            let plain: Vec<_> = tokens.iter().step_by(2).filter(|token| token.1.len() == wanted).collect();
-            for &&(start, key) in &plain {
-                let found = keys::<BYTE, 1>([wanted], text, |_, token| token.as_ptr() == key.as_ptr());
-                assert_eq!(found.ends, [Some(start + wanted)], "{length}");
-                assert!(found.searched >= start + wanted, "{length}");
-            }
-            let all = Keys { ends: [None], searched: length, is_odd: tokens.len().is_multiple_of(2) };
-            assert_eq!(keys::<BYTE, 1>([wanted], text, |_, _| false), all, "{length}");
-            let first = plain.first().map(|(start, _)| start + wanted);
-            assert_eq!(keys::<BYTE, 1>([wanted], text, |_, _| true).ends, [first], "{length}");
-        }
     }
 }

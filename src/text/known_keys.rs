@@ -1,8 +1,14 @@
 //! Lookup of all known keys of a status in one pass over its pairs.
 
-/// Declares a struct with a slot for the value of each known key: `field = b"key in lower case"`. Keys match in any ASCII
-/// case.
+/// Declares a struct with a slot for the value of each known key: `field = b"key in lower case"`, or `key` for a field of this
+/// name. Keys match in any ASCII case.
 macro_rules! known_keys {
+    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident),+ $(,)? }) => {
+        $crate::text::known_keys::known_keys! {
+            $(#[$doc])*
+            $vis struct $name { $($field = stringify!($field).as_bytes(),)+ }
+        }
+    };
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident = $key:expr,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, Default)]

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use allocation_counter::measure;
 use bytes::Bytes;
 use queryport::lists::ListPart;
-use queryport::quake3::master::list;
 use queryport::quake3::{Answer, Command, Reply, Request, Response};
 use queryport::{
     Engine, Limits, Player, Protocol, ServerStatus, Service, ToStatus, gamespy1, gamespy4, ut2004,
@@ -214,7 +213,7 @@ fn a_ut2004_status_is_a_few_lists_and_one_for_each_player() {
 #[test]
 fn a_quake3_list_view_allocates_nothing() {
     let servers = (0..190_u16).map(|port| SocketAddr::from(([192, 0, 2, 1], 1 + port)));
-    let part = list(servers, true).remove(0);
+    let part = ListPart::encode(servers, true).remove(0);
     let mut seen = 0;
     let counted = measure(|| {
         let part = ListPart::parse(&part).unwrap();

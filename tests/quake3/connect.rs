@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::quake3::{
-    Command, ConnectQuery, ConnectRequest, Connected, InfoString, Reason, Refusal, Reply, ReplyForm, Request,
+    Command, ConnectQuery, ConnectRequest, Connected, InfoString, Refusal, RefusalReason, Reply, Request,
     huffman,
 };
 use queryport::{
@@ -43,7 +43,7 @@ impl GameServer {
     }
 
     fn answer(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
-        let refuse = |text: &str| written(&Reply::Print { form: ReplyForm::Quake3, text: text.as_bytes() });
+        let refuse = |text: &str| written(&Reply::Print { dark_places: false, text: text.as_bytes() });
         (self.requester.now, self.requester.address) = (now, from);
         let Ok(request) = Request::parse(datagram) else { return Vec::new() };
         let Command::Connect(connect) = request.command else {
@@ -65,7 +65,7 @@ impl GameServer {
             }
             self.connected.push(from);
         }
-        written(&Reply::Connected { form: ReplyForm::Quake3, challenge: Some(challenge), protocol: None })
+        written(&Reply::Connected { dark_places: false, challenge: Some(challenge), protocol: None })
     }
 }
 
@@ -109,7 +109,7 @@ fn a_client_connects_to_darkplaces() {
             let userinfo = connect.userinfo().unwrap();
             let challenge = InfoString::new(&userinfo).get("challenge").unwrap();
             assert!(queryport::quake3::verify_challenge(challenge, &game.options, &game.requester));
-            written(&Reply::Connected { form: ReplyForm::DarkPlaces, challenge: None, protocol: None })
+            written(&Reply::Connected { dark_places: true, challenge: None, protocol: None })
         },
     );
     assert_eq!(played.result.unwrap().answer.unwrap().verification, Verification::Unverified);
@@ -119,10 +119,10 @@ fn a_client_connects_to_darkplaces() {
 fn refusals_are_errors_with_a_reason() {
     let link = || (Conditions::perfect(Duration::from_millis(20)), 1);
     let refused = |query, slots| connect(query, &mut GameServer::new(slots), link()).unwrap().unwrap_err();
-    assert_eq!(refused(client(), 0).reason(), Reason::ServerFull);
-    assert_eq!(refused(client().with_protocol(68), 1).reason(), Reason::WrongProtocol);
+    assert_eq!(refused(client(), 0).reason(), RefusalReason::ServerFull);
+    assert_eq!(refused(client().with_protocol(68), 1).reason(), RefusalReason::WrongProtocol);
     let other = ConnectQuery::new(1).with_game("Other");
-    assert_eq!(refused(other, 1).reason(), Reason::WrongGame);
+    assert_eq!(refused(other, 1).reason(), RefusalReason::WrongGame);
 }
 
 /// A challenge is valid for 15 to 30 seconds.
@@ -133,7 +133,8 @@ fn a_stale_challenge_is_refused() {
     let timing =
         Timing::default().with_timeout(Duration::from_secs(300)).with_retry_after(Duration::from_secs(60));
     let played = play(client(), timing, slow, |now, from, datagram| server.answer(now, from, datagram));
-    assert_eq!(played.result.unwrap().answer.unwrap_err().reason(), Reason::BadChallenge);
+    let refusal = played.result.unwrap().answer.unwrap_err();
+    assert_eq!(refusal.reason(), RefusalReason::BadChallenge);
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn connect_packets_that_real_servers_took() {
     ConnectRequest::pack(&userinfo, &mut packed).unwrap();
     assert_eq!(ConnectRequest::Compressed(&packed), connect);
 
-    let expected = Reply::Connected { form: ReplyForm::Quake3, challenge: Some(challenge), protocol: None };
+    let expected = Reply::Connected { dark_places: false, challenge: Some(challenge), protocol: None };
     assert_eq!(Reply::parse(&server[1]), Ok(expected));
 }
 
@@ -183,22 +184,21 @@ fn a_darkplaces_server_takes_a_plain_connect() {
         panic!()
     };
     let server = from("nexuiz-connect-accepted", "server");
-    let Reply::Challenge { form, challenge, .. } = Reply::parse(&server[0]).unwrap() else { panic!() };
-    assert_eq!((form, challenge.len()), (ReplyForm::DarkPlaces, 11));
+    let Reply::Challenge { dark_places, challenge, .. } = Reply::parse(&server[0]).unwrap() else { panic!() };
+    assert_eq!((dark_places, challenge.len()), (true, 11));
     assert_eq!(InfoString::new(userinfo).get("challenge"), Some(challenge));
     let accepted = Reply::parse(&server[1]);
-    assert!(matches!(accepted, Ok(Reply::Connected { form: ReplyForm::DarkPlaces, .. })), "{accepted:?}");
+    assert!(matches!(accepted, Ok(Reply::Connected { dark_places: true, .. })), "{accepted:?}");
 }
 
 #[test]
 fn recorded_refusals_have_a_reason() {
     for (name, reason) in [
-        ("openarena-connect-wrong-protocol", Reason::WrongProtocol),
-        ("openarena-challenge-wrong-game", Reason::WrongGame),
+        ("openarena-connect-wrong-protocol", RefusalReason::WrongProtocol),
+        ("openarena-challenge-wrong-game", RefusalReason::WrongGame),
     ] {
         let server = from(name, "server");
-        let Reply::Print { form: ReplyForm::Quake3, text } = Reply::parse(server.last().unwrap()).unwrap()
-        else {
+        let Reply::Print { dark_places: false, text } = Reply::parse(server.last().unwrap()).unwrap() else {
             panic!("{name}")
         };
         assert_eq!(Refusal::new(text.to_vec()).reason(), reason, "{name}");

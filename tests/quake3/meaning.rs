@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::model::Colours;
-use queryport::quake3::{Answer, Command, Kind, Request};
+use queryport::quake3::{Answer, Command, Request};
+use queryport::{Detail, Limits, Player, ServerStatus, Team, Text, ToStatus};
 use queryport::{Engine, Protocol, Service};
-use queryport::{Limits, Player, ServerStatus, Team, Text, ToStatus};
 
 use crate::common::captures::cases;
 use crate::common::requester;
@@ -201,10 +201,13 @@ fn rules_behind_a_value_of_several_lines_are_read() {
     assert!(status.completeness.is_complete());
 }
 
-fn serve(status: &ServerStatus, kind: Kind, options: &Service) -> ServerStatus {
+fn serve(status: &ServerStatus, detail: Detail, options: &Service) -> ServerStatus {
     let challenge = Some(&b"x"[..]);
-    let command =
-        if kind == Kind::Info { Command::GetInfo { challenge } } else { Command::GetStatus { challenge } };
+    let command = if detail == Detail::Short {
+        Command::GetInfo { challenge }
+    } else {
+        Command::GetStatus { challenge }
+    };
     let replies =
         queryport::quake3::answer(&Request::new(command), status, options, &requester("192.0.2.1:5000"));
     Answer::from_datagrams(replies, &Limits::default()).unwrap().to_status()
@@ -233,7 +236,7 @@ fn what_was_read_is_served_with_the_same_meaning() {
     ] {
         let answer = answer(body.as_bytes());
         let status = answer.to_status();
-        let again = serve(&status, answer.kind(), &Service::new(dialect));
+        let again = serve(&status, answer.detail(), &Service::new(dialect));
         assert_eq!(fields(&again), fields(&status), "{body}");
         let players = |status: &ServerStatus| -> Vec<_> {
             let players = status.listed_players().iter();
@@ -263,7 +266,7 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
         |status: &ServerStatus| -> Vec<_> { status.teams.iter().map(|team| (team.id, team.score)).collect() };
     let served = |dialect, kind| serve(&status, kind, &Service::new(dialect));
 
-    let standard = served(Engine::Quake3, Kind::Status);
+    let standard = served(Engine::Quake3, Detail::Full);
     assert_eq!((plain(&standard.game), plain(&standard.mod_name)), (Some("Game".into()), Some("Mod".into())));
     assert_eq!(
         (standard.protocol_version, counts(&standard)),
@@ -271,19 +274,19 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
     );
     assert_eq!((standard.time_limit, standard.score_limit), (status.time_limit, Some(8)));
     assert_eq!(standard.anti_cheat, Some(false));
-    let info = served(Engine::Quake3, Kind::Info);
+    let info = served(Engine::Quake3, Detail::Short);
     assert_eq!(
         (plain(&info.mod_name), counts(&info)),
         (Some("Mod".into()), [Some(1), None, Some(20), Some(5)])
     );
 
-    let darkplaces = served(Engine::DarkPlaces, Kind::Status);
+    let darkplaces = served(Engine::DarkPlaces, Detail::Full);
     assert_eq!(plain(&darkplaces.mod_name), Some("Mod".into()));
     assert_eq!(teams(&darkplaces), [(Some(1), Some(4)), (Some(2), Some(6)), (Some(3), Some(1))]);
     assert_eq!(plain(&darkplaces.game_type), Some("4".into()));
-    let warsow = served(Engine::Warsow, Kind::Status);
+    let warsow = served(Engine::Warsow, Detail::Full);
     assert_eq!(teams(&warsow), [(Some(2), Some(6)), (Some(3), Some(1))]);
-    let sof2 = served(Engine::SoldierOfFortune2, Kind::Status);
+    let sof2 = served(Engine::SoldierOfFortune2, Detail::Full);
     assert_eq!((teams(&sof2), sof2.score_limit), (vec![(Some(1), Some(4)), (Some(2), Some(6))], Some(8)));
 }
 
@@ -301,7 +304,7 @@ fn a_list_that_is_cut_says_how_many_there_are() {
         for players in [0, 1, 20, 60, 300] {
             status.players = Some((0..players).map(|n| Player::new(format!("player number {n}"))).collect());
             let options = Service::new(dialect);
-            let read = serve(&status, Kind::Status, &options);
+            let read = serve(&status, Detail::Full, &options);
             let listed = read.listed_players().len();
             assert_eq!(read.player_count, Some(players), "{dialect:?}");
             assert_eq!(
@@ -316,7 +319,7 @@ fn a_list_that_is_cut_says_how_many_there_are() {
             let says = read.rules.get("clients").is_some();
             let always = matches!(dialect, Engine::DarkPlaces | Engine::Warsow);
             assert_eq!(says, always || listed < players as usize, "{dialect:?}: {listed} of {players}");
-            assert_eq!(serve(&status, Kind::Info, &options).player_count, Some(players));
+            assert_eq!(serve(&status, Detail::Short, &options).player_count, Some(players));
             // A rule that is too long takes no other with it.
             if (1..=20).contains(&players) {
                 assert!(read.rules.get("short").is_some() && read.rules.get("last").is_some(), "{dialect:?}");
@@ -326,11 +329,11 @@ fn a_list_that_is_cut_says_how_many_there_are() {
     status.players = Some(vec![Player::new("Ann")]);
     let mut options = Service::from(Protocol::Quake3);
     options = options.with_max_reply(300);
-    let read = serve(&status, Kind::Status, &options);
+    let read = serve(&status, Detail::Full, &options);
     assert!(read.rules.get("long").is_none() && read.rules.get("last").is_some());
     // A list that was short when it was read is not made whole by serving it.
     status.player_count = Some(40);
-    let read = serve(&status, Kind::Status, &Service::from(Protocol::Quake3));
+    let read = serve(&status, Detail::Full, &Service::from(Protocol::Quake3));
     assert_eq!((read.player_count, read.completeness.is_complete()), (Some(40), false));
 }
 

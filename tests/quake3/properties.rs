@@ -3,11 +3,11 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::lists::ListPart;
 use queryport::quake3::{
-    Answer, Command, Kind, Password, RconQuery, RconRequest, Reply, ReplyForm, Request, Response,
-    StatusQuery, huffman, print,
+    Answer, Command, Password, RconMode, RconQuery, RconRequest, Reply, Request, Response, StatusQuery,
+    huffman,
 };
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, QueryOptions, ToStatus};
+use queryport::{Detail, Limits, QueryOptions, ToStatus};
 
 use crate::common::captures::cases;
 use crate::common::twist::{cuts, flips};
@@ -27,7 +27,7 @@ fn a_cut_capture_is_incomplete_wherever_the_wire_can_show_it() {
     for case in cases("quake3") {
         let packet = &case.packets[0];
         let original = answer(packet).unwrap();
-        let (players, is_status) = (original.players().count(), original.kind() == Kind::Status);
+        let (players, is_status) = (original.players().count(), original.detail() == Detail::Full);
         for cut in cuts(packet) {
             let Some(answer) = answer(cut) else { continue };
             assert!(answer.players().count() <= players, "{}: cut at {}", case.name, cut.len());
@@ -244,8 +244,8 @@ proptest! {
 
     #[test]
     fn pieces_of_any_text_join_to_it(text in prop::collection::vec(any::<u8>(), 0..5000)) {
-        let mut query = RconQuery::new(Password::new("x"), "status", &limits()).unwrap();
-        for piece in print(&text, ReplyForm::Quake3) {
+        let mut query = RconQuery::new(Password::new("x"), "status", RconMode::Plain, &limits()).unwrap();
+        for piece in Reply::print(&text, false) {
             prop_assert!(piece.len() <= 1017);
             query.receive(&piece);
         }

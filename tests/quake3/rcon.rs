@@ -2,9 +2,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use queryport::quake3::{
-    Command, Password, RconAnswer, RconError, RconQuery, Reply, ReplyForm, Request, SecureMode, print,
-};
+use queryport::model::Colours;
+use queryport::quake3::{Command, Password, RconAnswer, RconError, RconMode, RconQuery, Reply, Request};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, QueryError, Timing};
 
@@ -14,19 +13,19 @@ use crate::common::request;
 use crate::exchange::from;
 
 /// A console: the password is checked, then comes what the command prints.
-fn console(datagram: &[u8], form: ReplyForm, text: &[u8]) -> Vec<Bytes> {
+fn console(datagram: &[u8], dark_places: bool, text: &[u8]) -> Vec<Bytes> {
     let Ok(Request { command: Command::Rcon(rcon), .. }) = Request::parse(datagram) else {
         return Vec::new();
     };
     if Password::new("secret").matches(rcon.password) {
-        print(text, form)
+        Reply::print(text, dark_places)
     } else {
-        print(b"Bad rconpassword.\n", ReplyForm::Quake3)
+        Reply::print(b"Bad rconpassword.\n", false)
     }
 }
 
 fn rcon(password: &str) -> RconQuery {
-    RconQuery::new(Password::new(password.to_owned()), "status", &Limits::default()).unwrap()
+    RconQuery::new(Password::new(password.to_owned()), "status", RconMode::Plain, &Limits::default()).unwrap()
 }
 
 fn perfect() -> (Conditions, u64) {
@@ -36,10 +35,11 @@ fn perfect() -> (Conditions, u64) {
 #[test]
 fn long_output_is_joined_and_ends_by_quiet() {
     let text: Vec<u8> = (0..200).flat_map(|n| format!("line {n} with a few words\n").into_bytes()).collect();
-    for form in [ReplyForm::Quake3, ReplyForm::DarkPlaces] {
-        let played = play(rcon("secret"), Timing::default(), perfect(), |_, _, d| console(d, form, &text));
+    for (dark_places, colours) in [(false, Colours::Caret), (true, Colours::DarkPlaces)] {
+        let played =
+            play(rcon("secret"), Timing::default(), perfect(), |_, _, d| console(d, dark_places, &text));
         let answer = played.result.unwrap().answer.unwrap();
-        assert_eq!((answer.text.raw(), answer.form), (&text[..], form));
+        assert_eq!((answer.text.raw(), answer.text.style().colours), (&text[..], colours));
         assert_eq!(answer.lines().count(), 200);
         assert!(!answer.is_cut && answer.datagrams > 3);
         assert_eq!(played.elapsed, Duration::from_millis(60 + 300), "a round trip and the quiet");
@@ -49,7 +49,7 @@ fn long_output_is_joined_and_ends_by_quiet() {
 #[test]
 fn no_output_is_an_answer_and_a_wrong_password_an_error() {
     let play_with = |password: &str| {
-        let console = |datagram: &[u8]| console(datagram, ReplyForm::Quake3, b"");
+        let console = |datagram: &[u8]| console(datagram, false, b"");
         play(rcon(password), Timing::default(), perfect(), |_, _, d| console(d)).result.unwrap().answer
     };
     assert_eq!(play_with("secret").unwrap().text.raw(), b"");
@@ -89,7 +89,8 @@ fn recorded(name: &str) -> Result<RconAnswer, RconError> {
     let Command::Rcon(sent) = Request::parse(&client[0]).unwrap().command else { panic!("{name}") };
     let command = std::str::from_utf8(sent.command).unwrap();
     let mut query =
-        RconQuery::new(Password::new(sent.password.to_vec()), command, &Limits::default()).unwrap();
+        RconQuery::new(Password::new(sent.password.to_vec()), command, RconMode::Plain, &Limits::default())
+            .unwrap();
     assert_eq!(request(&mut query), client[0], "{name}: the request");
     for datagram in from(name, "server") {
         if let Verdict::Done(result) = query.receive(&datagram) {
@@ -120,32 +121,32 @@ fn answers_of_real_servers() {
     assert_eq!(recorded("ioquake3-rcon-no-password"), Err(RconError::NoPassword));
     let nexuiz = recorded("nexuiz-rcon-unknown-command").unwrap();
     assert_eq!(
-        (nexuiz.form, nexuiz.text.raw()),
-        (ReplyForm::DarkPlaces, &b"Unknown command \"nosuchcommand\"\n"[..])
+        (nexuiz.text.style().colours, nexuiz.text.raw()),
+        (Colours::DarkPlaces, &b"Unknown command \"nosuchcommand\"\n"[..])
     );
 }
 
 #[test]
 fn signed_commands_that_a_real_server_took() {
-    for (name, mode) in
-        [("nexuiz-srcon-time", SecureMode::Time), ("nexuiz-srcon-challenge", SecureMode::Challenge)]
-    {
+    for (name, timed) in [("nexuiz-srcon-time", true), ("nexuiz-srcon-challenge", false)] {
         let client = from(name, "client");
         let Command::SecureRcon(signed) = Request::parse(client.last().unwrap()).unwrap().command else {
             panic!("{name}")
         };
-        assert_eq!(signed.mode, mode);
-        if mode == SecureMode::Challenge {
+        assert_eq!(signed.timed, timed);
+        if !timed {
             let server = from(name, "server");
             let Reply::Challenge { challenge, .. } = Reply::parse(&server[0]).unwrap() else { panic!() };
             assert_eq!(signed.nonce(), challenge);
         }
         #[cfg(feature = "secure-rcon")]
-        if mode == SecureMode::Time {
+        if timed {
             let nonce = std::str::from_utf8(signed.nonce()).unwrap();
             let time = Duration::from_micros(nonce.replace('.', "").parse().unwrap());
             let limits = Limits::default();
-            let mut query = RconQuery::signed_at(time, Password::new("secret"), "status 1", &limits).unwrap();
+            let mut query = RconQuery::new(Password::new("secret"), "status 1", RconMode::Time, &limits)
+                .unwrap()
+                .at(time);
             assert_eq!(crate::common::request(&mut query), client[0]);
             assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)), "once");
         }
@@ -167,7 +168,7 @@ fn signed_commands_over_a_bad_link() {
     for seed in 0..30 {
         let mut requester = crate::common::requester("192.0.2.1:5000");
         let password = Password::new("secret");
-        let query = RconQuery::signed_with_challenge(password, "status", &Limits::default()).unwrap();
+        let query = RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
         let timing = Timing::default().with_timeout(Duration::from_secs(20)).with_retries(9);
         let mut runs = 0;
         let played = play(query, timing, (Conditions::bad(), seed), |now, from, datagram| {
@@ -178,11 +179,11 @@ fn signed_commands_over_a_bad_link() {
                     queryport::quake3::answer(&request, &ServerStatus::default(), &options, &requester);
                 return replies.into_iter().collect();
             };
-            assert_eq!(signed.mode, SecureMode::Challenge);
+            assert!(!signed.timed);
             assert!(signed.verify(&Password::new("secret")));
             assert!(queryport::quake3::verify_challenge(signed.nonce(), &options, &requester));
             runs += 1;
-            print(b"ok\n", ReplyForm::DarkPlaces)
+            Reply::print(b"ok\n", true)
         });
         match played.result.unwrap().answer {
             // The link may deliver a datagram twice; the client sent it once.

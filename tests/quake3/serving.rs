@@ -2,7 +2,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use queryport::quake3::{Answer, Kind, Reply, Request, StatusQuery};
+use queryport::quake3::{Answer, Reply, Request, StatusQuery};
 use queryport::serve::Responder;
 use queryport::session::Handled;
 use queryport::session::{Conversation, Machine, Verdict};
@@ -63,8 +63,8 @@ fn our_client_reads_what_our_server_says_in_every_dialect() {
 fn every_capture_served_again_is_the_same_server() {
     for case in cases("quake3") {
         let original = Answer::from_datagrams(case.packets.clone(), &Limits::default()).unwrap();
-        let (status, detail) = match original.kind() {
-            Kind::Info => (original.to_status(), Detail::Short),
+        let (status, detail) = match original.detail() {
+            Detail::Short => (original.to_status(), Detail::Short),
             _ => (original.to_status(), Detail::Full),
         };
         let mut query = StatusQuery::new(7, &QueryOptions::default().with_detail(detail));

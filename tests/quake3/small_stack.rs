@@ -2,8 +2,8 @@
 use bytes::Bytes;
 use queryport::lists::ListPart;
 use queryport::quake3::{
-    Answer, Command, ConnectQuery, ConnectRequest, InfoString, Password, RconQuery, Reply, ReplyForm,
-    Request, Response, StatusQuery, huffman, print,
+    Answer, Command, ConnectQuery, ConnectRequest, InfoString, Password, RconMode, RconQuery, Reply, Request,
+    Response, StatusQuery, huffman,
 };
 use queryport::session::Conversation;
 use queryport::{Limits, Protocol, QueryOptions, ServerStatus, Service, ToStatus};
@@ -100,7 +100,7 @@ fn read(datagram: &[u8], limits: &Limits) -> usize {
     read += ListPart::parse(datagram).map_or(0, |part| part.iter().count());
     StatusQuery::new(7, &QueryOptions::default().with_limits(*limits)).receive(datagram);
     ConnectQuery::new(7).receive(datagram);
-    RconQuery::new(Password::new("x"), "status", limits).unwrap().receive(datagram);
+    RconQuery::new(Password::new("x"), "status", RconMode::Plain, limits).unwrap().receive(datagram);
     read
 }
 
@@ -143,6 +143,6 @@ fn the_coding_of_connect_takes_the_largest_text_on_a_small_stack() {
         let noise: Vec<u8> = (0..LARGEST).map(|at| (at * at / 7 % 256) as u8).collect();
         let _ = huffman::decompress(&noise, LARGEST);
         assert!(ConnectRequest::pack(&noise, &mut Vec::new()).is_err(), "longer than any userinfo");
-        assert!(print(&noise, ReplyForm::Quake3).len() > 60);
+        assert!(Reply::print(&noise, false).len() > 60);
     });
 }

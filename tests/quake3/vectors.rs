@@ -1,8 +1,8 @@
 //! Recorded servers, third-party captures and recorded exchanges.
 use bytes::Bytes;
 use queryport::lists::ListPart;
-use queryport::quake3::{Answer, Kind, Reply, Request, Response};
-use queryport::{Limits, ToStatus};
+use queryport::quake3::{Answer, Reply, Request, Response};
+use queryport::{Detail, Limits, ToStatus};
 use serde_json::{Map, Value, json};
 
 use crate::common::captures::{Case, cases, check};
@@ -104,7 +104,7 @@ fn datagrams_of_recorded_exchanges_are_written_again_equal() {
                 assert!(part.intact && part.has_end, "{name}: {who}");
             } else {
                 let response = Response::parse(&datagram, &Limits::default()).unwrap();
-                assert_eq!(response.kind(), Kind::Info, "{name}: {who}");
+                assert_eq!(response.detail(), Detail::Short, "{name}: {who}");
             }
             seen += 1;
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use queryport::lists::Quake3List;
 use queryport::quake3::master::ListRequest;
-use queryport::quake3::{Password, RconQuery};
+use queryport::quake3::{Password, RconMode, RconQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict};
 use queryport::{
     Answer, Detail, Limits, Protocol, QueryOptions, StatusQuery, Timing, ToStatus, Verification, ut2004,
@@ -361,7 +361,8 @@ fn a_settled_list_lacks_what_every_pass_lost() {
 /// answer says whether it was cut, and does not say that it is complete.
 #[test]
 fn pieces_of_a_console_are_joined_as_they_come() {
-    let mut query = RconQuery::new(Password::new("secret"), "status", &Limits::default()).unwrap();
+    let mut query =
+        RconQuery::new(Password::new("secret"), "status", RconMode::Plain, &Limits::default()).unwrap();
     for piece in [&b"\xff\xff\xff\xffprint\n2 players\n"[..], b"\xff\xff\xff\xffprint\nmap: q3d"] {
         query.receive(piece);
     }

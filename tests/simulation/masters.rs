@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::lists::{ListCompleteness, Quake3List, Scope};
 use queryport::quake3::master::ListRequest;
-use queryport::quake3::{Password, RconError, RconQuery};
+use queryport::quake3::{Password, RconError, RconMode, RconQuery};
 use queryport::{Limits, Timing};
 
 use crate::client::{CLIENT, SERVER};
@@ -271,7 +271,8 @@ pub fn rcon(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
         1 => Timing::default().with_timeout(Duration::from_millis(500 + random.below(2000))),
         _ => Timing::default(),
     };
-    let mut query = RconQuery::new(Password::new("secret"), "status", &Limits::default()).unwrap();
+    let mut query =
+        RconQuery::new(Password::new("secret"), "status", RconMode::Plain, &Limits::default()).unwrap();
     if is_repeatable {
         query = query.repeatable();
     }

@@ -1,13 +1,14 @@
 //! Quake 3.
 
-use queryport::quake3;
+use queryport::{Detail, quake3};
 use serde_json::{Map, Value, json};
 
 use super::text;
 
 /// The wire has no names for the fields of a player line; these are the format's.
 pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
-    line.insert("command".to_owned(), json!(answer.kind().word()));
+    let is_status = answer.detail() == Detail::Full;
+    line.insert("command".to_owned(), json!(if is_status { "statusResponse" } else { "infoResponse" }));
     let rules: Vec<Value> = answer.rules().map(|(key, value)| json!([text(key), text(value)])).collect();
     line.insert("rules".to_owned(), rules.into());
     let player = |player: quake3::PlayerLine<'_>| {
@@ -22,7 +23,7 @@ pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
         row.insert("name".to_owned(), text(player.name()));
         Value::Object(row)
     };
-    if answer.kind() == quake3::Kind::Status {
+    if is_status {
         line.insert("players".to_owned(), answer.players().map(player).collect());
     }
 }

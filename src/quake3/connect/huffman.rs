@@ -50,7 +50,8 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
         }
         tree.count(symbol);
     }
-    bits.finish();
+    // The last, perhaps empty byte, as id's encoder writes it.
+    bits.out.put_u8(bits.byte);
     Ok(())
 }
 
@@ -220,11 +221,6 @@ impl<B: BufMut> BitWriter<'_, B> {
             self.out.put_u8(self.byte);
             (self.byte, self.used) = (0, 0);
         }
-    }
-
-    /// The last, perhaps empty byte, as id's encoder writes it.
-    fn finish(self) {
-        self.out.put_u8(self.byte);
     }
 }
 

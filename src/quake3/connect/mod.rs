@@ -13,9 +13,331 @@
 //! ```
 
 pub mod huffman;
-mod query;
-pub(super) mod refusal;
-mod userinfo;
+mod refusal;
 
-pub use query::{ConnectQuery, Connected};
-pub use refusal::{Reason, Refusal};
+pub use refusal::{Refusal, RefusalReason};
+
+use bytes::{BufMut, Bytes};
+
+use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
+use super::wire::line::check_bytes;
+use super::wire::reply::Reply;
+use super::wire::request::{Command, ConnectRequest, Request};
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::model::Verification;
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
+use crate::text::number;
+use crate::text::small_bytes::share;
+
+/// Longest packet that servers read, in bytes (Quake3e, code/server/sv_main.c).
+const MAX_PACKET: usize = 2048;
+/// Longest message of the engines, in bytes (`MAX_MSGLEN`).
+const MAX_MESSAGE: usize = 16_384;
+
+/// Bytes of the userinfo that the query's own pairs need: `protocol` or `protocols`, `qport`, `challenge`.
+const RESERVED: usize = 100;
+/// Longest pair of `challenge`, in bytes: the longest known challenges have eleven bytes (DarkPlaces).
+const MAX_CHALLENGE_PAIR: usize = 59;
+
+/// Reserves a player slot: `getchallenge`, then `connect`.
+///
+/// The server keeps the slot until the client has been silent for some minutes: leaving needs the in-game protocol, which
+/// is not part of this crate.
+///
+/// ```
+/// use queryport::quake3::ConnectQuery;
+/// use queryport::session::{Conversation, Verdict};
+///
+/// let mut query = ConnectQuery::new(7).with_game("Quake3Arena").with("name", "UnnamedPlayer")?;
+/// let mut request = Vec::new();
+/// query.request(&mut request);
+/// assert_eq!(request, b"\xff\xff\xff\xffgetchallenge 7 Quake3Arena");
+/// assert_eq!(query.receive(b"\xff\xff\xff\xffchallengeResponse -99 7 71"), Verdict::Next);
+///
+/// request.clear();
+/// query.request(&mut request);
+/// assert!(request.starts_with(b"\xff\xff\xff\xffconnect "));
+/// let Verdict::Done(Ok(connected)) = query.receive(b"\xff\xff\xff\xffconnectResponse -99") else { panic!() };
+/// assert_eq!(&connected.challenge[..], b"-99");
+/// # Ok::<(), queryport::EncodeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ConnectQuery {
+    /// The client's own challenge, quoted by ioquake3; id's and DarkPlaces' servers ignore it.
+    client: Vec<u8>,
+    game: Option<Vec<u8>>,
+    challenge: Option<Challenge>,
+    userinfo: InfoStringBuilder,
+    protocol: Option<u32>,
+    qport: u16,
+}
+
+/// The server's challenge.
+#[derive(Debug, Clone)]
+struct Challenge {
+    text: Bytes,
+    dark_places: bool,
+    /// The server's protocol number (ioquake3).
+    protocol: Option<u32>,
+}
+
+/// What a query for a player slot ends with: the slot, or the server's refusal.
+type Answered = Result<Connected, Refusal>;
+
+impl ConnectQuery {
+    /// `nonce`: a number the server cannot guess; the client's challenge and its `qport` are made from it.
+    #[must_use]
+    pub fn new(nonce: u64) -> Self {
+        let [.., a, b] = nonce.to_le_bytes();
+        // The engine reads a signed 32-bit number and quotes it as one.
+        let number = nonce & 0x7FFF_FFFF;
+        Self {
+            client: number.to_string().into_bytes(),
+            game: None,
+            challenge: None,
+            userinfo: InfoStringBuilder::new(MAX_INFO_STRING.saturating_sub(RESERVED)),
+            protocol: None,
+            qport: u16::from_le_bytes([a, b]),
+        }
+    }
+
+    /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name that is no single
+    /// word is not sent.
+    #[must_use]
+    pub fn with_game(mut self, game: &str) -> Self {
+        self.game = Some(game.as_bytes().to_vec());
+        self
+    }
+
+    /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`… The keys `challenge`, `qport` and
+    /// `protocol` are the query's own.
+    ///
+    /// # Errors
+    /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
+    /// [`EncodeError::TooLong`] when the userinfo would exceed 923 bytes.
+    pub fn with(mut self, key: &str, value: &str) -> Result<Self, EncodeError> {
+        self.userinfo.push(key.as_bytes(), value.as_bytes())?;
+        Ok(self)
+    }
+
+    /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68.
+    #[must_use]
+    pub const fn with_protocol(mut self, protocol: u32) -> Self {
+        self.protocol = Some(protocol);
+        self
+    }
+
+    fn connect(&self, challenge: &Challenge, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let mut info = self.userinfo.clone();
+        info.limit = MAX_INFO_STRING;
+        let mut packed = Vec::new();
+        let connect = if challenge.dark_places {
+            info.push(b"protocol", b"darkplaces 3")?;
+            info.push(b"protocols", b"DP7")?;
+            info.push(b"challenge", &challenge.text)?;
+            ConnectRequest::Plain(&info.bytes)
+        } else {
+            let protocol = self.protocol.or(challenge.protocol).unwrap_or(68);
+            info.push(b"protocol", protocol.to_string().as_bytes())?;
+            info.push(b"qport", self.qport.to_string().as_bytes())?;
+            info.push(b"challenge", &challenge.text)?;
+            ConnectRequest::pack(&info.bytes, &mut packed)?;
+            ConnectRequest::Compressed(&packed)
+        };
+        Request::new(Command::Connect(connect)).encode(out)
+    }
+}
+
+impl Conversation for ConnectQuery {
+    type Answer = Answered;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        let written = match &self.challenge {
+            Some(challenge) => self.connect(challenge, out),
+            None => {
+                let client = Some(&self.client[..]);
+                let get = |game| Request::new(Command::GetChallenge { client, game });
+                get(self.game.as_deref()).encode(out).or_else(|_| get(None).encode(out))
+            }
+        };
+        debug_assert!(written.is_ok(), "the pairs were checked when they came in, our challenge is a number");
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
+        let rejected = |kind| Verdict::Rejected(ParseError::new(kind, 4));
+        let reply = match Reply::parse(datagram) {
+            Ok(reply) => reply,
+            Err(error) => return Verdict::Rejected(error),
+        };
+        match (reply, &self.challenge) {
+            (Reply::Print { text, .. } | Reply::Rejected { text } | Reply::Dropped { text }, _) => {
+                Verdict::Done(Err(Refusal::new(Bytes::copy_from_slice(text))))
+            }
+            (Reply::Challenge { client: Some(quoted), .. }, None) if quoted != self.client => {
+                rejected(ParseErrorKind::Mismatch("client challenge"))
+            }
+            (Reply::Challenge { dark_places, challenge, protocol, .. }, None) => {
+                // It goes into an infostring: what that cannot carry would change its meaning.
+                if InfoStringBuilder::new(MAX_CHALLENGE_PAIR).push(b"challenge", challenge).is_err() {
+                    return rejected(ParseErrorKind::Malformed("challenge"));
+                }
+                let protocol = protocol.and_then(number::number);
+                let text = Bytes::copy_from_slice(challenge);
+                self.challenge = Some(Challenge { text, dark_places, protocol });
+                Verdict::Next
+            }
+            (Reply::Connected { dark_places, challenge: quoted, .. }, Some(challenge)) => {
+                let verification = match quoted {
+                    Some(quoted) if quoted == challenge.text => Verification::Verified,
+                    Some(_) if !dark_places => {
+                        return rejected(ParseErrorKind::Mismatch("challenge"));
+                    }
+                    _ => Verification::Unverified,
+                };
+                let (challenge, qport) = (challenge.text.clone(), self.qport);
+                Verdict::Done(Ok(Connected { challenge, qport, verification }))
+            }
+            (_, None) => rejected(ParseErrorKind::Unexpected("challengeResponse")),
+            (_, Some(_)) => rejected(ParseErrorKind::Unexpected("connectResponse")),
+        }
+    }
+
+    fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Self::Answer> {
+        OnTimeout::Retry
+    }
+}
+
+/// A reserved player slot.
+///
+/// ```
+/// use queryport::Verification;
+/// use queryport::quake3::Connected;
+///
+/// fn report(connected: &Connected) {
+///     let verified = connected.verification == Verification::Verified;
+///     println!("qport {}, verified: {verified}", connected.qport);
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Connected {
+    /// The server's challenge, which the `connect` request quoted.
+    pub challenge: Bytes,
+    /// The number that marks this client's in-game packets.
+    pub qport: u16,
+    /// Whether the reply quoted the challenge, as ioquake3's does.
+    pub verification: Verification,
+}
+
+impl ConnectRequest<'_> {
+    /// Appends a userinfo as it goes into [`ConnectRequest::Compressed`].
+    ///
+    /// # Errors
+    /// [`EncodeError::Forbidden`] for a quote, NUL or line feed, [`EncodeError::TooLong`] when the packet would be
+    /// longer than servers read (2,048 bytes). Nothing is written then.
+    pub fn pack(userinfo: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> {
+        let field = "userinfo";
+        check_bytes(field, userinfo, |byte| matches!(byte, b'"' | 0 | b'\n'))?;
+        let mut packed = Vec::new();
+        huffman::compress(&[b"\"", userinfo, b"\""].concat(), &mut packed)?;
+        if packed.len() > MAX_PACKET.saturating_sub(12) {
+            return Err(EncodeError::TooLong { field, limit: MAX_PACKET });
+        }
+        out.put_slice(&packed);
+        Ok(())
+    }
+
+    /// The userinfo, without compression and quotes; see [`InfoString`](crate::quake3::InfoString) for its pairs.
+    ///
+    /// # Errors
+    /// When it is compressed and the coding is broken or claims more than 16,384 bytes, the engines' own limit.
+    /// Offsets count from the first byte after the command and its blank.
+    pub fn userinfo(&self) -> Result<Bytes, ParseError> {
+        let packed = match self {
+            Self::Compressed(packed) => packed,
+            Self::Plain(userinfo) => return Ok(Bytes::copy_from_slice(userinfo)),
+        };
+        let text = Bytes::from(huffman::decompress(packed, MAX_MESSAGE)?);
+        // As the tokenizer reads one argument: from a quote to the next one.
+        let argument = text.trim_ascii_start();
+        let argument = match argument.strip_prefix(b"\"") {
+            Some(quoted) => quoted.split(|&byte| byte == b'"').next(),
+            None => argument.split(|&byte| byte <= b' ').next(),
+        };
+        Ok(share(&text, argument.unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hear(query: &mut ConnectQuery, body: &str) -> Verdict<Answered> {
+        query.receive(&[b"\xff\xff\xff\xff", body.as_bytes()].concat())
+    }
+
+    fn sent(query: &mut ConnectQuery) -> Vec<u8> {
+        let mut out = Vec::new();
+        query.request(&mut out);
+        out.split_off(4)
+    }
+
+    #[test]
+    fn the_challenge_reply_must_quote_our_own_challenge_where_it_quotes_one() {
+        let after = |body: &str| hear(&mut ConnectQuery::new(7), body);
+        for ours in ["challengeResponse 5 7 71", "challengeResponse 5", "challenge !onNZ-PKot&\0d0"] {
+            assert_eq!(after(ours), Verdict::Next, "{ours}");
+        }
+        assert!(matches!(after("challengeResponse 5 8 71"), Verdict::Rejected(_)), "another client's");
+        assert!(matches!(after("challengeResponse 5;6"), Verdict::Rejected(_)), "no infostring can carry it");
+        assert!(matches!(after("connectResponse"), Verdict::Rejected(_)));
+        let refused = after("print\nGame mismatch: This is a Quake3Arena server\n");
+        let Verdict::Done(Err(refusal)) = refused else { panic!() };
+        assert_eq!(refusal.text.raw(), b"Game mismatch: This is a Quake3Arena server\n");
+        // openmohaa, code/server/sv_client.c.
+        let Verdict::Done(Err(refusal)) = after("droperror\nServer is full\n") else { panic!() };
+        assert_eq!(refusal.text.raw(), b"Server is full\n");
+    }
+
+    #[test]
+    fn the_reply_to_connect_must_quote_the_challenge_where_it_quotes_one() {
+        let mut query = ConnectQuery::new(7);
+        hear(&mut query, "challengeResponse 5 7 71");
+        assert!(matches!(hear(&mut query, "connectResponse 6"), Verdict::Rejected(_)));
+        assert!(matches!(hear(&mut query, "challengeResponse 5 7 71"), Verdict::Rejected(_)));
+        for (body, verification) in
+            [("connectResponse 5", Verification::Verified), ("connectResponse", Verification::Unverified)]
+        {
+            let Verdict::Done(Ok(connected)) = hear(&mut query, body) else { panic!("{body}") };
+            assert_eq!(connected.verification, verification);
+        }
+    }
+
+    #[test]
+    fn the_longest_challenge_fits_beside_the_longest_userinfo() {
+        let longest = "x".repeat(48);
+        for reply in [format!("challengeResponse {longest} 7 4294967295"), format!("challenge {longest}\0")] {
+            let mut query = ConnectQuery::new(u64::MAX - 0xFFFF_FFF8).with("k", &"v".repeat(920)).unwrap();
+            assert!(query.clone().with("l", "").is_err(), "full");
+            assert!(matches!(hear(&mut query, &reply), Verdict::Rejected(_)) || !sent(&mut query).is_empty());
+        }
+        let mut query = ConnectQuery::new(7);
+        assert!(matches!(hear(&mut query, &format!("challengeResponse {longest}x")), Verdict::Rejected(_)));
+    }
+
+    #[test]
+    fn a_game_of_two_words_is_not_sent() {
+        assert_eq!(sent(&mut ConnectQuery::new(u64::MAX)), b"getchallenge 2147483647");
+        assert_eq!(sent(&mut ConnectQuery::new(1).with_game("two words")), b"getchallenge 1");
+    }
+
+    #[test]
+    fn darkplaces_gets_a_plain_connect() {
+        let mut query = ConnectQuery::new(7).with("name", "Ann").unwrap();
+        hear(&mut query, "challenge !onNZ-PKot&\0");
+        assert_eq!(
+            sent(&mut query),
+            br"connect\name\Ann\protocol\darkplaces 3\protocols\DP7\challenge\!onNZ-PKot&"
+        );
+    }
+}

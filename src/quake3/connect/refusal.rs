@@ -8,10 +8,10 @@ use crate::model::{Charset, Colours, Style, Text};
 /// A server's refusal of `getchallenge` or `connect`.
 ///
 /// ```
-/// use queryport::quake3::{Reason, Refusal};
+/// use queryport::quake3::{RefusalReason, Refusal};
 ///
 /// let refusal = Refusal::new(&b"Server uses protocol version 71 (yours is 0).\n"[..]);
-/// assert_eq!(refusal.reason(), Reason::WrongProtocol);
+/// assert_eq!(refusal.reason(), RefusalReason::WrongProtocol);
 /// assert_eq!(refusal.to_string(), "the server refused: Server uses protocol version 71 (yours is 0).");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -25,16 +25,16 @@ pub struct Refusal {
 /// What a refusal's words are known to mean. Servers of other games and languages have others.
 ///
 /// ```
-/// use queryport::quake3::{Reason, Refusal};
+/// use queryport::quake3::{RefusalReason, Refusal};
 ///
 /// match Refusal::new(&b"Server is full.\n"[..]).reason() {
-///     Reason::ServerFull => println!("try again later"),
+///     RefusalReason::ServerFull => println!("try again later"),
 ///     other => panic!("{other:?}"),
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum RefusalReason {
     /// No player slot is free.
     ServerFull,
     /// The `protocol` of the userinfo is not the server's.
@@ -55,17 +55,17 @@ pub enum Reason {
 
 /// Beginnings of known refusals, in lower case (ioquake3, Quake III Arena and DarkPlaces sources; the protocol
 /// and game lines also recorded from OpenArena).
-const KNOWN: [(&[&str], Reason); 7] = [
-    (&["server is full", "server full"], Reason::ServerFull),
+const KNOWN: [(&[&str], RefusalReason); 7] = [
+    (&["server is full", "server full"], RefusalReason::ServerFull),
     (
         &["server uses protocol version", "error: protocol mismatch", "wrong game version"],
-        Reason::WrongProtocol,
+        RefusalReason::WrongProtocol,
     ),
-    (&["game mismatch"], Reason::WrongGame),
-    (&["no or bad challenge", "invalid challenge"], Reason::BadChallenge),
-    (&["invalid password", "password"], Reason::Password),
-    (&["you are banned", "you're banned", "banned"], Reason::Banned),
-    (&["server is for high pings only", "server is for low pings only"], Reason::Ping),
+    (&["game mismatch"], RefusalReason::WrongGame),
+    (&["no or bad challenge", "invalid challenge"], RefusalReason::BadChallenge),
+    (&["invalid password", "password"], RefusalReason::Password),
+    (&["you are banned", "you're banned", "banned"], RefusalReason::Banned),
+    (&["server is for high pings only", "server is for low pings only"], RefusalReason::Ping),
 ];
 
 impl Refusal {
@@ -78,12 +78,12 @@ impl Refusal {
 
     /// What the words are known to mean.
     #[must_use]
-    pub fn reason(&self) -> Reason {
+    pub fn reason(&self) -> RefusalReason {
         // Some servers print colour codes, a mark for the client's dialog or blank lines first.
         let plain = self.text.plain().to_lowercase();
         let plain = without_mark(&plain);
         let known = KNOWN.iter().find(|(texts, _)| texts.iter().any(|text| plain.starts_with(text)));
-        known.map_or(Reason::Other, |(_, reason)| *reason)
+        known.map_or(RefusalReason::Other, |(_, reason)| *reason)
     }
 }
 
@@ -108,19 +108,19 @@ mod tests {
     #[test]
     fn known_words_have_a_meaning() {
         for (text, reason) in [
-            ("Server is full.\n", Reason::ServerFull),
-            ("^1Server is full.\n", Reason::ServerFull),
+            ("Server is full.\n", RefusalReason::ServerFull),
+            ("^1Server is full.\n", RefusalReason::ServerFull),
             // etlegacy, src/server/sv_client.c.
-            ("[err_dialog]No or bad challenge for address.\n", Reason::BadChallenge),
-            ("[err_dialog]Server is for high pings only\n", Reason::Ping),
-            ("[err_dialog", Reason::Other),
-            ("Game mismatch: This is a Quake3Arena server\n", Reason::WrongGame),
-            ("No or bad challenge for your address.\n", Reason::BadChallenge),
-            ("Invalid password\n", Reason::Password),
-            ("You are banned from this server.\n", Reason::Banned),
-            ("Server is for high pings only\n", Reason::Ping),
-            ("Reconnect rejected by game", Reason::Other),
-            ("", Reason::Other),
+            ("[err_dialog]No or bad challenge for address.\n", RefusalReason::BadChallenge),
+            ("[err_dialog]Server is for high pings only\n", RefusalReason::Ping),
+            ("[err_dialog", RefusalReason::Other),
+            ("Game mismatch: This is a Quake3Arena server\n", RefusalReason::WrongGame),
+            ("No or bad challenge for your address.\n", RefusalReason::BadChallenge),
+            ("Invalid password\n", RefusalReason::Password),
+            ("You are banned from this server.\n", RefusalReason::Banned),
+            ("Server is for high pings only\n", RefusalReason::Ping),
+            ("Reconnect rejected by game", RefusalReason::Other),
+            ("", RefusalReason::Other),
         ] {
             assert_eq!(Refusal::new(text.as_bytes()).reason(), reason, "{text:?}");
         }

@@ -1,4 +1,4 @@
-//! Master servers: who keeps the list of servers, how servers come onto it, and how clients get it.
+//! Master servers: heartbeat, registration, list.
 //!
 //! ```text
 //!  server                      master                        client
@@ -39,20 +39,389 @@
 //!
 //! A client's side is [`Quake3List`](crate::lists::Quake3List), a game server's [`Announcer`](crate::serve::Announcer), a master's [`Master`].
 
-mod description;
 mod games;
-mod list_writer;
-#[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
-mod master;
-mod options;
 mod outbox;
 mod registry;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use self::games::{Description, Name, Tag, name};
+pub(crate) use self::games::{check_status, check_tag, encode_heartbeat};
+use self::outbox::{Outbox, Sending};
+use self::registry::{BYTES_PER_SERVER, Entry, Listing, Registry};
+use super::wire::infostring::InfoString;
+pub use super::wire::list::ListRequest;
+use super::wire::request::{self, Command, Request};
+use super::wire::response::Response;
+use crate::address::Scope;
+use crate::address::canonical;
+use crate::limits::Limits;
+use crate::options::Detail;
+use crate::protocol::Protocol;
+use crate::secret::Secret;
+use crate::secret::TokenIssuer;
+use crate::session::{Handled, Machine, Transmit};
+
+/// A challenge is valid for one to two of these.
+const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);
+/// How often expired servers are removed. They are left out of lists before that.
+const SWEEP: Duration = Duration::from_secs(10);
+/// Requests to servers that may wait to be sent.
+const MAX_REQUESTS: usize = 256;
+/// Events that may wait to be taken; the oldest goes.
+const MAX_EVENTS: usize = 256;
+/// Length of a challenge, in bytes: as much as the heartbeat's length allows (dpmaster has the same range).
+const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE;
+/// Bytes of a `getinfo` before its challenge.
+const HEAD: usize = 12;
+
+/// A master server. Pure: the caller owns the socket and the clock.
+///
+/// The verbs are those of every [state machine](crate::session) of the crate; [`Self::poll_event`] gives what happened.
+///
+/// Nothing is kept of a server that has not proved its address: the challenge in the master's `getinfo` is a keyed hash
+/// of address, time and heartbeat tag, and the `infoResponse` that quotes it is checked by computing it again. Forged
+/// heartbeats cost the master a datagram, no longer than they are, and no memory.
+///
+/// ```
+/// use std::time::Instant;
+/// use queryport::session::Machine;
+/// use queryport::quake3::master::{Master, MasterEvent, Options};
+/// use queryport::Secret;
+///
+/// # #[allow(clippy::disallowed_methods)]
+/// let now = Instant::now();
+/// let server = "192.0.2.1:27960".parse()?;
+/// let mut master = Master::new(Secret::new([7; 16]), Options::default(), now);
+///
+/// master.handle_datagram(now, server, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
+/// let mut getinfo = Vec::new();
+/// assert_eq!(master.poll_transmit(now, &mut getinfo).unwrap().to, server);
+///
+/// let challenge = String::from_utf8_lossy(&getinfo[12..]);
+/// let info = format!(
+///     "\u{1}infoResponse\n\\gamename\\Nexuiz\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\{challenge}"
+/// );
+/// master.handle_datagram(now, server, &[b"\xff\xff\xff\xff", info.as_bytes()].concat());
+/// assert_eq!(master.poll_event(), Some(MasterEvent::Listed(server)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Master {
+    options: Options,
+    tokens: TokenIssuer,
+    /// The latest time seen.
+    now: Instant,
+    next_sweep: Instant,
+    servers: Registry,
+    requests: VecDeque<GetInfo>,
+    lists: Outbox,
+    events: VecDeque<MasterEvent>,
+    stats: MasterStats,
+}
+
+/// A server to be asked, and the challenge with its length.
+type GetInfo = (SocketAddr, [u8; request::CHALLENGE], usize);
+
+/// Something that happened to the list.
+///
+/// ```
+/// use queryport::quake3::master::{Master, MasterEvent};
+///
+/// fn report(master: &mut Master) {
+///     while let Some(event) = master.poll_event() {
+///         match event {
+///             MasterEvent::Listed(server) => println!("listed {server}"),
+///             MasterEvent::Expired(server) => println!("expired {server}"),
+///             _ => {}
+///         }
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MasterEvent {
+    /// A server proved its address and is listed from now on.
+    Listed(SocketAddr),
+    /// A server has not proved its address for [`Options::lifetime`] and is listed no more.
+    Expired(SocketAddr),
+}
+
+/// Counters of a master.
+///
+/// ```
+/// use queryport::quake3::master::MasterStats;
+///
+/// assert_eq!(MasterStats::default().heartbeats, 0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct MasterStats {
+    /// Heartbeats that were answered with `getinfo`.
+    pub heartbeats: u64,
+    /// Heartbeats that were not: an unknown tag, an address out of scope, a full table or too many servers of that address,
+    /// shorter than the `getinfo`, or too many requests waiting.
+    pub heartbeats_refused: u64,
+    /// Descriptions that listed a server or renewed its entry.
+    pub listed: u64,
+    /// Descriptions without a challenge issued to that address in the last seconds: forged, replayed or late.
+    pub unproved: u64,
+    /// Descriptions that lack something, or of a game that is not listed.
+    pub unusable: u64,
+    /// Descriptions that came when the table was full, or that address had too many servers.
+    pub no_room: u64,
+    /// Requests for lists that were answered.
+    pub lists: u64,
+    /// Requests for lists that were not: too many of that source or in all, or of a game that is not listed.
+    pub lists_refused: u64,
+    /// Other datagrams.
+    pub ignored: u64,
+}
+
+impl Master {
+    /// `secret`: sixteen bytes nobody else can guess. `now`: the caller's clock.
+    #[must_use]
+    pub fn new(secret: Secret, options: Options, now: Instant) -> Self {
+        Self {
+            tokens: TokenIssuer::new(secret, CHALLENGE_WINDOW, now),
+            now,
+            next_sweep: after(now, SWEEP),
+            servers: Registry::new(options.max_servers, options.max_per_address),
+            requests: VecDeque::new(),
+            lists: Outbox::new(
+                secret,
+                (options.lists_in_a_row, options.list_decay),
+                options.list_bytes_per_second,
+            ),
+            events: VecDeque::new(),
+            stats: MasterStats::default(),
+            options,
+        }
+    }
+}
+
+impl Machine for Master {
+    /// Appends the next datagram to `out` and says where it goes; `None` when there is none, or not yet: lists are
+    /// paced, see [`Self::poll_timeout`].
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        self.now = self.now.max(now);
+        let before = out.len();
+        let to = match self.requests.pop_front() {
+            Some((server, challenge, length)) => {
+                // Our challenges hold letters and digits.
+                Request::new(Command::GetInfo { challenge: challenge.get(..length) }).put(out);
+                server
+            }
+            None => self.lists.write(&self.servers, now, out)?,
+        };
+        Some(Transmit { to, len: out.len().saturating_sub(before) })
+    }
+
+    /// Takes a datagram that arrived.
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+        self.now = self.now.max(now);
+        let from = canonical(from);
+        let request = Request::parse(datagram).map(|request| request.command);
+        let counter = match request {
+            _ if !Scope::Any.admits(from) => {
+                self.stats.ignored = self.stats.ignored.saturating_add(1);
+                return Handled::Refused;
+            }
+            Ok(Command::Heartbeat { tag }) => match self.ask(now, from, tag, datagram.len()) {
+                Some(()) => &mut self.stats.heartbeats,
+                None => &mut self.stats.heartbeats_refused,
+            },
+            Ok(Command::GetServers(request)) => match self.send_list(now, from, &request) {
+                Some(()) => &mut self.stats.lists,
+                None => &mut self.stats.lists_refused,
+            },
+            _ => match Response::parse(datagram, &Limits::default()) {
+                Ok(response) if response.detail() == Detail::Short => {
+                    let counter = self.list(now, from, response.info());
+                    *counter = counter.saturating_add(1);
+                    return Handled::Reply;
+                }
+                _ => {
+                    self.stats.ignored = self.stats.ignored.saturating_add(1);
+                    return Handled::Ignored;
+                }
+            },
+        };
+        *counter = counter.saturating_add(1);
+        Handled::Request(Protocol::Quake3)
+    }
+
+    /// `None` when nothing is due. Lists are paced.
+    fn poll_timeout(&self) -> Option<Instant> {
+        let request = (!self.requests.is_empty()).then_some(self.now);
+        let sweep = (self.servers.len() > 0).then_some(self.next_sweep);
+        [request, self.lists.ready_at(self.now), sweep].into_iter().flatten().min()
+    }
+
+    /// Lets time pass: removes the servers that have expired. Early or repeated calls are harmless.
+    fn handle_timeout(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+        if now >= self.next_sweep {
+            self.next_sweep = after(now, SWEEP);
+            let events = &mut self.events;
+            self.servers.expire(now, |server| push_event(events, MasterEvent::Expired(server)));
+        }
+    }
+}
+
+impl Master {
+    /// What happened to the list since the last call, oldest first: take it after each datagram and timeout. Of events that nobody takes, the latest 256 are
+    /// kept.
+    pub fn poll_event(&mut self) -> Option<MasterEvent> {
+        self.events.pop_front()
+    }
+
+    /// Every listed server, sorted by address.
+    pub fn servers(&self) -> impl Iterator<Item = SocketAddr> {
+        self.servers.servers()
+    }
+
+    /// Counters so far.
+    #[must_use]
+    pub const fn stats(&self) -> MasterStats {
+        self.stats
+    }
+
+    /// Most memory this master can come to hold with its options, in bytes, whatever arrives.
+    #[must_use]
+    pub fn memory_bound(&self) -> usize {
+        let servers = self.options.max_servers.saturating_mul(BYTES_PER_SERVER);
+        // Queues grow by doubling.
+        let queues = MAX_REQUESTS
+            .saturating_mul(size_of::<GetInfo>())
+            .saturating_add(MAX_EVENTS.saturating_mul(size_of::<MasterEvent>()))
+            .saturating_mul(2);
+        servers.saturating_add(outbox::BYTES).saturating_add(queues).saturating_add(size_of::<Self>())
+    }
+
+    /// A heartbeat: asks the server for its description. `None`: it is refused.
+    fn ask(&mut self, now: Instant, server: SocketAddr, tag: &[u8], length: usize) -> Option<()> {
+        let (_, tag) = games::tags(&self.options.tags).find(|(known, _)| known.as_bytes() == tag)?;
+        let challenge = request::challenge(self.tokens.issue_for(now, server, tag.index));
+        // Never more bytes than the heartbeat had, which may be forged.
+        let length = length.checked_sub(HEAD)?.min(*CHALLENGE.end());
+        let room = self.requests.len() < MAX_REQUESTS
+            && matches!(self.servers.check(server), Listing::New | Listing::Renewed);
+        (self.options.scope.admits(server) && CHALLENGE.contains(&length) && room)
+            .then(|| self.requests.push_back((server, challenge, length)))
+    }
+
+    /// A request for the list. `None`: it is refused.
+    fn send_list(&mut self, now: Instant, client: SocketAddr, request: &ListRequest<'_>) -> Option<()> {
+        // A source that had its share costs no look-up.
+        let has_game = !request.extended || request.game.is_some();
+        let source = has_game.then(|| self.lists.admit(now, client)).flatten()?;
+        let sending = Sending::new((client, source), request, &self.servers)?;
+        let taken = sending.game.is_none_or(|game| self.options.accepts(game));
+        (taken && self.lists.push(sending)).then_some(())
+    }
+
+    /// A description: lists the server when it quotes a challenge that was issued to its address. Returns the counter
+    /// of what became of it.
+    fn list(&mut self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> &mut u64 {
+        let Some(tag) = self.proved_tag(now, server, info) else { return &mut self.stats.unproved };
+        let described = Description::read(info, tag.game).ok();
+        let taken = described.filter(|described| self.options.accepts(described.game));
+        let Some(description) = taken else { return &mut self.stats.unusable };
+        let expires = after(now, self.options.lifetime);
+        match self.servers.list(server, Entry { expires, anonymous: tag.game.is_some(), description }) {
+            Listing::New => push_event(&mut self.events, MasterEvent::Listed(server)),
+            Listing::Renewed => {}
+            Listing::Full | Listing::TooMany => return &mut self.stats.no_room,
+        }
+        &mut self.stats.listed
+    }
+
+    /// The tag of the heartbeat that the quoted challenge was issued for.
+    fn proved_tag(&self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> Option<Tag<'_>> {
+        let quoted = info.get("challenge").filter(|quoted| CHALLENGE.contains(&quoted.len()))?;
+        let is_ours = |token| request::challenge(token).starts_with(quoted);
+        let mut tags = games::tags(&self.options.tags).map(|(_, tag)| tag);
+        let tag = tags.find(|tag| self.tokens.verify_for(now, server, tag.index, is_ours));
+        tag.filter(|_| self.options.scope.admits(server))
+    }
+}
+
+/// How a master behaves. The defaults are dpmaster's where it has the same setting.
+///
+/// ```
+/// use queryport::quake3::master::Options;
+///
+/// let mut options = Options::default();
+/// options.max_servers = 1000;
+/// assert_eq!(options.max_per_address, 32);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// Most servers listed at a time; default 16,384. Further ones are refused, those listed stay.
+    pub max_servers: usize,
+    /// Most servers of one IPv4 address or one IPv6 /64; default 32.
+    pub max_per_address: usize,
+    /// How long a server stays listed after it proved its address; default 15 min.
+    pub lifetime: Duration,
+    /// Which addresses may be listed; default [`Scope::Lan`]: all but the machine itself.
+    pub scope: Scope,
+    /// The games whose servers are listed, empty for all; default empty.
+    pub only: Vec<String>,
+    /// Games whose servers are not listed; default empty.
+    pub except: Vec<String>,
+    /// Further heartbeat tags and the games they stand for, beside `DarkPlaces`, `QuakeArena-1`, `Wolfenstein-1` and
+    /// `EnemyTerritory-1`. A tag needs five letters: a master must not answer a heartbeat with a longer datagram.
+    pub tags: Vec<(String, String)>,
+    /// Lists that one IPv4 address or IPv6 /64 gets in a row; default 4.
+    pub lists_in_a_row: u16,
+    /// How long it waits for the next one after that; default 3 s.
+    pub list_decay: Duration,
+    /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. The sender of a request can
+    /// be forged and the list is thousands of times longer: this bounds what a master can be made to send to a victim. When
+    /// more is asked for, each request has the same chance to get its list.
+    pub list_bytes_per_second: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_servers: 16_384,
+            max_per_address: 32,
+            lifetime: Duration::from_secs(15 * 60),
+            scope: Scope::default(),
+            only: Vec::new(),
+            except: Vec::new(),
+            tags: Vec::new(),
+            lists_in_a_row: 4,
+            list_decay: Duration::from_secs(3),
+            list_bytes_per_second: 4 * 1024 * 1024,
+        }
+    }
+}
+
+impl Options {
+    /// Whether servers of a game are listed.
+    fn accepts(&self, game: Name) -> bool {
+        let is_in = |games: &[String]| games.iter().any(|known| name(known.as_bytes()) == Some(game));
+        (self.only.is_empty() || is_in(&self.only)) && !is_in(&self.except)
+    }
+}
+
+fn push_event(events: &mut VecDeque<MasterEvent>, event: MasterEvent) {
+    if events.len() >= MAX_EVENTS {
+        events.pop_front();
+    }
+    events.push_back(event);
+}
+
+fn after(now: Instant, wait: Duration) -> Instant {
+    now.checked_add(wait).unwrap_or(now)
+}
+
 #[cfg(test)]
 mod tests;
-
-pub use super::wire::get_servers::ListRequest;
-pub(crate) use description::{check_status, check_tag, encode_heartbeat};
-pub use games::Policy;
-pub use list_writer::list;
-pub use master::{Master, MasterEvent, MasterStats};
-pub use options::Options;

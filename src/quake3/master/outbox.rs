@@ -4,15 +4,12 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::description::Name;
-use super::games;
-use super::list_writer::PartWriter;
-use super::options::Options;
+use super::games::{self, Name, name};
 use super::registry::{Entry, Registry};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::bucket::{Sketch, key};
 use crate::model::Occupancy;
-use crate::quake3::wire::get_servers::ListRequest;
+use crate::quake3::wire::list::{ListRequest, MAX_PART, PartWriter};
 use crate::secret::Secret;
 
 /// Lists that are being sent or wait for that.
@@ -20,11 +17,9 @@ const MAX_LISTS: usize = 64;
 /// Lists being sent at a time, in turn: the others wait, so that these are completed.
 const ACTIVE: usize = 4;
 /// Lists that wait.
-const WAITING: u64 = 60;
+const WAITING: u64 = (MAX_LISTS - ACTIVE) as u64;
 /// Most bytes sent at once: about 46 datagrams, which a receiver's usual buffer of 208 KiB holds.
 const BURST: u64 = 64 * 1024;
-/// Most bytes of one datagram of a list.
-const MAX_PART: u64 = 1400;
 /// Bytes of an IPv4 address in a list.
 const ADDRESS: u64 = 7;
 
@@ -39,7 +34,8 @@ pub(super) struct Sending {
     /// The key of the client's source.
     source: u64,
     extended: bool,
-    game: Option<Name>,
+    /// The game asked for, where it is known.
+    pub(super) game: Option<Name>,
     protocol: i32,
     empty: bool,
     full: bool,
@@ -59,11 +55,11 @@ impl Sending {
     ) -> Option<Self> {
         // Without a game's name: by the protocol number, or as the first such server's heartbeat says.
         let game = match request.game.or_else(|| games::by_protocol(request.protocol).map(str::as_bytes)) {
-            Some(game) => Some(Name::new(game)?),
+            Some(game) => Some(name(game)?),
             None => registry.anonymous_game(request.protocol),
         };
-        let all = game.is_some_and(|game| game.as_bytes() == games::ALWAYS_ALL);
-        let game_type = request.game_type.map(|text| Name::new(text).ok_or(())).transpose().ok()?;
+        let all = game == name(games::ALWAYS_ALL);
+        let game_type = request.game_type.map(|text| name(text).ok_or(())).transpose().ok()?;
         Some(Self {
             to,
             source,
@@ -77,11 +73,6 @@ impl Sending {
             game_type,
             after: None,
         })
-    }
-
-    /// The game asked for, where it is known.
-    pub(super) fn game(&self) -> Option<&[u8]> {
-        self.game.as_ref().map(Name::as_bytes)
     }
 
     /// Whether some of it was sent.
@@ -113,11 +104,7 @@ impl Sending {
             }
             self.after = Some(server);
         }
-        let ended = rest && part.end();
-        if !ended {
-            part.close();
-        }
-        (ended, visited)
+        (part.end(rest), visited)
     }
 }
 
@@ -137,15 +124,16 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn new(secret: Secret, options: &Options) -> Self {
-        let decay = options.list_decay.max(Duration::from_millis(1));
+    /// `per_source`: lists in a row, and how long each counts. `bytes`: most of them in a second.
+    pub(super) fn new(secret: Secret, (in_a_row, decay): (u16, Duration), bytes: u32) -> Self {
+        let decay = decay.max(Duration::from_millis(1));
         Self {
             lists: VecDeque::new(),
-            rate: Rate::per_second(u64::from(options.list_bytes_per_second).max(BURST), BURST),
+            rate: Rate::per_second(u64::from(bytes).max(BURST), BURST),
             sent: LeakyBucket::default(),
             secret,
             sources: Sketch::default(),
-            lists_rate: Rate::every(decay, options.lists_in_a_row.into()),
+            lists_rate: Rate::every(decay, in_a_row.into()),
         }
     }
 
@@ -202,6 +190,6 @@ impl Outbox {
 
     /// The earliest moment for the next datagram, where there is one: `now` or later.
     pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
-        (!self.lists.is_empty()).then(|| self.sent.ready_at(now, &self.rate, MAX_PART))
+        (!self.lists.is_empty()).then(|| self.sent.ready_at(now, &self.rate, MAX_PART as u64))
     }
 }

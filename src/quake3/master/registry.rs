@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Bound;
 use std::time::Instant;
 
-use super::description::{Description, Name};
+use super::games::{Description, Name};
 use crate::address::network;
 
 /// Most memory one listed server can take: its keys and its entry are 296 bytes at most, and a node of a tree may be half
@@ -144,7 +144,7 @@ const LOWEST: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0)
 
 fn group(game: &Name, protocol: i32) -> Group {
     let mut hasher = DefaultHasher::new();
-    (game.as_bytes(), protocol).hash(&mut hasher);
+    (game, protocol).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -159,6 +159,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::quake3::master::games::name;
     use crate::quake3::wire::infostring::InfoString;
 
     fn entry(expires: Instant) -> Entry {
@@ -225,7 +226,7 @@ mod tests {
         }
         // A server that changes its game is no longer found under the old one.
         registry.list(at("192.0.2.0:1"), described("c", 9, true));
-        let name = |game: &str| Name::new(game.as_bytes()).unwrap();
+        let name = |game: &str| name(game.as_bytes()).unwrap();
         let of =
             |game, protocol, after| registry.of_game(name(game), protocol, after).map(|(server, _)| server);
         assert_eq!(

@@ -14,17 +14,329 @@
 //! DarkPlaces' signed form keeps the password secret.
 
 mod answer;
-mod error;
-mod pace;
 mod password;
-mod print;
-mod query;
-#[cfg(feature = "secure-rcon")]
-mod signature;
 
-pub use answer::RconAnswer;
-pub use error::RconError;
-pub use pace::RconPace;
-pub use password::Password;
-pub use print::print;
-pub use query::RconQuery;
+#[cfg(feature = "secure-rcon")]
+use std::time::Duration;
+
+pub use self::answer::{RconAnswer, RconError};
+pub use self::password::Password;
+use super::wire::rcon::RconRequest;
+#[cfg(feature = "secure-rcon")]
+use super::wire::rcon::SecureRconRequest;
+use super::wire::reply::Reply;
+use super::wire::request::{Command, Request};
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::model::{Charset, Colours, Style, Text};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
+
+/// How the password is sent to the server.
+///
+/// ```
+/// use queryport::quake3::RconMode;
+///
+/// assert_eq!(RconMode::default(), RconMode::Plain);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum RconMode {
+    /// In plain text: every server.
+    #[default]
+    Plain,
+    /// In plain text and quotes, so that it may hold blanks: Quake3e, CoD4x. See [`RconRequest::quoted`].
+    Quoted,
+    /// As a signature over the command and this machine's time, which must agree with the server's within 5 s:
+    /// DarkPlaces.
+    #[cfg(feature = "secure-rcon")]
+    Time,
+    /// As a signature over the command and a challenge, which is asked for first: two exchanges, no clock. DarkPlaces.
+    #[cfg(feature = "secure-rcon")]
+    Challenge,
+}
+
+/// Sends one console command and collects its output, until the server has been quiet for
+/// [`Timing::quiet`](crate::session::Timing::quiet).
+///
+/// A command is sent once, whatever retries are allowed: an answer may be lost after the command was run, and not
+/// every command may run twice. [`Self::repeatable`] allows retries.
+///
+/// ```
+/// use queryport::Limits;
+/// use queryport::quake3::{Password, RconError, RconMode, RconQuery};
+/// use queryport::session::{Conversation, Verdict};
+///
+/// let mut query = RconQuery::new(Password::new("secret"), "status", RconMode::Plain, &Limits::default())?;
+/// let verdict = query.receive(b"\xff\xff\xff\xffprint\nBad rconpassword.\n");
+/// assert_eq!(verdict, Verdict::Done(Err(RconError::BadPassword)));
+/// # Ok::<(), queryport::EncodeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RconQuery {
+    password: Password,
+    command: Vec<u8>,
+    mode: RconMode,
+    /// The time, or the server's challenge once it has arrived.
+    nonce: Option<Vec<u8>>,
+    repeatable: bool,
+    limits: Limits,
+    /// The output so far.
+    text: Vec<u8>,
+    datagrams: u16,
+    dark_places: bool,
+}
+
+impl RconQuery {
+    /// One command.
+    ///
+    /// # Errors
+    /// [`EncodeError::Forbidden`] for a password with a quote or a control byte in it, [`RconMode::Plain`] also for one with a
+    /// blank, `;` or a comment, and for a command with a line end; [`EncodeError::Empty`] without a password;
+    /// [`EncodeError::TooLong`] for more than servers read.
+    pub fn new(
+        password: Password,
+        command: &str,
+        mode: RconMode,
+        limits: &Limits,
+    ) -> Result<Self, EncodeError> {
+        let (command, quoted) = (command.as_bytes().to_vec(), mode != RconMode::Plain);
+        RconRequest { password: password.as_bytes(), command: &command, quoted }.check()?;
+        Ok(Self {
+            password,
+            command,
+            mode,
+            nonce: None,
+            repeatable: false,
+            limits: *limits,
+            text: Vec::new(),
+            datagrams: 0,
+            dark_places: false,
+        })
+    }
+
+    /// The time to sign in [`RconMode::Time`], by the caller's clock, which may differ from the server's by
+    /// `rcon_secure_maxdiff` (5 s). Without it, the query asks for a challenge. Feature `secure-rcon`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use queryport::Limits;
+    /// use queryport::quake3::{Password, RconMode, RconQuery};
+    /// use queryport::session::Conversation;
+    ///
+    /// let since_1970 = Duration::from_micros(1_700_000_000_000_123);
+    /// let (password, limits) = (Password::new("secret"), Limits::default());
+    /// let mut query = RconQuery::new(password, "status", RconMode::Time, &limits)?.at(since_1970);
+    /// let mut datagram = Vec::new();
+    /// query.request(&mut datagram);
+    /// assert!(datagram.starts_with(b"\xff\xff\xff\xffsrcon HMAC-MD4 TIME \xc6\xcf\x6c\x6a"));
+    /// assert!(datagram.ends_with(b" 1700000000.000123 status"));
+    /// # Ok::<(), queryport::EncodeError>(())
+    /// ```
+    #[cfg(feature = "secure-rcon")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "secure-rcon")))]
+    #[must_use]
+    pub fn at(mut self, since_1970: Duration) -> Self {
+        let time = || format!("{}.{:06}", since_1970.as_secs(), since_1970.subsec_micros()).into_bytes();
+        self.nonce = (self.mode == RconMode::Time).then(time);
+        self
+    }
+
+    /// Lets the session send a command that is not signed again when no answer comes.
+    #[must_use]
+    pub const fn repeatable(mut self) -> Self {
+        self.repeatable = true;
+        self
+    }
+
+    fn is_signed(&self) -> bool {
+        !matches!(self.mode, RconMode::Plain | RconMode::Quoted)
+    }
+
+    fn finish(&mut self, is_cut: bool) -> RconAnswer {
+        let colours = if self.dark_places { Colours::DarkPlaces } else { Colours::Caret };
+        let style = Style::new(Charset::Utf8OrWindows1252, colours);
+        let text = Text::new(std::mem::take(&mut self.text), style);
+        RconAnswer { text, datagrams: self.datagrams, is_cut }
+    }
+}
+
+impl Conversation for RconQuery {
+    type Answer = Result<RconAnswer, RconError>;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        let (password, command) = (self.password.as_bytes(), &self.command[..]);
+        let command = match (self.is_signed(), &self.nonce) {
+            (false, _) => {
+                let quoted = self.mode == RconMode::Quoted;
+                Command::Rcon(RconRequest { password, command, quoted })
+            }
+            #[cfg(feature = "secure-rcon")]
+            (true, Some(nonce)) => {
+                let signed = [nonce, &b" "[..], command].concat();
+                let timed = self.mode == RconMode::Time;
+                let request = SecureRconRequest::sign(timed, &self.password, &signed);
+                return Request::new(Command::SecureRcon(request)).put(out);
+            }
+            (true, _) => Command::GetChallenge { client: None, game: None },
+        };
+        Request::new(command).put(out);
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
+        let unexpected = |what| Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(what), 4));
+        let asks = self.is_signed() && self.nonce.is_none();
+        let (text, dark_places) = match Reply::parse(datagram) {
+            Ok(Reply::Challenge { challenge, .. }) if asks => {
+                self.nonce = Some(challenge.to_vec());
+                #[cfg(feature = "secure-rcon")]
+                {
+                    self.mode = RconMode::Challenge;
+                }
+                return Verdict::Next;
+            }
+            Ok(Reply::Print { text, .. }) if asks => return Verdict::Done(Err(RconError::refused(text))),
+            Ok(Reply::Print { text, dark_places }) => (text, dark_places),
+            Ok(Reply::Rejected { text }) => return Verdict::Done(Err(RconError::refused(text))),
+            Ok(_) => return unexpected(if asks { "a challenge" } else { "print" }),
+            Err(error) => return Verdict::Rejected(error),
+        };
+        if self.datagrams == 0 {
+            self.dark_places = dark_places;
+            if let Some(error) = RconError::from_text(text) {
+                return Verdict::Done(Err(error));
+            }
+        }
+        let length = self.text.len().saturating_add(text.len());
+        let limits = &self.limits;
+        if usize::from(self.datagrams) >= limits.max_fragments() || length > limits.max_answer_bytes() {
+            return Verdict::Done(Ok(self.finish(true)));
+        }
+        self.datagrams = self.datagrams.saturating_add(1);
+        self.text.extend_from_slice(text);
+        Verdict::Partial(Wait::Quiet)
+    }
+
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
+        // A challenge is valid once.
+        let repeatable = if self.is_signed() { self.nonce.is_none() } else { self.repeatable };
+        if self.datagrams > 0 {
+            // Without the quiet, the server was still printing.
+            OnTimeout::Done(Ok(self.finish(remaining == Remaining::Nothing)))
+        } else if repeatable || remaining == Remaining::Nothing {
+            // The session's own error says more: unreachable, or what was wrong with the last datagram.
+            OnTimeout::Retry
+        } else {
+            OnTimeout::Done(Err(RconError::NoAnswer))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query() -> RconQuery {
+        RconQuery::new(Password::new("x"), "map_restart", RconMode::Plain, &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn debug_output_shows_no_password() {
+        let query =
+            RconQuery::new(Password::new("hunter2"), "status", RconMode::Plain, &Limits::default()).unwrap();
+        let shown = format!("{query:?}");
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert!(!shown.contains("104, 117, 110"), "not as numbers either: {shown}");
+    }
+
+    #[test]
+    fn a_command_is_sent_once_unless_it_is_repeatable() {
+        assert_eq!(query().timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)));
+        assert_eq!(query().repeatable().timeout(Remaining::Retry), OnTimeout::Retry);
+    }
+
+    #[cfg(feature = "secure-rcon")]
+    #[test]
+    fn a_command_signed_with_a_challenge_asks_for_it_first() {
+        let password = Password::new("secret");
+        let mut query = RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
+        let mut out = Vec::new();
+        query.request(&mut out);
+        assert_eq!(out, b"\xff\xff\xff\xffgetchallenge");
+        assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Retry);
+        assert_eq!(query.receive(b"\xff\xff\xff\xffchallenge ABCDEFGHIJK\0"), Verdict::Next);
+        out.clear();
+        query.request(&mut out);
+        assert!(out.ends_with(b" ABCDEFGHIJK status"), "{out:?}");
+        assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)));
+        assert!(!format!("{query:?}").contains("secret"));
+    }
+
+    #[cfg(feature = "secure-rcon")]
+    #[test]
+    fn a_server_without_a_challenge_refuses_and_other_replies_are_rejected() {
+        let password = Password::new("secret");
+        let mut query = RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
+        for other in [&b"\xff\xff\xff\xffdisconnect"[..], b"\xff\xff\xff\xffstatusResponse\n", b"challenge x"]
+        {
+            assert!(matches!(query.receive(other), Verdict::Rejected(_)), "{}", other.escape_ascii());
+        }
+        for refusal in
+            [&b"\xff\xff\xff\xffprint\nyou are banned"[..], b"\xff\xff\xff\xffreject you are banned"]
+        {
+            let Verdict::Done(Err(error)) = query.receive(refusal) else { panic!() };
+            assert_eq!(error.to_string(), "the server refused: you are banned");
+        }
+    }
+
+    #[test]
+    fn pieces_are_joined_as_they_come() {
+        let collect = |bodies: &[&[u8]]| {
+            let mut query = query();
+            for body in bodies {
+                query.receive(&[b"\xff\xff\xff\xff", *body].concat());
+            }
+            query.timeout(Remaining::Step)
+        };
+        let OnTimeout::Done(Ok(answer)) = collect(&[b"print\nab", b"getinfo", b"print\nc\n"]) else {
+            panic!()
+        };
+        assert_eq!(
+            (answer.text.raw(), answer.datagrams, answer.text.style().colours),
+            (&b"abc\n"[..], 2, Colours::Caret)
+        );
+        assert_eq!(answer.lines().map(|line| line.plain().into_owned()).collect::<Vec<_>>(), ["abc"]);
+        let OnTimeout::Done(Ok(answer)) = collect(&[b"n^1x\n"]) else { panic!() };
+        assert_eq!(answer.text.style().colours, Colours::DarkPlaces);
+        assert_eq!(collect(&[b"getinfo"]), OnTimeout::Done(Err(RconError::NoAnswer)));
+    }
+
+    #[test]
+    fn a_lost_piece_is_not_noticed_and_a_copy_neither() {
+        let answer = |bodies: &[&[u8]], remaining| {
+            let mut query = query();
+            bodies.iter().for_each(|body| drop(query.receive(&[b"\xff\xff\xff\xffprint\n", *body].concat())));
+            let OnTimeout::Done(Ok(answer)) = query.timeout(remaining) else { panic!() };
+            (answer.text.raw().to_vec(), answer.datagrams, answer.is_cut)
+        };
+        assert_eq!(answer(&[b"1\n", b"2\n", b"3\n"], Remaining::Step), (b"1\n2\n3\n".to_vec(), 3, false));
+        assert_eq!(answer(&[b"1\n", b"3\n", b"3\n"], Remaining::Step), (b"1\n3\n3\n".to_vec(), 3, false));
+        assert_eq!(answer(&[b"1\n", b"2\n"], Remaining::Nothing), (b"1\n2\n".to_vec(), 2, true));
+    }
+
+    #[test]
+    fn endless_output_is_cut_off() {
+        let mut query = RconQuery::new(
+            Password::new("x"),
+            "status",
+            RconMode::Plain,
+            &Limits::default().with_max_answer_bytes(2048),
+        )
+        .unwrap();
+        let piece = [b"\xff\xff\xff\xffprint\n", &[b'x'; 1000][..]].concat();
+        assert_eq!(query.receive(&piece), Verdict::Partial(Wait::Quiet));
+        assert_eq!(query.receive(&piece), Verdict::Partial(Wait::Quiet));
+        let Verdict::Done(Ok(answer)) = query.receive(&piece) else { panic!() };
+        assert_eq!(answer.text.raw().len(), 2000);
+        assert!(answer.is_cut);
+    }
+}

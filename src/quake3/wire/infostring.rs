@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
-use bytes::BufMut;
+use nom::character::complete::char;
+use nom::combinator::{eof, not, opt};
+use nom::sequence::{separated_pair, terminated};
+use nom::{IResult, Parser};
 
+use super::line::{check, check_bytes, short_until};
 use crate::error::EncodeError;
-use crate::text::find::{self, Marks};
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub(crate) const MAX_INFO_STRING: usize = 1023;
@@ -41,95 +44,43 @@ impl<'a> InfoString<'a> {
 
     /// Every pair in order. A last key without a value comes with an empty one.
     pub fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        self.pairs()
-    }
-
-    /// [`Self::iter`] with a name.
-    pub(crate) fn pairs(self) -> Pairs<'a> {
-        let text = self.text();
-        Pairs { text, start: 0, separators: Marks::new(text) }
-    }
-
-    /// From the first key on.
-    fn text(self) -> &'a [u8] {
-        self.raw.strip_prefix(b"\\").unwrap_or(self.raw)
+        let mut rest = self.raw;
+        std::iter::from_fn(move || {
+            let (after, pair) = pair(rest).ok()?;
+            rest = after;
+            Some(pair)
+        })
     }
 
     /// Whether the last token is a key without a value, which a cut string ends with. A separator behind the last value
     /// opens a key that has not even a name.
     pub(crate) fn has_odd_key(self) -> bool {
-        let text = self.text();
+        let text = self.raw.strip_prefix(b"\\").unwrap_or(self.raw);
         !text.is_empty() && memchr::memchr_iter(b'\\', text).count().is_multiple_of(2)
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
     #[must_use]
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
-        if key.len() > find::LONGEST_KEY {
-            let is_it = |(each, _): &(&[u8], &[u8])| each.eq_ignore_ascii_case(key.as_bytes());
-            return self.pairs().find(is_it).map(|(_, value)| value);
-        }
-        let [value] = self.values([key]).0;
-        value
-    }
-
-    /// [`Self::get`] of several keys and [`Self::has_odd_key`] in one pass. No key is longer than [`find::LONGEST_KEY`].
-    pub(crate) fn values<const N: usize>(self, keys: [&str; N]) -> ([Option<&'a [u8]>; N], bool) {
-        let text = self.text();
-        let found = find::keys::<b'\\', N>(keys.map(str::len), text, |number, token| {
-            keys.get(number).is_some_and(|key| token.eq_ignore_ascii_case(key.as_bytes()))
-        });
-        let rest = text.get(found.searched..).unwrap_or_default();
-        let is_odd = found.is_odd ^ !memchr::memchr_iter(b'\\', rest).count().is_multiple_of(2);
-        let mut ends = found.ends.into_iter();
-        let values = keys.map(|key| {
-            // What is behind the last separator is a key only where something is there.
-            let end = ends.next()?.filter(|end| *end < text.len() || !key.is_empty())?;
-            let value = text.get(end.saturating_add(1)..).unwrap_or_default();
-            value.get(..memchr::memchr(b'\\', value).unwrap_or(value.len()))
-        });
-        (values, !text.is_empty() && !is_odd)
-    }
-
-    /// How many pairs [`Self::iter`] yields, at most one more than it does.
-    pub(crate) fn count_bound(self) -> usize {
-        memchr::memchr_iter(b'\\', self.raw).count().div_ceil(2)
+        let is_it = |(each, _): &Pair<'_>| each.eq_ignore_ascii_case(key.as_bytes());
+        self.iter().find(is_it).map(|(_, value)| value)
     }
 }
 
-/// The pairs of an [`InfoString`].
-#[derive(Debug, Clone)]
-pub(crate) struct Pairs<'a> {
-    text: &'a [u8],
-    /// Where the next token begins; beyond the text when there is none.
-    start: usize,
-    separators: Marks<'a, b'\\'>,
+/// A key and its value.
+type Pair<'a> = (&'a [u8], &'a [u8]);
+
+/// `pair = "\" key [ "\" value ]`; the first `\` of an infostring may be missing.
+#[inline]
+fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
+    let (input, _) = terminated(opt(char('\\')), not(eof)).parse(input)?;
+    separated_pair(token, opt(char('\\')), token).parse(input)
 }
 
-impl<'a> Pairs<'a> {
-    /// The next token, and whether a separator follows it. Inlined, a pass over all pairs takes two thirds of the
-    /// instructions.
-    #[inline(always)]
-    fn token(&mut self) -> (&'a [u8], bool) {
-        let (start, separator) = (self.start, self.separators.next());
-        let end = separator.unwrap_or(self.text.len());
-        self.start = end.saturating_add(1);
-        (self.text.get(start..end).unwrap_or_default(), separator.is_some())
-    }
-}
-
-impl<'a> Iterator for Pairs<'a> {
-    type Item = (&'a [u8], &'a [u8]);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.start >= self.text.len() {
-            return None;
-        }
-        let (key, more) = self.token();
-        let value = if more { self.token().0 } else { b"" };
-        Some((key, value))
-    }
+/// `token = *( %x00-5B / %x5D-FF )`
+#[inline]
+fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    short_until::<b'\\'>(input)
 }
 
 /// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.
@@ -152,24 +103,15 @@ impl InfoStringBuilder {
     /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
     /// [`EncodeError::TooLong`] when the limit would be exceeded; nothing is written then.
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
-        if key.is_empty() {
-            return Err(EncodeError::Empty("infostring key"));
-        }
-        for (field, text) in [("infostring key", key), ("infostring value", value)] {
-            if has_forbidden(text)
-                && let Some(&byte) = text.iter().find(|&&byte| is_forbidden(byte))
-            {
-                return Err(EncodeError::Forbidden { field, byte });
-            }
-        }
+        check("infostring key", key, usize::MAX, is_forbidden)?;
+        check_bytes("infostring value", value, is_forbidden)?;
         let length = self.bytes.len().saturating_add(key.len()).saturating_add(value.len()).saturating_add(2);
         if length > self.limit {
             return Err(EncodeError::TooLong { field: "infostring", limit: self.limit });
         }
-        self.bytes.put_u8(b'\\');
-        self.bytes.put_slice(key);
-        self.bytes.put_u8(b'\\');
-        self.bytes.put_slice(value);
+        for part in [b"\\", key, b"\\", value] {
+            self.bytes.extend_from_slice(part);
+        }
         Ok(())
     }
 }
@@ -179,14 +121,9 @@ const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, b'\\' | b';' | b'"' | 0..=0x1F | 0x7F)
 }
 
-/// Without an early return, so that the compiler compares many bytes at once.
-fn has_forbidden(text: &[u8]) -> bool {
-    text.iter().fold(false, |found, &byte| found | is_forbidden(byte))
-}
-
 /// The nearest text an infostring can carry: look-alikes for its three special characters, no control bytes.
 pub(crate) fn sanitise(text: &[u8]) -> Cow<'_, [u8]> {
-    if !has_forbidden(text) {
+    if !text.iter().any(|&byte| is_forbidden(byte)) {
         return Cow::Borrowed(text);
     }
     let look_alike = |&byte: &u8| match byte {
@@ -219,8 +156,6 @@ mod tests {
                 let plain = info.iter().find(|(each, _)| each.eq_ignore_ascii_case(key.as_bytes()));
                 assert_eq!(info.get(key), plain.map(|(_, value)| value), "{key}");
             }
-            let values = [info.get("b"), info.get("last")];
-            assert_eq!(info.values(["b", "last"]), (values, info.has_odd_key()));
         }
     }
 

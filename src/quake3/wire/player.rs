@@ -1,8 +1,13 @@
 //! Player lines: numbers and a quoted name, in the order each family of games has.
 
 use bytes::BufMut;
+use nom::bytes::complete::take_till;
+use nom::character::complete::char;
+use nom::combinator::{eof, fail, not, opt};
+use nom::sequence::{delimited, terminated};
+use nom::{IResult, Input, Parser};
 
-use crate::text::find::Marks;
+use super::line::short_until;
 use crate::text::number;
 
 /// A borrowed player line.
@@ -24,9 +29,11 @@ use crate::text::number;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerLine<'a> {
-    before: &'a [u8],
+    line: &'a [u8],
+    score: Option<&'a [u8]>,
+    ping: Option<&'a [u8]>,
+    team: Option<&'a [u8]>,
     name: &'a [u8],
-    after: &'a [u8],
 }
 
 impl<'a> PlayerLine<'a> {
@@ -34,26 +41,7 @@ impl<'a> PlayerLine<'a> {
     /// the name.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
-        let open = memchr::memchr(b'"', line)?;
-        let (before, quoted) = line.split_at_checked(open)?;
-        // A pair of the infostring, whose value has the quote.
-        if memchr::memchr(b'\\', before).is_some() {
-            return None;
-        }
-        let quoted = quoted.strip_prefix(b"\"")?;
-        let last = memchr::memrchr(b'"', quoted)?;
-        let (name, after) = quoted.split_at_checked(last)?;
-        let after = after.strip_prefix(b"\"")?;
-        // A name cannot hold a quote by the rules; where one does, the last quote is the closing one. Of two quoted strings,
-        // with a blank between them, the last is the name.
-        if memchr::memchr(b'"', name).is_some()
-            && let Some(close) = name.windows(3).rposition(|window| window == b"\" \"")
-        {
-            let start = open.saturating_add(close).saturating_add(3);
-            let (before, name) = (line.get(..start)?, name.get(close.saturating_add(3)..)?);
-            return Some(Self { before, name, after });
-        }
-        Some(Self { before, name, after })
+        player_line(line).ok().map(|(_, line)| line)
     }
 
     /// The name, which may be empty and may have blanks at its ends.
@@ -64,104 +52,96 @@ impl<'a> PlayerLine<'a> {
 
     /// The score as text: usually a decimal integer, `5.00` and the like on DarkPlaces.
     #[must_use]
-    pub fn score_text(self) -> Option<&'a [u8]> {
-        let mut numbers = words(self.numbers());
-        numbers.next().filter(|_| numbers.next().is_some())
+    pub const fn score_text(self) -> Option<&'a [u8]> {
+        self.score
     }
 
     /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark spectators.
     #[must_use]
     pub fn score(self) -> Option<i64> {
-        if let Some((score, [b'!'..=0xFF, ..])) = plain_number(self.before) {
-            return Some(score);
-        }
-        let text = self.score_text()?;
+        let text = self.score?;
         number::integer(text).or_else(|| {
-            let point = text.iter().position(|&byte| byte == b'.')?;
-            let (whole, fraction) = text.split_at_checked(point)?;
+            let (whole, fraction) = text.split_at_checked(text.iter().position(|&byte| byte == b'.')?)?;
             fraction.iter().skip(1).all(u8::is_ascii_digit).then(|| number::integer(whole))?
         })
     }
 
     /// The ping as text.
     #[must_use]
-    pub fn ping_text(self) -> Option<&'a [u8]> {
-        // A single number is a ping: Medal of Honor sends no score.
-        let mut numbers = words(self.numbers());
-        numbers.next().map(|first| numbers.next().unwrap_or(first))
+    pub const fn ping_text(self) -> Option<&'a [u8]> {
+        self.ping
     }
 
     /// The ping in milliseconds; 0 for bots and some listed lines that are no players, 999 while connecting, −1 on some
     /// Call of Duty servers.
     #[must_use]
     pub fn ping(self) -> Option<i32> {
-        number::number(self.ping_text()?)
+        number::number(self.ping?)
     }
 
     /// The team as text: the first of two quoted strings, or a third number, before or after the name.
     #[must_use]
-    pub fn team_text(self) -> Option<&'a [u8]> {
-        let number = || words(self.before).nth(2).or_else(|| words(self.after).next());
-        self.quoted_team().or_else(number)
-    }
-
-    /// What stands before the quoted strings.
-    fn numbers(self) -> &'a [u8] {
-        self.before.get(..memchr::memchr(b'"', self.before).unwrap_or(self.before.len())).unwrap_or_default()
-    }
-
-    /// The first of two quoted strings.
-    fn quoted_team(self) -> Option<&'a [u8]> {
-        let (_, team) = self.before.split_at_checked(memchr::memchr(b'"', self.before)?.saturating_add(1))?;
-        team.strip_suffix(b"\" ")
+    pub const fn team_text(self) -> Option<&'a [u8]> {
+        self.team
     }
 
     /// The team's number, where it is one: 0 is none or spectators; which other numbers play is the game's own.
     #[must_use]
     pub fn team(self) -> Option<i32> {
-        number::number(self.team_text()?)
-    }
-
-    /// Score and ping of a line as nearly all are: two whole numbers, a blank after each, nothing behind the name.
-    pub(crate) fn usual_numbers(self) -> Option<(i64, i32)> {
-        let (score, rest) = plain_number(self.before)?;
-        match plain_number(rest)? {
-            (ping, []) if self.after.is_empty() => Some((score, i32::try_from(ping).ok()?)),
-            _ => None,
-        }
+        number::number(self.team?)
     }
 
     /// Appends the line without its line feed, as it was read.
     pub(super) fn put(self, out: &mut impl BufMut) {
-        for part in [self.before, b"\"", self.name, b"\"", self.after] {
-            out.put_slice(part);
-        }
+        out.put_slice(self.line);
     }
 }
 
-/// A number of up to nine digits and the one blank that ends it, as engines write them; and what follows.
-#[inline(always)]
-fn plain_number(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (is_negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        digits => (false, digits),
-    };
-    let mut value = 0_u32;
-    for (count, &byte) in digits.iter().take(10).enumerate() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            let rest = digits.get(count.wrapping_add(1)..).filter(|_| byte == b' ' && count > 0)?;
-            let value = i64::from(value);
-            return Some((if is_negative { value.wrapping_neg() } else { value }, rest));
-        }
-        value = value.wrapping_mul(10).wrapping_add(u32::from(digit));
-    }
-    None
+/// `player-line = *field *blank [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE *field`. A single number is a ping:
+/// Medal of Honor sends no score. A backslash before the name makes it a pair of the infostring, whose value has the quote.
+#[inline]
+fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
+    let more = take_till(|byte| byte == b'"' || byte == b'\\');
+    let numbers = terminated((opt(field), opt(field), opt(field)), more);
+    let (rest, ((first, second, third), (quoted, name))) = (numbers, names).parse(line)?;
+    let (score, ping) = if second.is_some() { (first, second) } else { (None, first) };
+    let last = || rest.split(|&byte| byte <= b' ').find(|word| !word.is_empty());
+    let team = quoted.or(third).or_else(last);
+    Ok((&[], PlayerLine { line, score, ping, team, name }))
 }
 
-/// The words of a text, which blanks and control bytes separate.
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| byte <= b' ').filter(|word| !word.is_empty())
+/// `field = *blank 1*( %x21 / %x23-5B / %x5D-FF )`
+#[inline]
+fn field(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let input =
+        input.get(input.iter().position(|&byte| byte > b' ').unwrap_or(input.len())..).unwrap_or_default();
+    let is_end = |byte: u8| byte <= b' ' || byte == b'"' || byte == b'\\';
+    match input.iter().position(|&byte| is_end(byte)).unwrap_or(input.len()) {
+        0 => fail().parse(input),
+        length => Ok(input.take_split(length)),
+    }
+}
+
+/// A quoted team, and the name.
+type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
+
+/// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. A name cannot hold a quote by the rules; where one does, the last
+/// quote is the closing one. Of two quoted strings, with a blank between them, the last is the name.
+#[inline]
+fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
+    let (quoted, _) = char('"').parse(input)?;
+    let (rest, name) = terminated(short_until::<b'"'>, char('"')).parse(quoted)?;
+    if memchr::memchr(b'"', rest).is_none() {
+        return Ok((rest, (None, name)));
+    }
+    let (rest, quoted) = terminated(until_last_quote, char('"')).parse(quoted)?;
+    let between = quoted.windows(3).rposition(|bytes| bytes == b"\" \"");
+    let two = between.and_then(|at| Some((quoted.get(..at), quoted.get(at.saturating_add(3)..)?)));
+    Ok((rest, two.unwrap_or((None, quoted))))
+}
+
+fn until_last_quote(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    Ok(input.take_split(memchr::memrchr(b'"', input).unwrap_or(input.len())))
 }
 
 /// A field of the player lines that a server writes.
@@ -197,78 +177,15 @@ pub(crate) fn put_line(fields: &[Field], numbers: (i64, i32, i32), name: &[u8], 
 /// The player lines of a status. Lines on which no quoted name closes are skipped.
 #[derive(Debug, Clone)]
 pub(crate) struct PlayerLines<'a> {
-    text: &'a [u8],
-    /// Where the next line begins.
-    start: usize,
-    /// Quotes and line feeds from there on.
-    marks: Marks<'a, b'"', b'\n'>,
-    /// Where the first backslash stands: lines before it need not be searched for one.
-    backslash: usize,
-    /// Whether a line that is not blank was skipped.
-    skipped: bool,
+    rest: &'a [u8],
+    /// Whether a line was skipped that is neither blank nor a player's, among those that were read.
+    pub(crate) has_skipped: bool,
 }
 
 impl<'a> PlayerLines<'a> {
-    pub(crate) fn new(text: &'a [u8]) -> Self {
-        let backslash = memchr::memchr(b'\\', text).unwrap_or(text.len());
-        Self { text, start: 0, marks: Marks::new(text), backslash, skipped: false }
+    pub(crate) const fn new(text: &'a [u8]) -> Self {
+        Self { rest: text, has_skipped: false }
     }
-
-    /// The next line as nearly all are: two quotes, a line feed behind the second one. `None` for every other line, some of
-    /// whose marks are consumed then.
-    #[inline]
-    fn usual(&mut self) -> Option<PlayerLine<'a>> {
-        let (open, close, end) = (self.marks.next()?, self.marks.next()?, self.marks.next()?);
-        if self.text.get(close..=end) != Some(b"\"\n") || open >= self.backslash {
-            return None;
-        }
-        let line = self.text.get(self.start..close)?;
-        let (before, name) = line.split_at_checked(open.wrapping_sub(self.start))?;
-        let name = name.strip_prefix(b"\"")?;
-        self.start = end.wrapping_add(1);
-        Some(PlayerLine { before, name, after: &[] })
-    }
-
-    /// The next line, without its line feed, whatever stands on it.
-    fn line(&mut self) -> Option<&'a [u8]> {
-        let rest = self.text.get(self.start..).filter(|rest| !rest.is_empty())?;
-        let line = memchr::memchr(b'\n', rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
-        self.go_on(self.start.saturating_add(line.len()).saturating_add(1));
-        Some(line)
-    }
-
-    /// The next line begins here.
-    fn go_on(&mut self, start: usize) {
-        self.start = start;
-        self.marks = Marks::starting_at(start, self.text);
-    }
-
-    /// How many player lines a text has, and whether it has a line that is neither that nor blank. A usual line takes a third of
-    /// what it takes to read it.
-    pub(crate) fn tally(text: &'a [u8]) -> (usize, bool) {
-        let mut lines = Self::new(text);
-        let (mut marks, mut usual, mut start) = (lines.marks.clone(), 0_usize, 0_usize);
-        while let Some(open) = marks.next()
-            && let (Some(close), Some(end)) = (marks.next(), marks.next())
-            && let Some(b"\"\n") = text.get(close..=end)
-            && text.get(open) == Some(&b'"')
-            && open < lines.backslash
-        {
-            (usual, start) = (usual.saturating_add(1), end.saturating_add(1));
-        }
-        lines.go_on(start);
-        (usual.saturating_add(lines.by_ref().count()), lines.skipped)
-    }
-
-    /// Whether a line that is not blank was no player line, among those that were read.
-    pub(crate) const fn has_skipped(&self) -> bool {
-        self.skipped
-    }
-}
-
-/// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
-pub(super) fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
 }
 
 impl<'a> Iterator for PlayerLines<'a> {
@@ -276,17 +193,26 @@ impl<'a> Iterator for PlayerLines<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(line) = self.usual() {
-            return Some(line);
-        }
-        while let Some(text) = self.line() {
-            if let Some(line) = PlayerLine::parse(text) {
+        while let Ok((rest, text)) = line(self.rest) {
+            self.rest = rest;
+            if let Ok((_, line)) = player_line(text) {
                 return Some(line);
             }
-            self.skipped |= !is_blank(text);
+            self.has_skipped |= !is_blank(text);
         }
         None
     }
+}
+
+/// `line = *( %x00-09 / %x0B-FF ) [ LF ]`; not at the end of the text.
+#[inline]
+fn line(text: &[u8]) -> IResult<&[u8], &[u8]> {
+    delimited(not(eof), short_until::<b'\n'>, opt(char('\n'))).parse(text)
+}
+
+/// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
 }
 
 #[cfg(test)]
@@ -347,11 +273,11 @@ mod tests {
     fn odd_lines_are_skipped_and_noticed() {
         let mut lines = PlayerLines::new(b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n");
         assert_eq!(lines.by_ref().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
-        assert!(lines.has_skipped());
+        assert!(lines.has_skipped);
         for tail in [&b""[..], b"\n", b"\r\n", b"\0", b"\""] {
             let text = [b"1 2 \"a\"\n", tail].concat();
             let mut lines = PlayerLines::new(&text);
-            assert_eq!((lines.by_ref().count(), lines.has_skipped()), (1, false));
+            assert_eq!((lines.by_ref().count(), lines.has_skipped), (1, false));
         }
     }
 }

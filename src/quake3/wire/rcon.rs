@@ -1,10 +1,28 @@
-//! `rcon` as it stands in a datagram.
+//! `rcon` as it stands in a datagram, and DarkPlaces' signed form of it: there the password keys a hash over the command and
+//! never travels.
+//!
+//! ```text
+//!  offset  bytes
+//!  0       FF FF FF FF
+//!  4       "srcon HMAC-MD4 TIME "        or "srcon HMAC-MD4 CHALLENGE "
+//!  24|29   MAC, 16 raw bytes             HMAC-MD4(password, all that follows the blank after it)
+//!  40|45   20
+//!  41|46   <seconds>.<microseconds> 20 command    or    <challenge> 20 command
+//! ```
+//!
+//! The time mode needs clocks that agree (DarkPlaces allows 5 s) and lets a listener repeat the command until
+//! then; the challenge mode costs one exchange more and cannot be repeated.
 
 use std::fmt;
 
 use bytes::BufMut;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take, take_till};
+use nom::combinator::{map_opt, value};
+use nom::sequence::terminated;
+use nom::{IResult, Parser};
 
-use super::words::next_word;
+use super::line::{check, check_bytes, next_word};
 use crate::error::EncodeError;
 
 /// Longest command line that servers read, in bytes (`MAX_STRING_CHARS` less its NUL).
@@ -55,25 +73,17 @@ impl<'a> RconRequest<'a> {
 
     pub(crate) fn check(&self) -> Result<(), EncodeError> {
         let field = "rcon password";
-        if self.password.is_empty() {
-            return Err(EncodeError::Empty(field));
-        }
-        let splits = |byte: &&u8| match **byte {
+        check(field, self.password, MAX_LINE, |byte| match byte {
             b'"' | 0..b' ' | 0x7F => true,
             b' ' | b';' => !self.quoted,
             _ => false,
-        };
-        if let Some(&byte) = self.password.iter().find(splits) {
-            return Err(EncodeError::Forbidden { field, byte });
-        }
+        })?;
         // A comment to the tokenizer.
         let comment = |pair: &[u8]| matches!(pair, b"//" | b"/*");
         if !self.quoted && self.password.windows(2).any(comment) {
             return Err(EncodeError::Forbidden { field, byte: b'/' });
         }
-        if let Some(&byte) = self.command.iter().find(|&&byte| matches!(byte, 0 | b'\n' | b'\r')) {
-            return Err(EncodeError::Forbidden { field: "rcon command", byte });
-        }
+        check_bytes("rcon command", self.command, |byte| matches!(byte, 0 | b'\n' | b'\r'))?;
         // The word, two blanks and two quotes.
         let length = self.password.len().saturating_add(self.command.len()).saturating_add(8);
         if length > MAX_LINE {
@@ -98,6 +108,68 @@ impl fmt::Debug for RconRequest<'_> {
             .field("quoted", &self.quoted)
             .finish_non_exhaustive()
     }
+}
+
+/// Length of a signature.
+pub(crate) const MAC: usize = 16;
+/// What a timed and another signed command begin with.
+const TIMED: &str = "srcon HMAC-MD4 TIME ";
+const CHALLENGED: &str = "srcon HMAC-MD4 CHALLENGE ";
+
+/// A signed console command. Reading and writing one needs no feature; making and checking signatures needs
+/// `secure-rcon`.
+///
+/// ```
+/// use queryport::quake3::{Command, Request};
+///
+/// let datagram = b"\xff\xff\xff\xffsrcon HMAC-MD4 TIME 0123456789abcdef 1700000000.000123 status";
+/// let Command::SecureRcon(signed) = Request::parse(datagram)?.command else { panic!() };
+/// assert!(signed.timed);
+/// assert_eq!((signed.nonce(), signed.command()), (&b"1700000000.000123"[..], &b"status"[..]));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SecureRconRequest<'a> {
+    /// Whether the sender's clock, seconds since 1970, keeps the packet from being repeated, or else a challenge got from the
+    /// server.
+    pub timed: bool,
+    /// The signature.
+    pub mac: [u8; MAC],
+    /// What is signed: time or challenge, a blank, the command.
+    pub signed: &'a [u8],
+}
+
+impl<'a> SecureRconRequest<'a> {
+    /// Appends the request without its mark.
+    pub(super) fn put(&self, out: &mut impl BufMut) {
+        let head = if self.timed { TIMED } else { CHALLENGED };
+        for part in [head.as_bytes(), &self.mac, b" ", self.signed] {
+            out.put_slice(part);
+        }
+    }
+
+    /// The time or the challenge.
+    #[must_use]
+    pub fn nonce(&self) -> &'a [u8] {
+        self.signed.split(|&byte| byte == b' ').next().unwrap_or_default()
+    }
+
+    /// The command.
+    #[must_use]
+    pub fn command(&self) -> &'a [u8] {
+        self.signed.splitn(2, |&byte| byte == b' ').nth(1).unwrap_or_default()
+    }
+}
+
+/// `secure-rcon = "srcon HMAC-MD4 " ( "TIME " / "CHALLENGE " ) 16OCTET SP *%x01-FF`. Senders may end the line with NUL, which
+/// is not signed.
+pub(super) fn secure_rcon(text: &[u8]) -> IResult<&[u8], SecureRconRequest<'_>> {
+    let timed = alt((value(true, tag(TIMED)), value(false, tag(CHALLENGED))));
+    let mac = map_opt(take(MAC), |mac: &[u8]| <[u8; MAC]>::try_from(mac).ok());
+    let signed = take_till(|byte| byte == 0);
+    let parts = (timed, terminated(mac, tag(" ")), signed);
+    parts.map(|(timed, mac, signed)| SecureRconRequest { timed, mac, signed }).parse(text)
 }
 
 #[cfg(test)]
@@ -143,5 +215,29 @@ mod tests {
         let shown = format!("{:?}", RconRequest::new(b"hunter2", b"status"));
         assert!(!shown.contains("hunter2"), "{shown}");
         assert!(!shown.contains("104, 117, 110"), "not as numbers either: {shown}");
+    }
+
+    #[test]
+    fn every_byte_may_stand_in_a_signature() {
+        let mac: [u8; MAC] = *b" \0\n\"\\;%/\xff\x80abcdef";
+        for word in [TIMED, CHALLENGED] {
+            let text = [word.as_bytes(), &mac, b" 123 say hi"].concat();
+            let (_, request) = secure_rcon(&text).unwrap();
+            assert_eq!((request.mac, request.nonce(), request.command()), (mac, &b"123"[..], &b"say hi"[..]));
+            let mut out = Vec::new();
+            request.put(&mut out);
+            assert_eq!(out, text);
+        }
+    }
+
+    #[test]
+    fn what_is_cut_is_no_signed_command() {
+        let text = [TIMED.as_bytes(), &[7; MAC], b" 1 x"].concat();
+        let least = text.len() - 3;
+        for cut in 0..least {
+            assert!(secure_rcon(&text[..cut]).is_err(), "cut at {cut}");
+        }
+        assert_eq!(secure_rcon(&text[..least]).unwrap().1.command(), b"");
+        assert!(secure_rcon(b"srcon HMAC-MD5 TIME 0123456789abcdef 1 x").is_err());
     }
 }

@@ -1,9 +1,12 @@
 //! The short replies: challenges, acceptances, refusals and text.
 
-use bytes::BufMut;
+use bytes::{BufMut, Bytes};
+use nom::bytes::complete::{tag, take_till, take_while, take_while1};
+use nom::combinator::{opt, rest};
+use nom::sequence::preceded;
+use nom::{IResult, Parser};
 
-use super::mark::{self, TO_CLIENT};
-use super::words::put_words;
+use super::line::{self, TO_CLIENT, check, lower_case, put_words};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 
 /// A short reply, viewed without copying.
@@ -22,8 +25,8 @@ use crate::error::{EncodeError, ParseError, ParseErrorKind};
 pub enum Reply<'a> {
     /// `challengeResponse`, or `challenge` on DarkPlaces and Warsow: the number to quote in `connect`.
     Challenge {
-        /// Which of the two words it begins with.
-        form: ReplyForm,
+        /// Whether it begins with QuakeWorld's word, which DarkPlaces kept.
+        dark_places: bool,
         /// The server's challenge: decimal digits with a sign in Quake 3's family, eleven printable characters on
         /// DarkPlaces.
         challenge: &'a [u8],
@@ -36,8 +39,8 @@ pub enum Reply<'a> {
     },
     /// `connectResponse`, or DarkPlaces' `accept`: the server reserves a player slot for the client.
     Connected {
-        /// Which of the two words it begins with.
-        form: ReplyForm,
+        /// Whether it begins with QuakeWorld's word, which DarkPlaces kept.
+        dark_places: bool,
         /// The challenge, quoted (ioquake3, Quake3e).
         challenge: Option<&'a [u8]>,
         /// The protocol spoken from here on (Quake3e).
@@ -56,8 +59,8 @@ pub enum Reply<'a> {
     },
     /// Text for the client's console: the output of `rcon`, and the reason why `connect` or `getchallenge` was refused.
     Print {
-        /// `print` and a line feed, or DarkPlaces' `n`.
-        form: ReplyForm,
+        /// Whether it begins with DarkPlaces' `n`, and not with `print` and a line feed.
+        dark_places: bool,
         /// The text; it may begin and end in the middle of a line.
         text: &'a [u8],
     },
@@ -70,24 +73,6 @@ pub enum Reply<'a> {
     },
 }
 
-/// Whose words a short reply uses.
-///
-/// ```
-/// use queryport::quake3::{Reply, ReplyForm};
-///
-/// let reply = Reply::parse(b"\xff\xff\xff\xffnmap: dm1\n")?;
-/// assert_eq!(reply, Reply::Print { form: ReplyForm::DarkPlaces, text: b"map: dm1\n" });
-/// # Ok::<(), queryport::ParseError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ReplyForm {
-    /// Quake 3's: `challengeResponse`, `connectResponse`, `print`.
-    Quake3,
-    /// QuakeWorld's, which DarkPlaces kept: `challenge` (Warsow too), `accept`, `n`.
-    DarkPlaces,
-}
-
 impl<'a> Reply<'a> {
     /// Reads a short reply.
     ///
@@ -95,44 +80,53 @@ impl<'a> Reply<'a> {
     /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is none of this protocol,
     /// [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`] for a challenge that is missing.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        use ReplyForm::{DarkPlaces, Quake3};
-        let (_, text) = mark::text(datagram)?;
-        let end = text.iter().position(|&byte| byte <= b' ').unwrap_or(text.len());
-        let (word, rest) = text.split_at_checked(end).unwrap_or((text, b""));
-        let is = |known: &str| word.eq_ignore_ascii_case(known.as_bytes());
-        // NUL or a line feed ends the line of words.
-        let line = rest.get(..memchr::memchr2(0, b'\n', rest).unwrap_or(rest.len())).unwrap_or_default();
-        let mut words = line.split(|&byte| byte <= b' ').filter(|word| !word.is_empty());
+        let (_, text) = line::text(datagram)?;
+        let (rest, word) = word(text).unwrap_or((text, b""));
         let after_blank = rest.get(1..).unwrap_or_default();
-        Ok(if is("challengeResponse") || is("challenge") {
-            let offset = datagram.len().saturating_sub(rest.len());
-            let missing = ParseError::new(ParseErrorKind::CutShort("the challenge"), offset);
-            Self::Challenge {
-                form: if is("challenge") { DarkPlaces } else { Quake3 },
-                challenge: words.next().ok_or(missing)?,
-                client: words.next(),
-                protocol: words.next(),
-                extra: memchr::memchr(0, rest).and_then(|nul| rest.get(nul.saturating_add(1)..)),
+        Ok(match (lower_case(word, &mut [0; 24]), text) {
+            (word @ (b"challengeresponse" | b"challenge"), _) => {
+                let offset = datagram.len().saturating_sub(rest.len());
+                let missing = ParseError::new(ParseErrorKind::CutShort("the challenge"), offset);
+                let (_, (challenge, client, protocol, extra)) = challenge(rest).map_err(|_| missing)?;
+                Self::Challenge { dark_places: word == b"challenge", challenge, client, protocol, extra }
             }
-        } else if is("connectResponse") || is("accept") {
-            let form = if is("accept") { DarkPlaces } else { Quake3 };
-            Self::Connected { form, challenge: words.next(), protocol: words.next() }
-        } else if is("print") {
-            let text = rest.strip_prefix(b"\n").or_else(|| rest.strip_prefix(b" ")).unwrap_or(rest);
-            Self::Print { form: Quake3, text }
-        } else if is("reject") {
-            Self::Rejected { text: after_blank }
-        } else if is("droperror") {
-            Self::Dropped { text: after_blank }
-        } else if is("disconnect") {
-            Self::Disconnect
-        } else if is("ack") {
-            Self::Ack { argument: after_blank }
-        } else if let Some(text) = text.strip_prefix(b"n") {
-            Self::Print { form: DarkPlaces, text }
-        } else {
-            return Err(mark::unexpected(text, "a challenge, an acceptance, a refusal or text"));
+            (word @ (b"connectresponse" | b"accept"), _) => {
+                let (_, (challenge, protocol)) =
+                    (opt(argument), opt(argument)).parse(rest).unwrap_or_default();
+                Self::Connected { dark_places: word == b"accept", challenge, protocol }
+            }
+            (b"print", _) => {
+                let text = rest.strip_prefix(b"\n").or_else(|| rest.strip_prefix(b" ")).unwrap_or(rest);
+                Self::Print { dark_places: false, text }
+            }
+            (b"reject", _) => Self::Rejected { text: after_blank },
+            (b"droperror", _) => Self::Dropped { text: after_blank },
+            (b"disconnect", _) => Self::Disconnect,
+            (b"ack", _) => Self::Ack { argument: after_blank },
+            (_, [b'n', text @ ..]) => Self::Print { dark_places: true, text },
+            _ => return Err(line::unexpected(text, "a challenge, an acceptance, a refusal or text")),
         })
+    }
+
+    /// The datagrams of a server's answer to `rcon`: [`Self::Print`] with the text in pieces, one empty piece when there is none.
+    ///
+    /// ```
+    /// use queryport::quake3::Reply;
+    ///
+    /// let datagrams = Reply::print(b"map: q3dm17\n", false);
+    /// assert_eq!(datagrams, [&b"\xff\xff\xff\xffprint\nmap: q3dm17\n"[..]]);
+    /// ```
+    #[must_use]
+    pub fn print(text: &[u8], dark_places: bool) -> Vec<Bytes> {
+        let most = if dark_places { 1394 } else { 1007 };
+        let empty: [&[u8]; 1] = [b""];
+        let pieces = text.chunks(most).chain(empty.into_iter().filter(|_| text.is_empty()));
+        let datagram = |text: &[u8]| {
+            let mut datagram = Vec::with_capacity(text.len().saturating_add(10));
+            Reply::Print { dark_places, text }.put(false, &mut datagram);
+            datagram.into()
+        };
+        pieces.map(datagram).collect()
     }
 
     /// Appends the reply.
@@ -147,12 +141,7 @@ impl<'a> Reply<'a> {
             _ => [None; 3],
         };
         for word in words.into_iter().flatten() {
-            if word.is_empty() {
-                return Err(EncodeError::Empty("challenge"));
-            }
-            if let Some(&byte) = word.iter().find(|&&byte| byte <= b' ') {
-                return Err(EncodeError::Forbidden { field: "challenge", byte });
-            }
+            check("challenge", word, usize::MAX, |byte| byte <= b' ')?;
         }
         self.put(false, out);
         Ok(())
@@ -160,21 +149,20 @@ impl<'a> Reply<'a> {
 
     /// [`Self::encode`] without its checks, and with Medal of Honor's direction byte where it is wanted.
     pub(crate) fn put(&self, direction_byte: bool, out: &mut impl BufMut) {
-        use ReplyForm::{DarkPlaces, Quake3};
         let (word, text): (&[u8], &[u8]) = match *self {
-            Self::Challenge { form: Quake3, .. } => (b"challengeResponse", b""),
-            Self::Challenge { form: DarkPlaces, .. } => (b"challenge", b""),
-            Self::Connected { form: Quake3, .. } => (b"connectResponse", b""),
-            Self::Connected { form: DarkPlaces, .. } => (b"accept", b""),
+            Self::Challenge { dark_places: false, .. } => (b"challengeResponse", b""),
+            Self::Challenge { .. } => (b"challenge", b""),
+            Self::Connected { dark_places: false, .. } => (b"connectResponse", b""),
+            Self::Connected { .. } => (b"accept", b""),
             Self::Rejected { text } => (b"reject ", text),
             Self::Dropped { text } => (b"droperror\n", text),
-            Self::Print { form: Quake3, text } => (b"print\n", text),
-            Self::Print { form: DarkPlaces, text } => (b"n", text),
+            Self::Print { dark_places: false, text } => (b"print\n", text),
+            Self::Print { text, .. } => (b"n", text),
             Self::Disconnect => (b"disconnect", b""),
             Self::Ack { argument: b"" } => (b"ack", b""),
             Self::Ack { argument } => (b"ack ", argument),
         };
-        mark::put(direction_byte.then_some(TO_CLIENT), word, out);
+        line::put(direction_byte.then_some(TO_CLIENT), word, out);
         out.put_slice(text);
         match *self {
             Self::Challenge { challenge, client, protocol, extra, .. } => {
@@ -188,6 +176,26 @@ impl<'a> Reply<'a> {
             _ => {}
         }
     }
+}
+
+/// `word = *%x21-FF`
+fn word(text: &[u8]) -> IResult<&[u8], &[u8]> {
+    take_till(|byte| byte <= b' ')(text)
+}
+
+/// `argument = *( %x01-09 / %x0B-20 ) 1*%x21-FF`: NUL or a line feed ends the arguments.
+fn argument(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let blanks = take_while(|byte| byte <= b' ' && byte != 0 && byte != b'\n');
+    preceded(blanks, take_while1(|byte| byte > b' ')).parse(input)
+}
+
+/// The server's challenge, the client's, the protocol number, and what follows a NUL.
+type Challenge<'a> = (&'a [u8], Option<&'a [u8]>, Option<&'a [u8]>, Option<&'a [u8]>);
+
+/// `challenge = argument [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
+fn challenge(input: &[u8]) -> IResult<&[u8], Challenge<'_>> {
+    let extra = preceded((take_till(|byte| byte == 0), tag("\0")), rest);
+    (argument, opt(argument), opt(argument), opt(extra)).parse(input)
 }
 
 #[cfg(test)]
@@ -211,10 +219,11 @@ mod tests {
         assert_eq!(challenge(b"challengeResponse -1 0 71"), (&b"-1"[..], Some(&b"0"[..]), Some(&b"71"[..])));
         assert_eq!(challenge(b"\x01challengeresponse 5\n"), (&b"5"[..], None, None));
         assert_eq!(challenge(b"challenge r.!!yTQ-5Q_\0"), (&b"r.!!yTQ-5Q_"[..], None, None));
-        let Ok(Reply::Challenge { form, extra, .. }) = parse(b"challenge abcdefghijk\0vlen\0\0\0\0") else {
+        let Ok(Reply::Challenge { dark_places, extra, .. }) = parse(b"challenge abcdefghijk\0vlen\0\0\0\0")
+        else {
             panic!()
         };
-        assert_eq!((form, extra), (ReplyForm::DarkPlaces, Some(&b"vlen\0\0\0\0"[..])));
+        assert_eq!((dark_places, extra), (true, Some(&b"vlen\0\0\0\0"[..])));
         assert_eq!(
             parse(b"challengeResponse \0").unwrap_err(),
             ParseError::new(ParseErrorKind::CutShort("the challenge"), 21)
@@ -228,9 +237,9 @@ mod tests {
             (b"connectResponse 77", Some(&b"77"[..]), None),
             (b"connectResponse 77 71", Some(&b"77"[..]), Some(&b"71"[..])),
         ] {
-            assert_eq!(parse(body), Ok(Reply::Connected { form: ReplyForm::Quake3, challenge, protocol }));
+            assert_eq!(parse(body), Ok(Reply::Connected { dark_places: false, challenge, protocol }));
         }
-        assert!(matches!(parse(b"accept"), Ok(Reply::Connected { form: ReplyForm::DarkPlaces, .. })));
+        assert!(matches!(parse(b"accept"), Ok(Reply::Connected { dark_places: true, .. })));
         assert_eq!(parse(b"reject Server is full."), Ok(Reply::Rejected { text: b"Server is full." }));
         assert_eq!(parse(b"disconnect"), Ok(Reply::Disconnect));
         assert_eq!(parse(b"ack"), Ok(Reply::Ack { argument: b"" }));
@@ -238,11 +247,11 @@ mod tests {
 
     #[test]
     fn text_is_kept_as_it_is() {
-        let print = |text: &'static [u8], form| Ok(Reply::Print { form, text });
-        assert_eq!(parse(b"print\n"), print(b"", ReplyForm::Quake3));
-        assert_eq!(parse(b"print\n\nmap: a\n"), print(b"\nmap: a\n", ReplyForm::Quake3));
-        assert_eq!(parse(b"n"), print(b"", ReplyForm::DarkPlaces));
-        assert_eq!(parse(b"nhost: x\n"), print(b"host: x\n", ReplyForm::DarkPlaces));
+        let print = |text: &'static [u8], dark_places| Ok(Reply::Print { dark_places, text });
+        assert_eq!(parse(b"print\n"), print(b"", false));
+        assert_eq!(parse(b"print\n\nmap: a\n"), print(b"\nmap: a\n", false));
+        assert_eq!(parse(b"n"), print(b"", true));
+        assert_eq!(parse(b"nhost: x\n"), print(b"host: x\n", true));
         for body in [&b""[..], b"getchallenge", b"infoResponse\n\\a\\b", b"printx\n", b"\\n"] {
             assert!(parse(body).is_err(), "{body:?}");
         }
@@ -273,12 +282,25 @@ mod tests {
 
     #[test]
     fn what_is_no_single_word_is_not_written() {
-        let form = ReplyForm::Quake3;
+        let dark_places = false;
         for challenge in [&b""[..], b"two words", b"a\0b"] {
-            let reply = Reply::Challenge { form, challenge, client: None, protocol: None, extra: None };
+            let reply =
+                Reply::Challenge { dark_places, challenge, client: None, protocol: None, extra: None };
             assert!(reply.encode(&mut Vec::new()).is_err(), "{challenge:?}");
-            let reply = Reply::Connected { form, challenge: Some(challenge), protocol: None };
+            let reply = Reply::Connected { dark_places, challenge: Some(challenge), protocol: None };
             assert!(reply.encode(&mut Vec::new()).is_err(), "{challenge:?}");
         }
+    }
+
+    #[test]
+    fn long_texts_go_out_in_pieces() {
+        let text: Vec<u8> = (0..2500_u32).map(|n| (n % 95) as u8 + 32).collect();
+        for (dark_places, head) in [(false, 10), (true, 5)] {
+            let datagrams = Reply::print(&text, dark_places);
+            assert!(datagrams.len() > 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400));
+            let joined: Vec<u8> = datagrams.iter().flat_map(|datagram| datagram[head..].to_vec()).collect();
+            assert_eq!(joined, text);
+        }
+        assert_eq!(Reply::print(b"", false), [&b"\xff\xff\xff\xffprint\n"[..]]);
     }
 }

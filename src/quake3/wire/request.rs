@@ -1,15 +1,21 @@
 //! What a client says: four bytes 0xFF and a line of text.
 
 use bytes::BufMut;
+use nom::branch::alt;
+use nom::bytes::complete::tag;
+use nom::combinator::{peek, rest};
+use nom::sequence::preceded;
+use nom::{IResult, Parser};
 
-use super::challenge;
-use super::connect::ConnectRequest;
-use super::get_servers::ListRequest;
-use super::mark::{self, TO_SERVER};
-use super::rcon::RconRequest;
-use super::secure_rcon::SecureRconRequest;
-use super::words::{check_word, next_word, put_words};
+use super::line::{self, TO_SERVER, check, check_word, lower_case, next_word, put_words};
+use super::list::ListRequest;
+use super::rcon::{RconRequest, SecureRconRequest, secure_rcon};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+
+/// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c; id's 1.32 has no limit).
+pub(crate) const MAX_CHALLENGE: usize = 128;
+/// Length of our challenges: what dpmaster sends at most, and every server accepts.
+pub(crate) const CHALLENGE: usize = 11;
 
 /// A request to a server or a master.
 ///
@@ -95,40 +101,14 @@ impl<'a> Request<'a> {
     /// for replies, [`ParseErrorKind::CutShort`] and [`ParseErrorKind::Malformed`] for the arguments of requests to
     /// masters.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let (direction, text) = mark::text(datagram)?;
-        let direction_byte = direction == Some(TO_SERVER);
+        let (direction, text) = line::text(datagram)?;
         // Two commands carry bytes that are no text: they are recognised before the line is split.
-        if let Some(connect) = ConnectRequest::parse(text) {
-            return Ok(Self { command: Command::Connect(connect), direction_byte });
-        }
-        if let Some(secure) = SecureRconRequest::parse(text) {
-            return Ok(Self { command: Command::SecureRcon(secure), direction_byte });
-        }
-        let mut line = text;
-        let command = next_word(&mut line).unwrap_or_default();
-        let is = |known: &str| command.eq_ignore_ascii_case(known.as_bytes());
-        let offset = |line: &[u8]| datagram.len().saturating_sub(line.len());
-        let command = if is("getstatus") {
-            Command::GetStatus { challenge: next_word(&mut line) }
-        } else if is("getinfo") {
-            Command::GetInfo { challenge: next_word(&mut line) }
-        } else if is("getchallenge") {
-            let client = next_word(&mut line);
-            Command::GetChallenge { client, game: client.and_then(|_| next_word(&mut line)) }
-        } else if is("rcon") {
-            Command::Rcon(RconRequest::parse(line))
-        } else if is("ping") {
-            Command::Ping
-        } else if is("getservers") || is("getserversExt") {
-            let extended = is("getserversExt");
-            Command::GetServers(ListRequest::parse(line, extended, offset(line))?)
-        } else if is("heartbeat") {
-            let missing = ParseError::new(ParseErrorKind::CutShort("the heartbeat's tag"), offset(line));
-            Command::Heartbeat { tag: next_word(&mut line).ok_or(missing)? }
-        } else {
-            return Err(mark::unexpected(text, "a request"));
+        let binary = alt((connect.map(Command::Connect), secure_rcon.map(Command::SecureRcon))).parse(text);
+        let command = match binary {
+            Ok((_, command)) => command,
+            Err(_) => Command::parse(text, datagram.len().saturating_sub(text.len()))?,
         };
-        Ok(Self { command, direction_byte })
+        Ok(Self { command, direction_byte: direction == Some(TO_SERVER) })
     }
 
     /// Appends the request. Nothing follows the last word of `getinfo` and `getstatus`: DarkPlaces would take a line feed
@@ -148,7 +128,7 @@ impl<'a> Request<'a> {
     pub(crate) fn put(&self, out: &mut impl BufMut) {
         let direction = self.direction_byte.then_some(TO_SERVER);
         let mut put = |word: &[u8], arguments: &[Option<&[u8]>]| {
-            mark::put(direction, word, out);
+            line::put(direction, word, out);
             put_words(arguments, out);
         };
         match &self.command {
@@ -169,7 +149,7 @@ impl<'a> Request<'a> {
                 rcon.put(out);
             }
             Command::SecureRcon(secure) => {
-                put(b"srcon HMAC-MD4 ", &[]);
+                put(b"", &[]);
                 secure.put(out);
             }
             Command::GetServers(list) => {
@@ -182,7 +162,7 @@ impl<'a> Request<'a> {
     fn check(&self) -> Result<(), EncodeError> {
         match &self.command {
             Command::GetInfo { challenge } | Command::GetStatus { challenge } => {
-                challenge.map_or(Ok(()), challenge::check)
+                challenge.map_or(Ok(()), check_challenge)
             }
             // The words have no names: the first is the client's number.
             Command::GetChallenge { client: None, game: Some(_) } => {
@@ -200,7 +180,95 @@ impl<'a> Request<'a> {
     }
 }
 
+/// A challenge made from a number. It holds letters and digits only: no server refuses, replaces or splits them.
+pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE] {
+    const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut rest = number;
+    [(); CHALLENGE].map(|()| {
+        let digit = usize::try_from(rest % 62).unwrap_or_default();
+        rest /= 62;
+        ALPHABET.get(digit).copied().unwrap_or(b'0')
+    })
+}
+
+/// Checks that every server quotes a challenge unchanged.
+fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
+    let is_safe = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'/' | b';' | b'"' | b'%');
+    check("challenge", challenge, MAX_CHALLENGE, |byte| !is_safe(byte))
+}
+
+/// What follows the word `connect`.
+///
+/// ```
+/// use queryport::quake3::{Command, ConnectRequest, Request};
+///
+/// let mut packed = Vec::new();
+/// ConnectRequest::pack(br"\challenge\1\qport\2\protocol\68", &mut packed)?;
+/// let mut datagram = Vec::new();
+/// Request::new(Command::Connect(ConnectRequest::Compressed(&packed))).encode(&mut datagram)?;
+/// assert_eq!(datagram.len(), 50);
+///
+/// let Command::Connect(connect) = Request::parse(&datagram)?.command else { panic!() };
+/// assert_eq!(&connect.userinfo()?[..], br"\challenge\1\qport\2\protocol\68");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectRequest<'a> {
+    /// After one blank, in the coding of [`huffman`](crate::quake3::huffman): the quoted userinfo (Quake 3 and its
+    /// family).
+    Compressed(&'a [u8]),
+    /// Without a blank, as it is: the userinfo without quotes (DarkPlaces).
+    Plain(&'a [u8]),
+}
+
+impl ConnectRequest<'_> {
+    /// Appends what follows the word.
+    fn put(&self, out: &mut impl BufMut) {
+        let (blank, userinfo): (&[u8], _) = match self {
+            Self::Compressed(packed) => (b" ", packed),
+            Self::Plain(userinfo) => (b"", userinfo),
+        };
+        out.put_slice(blank);
+        out.put_slice(userinfo);
+    }
+}
+
+/// `connect = %s"connect" ( SP packed / infostring )`: servers look for the word at its offset, in lower case, before they
+/// read a line.
+fn connect(text: &[u8]) -> IResult<&[u8], ConnectRequest<'_>> {
+    let packed = preceded(tag(" "), rest).map(ConnectRequest::Compressed);
+    let plain = preceded(peek(tag("\\")), rest).map(ConnectRequest::Plain);
+    preceded(tag("connect"), alt((packed, plain))).parse(text)
+}
+
+impl<'a> Command<'a> {
+    /// Reads a line of text: the command's word and its arguments. `start`: the offset of the text in its datagram.
+    fn parse(text: &'a [u8], start: usize) -> Result<Self, ParseError> {
+        let mut line = text;
+        let word = next_word(&mut line).unwrap_or_default();
+        let offset = start.saturating_add(text.len()).saturating_sub(line.len());
+        Ok(match lower_case(word, &mut [0; 24]) {
+            b"getstatus" => Self::GetStatus { challenge: next_word(&mut line) },
+            b"getinfo" => Self::GetInfo { challenge: next_word(&mut line) },
+            b"getchallenge" => {
+                Self::GetChallenge { client: next_word(&mut line), game: next_word(&mut line) }
+            }
+            b"rcon" => Self::Rcon(RconRequest::parse(line)),
+            b"ping" => Self::Ping,
+            b"getservers" => Self::GetServers(ListRequest::parse(line, false, offset)?),
+            b"getserversext" => Self::GetServers(ListRequest::parse(line, true, offset)?),
+            b"heartbeat" => {
+                let missing = ParseError::new(ParseErrorKind::CutShort("the heartbeat's tag"), offset);
+                Self::Heartbeat { tag: next_word(&mut line).ok_or(missing)? }
+            }
+            _ => return Err(line::unexpected(text, "a request")),
+        })
+    }
+}
+
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
     use super::*;
 
@@ -281,5 +349,29 @@ mod tests {
             Request::new(Command::Heartbeat { tag: &heartbeat }).encode(&mut Vec::new()),
             Err(EncodeError::TooLong { field: "heartbeat tag", limit: 255 })
         );
+    }
+
+    #[test]
+    fn challenges_are_safe_and_hold_all_bits_of_their_number() {
+        let digit = |byte: &u8| match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'A'..=b'Z' => byte - b'A' + 10,
+            _ => byte - b'a' + 36,
+        };
+        for number in [0, 1, 2, 61, 62, u64::MAX] {
+            let challenge = challenge(number);
+            assert!(check_challenge(&challenge).is_ok() && challenge.iter().all(u8::is_ascii_alphanumeric));
+            let value =
+                challenge.iter().rev().fold(0_u128, |value, byte| value * 62 + u128::from(digit(byte)));
+            assert_eq!(value, u128::from(number));
+        }
+    }
+
+    #[test]
+    fn a_challenge_that_would_not_come_back_is_refused() {
+        for bad in [&b""[..], b"a b", b"a\\", b"a/b", b"a;", b"\"", b"50%", b"\xfc", b"a\n", &[b'x'; 129]] {
+            assert!(check_challenge(bad).is_err(), "{bad:?}");
+        }
+        assert!(check_challenge(&[b'x'; 128]).is_ok());
     }
 }

@@ -1,25 +1,29 @@
 //! `infoResponse` and `statusResponse`: what a server says of itself and its players.
 
-use std::ops::Range;
-
 use bytes::BufMut;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, tag_no_case, take_till};
+use nom::combinator::{not, peek, value};
+use nom::sequence::{delimited, preceded};
+use nom::{IResult, Input, Parser};
 
 use super::infostring::InfoString;
-use super::mark::{self, TO_CLIENT};
+use super::line::{self, TO_CLIENT, until};
 use super::player::{PlayerLine, PlayerLines, is_blank};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
+use crate::options::Detail;
 use crate::text::small_bytes::locate;
 
 /// A reply, viewed without copying.
 ///
 /// ```
-/// use queryport::Limits;
-/// use queryport::quake3::{Kind, Response};
+/// use queryport::quake3::Response;
+/// use queryport::{Detail, Limits};
 ///
 /// let packet = b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\\sv_hostname\n12 50 \"You\"\n";
 /// let response = Response::parse(packet, &Limits::default())?;
-/// assert_eq!(response.kind(), Kind::Status);
+/// assert_eq!(response.detail(), Detail::Full);
 /// assert_eq!(response.info().get("mapname"), Some(&b"q3dm17"[..]));
 /// assert_eq!(response.players().next().unwrap().name(), b"You");
 ///
@@ -33,41 +37,14 @@ pub struct Response<'a> {
     pub(crate) layout: Layout,
 }
 
-/// Which reply it is.
-///
-/// ```
-/// use queryport::quake3::Kind;
-///
-/// assert_eq!(Kind::Status.word(), "statusResponse");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
-    /// `infoResponse`: an infostring and no players.
-    Info,
-    /// `statusResponse`: an infostring and player lines.
-    Status,
-}
-
-impl Kind {
-    /// The command word on the wire.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Info => "infoResponse",
-            Self::Status => "statusResponse",
-        }
-    }
-}
-
 /// The offsets in a datagram that was read once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    pub(crate) kind: Kind,
+    pub(crate) detail: Detail,
     /// Whether byte 0x01 stands after the mark, as Medal of Honor's servers write it.
     direction_byte: bool,
     info: (usize, usize),
-    players: (usize, usize),
+    players: usize,
     /// Whether a line feed ends the infostring; without it a status is cut there.
     pub(crate) info_closed: bool,
 }
@@ -80,55 +57,44 @@ impl<'a> Response<'a> {
     /// [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`] without an infostring,
     /// [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        let (direction, text) = mark::text(datagram)?;
-        let unexpected = || mark::unexpected(text, "infoResponse or statusResponse");
-        let (kind, body) = split_word(text).ok_or_else(unexpected)?;
-        // Some servers put bytes between the word and the infostring.
-        let skipped = body.iter().position(|byte| matches!(byte, b'\n' | b'\\')).unwrap_or(body.len());
-        let body = body.get(skipped..).unwrap_or_default();
-        if body.is_empty() {
-            let cut = ParseErrorKind::CutShort("the reply: no infostring");
-            return Err(ParseError::new(cut, datagram.len()));
-        }
-        let start = datagram.len().saturating_sub(body.strip_prefix(b"\n").unwrap_or(body).len());
-        let text = datagram.get(start..).unwrap_or_default();
-        let feed = last_feed(text);
-        let line = text.get(..feed.unwrap_or(text.len())).unwrap_or_default();
+        let (direction, text) = line::text(datagram)?;
+        let unexpected = |_| line::unexpected(text, "infoResponse or statusResponse");
+        let (body, detail) = word(text).map_err(unexpected)?;
+        let cut = ParseError::new(ParseErrorKind::CutShort("the reply: no infostring"), datagram.len());
+        let (body, _) = begin(body).map_err(|_| cut)?;
+        let (rest, info) = infostring(body).map_err(|_| cut)?;
+        let at = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
+        let info_closed = !rest.is_empty();
         // What tools and servers leave at the end of an infostring: CR, and without a line feed NUL and a quote too.
-        let is_left = |byte: &u8| *byte == b'\r' || (feed.is_none() && matches!(byte, 0 | b'"'));
-        let length = line.iter().rposition(|byte| !is_left(byte)).map_or(0, |last| last.saturating_add(1));
+        let is_left = |byte: &u8| *byte == b'\r' || (!info_closed && matches!(byte, 0 | b'"'));
+        let length = info.iter().rposition(|byte| !is_left(byte)).map_or(0, |last| last.saturating_add(1));
+        let (start, players) = (at(body), at(rest.get(1..).unwrap_or_default()));
         let info = (start, start.saturating_add(length));
-        let after = feed.map_or(datagram.len(), |feed| start.saturating_add(feed).saturating_add(1));
-        let layout = Layout {
-            kind,
-            direction_byte: direction == Some(TO_CLIENT),
-            info,
-            players: (after, datagram.len()),
-            info_closed: feed.is_some(),
-        };
+        let direction_byte = direction == Some(TO_CLIENT);
+        let layout = Layout { detail, direction_byte, info, players, info_closed };
         let response = Self { datagram, layout };
-        let (info, lines) = (response.info(), response.player_text());
-        let (max_rules, max_players) = (limits.max_rules(), limits.max_players());
         // A text too short for so many is not counted.
-        if info.raw().len() / 2 >= max_rules && info.count_bound() > max_rules {
+        let (max_rules, max_players) = (limits.max_rules(), limits.max_players());
+        if length / 2 >= max_rules && response.info().iter().nth(max_rules).is_some() {
             return Err(ParseError::limit("rules", max_rules, start));
         }
-        if lines.len() / 2 >= max_players && response.tally().0 > max_players {
-            return Err(ParseError::limit("players", max_players, after));
+        if response.player_text().len() / 2 >= max_players && response.lines().nth(max_players).is_some() {
+            return Err(ParseError::limit("players", max_players, players));
         }
         Ok(response)
     }
 
-    /// Which reply it is.
+    /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse` [`Detail::Full`].
     #[must_use]
-    pub const fn kind(&self) -> Kind {
-        self.layout.kind
+    pub const fn detail(&self) -> Detail {
+        self.layout.detail
     }
 
     /// The server's keys and values.
     #[must_use]
     pub fn info(&self) -> InfoString<'a> {
-        InfoString::new(self.slice(self.layout.info))
+        let (start, end) = self.layout.info;
+        InfoString::new(self.datagram.get(start..end).unwrap_or_default())
     }
 
     /// The player lines, in the server's order; none in an `infoResponse`. Lines on which no quoted name closes are
@@ -142,18 +108,13 @@ impl<'a> Response<'a> {
         PlayerLines::new(self.player_text())
     }
 
-    /// How many player lines there are, and whether [`Self::lines`] would skip one.
-    pub(crate) fn tally(&self) -> (usize, bool) {
-        PlayerLines::tally(self.player_text())
-    }
-
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
     /// without a value, lines that are no player lines, line feeds that are missing where servers write one.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
-        let datagram = self.datagram;
-        let Layout { kind, info: (start, end), players: (after, length), .. } = self.layout;
-        let text = mark::text(datagram).map_or(datagram, |(_, text)| text);
-        let word_end = length.saturating_sub(split_word(text).map_or(text, |(_, rest)| rest).len());
+        let (datagram, length) = (self.datagram, self.datagram.len());
+        let Layout { detail, info: (start, end), players: after, .. } = self.layout;
+        let text = line::text(datagram).map_or(datagram, |(_, text)| text);
+        let word_end = length.saturating_sub(word(text).map_or(text, |(rest, _)| rest).len());
         let last_separator = memchr::memrchr(b'\\', self.info().raw());
         let last_key = last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
         let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
@@ -164,7 +125,7 @@ impl<'a> Response<'a> {
         let cut = |what, is_cut: bool, offset| {
             is_cut.then(|| ParseError::new(ParseErrorKind::CutShort(what), offset))
         };
-        let is_status = kind == Kind::Status;
+        let is_status = detail == Detail::Full;
         let problems = [
             extra("end of the command word", word_end, start),
             cut("the infostring: a key without a value", self.info().has_odd_key(), last_key),
@@ -185,7 +146,7 @@ impl<'a> Response<'a> {
     /// # Errors
     /// None: what was read can be written. The signature is that of every message of the crate.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        put_head(self.layout.kind, self.layout.direction_byte, out);
+        put_head(self.layout.detail, self.layout.direction_byte, out);
         out.put_slice(self.info().raw());
         if self.layout.info_closed {
             out.put_u8(b'\n');
@@ -197,11 +158,6 @@ impl<'a> Response<'a> {
         Ok(())
     }
 
-    /// No more player lines than this.
-    pub(crate) fn count_bound(&self) -> usize {
-        memchr::memchr_iter(b'\n', self.player_text()).count().saturating_add(1)
-    }
-
     /// Whether a line feed ends the last player line, where there is one.
     pub(crate) fn closes_lines(&self) -> bool {
         let lines = self.player_text();
@@ -211,60 +167,58 @@ impl<'a> Response<'a> {
     }
 
     /// The bytes after the infostring's line.
-    fn player_text(&self) -> &'a [u8] {
-        match self.layout.kind {
-            Kind::Info => b"",
-            Kind::Status => self.slice(self.layout.players),
-        }
-    }
-
-    fn slice(&self, (start, end): (usize, usize)) -> &'a [u8] {
-        self.datagram.get(Range { start, end }).unwrap_or_default()
+    pub(crate) fn player_text(&self) -> &'a [u8] {
+        let text = self.datagram.get(self.layout.players..).unwrap_or_default();
+        if self.layout.detail == Detail::Full { text } else { b"" }
     }
 }
 
 /// Appends the mark, the command word and its line feed.
-pub(crate) fn put_head(kind: Kind, direction_byte: bool, out: &mut impl BufMut) {
-    mark::put(direction_byte.then_some(TO_CLIENT), kind.word().as_bytes(), out);
+pub(crate) fn put_head(detail: Detail, direction_byte: bool, out: &mut impl BufMut) {
+    line::put(direction_byte.then_some(TO_CLIENT), command_word(detail).as_bytes(), out);
     out.put_u8(b'\n');
 }
 
-/// The line feed that ends an infostring: the first one that player lines follow, or nothing. A value may hold line feeds,
-/// each before a blank, and more pairs behind them (captured: `fs_manifest` of Quake III servers with many paks). On a
-/// player line a quote comes before any `\`; no value holds a quote.
-fn last_feed(text: &[u8]) -> Option<usize> {
-    let mut end = memchr::memchr(b'\n', text)?;
-    let mut start = end.saturating_add(1);
-    while let Some(rest) = text.get(start..) {
-        let mark = memchr::memchr3(b'"', b'\\', b'\n', rest);
-        let is_pair = match mark.and_then(|at| rest.get(at)) {
-            Some(b'"') => break,
-            mark => mark == Some(&b'\\'),
-        };
-        let feed = memchr::memchr(b'\n', rest);
-        let line = rest.get(..feed.unwrap_or(rest.len())).unwrap_or_default();
-        if !is_pair && !line.starts_with(b" ") {
-            break;
-        }
-        // What follows a line of blanks shows whether it belongs to a value.
-        let is_value = is_pair || !is_blank(line);
-        let next = feed.map(|feed| start.saturating_add(feed));
-        match next {
-            Some(next) if is_value => end = next,
-            None if is_value => return None,
-            None => break,
-            Some(_) => {}
-        }
-        start = next?.saturating_add(1);
+/// The word that a reply begins with.
+pub(crate) const fn command_word(detail: Detail) -> &'static str {
+    match detail {
+        Detail::Short => "infoResponse",
+        Detail::Full => "statusResponse",
     }
-    Some(end)
 }
 
-/// Which reply a text is, and what follows the word that says so. qstat reads `infostringresponse` as well.
-fn split_word(text: &[u8]) -> Option<(Kind, &[u8])> {
-    let rest = |kind: Kind| mark::strip_word(text, kind.word()).map(|rest| (kind, rest));
-    let info = || mark::strip_word(text, "infostringresponse").map(|rest| (Kind::Info, rest));
-    rest(Kind::Status).or_else(|| rest(Kind::Info)).or_else(info)
+/// `word = "statusResponse" / "infoResponse" / "infostringresponse"`. qstat reads the last one as well.
+fn word(text: &[u8]) -> IResult<&[u8], Detail> {
+    let info = alt((tag_no_case(command_word(Detail::Short)), tag_no_case("infostringresponse")));
+    alt((value(Detail::Full, tag_no_case(command_word(Detail::Full))), value(Detail::Short, info)))
+        .parse(text)
+}
+
+/// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF / &"\" )`. Some servers put bytes between the word and the infostring.
+fn begin(body: &[u8]) -> IResult<&[u8], &[u8]> {
+    preceded(take_till(|byte| matches!(byte, b'\n' | b'\\')), alt((tag("\n"), peek(tag("\\"))))).parse(body)
+}
+
+/// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may hold line feeds, each before
+/// a blank, and more pairs behind them (captured: `fs_manifest` of Quake III servers with many paks).
+fn infostring(text: &[u8]) -> IResult<&[u8], &[u8]> {
+    let (mut end, _) = until::<b'\n'>(text)?;
+    let mut lines = end;
+    while let Ok((rest, is_value)) = value_line(lines) {
+        lines = rest;
+        // What follows a line of blanks shows whether it belongs to a value.
+        end = if is_value { rest } else { end };
+    }
+    Ok(text.take_split(text.len().saturating_sub(end.len())))
+}
+
+/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it is not blank. On a player line a quote
+/// comes before any `\`; no value holds a quote.
+fn value_line(input: &[u8]) -> IResult<&[u8], bool> {
+    let plain = || take_till(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
+    let pair = value(true, (plain(), tag("\\"), until::<b'\n'>));
+    let text = delimited(peek(tag(" ")), plain(), not(tag("\""))).map(|line| !is_blank(line));
+    preceded(tag("\n"), alt((pair, text))).parse(input)
 }
 
 #[cfg(test)]
@@ -287,7 +241,7 @@ mod tests {
             b"infoResponse\nhostname\\Srv",
         ] {
             let response = parse(body).unwrap();
-            assert_eq!(response.kind(), Kind::Info);
+            assert_eq!(response.detail(), Detail::Short);
             assert_eq!(
                 response.info().iter().collect::<Vec<_>>(),
                 [(&b"hostname"[..], &b"Srv"[..])],

@@ -1,0 +1,160 @@
+//! What every message begins with, and command lines as the engines read them: words, quotes and comments.
+
+use bytes::BufMut;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_till, take_until, take_while};
+use nom::combinator::{opt, rest, verify};
+use nom::number::complete::u8 as octet;
+use nom::sequence::{delimited, preceded, terminated};
+use nom::{IResult, Input, Parser};
+
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+
+/// The mark of an out-of-band packet.
+const MARK: [u8; 4] = [0xFF; 4];
+/// Medal of Honor's byte after the mark, in requests.
+pub(crate) const TO_SERVER: u8 = 0x02;
+/// Medal of Honor's byte after the mark, in replies.
+pub(crate) const TO_CLIENT: u8 = 0x01;
+
+/// The words that messages of this protocol begin with.
+const WORDS: &str = "getinfo getstatus getchallenge connect rcon srcon ping getservers getserversExt heartbeat \
+    infoResponse statusResponse challengeResponse challenge connectResponse accept print reject droperror \
+    disconnect ack echo echoResponse getserversResponse getserversExtResponse";
+
+/// `head = 4%xFF [ %x01 / %x02 ]`: the direction byte.
+fn head(datagram: &[u8]) -> IResult<&[u8], Option<u8>> {
+    let direction = verify(octet, |byte| matches!(*byte, TO_SERVER | TO_CLIENT));
+    preceded(tag(&MARK[..]), opt(direction)).parse(datagram)
+}
+
+/// The direction byte, where there is one, and the text after it.
+///
+/// # Errors
+/// [`ParseErrorKind::NotThisProtocol`] without the mark.
+pub(crate) fn text(datagram: &[u8]) -> Result<(Option<u8>, &[u8]), ParseError> {
+    let unmarked = ParseError::new(ParseErrorKind::NotThisProtocol("four bytes 0xff"), 0);
+    head(datagram).map(|(text, direction)| (direction, text)).map_err(|_| unmarked)
+}
+
+/// The error for a text that does not begin as expected: it may be another message of this protocol, or none.
+pub(crate) fn unexpected(text: &[u8], expected: &'static str) -> ParseError {
+    let word = text.split(|&byte| byte <= b' ' || byte == b'\\').next().unwrap_or_default();
+    let is_known = WORDS.split(' ').any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
+    let kind = if is_known { ParseErrorKind::Unexpected } else { ParseErrorKind::NotThisProtocol };
+    ParseError::new(kind(expected), MARK.len())
+}
+
+/// A word in lower case, for a `match`; as much of it as fits, which is more than the longest known word.
+pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] {
+    buffer.iter_mut().zip(word).for_each(|(lower, byte)| *lower = byte.to_ascii_lowercase());
+    buffer.get(..word.len()).unwrap_or_default()
+}
+
+/// `until = *OCTET`, up to a byte value that is not part of it, or to the end.
+#[inline]
+pub(crate) fn until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    Ok(input.take_split(memchr::memchr(END, input).unwrap_or(input.len())))
+}
+
+/// [`until`] for tokens of a few bytes, of which it compares eight at once: a pass over all tokens of a status takes a third of
+/// the instructions.
+#[inline]
+pub(crate) fn short_until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let (words, rest) = input.as_chunks::<8>();
+    let ends = words.iter().map(|word| {
+        let differing = u64::from_le_bytes(*word) ^ EACH.wrapping_mul(u64::from(END));
+        differing.wrapping_sub(EACH) & !differing & EACH << 7
+    });
+    let at = match (0..).step_by(8).zip(ends).find(|(_, ends)| *ends != 0) {
+        Some((start, ends)) => (ends.trailing_zeros() as usize / 8).wrapping_add(start),
+        None => {
+            let rest = rest.iter().position(|&byte| byte == END).unwrap_or(rest.len());
+            words.as_flattened().len().wrapping_add(rest)
+        }
+    };
+    Ok(input.take_split(at))
+}
+
+/// Takes the next word off the line; `None` at its end.
+pub(crate) fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (rest, found) = word(line).ok()?;
+    *line = rest;
+    (!found.is_empty()).then_some(found)
+}
+
+/// `word = *( blank / block-comment ) [ "//" *OCTET / DQUOTE *text [ DQUOTE ] / *bare ]`: the engine's tokenizer. Blanks
+/// are all bytes up to 0x20, `"` groups up to the next `"` without escapes (ioquake3, code/qcommon/cmd.c). Empty at the
+/// end of the line, which NUL and LF end.
+fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
+    let blank = |byte: u8| byte <= b' ' && byte != 0 && byte != b'\n';
+    let (mut line, _) = take_while(blank)(line)?;
+    // A loop: a datagram can hold 16,000 comments, more than a stack does.
+    while let Ok((after, _)) = block_comment(line) {
+        (line, _) = take_while(blank)(after)?;
+    }
+    if line.starts_with(b"//") {
+        return Ok((&[], &[]));
+    }
+    let quoted = delimited(tag("\""), take_till(|byte| byte == b'"' || byte == 0), opt(tag("\"")));
+    let bare = take_till(|byte| byte <= b' ' || byte == b'"');
+    alt((quoted, bare)).parse(line)
+}
+
+/// `block-comment = "/*" *OCTET ( "*/" / end )`
+fn block_comment(line: &[u8]) -> IResult<&[u8], &[u8]> {
+    preceded(tag("/*"), alt((terminated(take_until("*/"), tag("*/")), rest))).parse(line)
+}
+
+/// Appends the mark, the direction byte where one is wanted, and a word.
+pub(crate) fn put(direction: Option<u8>, word: &[u8], out: &mut impl BufMut) {
+    out.put_slice(&MARK);
+    if let Some(direction) = direction {
+        out.put_u8(direction);
+    }
+    out.put_slice(word);
+}
+
+/// Appends words, each after a blank, up to the first that is `None`: the next ones have no position without it.
+pub(crate) fn put_words(words: &[Option<&[u8]>], out: &mut impl BufMut) {
+    for word in words.iter().map_while(|word| *word) {
+        out.put_u8(b' ');
+        out.put_slice(word);
+    }
+}
+
+/// Checks that every tokenizer takes an argument for one word.
+pub(crate) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeError> {
+    // The beginning of a comment would hide it.
+    if word.starts_with(b"//") || word.starts_with(b"/*") {
+        return Err(EncodeError::Forbidden { field, byte: b'/' });
+    }
+    check(field, word, 255, |byte| byte <= b' ' || byte == b'"' || byte == 0x7F)
+}
+
+/// Checks that a text is not empty, not longer than the limit, and has no forbidden byte.
+pub(crate) fn check(
+    field: &'static str,
+    text: &[u8],
+    limit: usize,
+    is_forbidden: impl Fn(u8) -> bool,
+) -> Result<(), EncodeError> {
+    if text.is_empty() {
+        return Err(EncodeError::Empty(field));
+    }
+    if text.len() > limit {
+        return Err(EncodeError::TooLong { field, limit });
+    }
+    check_bytes(field, text, is_forbidden)
+}
+
+/// Checks that a text has no forbidden byte.
+pub(crate) fn check_bytes(
+    field: &'static str,
+    text: &[u8],
+    is_forbidden: impl Fn(u8) -> bool,
+) -> Result<(), EncodeError> {
+    let byte = text.iter().copied().find(|&byte| is_forbidden(byte));
+    byte.map_or(Ok(()), |byte| Err(EncodeError::Forbidden { field, byte }))
+}

@@ -1,0 +1,489 @@
+//! Lists of servers: `getservers`, `getserversExt` and one datagram of the reply.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use bytes::{BufMut, Bytes};
+use nom::branch::alt;
+use nom::bytes::complete::{tag, tag_no_case, take, take_while};
+use nom::combinator::{eof, map_opt, value};
+use nom::number::complete::{be_u16, be_u128};
+use nom::sequence::{preceded, terminated};
+use nom::{IResult, Parser};
+
+use super::line::{self, check_word, next_word};
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::text::number;
+
+/// Most bytes of a datagram that this crate writes, as dpmaster does.
+pub(crate) const MAX_PART: usize = 1400;
+/// The words of the replies.
+const PLAIN: &str = "getserversResponse";
+const EXTENDED: &str = "getserversExtResponse";
+
+/// What follows `getservers` or `getserversExt`: which game, which protocol, which servers.
+///
+/// ```
+/// use queryport::quake3::master::ListRequest;
+/// use queryport::quake3::{Command, Request};
+///
+/// let mut datagram = Vec::new();
+/// let list = ListRequest { empty: true, full: true, ..ListRequest::new(68) };
+/// Request::new(Command::GetServers(list)).encode(&mut datagram)?;
+/// assert_eq!(datagram, b"\xff\xff\xff\xffgetservers 68 empty full");
+/// assert_eq!(Request::parse(&datagram)?.command, Command::GetServers(list));
+///
+/// datagram.clear();
+/// Request::new(Command::GetServers(ListRequest::extended(b"Nexuiz", 3))).encode(&mut datagram)?;
+/// assert_eq!(datagram, b"\xff\xff\xff\xffgetserversExt Nexuiz 3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[allow(clippy::exhaustive_structs, reason = "struct update syntax is its builder")]
+pub struct ListRequest<'a> {
+    /// `getserversExt`: the reply may hold IPv6 addresses, and the game's name is not optional.
+    pub extended: bool,
+    /// The game's name. Without it the master goes by the protocol number (Quake III Arena, Return to Castle
+    /// Wolfenstein, Enemy Territory).
+    pub game: Option<&'a [u8]>,
+    /// The game's protocol number.
+    pub protocol: i32,
+    /// `empty`: servers without players too.
+    pub empty: bool,
+    /// `full`: servers without a free player slot too.
+    pub full: bool,
+    /// `gametype=…`: only servers with this type of game; `ffa`, `tourney`, `team` and `ctf` are 0, 1, 3 and 4.
+    pub game_type: Option<&'a [u8]>,
+    /// `ipv4`: IPv4 servers, in an extended request; neither this nor the next one means both.
+    pub ipv4: bool,
+    /// `ipv6`: IPv6 servers, in an extended request.
+    pub ipv6: bool,
+}
+
+impl<'a> ListRequest<'a> {
+    /// `getservers` with a protocol number alone.
+    #[must_use]
+    pub fn new(protocol: i32) -> Self {
+        Self { protocol, ..Self::default() }
+    }
+
+    /// `getserversExt` for a game.
+    #[must_use]
+    pub fn extended(game: &'a [u8], protocol: i32) -> Self {
+        Self { extended: true, game: Some(game), ..Self::new(protocol) }
+    }
+
+    /// Whether IPv4 servers are asked for.
+    pub(crate) const fn wants_ipv4(&self) -> bool {
+        !self.extended || self.ipv4 || !self.ipv6
+    }
+
+    /// Whether IPv6 servers are asked for.
+    pub(crate) const fn wants_ipv6(&self) -> bool {
+        self.extended && (self.ipv6 || !self.ipv4)
+    }
+
+    /// Reads what follows the word. Words that are no known filter are passed over.
+    pub(super) fn parse(line: &'a [u8], extended: bool, offset: usize) -> Result<Self, ParseError> {
+        let mut rest = line;
+        let missing = ParseError::new(ParseErrorKind::CutShort("the protocol number"), offset);
+        let malformed = ParseError::new(ParseErrorKind::Malformed("protocol number"), offset);
+        let first = next_word(&mut rest).ok_or(missing)?;
+        let (game, protocol) = match number::number::<i32>(first) {
+            Some(protocol) if !extended => (None, protocol),
+            _ => {
+                let second = next_word(&mut rest).ok_or(missing)?;
+                (Some(first), number::number::<i32>(second).ok_or(malformed)?)
+            }
+        };
+        let mut list = Self { extended, game, ..Self::new(protocol) };
+        while let Some(word) = next_word(&mut rest) {
+            match word {
+                b"empty" => list.empty = true,
+                b"full" => list.full = true,
+                b"ipv4" => list.ipv4 = extended,
+                b"ipv6" => list.ipv6 = extended,
+                b"ffa" => list.game_type = Some(b"0"),
+                b"tourney" => list.game_type = Some(b"1"),
+                b"team" => list.game_type = Some(b"3"),
+                b"ctf" => list.game_type = Some(b"4"),
+                _ => list.game_type = word.strip_prefix(b"gametype=").or(list.game_type),
+            }
+        }
+        Ok(list)
+    }
+
+    pub(super) fn check(&self) -> Result<(), EncodeError> {
+        if self.extended && self.game.is_none() {
+            return Err(EncodeError::Empty("game name"));
+        }
+        if let Some(game) = self.game {
+            check_word("game name", game)?;
+            // It would be read as the protocol number.
+            if let (false, Some(_), Some(&byte)) = (self.extended, number::integer(game), game.first()) {
+                return Err(EncodeError::Forbidden { field: "game name", byte });
+            }
+        }
+        self.game_type.map_or(Ok(()), |game_type| check_word("game type", game_type))
+    }
+
+    /// Appends what follows the game's name.
+    pub(super) fn put(&self, out: &mut impl BufMut) {
+        out.put_u8(b' ');
+        number::put(self.protocol.into(), out);
+        let words = [
+            (self.empty, &b" empty"[..]),
+            (self.full, b" full"),
+            (self.extended && self.ipv4, b" ipv4"),
+            (self.extended && self.ipv6, b" ipv6"),
+            (self.game_type.is_some(), b" gametype="),
+        ];
+        for (_, word) in words.iter().filter(|(wanted, _)| *wanted) {
+            out.put_slice(word);
+        }
+        out.put_slice(self.game_type.unwrap_or_default());
+    }
+}
+
+/// One datagram of a list, viewed without copying.
+///
+/// Addresses have a fixed length and may hold the bytes of separators: a list is not split at them.
+///
+/// ```
+/// use queryport::lists::ListPart;
+///
+/// let datagram = b"\xff\xff\xff\xffgetserversResponse\
+///     \\\x01\x02\x03\x04\x6d\x38\\\\\\\\\\\\\\\\EOT\x05\x6d\x39\\EOT\0\0\0";
+/// let part = ListPart::parse(datagram)?;
+/// let servers: Vec<String> = part.iter().map(|address| address.to_string()).collect();
+/// assert_eq!(servers, ["1.2.3.4:27960", "92.92.92.92:23644", "69.79.84.5:27961"]);
+/// assert!(part.has_end && part.intact);
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListPart<'a> {
+    /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
+    pub extended: bool,
+    /// Whether an end mark is there: `\EOT` or `\EOF`, followed by three NULs or the end of the datagram. dpmaster
+    /// writes it into the last datagram of a list, its versions before 2.0 into every one, and some masters
+    /// into none.
+    pub has_end: bool,
+    /// Whether the datagram ends after an address, a separator or an end mark.
+    pub intact: bool,
+    form: Form,
+    entries: &'a [u8],
+}
+
+impl<'a> ListPart<'a> {
+    /// Reads one datagram of a list.
+    ///
+    /// # Errors
+    /// [`NotThisProtocol`](crate::ParseErrorKind::NotThisProtocol) without the mark or for a word that is none of this
+    /// protocol, [`Unexpected`](crate::ParseErrorKind::Unexpected) for another message. A datagram that is cut or damaged is
+    /// read up to there, see [`Self::intact`].
+    pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
+        let (_, text) = line::text(datagram)?;
+        let (rest, extended) = word(text).map_err(|_| line::unexpected(text, PLAIN))?;
+        // Some masters put a line feed and a NUL there.
+        let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
+        let start = rest.iter().position(is_separator).unwrap_or(rest.len());
+        let entries = rest.get(start..).unwrap_or_default();
+        let mut addresses = Addresses { rest: entries, form: form(entries, extended) };
+        while end(addresses.rest).is_err() && addresses.next().is_some() {}
+        let Addresses { rest, form } = addresses;
+        let has_end = end(rest).is_ok();
+        // A lone separator after the last address, or nothing.
+        let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
+        let entries = entries.get(..entries.len().saturating_sub(rest.len())).unwrap_or_default();
+        Ok(Self { extended, has_end, intact, form, entries })
+    }
+
+    /// The datagrams of a complete list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
+    /// an `extended` list and are left out of others.
+    ///
+    /// ```
+    /// use queryport::lists::ListPart;
+    ///
+    /// let parts = ListPart::encode(["192.0.2.1:27960".parse()?, "[2001:db8::1]:27960".parse()?], true);
+    /// assert_eq!(ListPart::parse(&parts[0])?.iter().count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn encode(servers: impl IntoIterator<Item = SocketAddr>, extended: bool) -> Vec<Bytes> {
+        let mut parts = Vec::new();
+        let mut servers = servers.into_iter().filter(|server| extended || server.is_ipv4()).peekable();
+        loop {
+            let mut out = Vec::with_capacity(MAX_PART);
+            let mut writer = PartWriter::new(extended, &mut out);
+            while servers.next_if(|&server| writer.push(server)).is_some() {}
+            let ended = writer.end(servers.peek().is_none());
+            parts.push(out.into());
+            if ended {
+                return parts;
+            }
+        }
+    }
+
+    /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
+    pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
+        Addresses { rest: self.entries, form: self.form }
+    }
+}
+
+/// How addresses are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    /// With IPv6 addresses among them.
+    Extended,
+    /// Twelve hexadecimal digits: Star Trek: Elite Force.
+    Hex,
+}
+
+/// The addresses of a [`ListPart`].
+#[derive(Debug, Clone)]
+struct Addresses<'a> {
+    rest: &'a [u8],
+    form: Form,
+}
+
+impl Iterator for Addresses<'_> {
+    type Item = SocketAddr;
+
+    #[inline]
+    fn next(&mut self) -> Option<SocketAddr> {
+        let entry = match self.form {
+            Form::Plain => v4(self.rest),
+            Form::Extended => alt((v4, v6)).parse(self.rest),
+            Form::Hex => hex(self.rest),
+        };
+        let (rest, address) = entry.ok()?;
+        self.rest = rest;
+        Some(address)
+    }
+}
+
+/// `word = "getserversExtResponse" / "getserversResponse"`: whether it is the first.
+fn word(text: &[u8]) -> IResult<&[u8], bool> {
+    alt((value(true, tag_no_case(EXTENDED)), value(false, tag_no_case(PLAIN)))).parse(text)
+}
+
+/// `v4 = "\" 4OCTET 2OCTET`
+#[inline]
+fn v4(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+    let address = |entry: &[u8]| match entry {
+        [b'\\', a, b, c, d, high, low] => Some(([*a, *b, *c, *d], u16::from_be_bytes([*high, *low])).into()),
+        _ => None,
+    };
+    map_opt(take(7_usize), address).parse(input)
+}
+
+/// `v6 = "/" 16OCTET 2OCTET`
+fn v6(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+    let address = |(ip, port)| SocketAddr::from((Ipv6Addr::from_bits(ip), port));
+    preceded(tag("/"), (be_u128, be_u16)).map(address).parse(input)
+}
+
+/// `hex = "\" 12HEXDIG`
+fn hex(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+    let number = |digits: &[u8]| {
+        let mut digits = digits.iter().map(|&digit| char::from(digit).to_digit(16));
+        digits.try_fold(0_u64, |number, digit| Some(number << 4 | u64::from(digit?)))
+    };
+    let (rest, number) = preceded(tag("\\"), map_opt(take(12_usize), number)).parse(input)?;
+    let [_, _, a, b, c, d, high, low] = number.to_be_bytes();
+    Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
+}
+
+/// The form of a list: hexadecimal if the first entry is twelve such digits up to a separator or the end.
+fn form(entries: &[u8], extended: bool) -> Form {
+    match hex(entries) {
+        Ok(([] | [b'\\' | b'\n' | 0, ..], _)) => Form::Hex,
+        _ if extended => Form::Extended,
+        _ => Form::Plain,
+    }
+}
+
+/// `end = "\" ( "EOT" / "EOF" ) ( 3NUL *OCTET / *NUL )`. Its first bytes alone do not make one: 69.79.84.5:27961 is a
+/// server.
+#[inline]
+fn end(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let nuls = alt((tag(&[0; 3][..]), terminated(take_while(|byte| byte == 0), eof)));
+    preceded((tag("\\"), alt((tag("EOT"), tag("EOF")))), nuls).parse(input)
+}
+
+/// Writes one datagram of a list.
+#[derive(Debug)]
+pub(crate) struct PartWriter<'a> {
+    out: &'a mut Vec<u8>,
+    start: usize,
+}
+
+impl<'a> PartWriter<'a> {
+    pub(crate) fn new(extended: bool, out: &'a mut Vec<u8>) -> Self {
+        let start = out.len();
+        line::put(None, if extended { EXTENDED } else { PLAIN }.as_bytes(), out);
+        Self { out, start }
+    }
+
+    /// Appends an address; `false` when it does not fit, with one byte for the separator that closes the datagram.
+    pub(crate) fn push(&mut self, address: SocketAddr) -> bool {
+        let port = address.port().to_be_bytes();
+        match address.ip() {
+            IpAddr::V4(ip) => self.put(&[b"\\", &ip.octets(), &port], 1),
+            IpAddr::V6(ip) => self.put(&[b"/", &ip.octets(), &port], 1),
+        }
+    }
+
+    /// Ends the datagram, and the list where this was its last one and the end mark fits, which needs a datagram of its own
+    /// otherwise. Returns whether the list is ended. id's and ioquake3's clients read an address only when a separator
+    /// follows it.
+    pub(crate) fn end(mut self, is_last: bool) -> bool {
+        let ended = is_last && self.put(&[b"\\EOT\0\0\0"], 0);
+        if !ended {
+            self.out.push(b'\\');
+        }
+        ended
+    }
+
+    fn put(&mut self, parts: &[&[u8]], kept: usize) -> bool {
+        let length = parts.iter().map(|part| part.len()).sum::<usize>().saturating_add(kept);
+        let fits = self.out.len().saturating_sub(self.start).saturating_add(length) <= MAX_PART;
+        if fits {
+            parts.iter().for_each(|part| self.out.extend_from_slice(part));
+        }
+        fits
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "tests")]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<ListRequest<'_>, ParseErrorKind> {
+        ListRequest::parse(line.as_bytes(), false, 0).map_err(|error| error.kind)
+    }
+
+    fn parse_ext(line: &str) -> Result<ListRequest<'_>, ParseErrorKind> {
+        ListRequest::parse(line.as_bytes(), true, 0).map_err(|error| error.kind)
+    }
+
+    #[test]
+    fn requests_of_real_clients() {
+        let list = ListRequest { empty: true, full: true, ..ListRequest::new(68) };
+        assert_eq!(parse(" 68 full empty"), Ok(list));
+        assert_eq!(parse(" 68 empty full\n"), Ok(list));
+        assert_eq!(parse(" 68 empty full demo\0"), Ok(list));
+        let nexuiz = ListRequest { game: Some(b"Nexuiz"), ..ListRequest::new(3) };
+        assert_eq!(parse("  Nexuiz 3 gametype=2"), Ok(ListRequest { game_type: Some(b"2"), ..nexuiz }));
+        assert_eq!(parse(" Nexuiz 3 ctf"), Ok(ListRequest { game_type: Some(b"4"), ..nexuiz }));
+        for (word, number) in [("ffa", "0"), ("tourney", "1"), ("team", "3"), ("gametype=7", "7")] {
+            let line = format!(" Nexuiz 3 {word}");
+            assert_eq!(parse(&line).unwrap().game_type, Some(number.as_bytes()), "as dpmaster's messages.c");
+        }
+        assert_eq!(parse(" 4TheFun -1").unwrap().game, Some(&b"4TheFun"[..]));
+        let both = parse_ext(" Quake3Arena 68 ipv4 empty ipv6").unwrap();
+        assert!(both.wants_ipv4() && both.wants_ipv6() && both.empty && !both.full);
+        assert!(!parse_ext(" X 1 ipv6").unwrap().wants_ipv4());
+        assert!(!parse(" X 1 ipv6").unwrap().wants_ipv6(), "a plain reply has no room for them");
+    }
+
+    #[test]
+    fn without_a_protocol_number_there_is_no_request() {
+        for line in ["", " ", " Nexuiz", " Nexuiz ", " Nexuiz x", " 4TheFun", " X 99999999999"] {
+            assert!(parse(line).is_err(), "{line:?}");
+        }
+        assert!(parse_ext(" 68").is_err() && parse_ext(" 68 ipv4").is_err(), "a game is needed");
+    }
+
+    #[test]
+    fn what_would_be_misread_is_not_written() {
+        for game in [&b""[..], b"two words", b"68", b"a\"b"] {
+            assert!(ListRequest { game: Some(game), ..ListRequest::new(1) }.check().is_err(), "{game:?}");
+        }
+        assert!(ListRequest { game: None, ..ListRequest::extended(b"x", 1) }.check().is_err());
+        assert!(ListRequest { game_type: Some(b"a b"), ..ListRequest::new(1) }.check().is_err());
+    }
+
+    fn part(body: &[u8]) -> ListPart<'static> {
+        ListPart::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat())).unwrap()
+    }
+
+    fn servers(body: &[u8]) -> Vec<String> {
+        part(body).iter().map(|address| address.to_string()).collect()
+    }
+
+    #[test]
+    fn every_end_mark_and_none() {
+        let one = b"getserversResponse\\\x01\x02\x03\x04\x6d\x38";
+        for end in [&b"\\EOT\0\0\0"[..], b"\\EOT", b"\\EOF", b"\\EOF\0\0\0", b"\\EOT\0", b"\\EOT\0\0\0more"] {
+            let part = part(&[&one[..], end].concat());
+            assert_eq!((part.iter().count(), part.has_end, part.intact), (1, true, true), "{end:?}");
+        }
+        for end in [&b""[..], b"\\", b"\n", b"\0"] {
+            let part = part(&[&one[..], end].concat());
+            assert_eq!((part.iter().count(), part.has_end, part.intact), (1, false, true), "{end:?}");
+        }
+        for end in [&b"\\EO"[..], b"\\EOT\x05", b"x", b"\\\x01\x02\x03\x04\x05", b"/"] {
+            let part = part(&[&one[..], end].concat());
+            assert_eq!((part.iter().count(), part.has_end), (1, false), "{end:?}");
+        }
+        assert_eq!(servers(b"getserversResponse\\EOT\x05\x6d\x39\\EOT\0\0\0"), ["69.79.84.5:27961"]);
+        assert!(servers(b"getserversResponse\\EOT\0\0\0").is_empty());
+        assert!(servers(b"getserversResponse").is_empty());
+        assert_eq!(servers(b"getserversResponse\n\0\\\x01\x02\x03\x04\x00\x01").len(), 1);
+    }
+
+    #[test]
+    fn both_families_in_one_reply() {
+        let mut body = b"getserversExtResponse\\\x01\x02\x03\x04\x6d\x38/\x20\x01\x0d\xb8".to_vec();
+        body.extend_from_slice(&[0; 11]);
+        body.extend_from_slice(b"\x01\x6d\x38\\EOT\0\0\0");
+        assert_eq!(servers(&body), ["1.2.3.4:27960", "[2001:db8::1]:27960"]);
+        assert!(part(&body).extended);
+        // In a plain reply a slash is no separator.
+        assert!(servers(b"getserversResponse/0123456789abcdefgh").is_empty());
+    }
+
+    #[test]
+    fn hexadecimal_lists_are_recognised_by_their_stride() {
+        assert_eq!(
+            servers(b"getserversResponse\\0102030A6d38\\c0a800016d39\\EOT"),
+            ["1.2.3.10:27960", "192.168.0.1:27961"]
+        );
+        assert_eq!(servers(b"getserversResponse\\0102030A6d38\\").len(), 1);
+        // Two binary addresses that look like digits.
+        assert_eq!(servers(b"getserversResponse\\0102030\\102030").len(), 1);
+        assert_eq!(
+            servers(b"getserversResponse\\010203\\010203"),
+            ["48.49.48.50:12339", "48.49.48.50:12339"]
+        );
+    }
+
+    #[test]
+    fn other_messages_are_no_lists() {
+        assert!(ListPart::parse(b"\xff\xff\xff\xffgetservers 68").is_err());
+        assert!(ListPart::parse(b"getserversResponse\\EOT").is_err());
+        assert!(ListPart::parse(b"").is_err());
+    }
+
+    #[test]
+    fn datagrams_are_packed_and_ended_as_clients_need() {
+        let v4 = |n: u32| SocketAddr::from((Ipv4Addr::from_bits(0x0102_0000 + n), 27960));
+        let v6 = |n: u128| SocketAddr::from((Ipv6Addr::from_bits((0x2001_0DB8 << 96) + n), 27960));
+        let parts = ListPart::encode((0..196).map(v4), false);
+        assert_eq!(parts.iter().map(Bytes::len).collect::<Vec<_>>(), [22 + 196 * 7 + 1, 22 + 7]);
+        assert!(parts[0].ends_with(b"\\") && !ListPart::parse(&parts[0]).unwrap().has_end);
+        assert_eq!(ListPart::encode((0..195).map(v4), false).len(), 1);
+        let parts = ListPart::encode((0..73).map(v6), true);
+        assert_eq!(ListPart::parse(&parts[0]).unwrap().iter().count(), 72);
+        assert_eq!(
+            ListPart::encode((0..5).map(v6), false),
+            [&b"\xff\xff\xff\xffgetserversResponse\\EOT\0\0\0"[..]]
+        );
+        assert!(ListPart::encode((0..9000).map(v4), true).iter().all(|part| part.len() <= MAX_PART));
+    }
+}
