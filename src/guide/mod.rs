@@ -17,6 +17,7 @@
 //! | [Etiquette](etiquette) | what servers and masters expect |
 //! | [Threat model](threat_model) | who can forge what, and what is done about it |
 //! | [Migrating](migration) | from rust gamedig, node gamedig and qstat |
+//! | [Other programs](other_programs) | a comparison with other libraries; what other clients show of our servers |
 //! | [Glossary](glossary) | the words |
 //!
 //! Every example is compiled by `cargo test`, and most run against a server on loopback.
@@ -56,6 +57,9 @@ pub mod new_protocol {}
 
 #[doc = include_str!("one_server.md")]
 pub mod one_server {}
+
+#[doc = include_str!("other_programs.md")]
+pub mod other_programs {}
 
 #[doc = include_str!("query_port.md")]
 pub mod query_port {}
