@@ -6,9 +6,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::serve::{Responder};
+use queryport::serve::Responder;
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
-use queryport::{Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service, ToStatus, gamespy1, gamespy4, quake3, ut2004};
+use queryport::{
+    Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service, ToStatus, gamespy1,
+    gamespy4, quake3, ut2004,
+};
 
 use crate::{datagrams, shapes};
 
@@ -78,7 +81,9 @@ fn quake3(shape: &str, packets: &[Bytes]) {
     case(&format!("quake3 {shape} parse"), || parse().detail());
     case(&format!("quake3 {shape} view"), || shapes::walk(&packets[0], &limits));
     case(&format!("quake3 {shape} query"), || {
-        query(quake3::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |_, receive| receive(&packets[0]))
+        query(quake3::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |_, receive| {
+            receive(&packets[0])
+        })
     });
     let answer = quake3::Answer::from_datagrams(cloned(packets), &limits).unwrap();
     case(&format!("quake3 {shape} status"), || answer.to_status());
@@ -127,13 +132,16 @@ fn gamespy4(shape: &str, packets: &[Bytes]) {
     let replies: Vec<Vec<u8>> = packets.iter().map(own).collect();
     let challenge = [b"\x09", &id[3..7], b"123456\0"].concat();
     case(&format!("gamespy4 {shape} query"), || {
-        query(gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |request, receive| {
-            if request[2] == 9 {
-                receive(&challenge)
-            } else {
-                replies.iter().for_each(|packet| receive(packet))
-            }
-        })
+        query(
+            gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)),
+            |request, receive| {
+                if request[2] == 9 {
+                    receive(&challenge)
+                } else {
+                    replies.iter().for_each(|packet| receive(packet))
+                }
+            },
+        )
     });
     case(&format!("gamespy4 {shape} status"), || read.to_status());
 }
@@ -157,11 +165,14 @@ fn ut2004(shape: &str, packets: &[Bytes]) {
         packets.iter().map(|packet| ut2004_walk(packet, &limits)).sum::<usize>()
     });
     case(&format!("ut2004 {shape} query"), || {
-        query(ut2004::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |request, receive| {
-            let asked = request[4];
-            let wanted = |packet: &&Bytes| packet[4] == asked || asked == 3 && packet[4] > 0;
-            packets.iter().filter(wanted).for_each(|packet| receive(packet));
-        })
+        query(
+            ut2004::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)),
+            |request, receive| {
+                let asked = request[4];
+                let wanted = |packet: &&Bytes| packet[4] == asked || asked == 3 && packet[4] > 0;
+                packets.iter().filter(wanted).for_each(|packet| receive(packet));
+            },
+        )
     });
     let read = || ut2004::Answer::from_datagrams(cloned(packets), &limits).unwrap();
     case(&format!("ut2004 {shape} read"), read);
@@ -181,9 +192,12 @@ fn many(limits: &Limits) {
     for rules in [300, 600] {
         let packets = datagrams::gamespy1(rules, 0, Some(150));
         case(&format!("gamespy1 {} unnumbered parts", packets.len()), || {
-            query(gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(*limits)), |_, receive| {
-                packets.iter().for_each(|packet| receive(packet));
-            })
+            query(
+                gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(*limits)),
+                |_, receive| {
+                    packets.iter().for_each(|packet| receive(packet));
+                },
+            )
         });
     }
 }
