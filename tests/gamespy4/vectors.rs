@@ -39,6 +39,17 @@ fn problems_of_an_answer_have_an_offset() {
     );
     let legacy = b"\0\x01\x02\x03\x04k\0v\0\0\0\0\0\0\0\0more";
     assert_eq!(problems(legacy), ["malformed section: bytes that belong to none at byte 16"]);
+    // A reply that was cut inside a text: the offset is that of the text.
+    for (cut, offset) in [
+        (&b"\0\x01\x02\x03\x04k\0v\0k"[..], 9),
+        (b"\0\x01\x02\x03\x04k\0v\0k\0v", 11),
+        (b"\0\x01\x02\x03\x04k\0v\0\0\0\x02pla", 12),
+        (b"\0\x01\x02\x03\x04k\0v\0\0\0\x02player_\0sco", 20),
+        (b"\0\x01\x02\x03\x04k\0v\0\0\0\x02player_\0\0Ann\0Bo", 25),
+    ] {
+        let expected = format!("malformed section: bytes that belong to none at byte {offset}");
+        assert_eq!(problems(cut), [expected], "{}", cut.escape_ascii());
+    }
 }
 
 #[test]

@@ -8,12 +8,13 @@
 //! - A datagram that was shortened on its way must not pass for complete: [`Reader::check_continuation`].
 
 use nom::IResult;
+use nom::number::complete::be_u16;
 
 use super::tables::{Cell, Column, Index};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
-    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, pair, server_pair, text, token, word,
+    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, server_pair, text, token, word,
 };
 use crate::limits::Limits;
 use crate::model::Missing;
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
         self.next = next.and_then(Opening::of);
         let (section, end) = self.sections()?;
         if body.last {
-            self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
+            self.set_unread();
             self.check_last(section, end);
         } else if let Some(next) = self.next {
             self.check_continuation(section, end, next);
@@ -134,27 +135,35 @@ impl<'a> Reader<'a> {
     pub(super) fn read_legacy(&mut self, body: &'a [u8]) -> Result<(), ParseError> {
         self.input = body;
         self.lose(SERVER, TEAMS);
-        while let Some(pair) = self.take(pair) {
-            self.push_pair(pair)?;
+        while let Some(key) = self.take(text) {
+            if key.is_empty() {
+                self.missing.rules = false;
+                break;
+            }
+            let Some(value) = self.take(text) else { break };
+            self.push_pair((key, value))?;
         }
         if self.index.pairs.is_empty() {
             let cut_short = ParseErrorKind::CutShort("the reply: no key with a value");
             return Err(ParseError::new(cut_short, self.offset(body)));
         }
-        if self.take_nul() {
-            self.missing.rules = false;
+        if !self.missing.rules {
             self.missing.players = !self.legacy_table(PLAYERS)?;
             self.missing.teams = self.missing.players || !self.legacy_table(TEAMS)?;
         }
-        let is_whole = !self.missing.teams;
-        self.index.unread = (is_whole && !self.input.is_empty()).then(|| self.offset(self.input));
+        self.set_unread();
         Ok(())
     }
 
     /// Reads a table row by row; `Ok(false)` when it is cut.
     fn legacy_table(&mut self, section: u8) -> Result<bool, ParseError> {
         let offset = self.offset(self.input);
-        let Some((count, fields)) = self.take(legacy_table) else { return Ok(false) };
+        let Some((count, fields)) = self.take(legacy_table) else {
+            // The unfinished text begins after the whole ones.
+            self.take(be_u16);
+            while self.take(text).is_some() {}
+            return Ok(false);
+        };
         let (count, limit) = (usize::from(count), self.limits.max_players());
         if count > limit {
             return Err(ParseError::limit("players", limit, offset));
@@ -460,6 +469,11 @@ impl<'a> Reader<'a> {
         self.missing.rules |= range.contains(&SERVER);
         self.missing.players |= range.contains(&PLAYERS);
         self.missing.teams |= range.contains(&TEAMS);
+    }
+
+    /// Marks what is left as bytes that no part of the reply holds.
+    fn set_unread(&mut self) {
+        self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
     }
 
     /// Where these bytes are in the buffer.

@@ -52,7 +52,7 @@ pub(crate) fn word(input: &[u8]) -> IResult<&[u8], &[u8]> {
 }
 
 /// `pair = word text`.
-pub(crate) fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
+fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
     (word, text).parse(input)
 }
 
