@@ -242,8 +242,21 @@ fn the_selection_of_a_request_chooses_the_reply() {
                 assert!(replies.is_empty(), "a list that is cut");
             }
         }
-        for other in [&[0xFF][..], &[0; 5], &[6, 1, 6, 5, 8, 10, 4, 0, 0, 0, 0]] {
-            assert!(ask(Selection(other), &served, dialect).is_empty());
+        assert!(ask(Selection(&[0xFF]), &served, dialect).is_empty());
+        // GameSpy's own code ignores what follows the flags (QR2 SDK, qr2.c, `qr_process_query`); the Ruby client gamespy_query
+        // ends its requests with a line feed. Minecraft's own server answers no such length.
+        for (other, flagged) in [
+            (&[0; 5][..], &[0; 4][..]),
+            (&[0xFF, 0xFF, 0xFF, 1, b'\n'], &[0xFF, 0xFF, 0xFF, 1]),
+            (&[0xFF, 0xFF, 0xFF, 1, 0], &[0xFF, 0xFF, 0xFF, 1]),
+            (&[6, 1, 6, 5, 8, 10, 4, 0, 0, 0, 0], &[6, 1, 6, 5, 8, 10, 4, 0, 0, 0]),
+        ] {
+            let replies = ask(Selection(other), &served, dialect);
+            if dialect == Engine::Minecraft {
+                assert!(replies.is_empty());
+            } else {
+                assert_eq!(replies, ask(Selection(flagged), &served, dialect), "{other:?}");
+            }
         }
     }
     assert!(ask(Selection(QSTAT), &served, Engine::Minecraft).is_empty());

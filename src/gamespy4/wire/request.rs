@@ -2,7 +2,7 @@
 
 use bytes::BufMut;
 use nom::bytes::complete::{tag, take};
-use nom::combinator::{all_consuming, cond, opt};
+use nom::combinator::{cond, opt};
 use nom::number::complete::{be_i32, u8 as any_byte};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
@@ -115,8 +115,8 @@ impl Selection<'static> {
 }
 
 impl<'a> Selection<'a> {
-    /// The lists and the flag. `None` where a list is cut, as for GameSpy's own code (QR2 SDK, qr2.c, `qr_process_query`),
-    /// and where more than the flags follow.
+    /// The lists and the flag. `None` where a list is cut. Bytes after the flags are ignored, as GameSpy's own code ignores them
+    /// (QR2 SDK, qr2.c, `qr_process_query`): the Ruby client `gamespy_query` ends each request with `0a`.
     pub(crate) fn keys(self) -> Option<Keys<'a>> {
         keys(self.0).ok().map(|(_, keys)| keys)
     }
@@ -218,10 +218,10 @@ fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
     be_i32(input)
 }
 
-/// `keys = key-list key-list key-list [OCTET]`.
+/// `keys = key-list key-list key-list [flags]`, `flags = OCTET`.
 fn keys(input: &[u8]) -> IResult<&[u8], Keys<'_>> {
     let (rest, (server, players, teams, flags)) =
-        all_consuming((key_list, key_list, key_list, opt(any_byte))).parse(input)?;
+        (key_list, key_list, key_list, opt(any_byte)).parse(input)?;
     Ok((rest, Keys { server, players, teams, split: flags.is_some_and(|flags| flags & 1 != 0) }))
 }
 
@@ -290,7 +290,10 @@ mod tests {
         for cut in 0..by_id.len() {
             assert_eq!(Selection(&by_id[..cut]).keys(), None, "{cut}");
         }
-        assert_eq!(keys(&[0, 0, 0, 0, 0]), None, "more than the flags");
+        // GameSpy's own code looks at nothing after the flags (QR2 SDK, qr2.c, `qr_process_query`), and gamespy_query ends its
+        // requests with a line feed.
+        assert_eq!(keys(&[0xFF, 0xFF, 0xFF, 1, b'\n']), Some((All, All, All, true)));
+        assert_eq!(keys(&[0, 0, 0, 0, 0]), Some((Nothing, Nothing, Nothing, false)));
     }
 
     #[test]
