@@ -36,38 +36,28 @@ pub(super) enum Family {
 
 impl Family {
     pub(super) fn of(known: &Known<'_>) -> Self {
-        let begins = |value: Option<&[u8]>, start: &str| {
-            let head = value.and_then(|value| value.get(..start.len()));
-            head.is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+        let begins = |value: &[u8], start: &str| {
+            value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
         };
-        let is = |value: Option<&[u8]>, name: &str| value == Some(name.as_bytes());
         let protocol = known.protocol.and_then(number::leading);
-        if known.qcstatus.is_some() || (known.modname.is_some() && protocol == Some(3)) {
+        let is_jedi = known.g_jedivmerc.is_some() || known.truejedi.is_some();
+        match known.gamename.unwrap_or_default() {
             // Mods of Soldier of Fortune II say `modname` too.
-            Self::DarkPlaces
-        } else if is(known.gamename, "IW4") {
-            Self::ModernWarfare2
-        } else if is(known.gamename, "Warsow") || is(known.gamename, "Warfork") {
-            Self::Warsow
-        } else if known.g_jedivmerc.is_some() || known.truejedi.is_some() {
-            if protocol.is_some_and(|protocol| protocol < 20) { Self::JediOutcast } else { Self::JediAcademy }
-        } else if known.shortversion.is_some()
-            || known.hw.is_some()
-            || begins(known.gamename, "Call of Duty")
-            || begins(known.gamename, "CoD:")
-        {
-            Self::CallOfDuty
-        } else if begins(known.gamename, "q3ut") || begins(known.gamename, "q3urt") {
-            Self::UrbanTerror
-        } else if known.g_gametypestring.is_some() {
-            Self::MedalOfHonor
-        } else if begins(known.version, "ioq3")
-            || (known.gamename.is_some() && known.g_humanplayers.is_some())
-        {
+            _ if known.qcstatus.is_some() || known.modname.is_some() && protocol == Some(3) => {
+                Self::DarkPlaces
+            }
+            b"IW4" => Self::ModernWarfare2,
+            b"Warsow" | b"Warfork" => Self::Warsow,
+            _ if is_jedi && protocol.is_some_and(|protocol| protocol < 20) => Self::JediOutcast,
+            _ if is_jedi => Self::JediAcademy,
+            _ if known.shortversion.is_some() || known.hw.is_some() => Self::CallOfDuty,
+            game if begins(game, "Call of Duty") || begins(game, "CoD:") => Self::CallOfDuty,
+            game if begins(game, "q3ut") || begins(game, "q3urt") => Self::UrbanTerror,
+            _ if known.g_gametypestring.is_some() => Self::MedalOfHonor,
+            _ if begins(known.version.unwrap_or_default(), "ioq3") => Self::Ioquake3,
             // Quake3e's infoResponse has no `gamename`.
-            Self::Ioquake3
-        } else {
-            Self::Quake3
+            _ if known.gamename.is_some() && known.g_humanplayers.is_some() => Self::Ioquake3,
+            _ => Self::Quake3,
         }
     }
 
@@ -101,14 +91,13 @@ impl Family {
 
     /// Whether red and blue play against each other.
     pub(super) fn has_teams(self, known: &Known<'_>) -> bool {
-        let game_type = known.g_gametype.and_then(number::number::<u8>);
-        game_type.is_some_and(|game_type| match self {
-            Self::JediOutcast => (5..=8).contains(&game_type),
-            Self::JediAcademy => (6..=9).contains(&game_type),
-            Self::UrbanTerror => matches!(game_type, 3..=8 | 10),
-            Self::Quake3 | Self::Ioquake3 => (3..=7).contains(&game_type),
-            _ => false,
-        })
+        matches!(
+            (self, known.g_gametype.and_then(number::number::<u8>)),
+            (Self::JediOutcast, Some(5..=8))
+                | (Self::JediAcademy, Some(6..=9))
+                | (Self::UrbanTerror, Some(3..=8 | 10))
+                | (Self::Quake3 | Self::Ioquake3, Some(3..=7))
+        )
     }
 }
 

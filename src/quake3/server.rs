@@ -1,9 +1,5 @@
 //! The server's side, pure: a request and a status in, a reply out.
 
-use crate::reply::Patch;
-use crate::reply::Patched;
-use crate::reply::Template;
-use crate::reply::Templates;
 use bytes::{BufMut, Bytes};
 
 use super::from_status::{self, is_text, lines, named, online, put_rules};
@@ -14,7 +10,7 @@ use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::put_head;
 use crate::model::ServerStatus;
 use crate::options::Detail;
-use crate::reply::{Requester, datagrams};
+use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
 use crate::service::{Engine, Service};
 use crate::text::number;
 

@@ -41,17 +41,21 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
         .map_err(|_| EncodeError::TooLong { field: "compressed text", limit: MAX_CODED })?;
     out.put_u16(length);
     let mut tree = Tree::new();
-    let mut bits = BitWriter { out, byte: 0, used: 0 };
+    let mut bits = Vec::new();
     for &symbol in plain {
         let known = tree.leaf(symbol);
         tree.path(known.unwrap_or_else(|| tree.nyt()), &mut bits);
         if known.is_none() {
-            (0..8).rev().for_each(|bit| bits.push(symbol & 1_u8.wrapping_shl(bit) != 0));
+            bits.extend((0..8).rev().map(|bit| symbol & 1_u8.wrapping_shl(bit) != 0));
         }
         tree.count(symbol);
     }
-    // The last, perhaps empty byte, as id's encoder writes it.
-    bits.out.put_u8(bits.byte);
+    let bytes = bits.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit)));
+    bytes.for_each(|byte| out.put_u8(byte));
+    if bits.len().is_multiple_of(8) {
+        // The spare byte, as id's encoder writes it.
+        out.put_u8(0);
+    }
     Ok(())
 }
 
@@ -85,17 +89,15 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
 /// (NYT).
 #[derive(Debug)]
 struct Tree {
+    /// The root is the first.
     nodes: Vec<Node>,
-    leaves: [Option<Index>; 256],
+    leaves: [Option<usize>; 256],
 }
-
-/// A position in [`Tree::nodes`]. The root is at 0.
-type Index = u16;
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
     weight: u32,
-    parent: Option<Index>,
+    parent: Option<usize>,
     kind: Kind,
 }
 
@@ -103,7 +105,7 @@ struct Node {
 enum Kind {
     NotYetTransmitted,
     Leaf(u8),
-    Inner { left: Index, right: Index },
+    Inner { left: usize, right: usize },
 }
 
 const NYT: Node = Node { weight: 0, parent: None, kind: Kind::NotYetTransmitted };
@@ -113,22 +115,22 @@ impl Tree {
         Self { nodes: vec![NYT], leaves: [None; 256] }
     }
 
-    fn leaf(&self, symbol: u8) -> Option<Index> {
+    fn leaf(&self, symbol: u8) -> Option<usize> {
         self.leaves.get(usize::from(symbol)).copied().flatten()
     }
 
     /// The index of the last node.
-    fn nyt(&self) -> Index {
-        Index::try_from(self.nodes.len().saturating_sub(1)).unwrap_or(Index::MAX)
+    fn nyt(&self) -> usize {
+        self.nodes.len().saturating_sub(1)
     }
 
     /// The node at this index; every index in the tree is one of a node.
-    fn node(&self, index: Index) -> Node {
-        self.nodes.get(usize::from(index)).copied().unwrap_or(NYT)
+    fn node(&self, index: usize) -> Node {
+        self.nodes.get(index).copied().unwrap_or(NYT)
     }
 
     /// Writes the turns from the root to a node: `true` to the right.
-    fn path(&self, to: Index, bits: &mut BitWriter<'_, impl BufMut>) {
+    fn path(&self, to: usize, bits: &mut Vec<bool>) {
         if let Some(parent) = self.node(to).parent {
             self.path(parent, bits);
             bits.push(matches!(self.node(parent).kind, Kind::Inner { right, .. } if right == to));
@@ -156,9 +158,8 @@ impl Tree {
         while let Some(index) = next {
             let node = self.node(index);
             // The weights are sorted up to here; a child that was just counted may be out of order below.
-            let above = self.nodes.get(..usize::from(index)).unwrap_or_default();
+            let above = self.nodes.get(..index).unwrap_or_default();
             let first = above.partition_point(|other| other.weight > node.weight);
-            let first = Index::try_from(first).unwrap_or(index);
             let leader = if node.parent == Some(first) { index } else { first };
             if leader != index {
                 let other = self.node(leader).kind;
@@ -172,11 +173,10 @@ impl Tree {
 
     /// Replaces the NYT node by an inner node with the new leaf and a NYT node. Returns the inner node's parent, which is
     /// to be counted next.
-    fn grow(&mut self, symbol: u8) -> Option<Index> {
+    fn grow(&mut self, symbol: u8) -> Option<usize> {
         let inner = self.nyt();
-        let (leaf, nyt) = (inner.checked_add(1)?, inner.checked_add(2)?);
-        self.nodes.push(Node { weight: 1, ..NYT });
-        self.nodes.push(NYT);
+        self.nodes.extend([Node { weight: 1, ..NYT }, NYT]);
+        let (leaf, nyt) = (inner.saturating_add(1), self.nyt());
         self.change(inner, |node| node.weight = 1);
         self.set(leaf, Kind::Leaf(symbol));
         self.set(inner, Kind::Inner { left: nyt, right: leaf });
@@ -184,7 +184,7 @@ impl Tree {
     }
 
     /// Puts a subtree at this index.
-    fn set(&mut self, index: Index, kind: Kind) {
+    fn set(&mut self, index: usize, kind: Kind) {
         self.change(index, |node| node.kind = kind);
         match kind {
             Kind::Inner { left, right } => {
@@ -199,27 +199,9 @@ impl Tree {
         }
     }
 
-    fn change(&mut self, index: Index, change: impl FnOnce(&mut Node)) {
-        if let Some(node) = self.nodes.get_mut(usize::from(index)) {
+    fn change(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
+        if let Some(node) = self.nodes.get_mut(index) {
             change(node);
-        }
-    }
-}
-
-/// Writes bits, the least significant of each byte first.
-struct BitWriter<'a, B: BufMut> {
-    out: &'a mut B,
-    byte: u8,
-    used: u32,
-}
-
-impl<B: BufMut> BitWriter<'_, B> {
-    fn push(&mut self, one: bool) {
-        self.byte |= u8::from(one).wrapping_shl(self.used);
-        self.used = self.used.saturating_add(1);
-        if self.used == 8 {
-            self.out.put_u8(self.byte);
-            (self.byte, self.used) = (0, 0);
         }
     }
 }

@@ -55,13 +55,11 @@ use super::wire::infostring::InfoString;
 pub use super::wire::list::ListRequest;
 use super::wire::request::{self, Command, Request};
 use super::wire::response::Response;
-use crate::address::Scope;
-use crate::address::canonical;
+use crate::address::{Scope, canonical};
 use crate::limits::Limits;
 use crate::options::Detail;
 use crate::protocol::Protocol;
-use crate::secret::Secret;
-use crate::secret::TokenIssuer;
+use crate::secret::{Secret, TokenIssuer};
 use crate::session::{Handled, Machine, Transmit};
 
 /// A challenge is valid for one to two of these.
@@ -224,34 +222,31 @@ impl Machine for Master {
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         self.now = self.now.max(now);
         let from = canonical(from);
-        let request = Request::parse(datagram).map(|request| request.command);
-        let counter = match request {
-            _ if !Scope::Any.admits(from) => {
-                self.stats.ignored = self.stats.ignored.saturating_add(1);
-                return Handled::Refused;
+        let (counter, handled) = match Request::parse(datagram).map(|request| request.command) {
+            _ if !Scope::Any.admits(from) => (&mut self.stats.ignored, Handled::Refused),
+            Ok(Command::Heartbeat { tag }) => {
+                let counter = match self.ask(now, from, tag, datagram.len()) {
+                    Some(()) => &mut self.stats.heartbeats,
+                    None => &mut self.stats.heartbeats_refused,
+                };
+                (counter, Handled::Request(Protocol::Quake3))
             }
-            Ok(Command::Heartbeat { tag }) => match self.ask(now, from, tag, datagram.len()) {
-                Some(()) => &mut self.stats.heartbeats,
-                None => &mut self.stats.heartbeats_refused,
-            },
-            Ok(Command::GetServers(request)) => match self.send_list(now, from, &request) {
-                Some(()) => &mut self.stats.lists,
-                None => &mut self.stats.lists_refused,
-            },
+            Ok(Command::GetServers(request)) => {
+                let counter = match self.send_list(now, from, &request) {
+                    Some(()) => &mut self.stats.lists,
+                    None => &mut self.stats.lists_refused,
+                };
+                (counter, Handled::Request(Protocol::Quake3))
+            }
             _ => match Response::parse(datagram, &Limits::default()) {
                 Ok(response) if response.detail() == Detail::Short => {
-                    let counter = self.list(now, from, response.info());
-                    *counter = counter.saturating_add(1);
-                    return Handled::Reply;
+                    (self.list(now, from, response.info()), Handled::Reply)
                 }
-                _ => {
-                    self.stats.ignored = self.stats.ignored.saturating_add(1);
-                    return Handled::Ignored;
-                }
+                _ => (&mut self.stats.ignored, Handled::Ignored),
             },
         };
         *counter = counter.saturating_add(1);
-        Handled::Request(Protocol::Quake3)
+        handled
     }
 
     /// `None` when nothing is due. Lists are paced.

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::games::{self, Name, name};
 use super::registry::{Entry, Registry};
-use crate::bucket::{LeakyBucket, Rate};
-use crate::bucket::{Sketch, key};
+use crate::bucket::{LeakyBucket, Rate, Sketch, key};
 use crate::model::Occupancy;
 use crate::quake3::wire::list::{ListRequest, MAX_PART, PartWriter};
 use crate::secret::Secret;

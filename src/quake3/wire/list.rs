@@ -188,9 +188,12 @@ impl<'a> ListPart<'a> {
         let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
         let start = rest.iter().position(is_separator).unwrap_or(rest.len());
         let entries = rest.get(start..).unwrap_or_default();
-        let mut addresses = Addresses { rest: entries, form: form(entries, extended) };
-        while end(addresses.rest).is_err() && addresses.next().is_some() {}
-        let Addresses { rest, form } = addresses;
+        let (mut rest, form) = (entries, form(entries, extended));
+        while end(rest).is_err()
+            && let Ok((after, _)) = form.address(rest)
+        {
+            rest = after;
+        }
         let has_end = end(rest).is_ok();
         // A lone separator after the last address, or nothing.
         let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
@@ -226,7 +229,12 @@ impl<'a> ListPart<'a> {
 
     /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
-        Addresses { rest: self.entries, form: self.form }
+        let (mut rest, form) = (self.entries, self.form);
+        std::iter::from_fn(move || {
+            let (after, address) = form.address(rest).ok()?;
+            rest = after;
+            Some(address)
+        })
     }
 }
 
@@ -240,26 +248,14 @@ enum Form {
     Hex,
 }
 
-/// The addresses of a [`ListPart`].
-#[derive(Debug, Clone)]
-struct Addresses<'a> {
-    rest: &'a [u8],
-    form: Form,
-}
-
-impl Iterator for Addresses<'_> {
-    type Item = SocketAddr;
-
+impl Form {
     #[inline]
-    fn next(&mut self) -> Option<SocketAddr> {
-        let entry = match self.form {
-            Form::Plain => v4(self.rest),
-            Form::Extended => alt((v4, v6)).parse(self.rest),
-            Form::Hex => hex(self.rest),
-        };
-        let (rest, address) = entry.ok()?;
-        self.rest = rest;
-        Some(address)
+    fn address(self, input: &[u8]) -> IResult<&[u8], SocketAddr> {
+        match self {
+            Self::Plain => v4(input),
+            Self::Extended => alt((v4, v6)).parse(input),
+            Self::Hex => hex(input),
+        }
     }
 }
 
