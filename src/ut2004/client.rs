@@ -2,14 +2,9 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-
-use super::answer::answer::Answer;
-use super::answer::lists::{List, Lists};
+use super::answer::Answer;
+use super::lists::{List, Lists};
 use super::wire::request::{Command, Request};
-use super::wire::response::{Body, Response};
-use crate::error::{ParseError, ParseErrorKind};
-use crate::limits::Limits;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -45,13 +40,9 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// ```
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
-    limits: Limits,
-    dialect: Dialect,
-    detail: Detail,
-    readings: u8,
-    /// What the latest request asked for.
-    asked: Command,
-    info: Option<Bytes>,
+    options: QueryOptions,
+    /// The request for both lists was not answered: each is requested separately from now on.
+    is_separate: bool,
     lists: Lists,
 }
 
@@ -60,25 +51,18 @@ impl StatusQuery {
     /// its request.
     #[must_use]
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        Self {
-            limits: options.limits,
-            dialect: options.dialect,
-            detail: options.detail,
-            readings: options.readings,
-            asked: Command::Info,
-            info: None,
-            lists: Lists::default(),
-        }
+        Self { options: *options, is_separate: false, lists: Lists::default() }
     }
 
     /// What the next request asks for; `None` when nothing is open.
     fn next_command(&self) -> Option<Command> {
-        let (rules, players) = (&self.lists.rules, &self.lists.players);
-        if self.info.is_none() || players.has_old_count(self.readings) {
-            return Some(Command::Info);
-        }
+        let Lists { info, rules, players, .. } = &self.lists;
         match (rules.is_open(), players.is_open()) {
-            (true, true) if self.dialect != Dialect::SeparateLists => Some(Command::RulesAndPlayers),
+            _ if info.is_none() || players.needs_count() => Some(Command::Info),
+            _ if self.options.detail == Detail::Short => None,
+            (true, true) if self.options.dialect != Dialect::SeparateLists && !self.is_separate => {
+                Some(Command::RulesAndPlayers)
+            }
             (true, _) => Some(Command::Rules),
             // The rules of the same reply show that the request has arrived.
             (false, true) if players.expects_nothing() => Some(Command::RulesAndPlayers),
@@ -92,46 +76,14 @@ impl StatusQuery {
     }
 
     fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
-        let response = match Response::parse(datagram, &self.limits) {
-            Ok(response) => response,
-            Err(error) => {
-                self.lists.refuse(datagram, error.kind);
-                return Verdict::Rejected(error);
-            }
-        };
-        let is_expected = match response.body {
-            Body::Info(info) if self.asked == Command::Info => {
-                return self.take_info(datagram, info.current_players);
-            }
-            Body::Rules(_) => self.lists.rules.is_requested(),
-            Body::Players(_) => self.lists.players.is_requested(),
-            Body::Info(_) | Body::SmallPing(_) => false,
-        };
-        if !is_expected {
-            let expected = if self.asked == Command::Info { "the info" } else { "the list asked for" };
-            return Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
+        let (readings, awaited_info) = (self.options.readings, self.lists.awaits_info);
+        if let Err(error) = self.lists.take(datagram, is_early, &self.options.limits) {
+            return Verdict::Rejected(error);
         }
-        match self.lists.add(datagram, &response, is_early, &self.limits) {
-            Ok(()) => self.check_lists(),
-            Err(error) => Verdict::Rejected(error),
-        }
-    }
-
-    fn take_info(&mut self, datagram: &[u8], players: i32) -> Verdict<Answer> {
-        self.info = Some(Bytes::copy_from_slice(datagram));
-        if self.detail == Detail::Short {
-            return Verdict::Done(self.take_answer());
-        }
-        self.lists.players.set_count(players);
-        self.next()
-    }
-
-    /// What to do after another datagram of a list.
-    fn check_lists(&mut self) -> Verdict<Answer> {
-        let readings = self.readings;
         match () {
             // What comes late, while a newer count is awaited, is judged with it.
-            () if self.asked == Command::Info => Verdict::Partial(Wait::Reply),
+            () if self.lists.awaits_info => Verdict::Partial(Wait::Reply),
+            () if awaited_info => self.next(),
             () if self.lists.awaited().all(|list| list.is_certain(readings)) => {
                 self.lists.awaited().for_each(|list| list.end_reading(readings));
                 self.next()
@@ -143,7 +95,7 @@ impl StatusQuery {
     }
 
     fn take_answer(&mut self) -> Answer {
-        Answer::new(self.info.take(), std::mem::take(&mut self.lists), self.detail, self.limits)
+        Answer::new(std::mem::take(&mut self.lists), self.options.detail, self.options.limits)
     }
 }
 
@@ -151,14 +103,10 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        self.asked = self.next_command().unwrap_or(Command::RulesAndPlayers);
-        let (rules, players) = match self.asked {
-            Command::Info => (false, false),
-            command => (command != Command::Players, command != Command::Rules),
-        };
-        self.lists.start_request(rules, players);
+        let command = self.next_command().unwrap_or(Command::RulesAndPlayers);
+        self.lists.start_request(command);
         // Cannot fail: every request has a form on the wire.
-        let _ = Request::new(self.asked).encode(out);
+        let _ = Request::new(command).encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
@@ -171,15 +119,15 @@ impl Conversation for StatusQuery {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let looks_complete = self.lists.awaited().all(|list| list.looks_complete());
-        match (self.asked, remaining) {
-            _ if self.info.is_none() => return OnTimeout::Retry,
-            (Command::Info, Remaining::Retry) => return OnTimeout::Retry,
+        match remaining {
+            _ if self.lists.info.is_none() => return OnTimeout::Retry,
+            Remaining::Retry if self.lists.awaits_info => return OnTimeout::Retry,
             // The count that should explain the players does not come.
-            (Command::Info, _) => self.lists.players.give_up_count(),
-            (_, Remaining::Nothing) => {}
+            _ if self.lists.awaits_info => self.lists.players.give_up(),
+            Remaining::Nothing => {}
             // Some servers and filters know only the requests for one list.
-            _ if self.lists.awaited().all(|list| list.is_silent()) => self.dialect = Dialect::SeparateLists,
-            _ => self.lists.awaited().for_each(|list| list.end_reading(self.readings)),
+            _ if self.lists.awaited().all(|list| list.is_silent()) => self.is_separate = true,
+            _ => self.lists.awaited().for_each(|list| list.end_reading(self.options.readings)),
         }
         if remaining == Remaining::Step && !looks_complete {
             self.lists.awaited().for_each(List::give_up);

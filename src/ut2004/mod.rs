@@ -137,6 +137,7 @@
 mod answer;
 mod client;
 mod from_status;
+mod lists;
 pub(crate) mod server;
 mod to_status;
 pub(crate) mod wire;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::answer::Answer;
+use super::answer::Answer;
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{
     DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_VERSION, STATS_ID,

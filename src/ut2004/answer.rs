@@ -1,19 +1,20 @@
 //! What was accepted: the datagrams, and the views of them.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::lists::{List, Lists};
-use super::section::Section;
+use super::lists::{List, Lists, Section};
+use super::wire::info::Info;
+use super::wire::lists::{Entries, HEADER, PlayerList, PlayerRecord, RuleList};
+use super::wire::request::Command;
+use super::wire::response::{Body, Response};
+use super::wire::strings::FString;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Missing, Verification};
 use crate::options::Detail;
-use crate::ut2004::wire::info::Info;
-use crate::ut2004::wire::lists::{Entries, HEADER, PlayerList, PlayerRecord, RuleList};
-use crate::ut2004::wire::response::{Body, Response};
-use crate::ut2004::wire::strings::FString;
 
 /// The replies of one query: it owns the datagrams, the views borrow from it.
 ///
@@ -31,28 +32,20 @@ use crate::ut2004::wire::strings::FString;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
-    pub(crate) info: Option<Bytes>,
-    pub(crate) rules: Datagrams,
-    pub(crate) players: Datagrams,
+    pub(super) info: Option<Bytes>,
+    pub(super) rules: Datagrams,
+    pub(super) players: Datagrams,
     completeness: Completeness,
     limits: Limits,
 }
 
 /// The datagrams of a list in one buffer, in the order of the list as far as it is known.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Datagrams {
+pub(super) struct Datagrams {
     /// What the entries of all datagrams are slices of.
-    pub(crate) bytes: Bytes,
-    ranges: Vec<DatagramRange>,
-}
-
-/// Where a datagram lies in the buffer of a list.
-#[derive(Debug, Clone, Copy)]
-struct DatagramRange {
-    start: usize,
-    end: usize,
-    /// Whole entries in it.
-    entries: usize,
+    pub(super) bytes: Bytes,
+    /// Where each datagram lies in it, and its whole entries.
+    parts: Vec<(Range<usize>, usize)>,
 }
 
 impl Datagrams {
@@ -60,47 +53,42 @@ impl Datagrams {
     /// last, the others by falling player numbers where those of each datagram fall (the newest player comes first in every
     /// capture), else as they came.
     fn new(mut list: List) -> Self {
-        let is_falling = list.sections.iter().all(|section| {
-            section.players().iter().map(|player| player.player_num).is_sorted_by(|a, b| a > b)
-        });
-        let first = |section: &Section| {
-            section.players().iter().next().filter(|_| is_falling).map(|player| player.player_num)
-        };
+        let is_falling = list.sections.iter().all(|section| section.numbers().is_sorted_by(|a, b| a > b));
+        let first = |section: &Section| section.numbers().next().filter(|_| is_falling);
         list.sections.sort_by_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
-        let length = list.sections.iter().map(|section| section.bytes.len()).fold(0, usize::saturating_add);
-        let mut bytes = Vec::with_capacity(length);
-        let mut ranges = Vec::with_capacity(list.sections.len());
+        let (mut bytes, mut parts) = (Vec::new(), Vec::with_capacity(list.sections.len()));
         for section in list.sections {
             let start = bytes.len();
             bytes.extend_from_slice(&section.bytes);
-            ranges.push(DatagramRange { start, end: bytes.len(), entries: section.entries });
+            parts.push((start..bytes.len(), section.entries));
         }
-        Self { bytes: bytes.into(), ranges }
+        Self { bytes: bytes.into(), parts }
     }
 
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.ranges.iter().map(|range| self.bytes.get(range.start..range.end).unwrap_or_default())
+        self.parts.iter().map(|(range, _)| self.bytes.get(range.clone()).unwrap_or_default())
     }
 
     /// The entries of each datagram.
     fn entries(&self) -> impl Iterator<Item = Entries<'_>> {
-        let body = |range: &DatagramRange| self.bytes.get(range.start.saturating_add(HEADER)..range.end);
-        self.ranges.iter().map(move |range| Entries::counted(body(range).unwrap_or_default(), range.entries))
+        self.iter().zip(&self.parts).map(|(datagram, (_, entries))| {
+            Entries::counted(datagram.get(HEADER..).unwrap_or_default(), *entries)
+        })
     }
 
     /// Entries of all datagrams.
-    pub(crate) fn count(&self) -> usize {
-        self.ranges.iter().map(|range| range.entries).fold(0, usize::saturating_add)
+    pub(super) fn count(&self) -> usize {
+        self.parts.iter().map(|(_, entries)| entries).fold(0, |sum, entries| sum.saturating_add(*entries))
     }
 }
 
 impl Answer {
-    pub(crate) fn new(info: Option<Bytes>, lists: Lists, detail: Detail, limits: Limits) -> Self {
+    pub(super) fn new(lists: Lists, detail: Detail, limits: Limits) -> Self {
         let is_cut = |info: &Bytes| Response::parse(info, &limits).is_ok_and(|response| response.is_cut());
         let missing = if detail == Detail::Short { Missing::NOTHING } else { lists.missing() };
-        let missing = Missing { info: info.as_ref().is_none_or(is_cut), ..missing };
+        let missing = Missing { info: lists.info.as_ref().is_none_or(is_cut), ..missing };
         Self {
-            info,
+            info: lists.info,
             rules: Datagrams::new(lists.rules),
             players: Datagrams::new(lists.players),
             completeness: missing.completeness(),
@@ -122,31 +110,17 @@ impl Answer {
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
-        let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
-        let (mut info, mut lists, mut is_empty) = (None, Lists::default(), true);
-        lists.start_request(true, true);
+        let mut lists = Lists::default();
+        lists.start_request(Command::RulesAndPlayers);
+        lists.awaits_info = true;
+        let mut result = Err(ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0));
         for datagram in datagrams {
-            let taken = Response::parse(&datagram, limits).and_then(|response| match response.body {
-                Body::Info(record) if info.is_none() => {
-                    lists.players.set_count(record.current_players);
-                    info = Some(datagram.clone());
-                    Ok(())
-                }
-                _ => lists.add(&datagram, &response, false, limits),
-            });
-            match taken {
-                Ok(()) => is_empty = false,
-                Err(because) => {
-                    lists.refuse(&datagram, because.kind);
-                    error = because;
-                }
-            }
+            let taken = lists.take(&datagram, false, limits);
+            result = if result.is_ok() { result } else { taken };
         }
-        if is_empty {
-            return Err(error);
-        }
+        result?;
         lists.end_only_reading();
-        Ok(Self::new(info, lists, Detail::Full, *limits))
+        Ok(Self::new(lists, Detail::Full, *limits))
     }
 
     /// The info record.

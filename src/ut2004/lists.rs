@@ -1,0 +1,438 @@
+//! The lists of one query over all readings of them, and when they are complete.
+//!
+//! A reading is what one request for a list brings. Nothing on the wire counts or ends the datagrams of a list, so:
+//! - A complete list has every datagram that any reading of its present state brought, the short one among them. A datagram
+//!   of 450 bytes or less is the last of its list; the list is whole when the latest reading brought that one and all others.
+//! - Three agreeing readings make a whole list complete: a lost datagram is missed only where each of them lost it.
+//! - One reading is enough for one short datagram of rules that begins with `ServerMode`, as those of the stock game do:
+//!   nothing can be lost. The first reading that brings players is enough if it has as many as the info counts, none of them
+//!   known not to be counted: a lost datagram is missed only where it had as many players as there are spectators.
+//! - An entry in another datagram than before, another end and another count show that the list has changed. Readings from
+//!   before prove nothing then, and no more does a reading with parts of two states or with a late datagram.
+//! - Where readings agree on more or fewer players than the info counts, the info is requested again: the count must be the
+//!   same as before, or that of the list. A list that never agrees is left incomplete after eight readings.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::wire::lists::{Entries, FLUSH_LENGTH, HEADER, PlayerList, RuleList, SERVER_MODE};
+use super::wire::request::Command;
+use super::wire::response::{Body, Response};
+use crate::error::{ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::model::Missing;
+
+/// The bit of the eighth reading, the last of a list. Real lists that change with every reply exist.
+const LAST_READING: u32 = 1 << 7;
+
+/// The replies to one query.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lists {
+    pub(super) info: Option<Bytes>,
+    pub(super) rules: List,
+    pub(super) players: List,
+    /// The latest request asked for the info, which has not come.
+    pub(super) awaits_info: bool,
+    /// Datagrams of lists arrived before the latest request.
+    has_earlier: bool,
+}
+
+/// One list over all readings of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct List {
+    /// In order of arrival, each in its newest version.
+    pub(super) sections: Vec<Section>,
+    /// Players as the server counts them.
+    count: Option<usize>,
+    /// The bit of the latest reading; 0 before the first.
+    reading: u32,
+    /// The readings that prove nothing of the present state of the list.
+    outdated: u32,
+    /// Of players: the readings whose request is known to have arrived, because rules of the same reply came.
+    answered: u32,
+    /// The latest request asked for it.
+    is_awaited: bool,
+    is_over_limits: bool,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    #[default]
+    Open,
+    /// Readings agree on other players than were counted: the count is requested again.
+    Counting,
+    Complete,
+    /// Requested often enough, and not known to be complete.
+    GivenUp,
+}
+
+impl Lists {
+    /// A request goes out: what comes now belongs to a new reading.
+    pub(super) fn start_request(&mut self, asked: Command) {
+        self.awaits_info = asked == Command::Info;
+        self.has_earlier = !self.rules.sections.is_empty() || !self.players.sections.is_empty();
+        for (list, command) in [(&mut self.rules, Command::Rules), (&mut self.players, Command::Players)] {
+            list.is_awaited = list.is_open() && [command, Command::RulesAndPlayers].contains(&asked);
+            if list.is_awaited {
+                // Readings beyond the bits count as one: they prove less.
+                list.reading = list.reading.checked_mul(2).unwrap_or(list.reading).max(1);
+            }
+        }
+    }
+
+    /// Takes a datagram. `is_early`: it came sooner after the request than a reply can, so that it is a late one where an
+    /// earlier request brought any.
+    pub(super) fn take(
+        &mut self,
+        datagram: &[u8],
+        is_early: bool,
+        limits: &Limits,
+    ) -> Result<(), ParseError> {
+        let response = Response::parse(datagram, limits).inspect_err(|error| {
+            // A datagram that alone exceeds the limits is missing from its list.
+            match (error.kind, datagram.get(4)) {
+                (ParseErrorKind::Limit { .. }, Some(1)) => self.rules.is_over_limits = true,
+                (ParseErrorKind::Limit { .. }, Some(2)) => self.players.is_over_limits = true,
+                _ => {}
+            }
+        })?;
+        let is_late = is_early && self.has_earlier;
+        let (list, entries, limit, what) = match response.body {
+            Body::Info(info) if self.awaits_info => {
+                self.awaits_info = false;
+                self.info = Some(Bytes::copy_from_slice(datagram));
+                self.players.set_count(info.current_players);
+                return Ok(());
+            }
+            Body::Rules(rules) if self.rules.reading != 0 => {
+                if self.players.is_awaited && !is_late {
+                    self.players.answered |= self.players.reading;
+                }
+                (&mut self.rules, rules.0.count, limits.max_rules(), "rules")
+            }
+            Body::Players(players) if self.players.reading != 0 => {
+                (&mut self.players, players.0.count, limits.max_players(), "players")
+            }
+            _ => {
+                let expected = if self.awaits_info { "the info" } else { "the list asked for" };
+                return Err(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
+            }
+        };
+        let at = list.add(Section::new(datagram, entries, response.is_cut()), is_late);
+        let sum = |of: fn(&Section) -> usize| list.sections.iter().map(of).fold(0, usize::saturating_add);
+        let bounds = [
+            (list.sections.len(), limits.max_fragments(), "datagrams"),
+            (sum(|section| section.bytes.len()), limits.max_answer_bytes(), "bytes of one answer"),
+            (sum(|section| section.entries), limit, what),
+        ];
+        if let Some((_, limit, what)) = bounds.into_iter().find(|(size, limit, _)| size > limit) {
+            list.sections.remove(at);
+            list.is_over_limits = true;
+            return Err(ParseError::limit(what, limit, 0));
+        }
+        if is_late {
+            self.rules.outdated |= self.rules.reading;
+            self.players.outdated |= self.players.reading;
+        }
+        Ok(())
+    }
+
+    /// The lists of the latest request that are open.
+    pub(super) fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
+        [&mut self.rules, &mut self.players].into_iter().filter(|list| list.is_awaited && list.is_open())
+    }
+
+    /// Ends the only reading there is, of which the first version of each datagram counts: any count that is reached proves it.
+    pub(super) fn end_only_reading(&mut self) {
+        for list in [&mut self.rules, &mut self.players] {
+            list.outdated = 0;
+            list.end_reading(u8::MAX);
+            if list.is_whole() && list.agreeing() > 0 && list.count == Some(list.entries()) {
+                list.state = State::Complete;
+            }
+        }
+    }
+
+    /// What is known to be missing.
+    pub(super) fn missing(&self) -> Missing {
+        let [rules, players] = [&self.rules, &self.players].map(List::is_unconfirmed);
+        Missing {
+            rules: !rules && !self.rules.is_complete(),
+            players: !players && !self.players.is_complete(),
+            end: rules || players,
+            ..Missing::NOTHING
+        }
+    }
+}
+
+impl List {
+    /// Takes a datagram of it and returns where it is. A late one is of no reading.
+    fn add(&mut self, mut new: Section, is_late: bool) -> usize {
+        new.readings = if is_late { 0 } else { self.reading };
+        let known = self.sections.iter_mut().enumerate().find(|(_, known)| new.is_version_of(known));
+        let Some((at, known)) = known else {
+            self.state = State::Open;
+            self.sections.push(new);
+            return self.sections.len().saturating_sub(1);
+        };
+        if known.readings & new.readings != 0 {
+            // Two replies to one request.
+            self.outdated |= if known.bytes == new.bytes { 0 } else { self.reading };
+        } else if self.is_awaited && !is_late {
+            new.readings |= known.readings;
+            *known = new;
+        }
+        at
+    }
+
+    /// Ends a reading. `wanted`: how many must agree where nothing proves the list complete.
+    pub(super) fn end_reading(&mut self, wanted: u8) {
+        self.drop_outdated();
+        let is_agreed = self.has_all() && self.agreeing() >= wanted.into();
+        let is_counted =
+            self.count.is_none_or(|count| count == self.entries() || (wanted == 1 && self.has_count()));
+        self.state = match () {
+            () if self.is_certain(1) => State::Complete,
+            () if is_agreed && !is_counted => State::Counting,
+            () if is_agreed && self.is_whole() => State::Complete,
+            // Readings that agree and show no end: a filter may swallow the same datagrams each time.
+            () if is_agreed || self.reading >= LAST_READING => State::GivenUp,
+            () => State::Open,
+        };
+    }
+
+    /// Drops the sections that cannot be of one list with those of the latest reading. Where these cannot either, they are of
+    /// two replies.
+    fn drop_outdated(&mut self) {
+        if self.sections.len() < 2 {
+            return;
+        }
+        let (mut latest, mut is_mixed) = (BTreeMap::new(), false);
+        for section in self.latest() {
+            for entry in section.marks() {
+                let other = latest.insert(entry, section).filter(|_| !entry.is_rule());
+                is_mixed |= other.is_some_and(|other| !std::ptr::eq(other, section));
+            }
+        }
+        // A list can have a rule twice: one reading brought both.
+        let is_one_list =
+            |entry: Entry<'_>, a: &Section, b: &Section| entry.is_rule() && a.readings & b.readings != 0;
+        let is_outdated = |section: &Section| {
+            let is_elsewhere =
+                |entry| latest.get(&entry).is_some_and(|newer| !is_one_list(entry, newer, section));
+            section.readings & self.reading == 0 && section.marks().any(is_elsewhere)
+        };
+        let mut outdated = self.sections.iter().map(is_outdated).collect::<Vec<_>>().into_iter();
+        let known = self.sections.len();
+        self.sections.retain(|_| outdated.next() != Some(true));
+        self.outdated |= if self.sections.len() < known { self.reading.saturating_sub(1) } else { 0 };
+        self.outdated |= if is_mixed { self.reading } else { 0 };
+    }
+
+    /// Players as the server counts them now. Another count than before, and than that of the list, shows that the list has
+    /// changed.
+    fn set_count(&mut self, count: i32) {
+        let before = std::mem::replace(&mut self.count, usize::try_from(count).ok());
+        let has_changed = before.is_some() && ![before, Some(self.entries())].contains(&self.count);
+        if has_changed {
+            self.outdated = self.reading | self.reading.saturating_sub(1);
+        }
+        if self.state == State::Counting {
+            self.state = match has_changed {
+                true if self.reading < LAST_READING => State::Open,
+                false if self.is_whole() => State::Complete,
+                _ => State::GivenUp,
+            };
+        }
+    }
+
+    /// No more requests for it; it is not known to be complete.
+    pub(super) fn give_up(&mut self) {
+        self.state = State::GivenUp;
+    }
+
+    /// The sections that the latest reading brought.
+    fn latest(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().filter(|section| section.readings & self.reading != 0)
+    }
+
+    /// Whether the latest reading brought all that is known.
+    fn has_all(&self) -> bool {
+        self.latest().count() == self.sections.len()
+    }
+
+    fn entries(&self) -> usize {
+        self.sections.iter().map(|section| section.entries).fold(0, usize::saturating_add)
+    }
+
+    /// Whether at least as many are listed as the server counts.
+    fn has_count(&self) -> bool {
+        self.count.is_none_or(|count| self.entries() >= count)
+    }
+
+    /// Whether the latest reading brought as many datagrams as were known before it, one of them the end, and as many players as
+    /// the server counts.
+    pub(super) fn looks_complete(&self) -> bool {
+        let known = self.sections.iter().filter(|section| section.readings != self.reading).count();
+        let ends = self.latest().filter(|section| section.is_end()).count();
+        let is_empty = self.expects_nothing() && self.answered & self.reading != 0;
+        is_empty || (ends == 1 && self.has_count() && self.latest().count() >= known)
+    }
+
+    /// Whether the latest reading brought all that is known, and it looks complete.
+    fn is_whole(&self) -> bool {
+        self.looks_complete() && self.has_all() && !self.sections.iter().any(|section| section.is_cut)
+    }
+
+    /// How many readings of the present state brought every section, at least; none if the latest is not of it.
+    fn agreeing(&self) -> u32 {
+        let agreeing = |readings: u32| (readings & !self.outdated).count_ones();
+        let least = self.sections.iter().map(|section| agreeing(section.readings)).min();
+        if self.outdated & self.reading != 0 { 0 } else { least.unwrap_or_else(|| agreeing(self.answered)) }
+    }
+
+    /// Whether the list is whole and nothing can follow what came: its own bytes prove it, or, where one reading is enough, the
+    /// count.
+    pub(super) fn is_certain(&self, wanted: u8) -> bool {
+        let is_only = matches!(self.sections.as_slice(), [only] if only.is_first());
+        self.is_whole() && (is_only || (wanted == 1 && self.is_counted()))
+    }
+
+    /// Whether as many players are listed as are counted, and none of them is known not to be counted: a team's score, or one
+    /// without a team where others have one. After another reading, parts of two can reach a count.
+    fn is_counted(&self) -> bool {
+        let players = || self.sections.iter().flat_map(|section| section.players().iter());
+        let has_teams = players().any(|player| player.team().is_some());
+        self.outdated == 0
+            && !self.sections.is_empty()
+            && self.sections.iter().all(|section| section.readings == self.reading)
+            && self.count == Some(self.entries())
+            && players().all(|player| player.pseudo_team().is_none() && player.team().is_some() == has_teams)
+    }
+
+    /// Whether nothing is known to be missing, and nothing confirms it: the latest reading looks complete, or several agree and
+    /// show no end.
+    fn is_unconfirmed(&self) -> bool {
+        let is_possible = self.agreeing() > 1 || (self.agreeing() > 0 && self.looks_complete());
+        let is_damaged = self.is_over_limits || self.sections.iter().any(|section| section.is_cut);
+        is_possible && !self.is_complete() && self.has_all() && self.has_count() && !is_damaged
+    }
+
+    /// Whether the server counts no player and none was seen, so that no datagram is expected.
+    pub(super) fn expects_nothing(&self) -> bool {
+        self.count == Some(0) && self.sections.is_empty()
+    }
+
+    /// Whether nothing came for the latest request.
+    pub(super) fn is_silent(&self) -> bool {
+        self.latest().next().is_none() && self.answered & self.reading == 0
+    }
+
+    /// Whether another request for it makes sense.
+    pub(super) fn is_open(&self) -> bool {
+        self.state == State::Open && !self.is_over_limits
+    }
+
+    /// Whether its players must be counted again.
+    pub(super) fn needs_count(&self) -> bool {
+        self.state == State::Counting
+    }
+
+    fn is_complete(&self) -> bool {
+        self.state == State::Complete && !self.is_over_limits
+    }
+}
+
+/// One datagram of a list, and the readings that brought it.
+#[derive(Debug, Clone)]
+pub(super) struct Section {
+    pub(super) bytes: Vec<u8>,
+    /// Whole entries in it.
+    pub(super) entries: usize,
+    /// Its last entry does not end.
+    is_cut: bool,
+    /// One bit for each reading that brought it.
+    readings: u32,
+}
+
+/// What a list has once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Entry<'a> {
+    End,
+    /// A number; of players whose number is 0, the name.
+    Player(i32, &'a [u8]),
+    /// Key and value. Some lists have a rule twice.
+    Rule(&'a [u8], &'a [u8]),
+}
+
+impl Entry<'_> {
+    const fn is_rule(self) -> bool {
+        matches!(self, Self::Rule(..))
+    }
+}
+
+impl Section {
+    fn new(datagram: &[u8], entries: usize, is_cut: bool) -> Self {
+        Self { bytes: datagram.to_vec(), entries, is_cut, readings: 0 }
+    }
+
+    /// Whether it is the last of its list.
+    pub(super) fn is_end(&self) -> bool {
+        self.bytes.len() <= FLUSH_LENGTH
+    }
+
+    /// Whether it begins with the first rule of the stock game.
+    pub(super) fn is_first(&self) -> bool {
+        let first = self.rules().iter().next();
+        first.is_some_and(|(key, _)| key.raw().eq_ignore_ascii_case(SERVER_MODE.as_bytes()))
+    }
+
+    fn of_kind(&self, kind: u8) -> Entries<'_> {
+        match self.bytes.split_at_checked(HEADER) {
+            Some(([.., found], body)) if *found == kind => Entries::counted(body, self.entries),
+            _ => Entries::default(),
+        }
+    }
+
+    fn rules(&self) -> RuleList<'_> {
+        RuleList(self.of_kind(1))
+    }
+
+    fn players(&self) -> PlayerList<'_> {
+        PlayerList(self.of_kind(2))
+    }
+
+    /// The numbers of its players.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = i32> {
+        self.players().iter().map(|player| player.player_num)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        let player = |number, name| Entry::Player(number, if number == 0 { name } else { &[] });
+        let players = self.players().iter().map(move |record| player(record.player_num, record.name.raw()));
+        self.rules().iter().map(|(key, value)| Entry::Rule(key.raw(), value.raw())).chain(players)
+    }
+
+    /// Its entries and its end: no two datagrams of one list have one of them, except for rules.
+    fn marks(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.iter().chain(self.is_end().then_some(Entry::End))
+    }
+
+    /// Whether both are the same part of a list at two times: the same players, whatever their pings and scores; as many rules,
+    /// of which the first has the same key and more than half are equal; of the rules that end the list at least the keys.
+    fn is_version_of(&self, other: &Self) -> bool {
+        if self.bytes == other.bytes {
+            return true;
+        }
+        let shape = |section: &Self| (section.entries, section.is_cut, section.is_end());
+        let pairs = || self.iter().zip(other.iter());
+        let is_same = |(a, b)| a == b || matches!((a, b), (Entry::Rule(a, _), Entry::Rule(b, _)) if a == b);
+        let most_others = if self.rules().0.count > 0 { self.entries.saturating_sub(1) / 2 } else { 0 };
+        shape(self) == shape(other)
+            && pairs().next().is_none_or(is_same)
+            && (pairs().filter(|(a, b)| a != b).nth(most_others).is_none()
+                || (self.is_end() && pairs().all(is_same)))
+    }
+}
