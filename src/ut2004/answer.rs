@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::lists::{List, Lists, Section};
 use super::wire::info::Info;
-use super::wire::lists::{Entries, HEADER, PlayerList, PlayerRecord, RuleList};
+use super::wire::lists::{Entries, PlayerList, PlayerRecord, RuleList};
 use super::wire::request::Command;
 use super::wire::response::{Body, Response};
 use super::wire::strings::FString;
@@ -53,8 +53,12 @@ impl Datagrams {
     /// last, the others by falling player numbers where those of each datagram fall (the newest player comes first in every
     /// capture), else as they came.
     fn new(mut list: List) -> Self {
-        let is_falling = list.sections.iter().all(|section| section.numbers().is_sorted_by(|a, b| a > b));
-        let first = |section: &Section| section.numbers().next().filter(|_| is_falling);
+        let is_falling = list.sections.iter().all(|section| {
+            section.players().iter().map(|player| player.player_num).is_sorted_by(|a, b| a > b)
+        });
+        let first = |section: &Section| {
+            section.players().iter().next().filter(|_| is_falling).map(|player| player.player_num)
+        };
         list.sections.sort_by_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
         let (mut bytes, mut parts) = (Vec::new(), Vec::with_capacity(list.sections.len()));
         for section in list.sections {
@@ -65,20 +69,16 @@ impl Datagrams {
         Self { bytes: bytes.into(), parts }
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.parts.iter().map(|(range, _)| self.bytes.get(range.clone()).unwrap_or_default())
-    }
-
-    /// The entries of each datagram.
-    fn entries(&self) -> impl Iterator<Item = Entries<'_>> {
-        self.iter().zip(&self.parts).map(|(datagram, (_, entries))| {
-            Entries::counted(datagram.get(HEADER..).unwrap_or_default(), *entries)
-        })
+    /// Each datagram, and how many whole entries it has.
+    fn iter(&self) -> impl Iterator<Item = (&[u8], usize)> {
+        self.parts
+            .iter()
+            .map(|(range, entries)| (self.bytes.get(range.clone()).unwrap_or_default(), *entries))
     }
 
     /// Entries of all datagrams.
     pub(super) fn count(&self) -> usize {
-        self.parts.iter().map(|(_, entries)| entries).fold(0, |sum, entries| sum.saturating_add(*entries))
+        self.iter().map(|(_, entries)| entries).fold(0, usize::saturating_add)
     }
 }
 
@@ -135,7 +135,7 @@ impl Answer {
     /// The rules of all datagrams that any reading brought. The datagram that begins with `ServerMode` is first and the
     /// short one last; those between are in order of arrival.
     pub fn rules(&self) -> impl Iterator<Item = (FString<'_>, FString<'_>)> {
-        self.rules.entries().flat_map(|entries| RuleList(entries).iter())
+        self.rules.iter().flat_map(|(datagram, count)| RuleList(Entries::of(datagram, 1, count)).iter())
     }
 
     /// The first value of a rule, by its key in any ASCII case.
@@ -149,12 +149,13 @@ impl Answer {
     /// The players of all datagrams, spectators and [team scores](PlayerRecord::pseudo_team) included; the short
     /// datagram is last.
     pub fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
-        self.players.entries().flat_map(|entries| PlayerList(entries).iter())
+        self.players.iter().flat_map(|(datagram, count)| PlayerList(Entries::of(datagram, 2, count)).iter())
     }
 
     /// The accepted datagrams as they came: info, rules, players.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
-        self.info.as_deref().into_iter().chain(self.rules.iter()).chain(self.players.iter())
+        let lists = self.rules.iter().chain(self.players.iter());
+        self.info.as_deref().into_iter().chain(lists.map(|(datagram, _)| datagram))
     }
 
     /// Whether all that was asked for is there.

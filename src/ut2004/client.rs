@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::answer::Answer;
-use super::lists::{List, Lists};
+use super::lists::{Lists, State};
 use super::wire::request::{Command, Request};
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
@@ -57,8 +57,8 @@ impl StatusQuery {
     /// What the next request asks for; `None` when nothing is open.
     fn next_command(&self) -> Option<Command> {
         let Lists { info, rules, players, .. } = &self.lists;
-        match (rules.is_open(), players.is_open()) {
-            _ if info.is_none() || players.needs_count() => Some(Command::Info),
+        match (rules.state == State::Open, players.state == State::Open) {
+            _ if info.is_none() || players.state == State::Counting => Some(Command::Info),
             _ if self.options.detail == Detail::Short => None,
             (true, true) if self.options.dialect != Dialect::SeparateLists && !self.is_separate => {
                 Some(Command::RulesAndPlayers)
@@ -123,14 +123,14 @@ impl Conversation for StatusQuery {
             _ if self.lists.info.is_none() => return OnTimeout::Retry,
             Remaining::Retry if self.lists.awaits_info => return OnTimeout::Retry,
             // The count that should explain the players does not come.
-            _ if self.lists.awaits_info => self.lists.players.give_up(),
+            _ if self.lists.awaits_info => self.lists.players.state = State::GivenUp,
             Remaining::Nothing => {}
             // Some servers and filters know only the requests for one list.
             _ if self.lists.awaited().all(|list| list.is_silent()) => self.is_separate = true,
             _ => self.lists.awaited().for_each(|list| list.end_reading(self.options.readings)),
         }
         if remaining == Remaining::Step && !looks_complete {
-            self.lists.awaited().for_each(List::give_up);
+            self.lists.awaited().for_each(|list| list.state = State::GivenUp);
         }
         match self.next_command().filter(|_| remaining != Remaining::Nothing) {
             // Lists that look complete need no retry: requesting them again is a step of its own.

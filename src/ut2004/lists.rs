@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::wire::lists::{Entries, FLUSH_LENGTH, HEADER, PlayerList, RuleList, SERVER_MODE};
+use super::wire::lists::{Entries, FLUSH_LENGTH, PlayerList, PlayerRecord, RuleList, SERVER_MODE};
 use super::wire::request::Command;
 use super::wire::response::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -53,12 +53,11 @@ pub(super) struct List {
     answered: u32,
     /// The latest request asked for it.
     is_awaited: bool,
-    is_over_limits: bool,
-    state: State,
+    pub(super) state: State,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+pub(super) enum State {
     #[default]
     Open,
     /// Readings agree on other players than were counted: the count is requested again.
@@ -74,7 +73,8 @@ impl Lists {
         self.awaits_info = asked == Command::Info;
         self.has_earlier = !self.rules.sections.is_empty() || !self.players.sections.is_empty();
         for (list, command) in [(&mut self.rules, Command::Rules), (&mut self.players, Command::Players)] {
-            list.is_awaited = list.is_open() && [command, Command::RulesAndPlayers].contains(&asked);
+            list.is_awaited =
+                list.state == State::Open && [command, Command::RulesAndPlayers].contains(&asked);
             if list.is_awaited {
                 // Readings beyond the bits count as one: they prove less.
                 list.reading = list.reading.checked_mul(2).unwrap_or(list.reading).max(1);
@@ -90,14 +90,12 @@ impl Lists {
         is_early: bool,
         limits: &Limits,
     ) -> Result<(), ParseError> {
-        let response = Response::parse(datagram, limits).inspect_err(|error| {
-            // A datagram that alone exceeds the limits is missing from its list.
-            match (error.kind, datagram.get(4)) {
-                (ParseErrorKind::Limit { .. }, Some(1)) => self.rules.is_over_limits = true,
-                (ParseErrorKind::Limit { .. }, Some(2)) => self.players.is_over_limits = true,
+        let response =
+            Response::parse(datagram, limits).inspect_err(|error| match (error.kind, datagram.get(4)) {
+                (ParseErrorKind::Limit { .. }, Some(1)) => self.rules.exceed_limits(),
+                (ParseErrorKind::Limit { .. }, Some(2)) => self.players.exceed_limits(),
                 _ => {}
-            }
-        })?;
+            })?;
         let is_late = is_early && self.has_earlier;
         let (list, entries, limit, what) = match response.body {
             Body::Info(info) if self.awaits_info => {
@@ -107,9 +105,6 @@ impl Lists {
                 return Ok(());
             }
             Body::Rules(rules) if self.rules.reading != 0 => {
-                if self.players.is_awaited && !is_late {
-                    self.players.answered |= self.players.reading;
-                }
                 (&mut self.rules, rules.0.count, limits.max_rules(), "rules")
             }
             Body::Players(players) if self.players.reading != 0 => {
@@ -120,7 +115,8 @@ impl Lists {
                 return Err(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
             }
         };
-        let at = list.add(Section::new(datagram, entries, response.is_cut()), is_late);
+        let section = Section { bytes: datagram.to_vec(), entries, readings: 0 };
+        list.add(section, is_late || response.is_cut());
         let sum = |of: fn(&Section) -> usize| list.sections.iter().map(of).fold(0, usize::saturating_add);
         let bounds = [
             (list.sections.len(), limits.max_fragments(), "datagrams"),
@@ -128,25 +124,29 @@ impl Lists {
             (sum(|section| section.entries), limit, what),
         ];
         if let Some((_, limit, what)) = bounds.into_iter().find(|(size, limit, _)| size > limit) {
-            list.sections.remove(at);
-            list.is_over_limits = true;
+            list.sections.retain(|section| section.bytes != datagram);
+            list.exceed_limits();
             return Err(ParseError::limit(what, limit, 0));
         }
         if is_late {
             self.rules.outdated |= self.rules.reading;
             self.players.outdated |= self.players.reading;
+        } else if self.players.is_awaited && matches!(response.body, Body::Rules(_)) {
+            self.players.answered |= self.players.reading;
         }
         Ok(())
     }
 
     /// The lists of the latest request that are open.
     pub(super) fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
-        [&mut self.rules, &mut self.players].into_iter().filter(|list| list.is_awaited && list.is_open())
+        [&mut self.rules, &mut self.players]
+            .into_iter()
+            .filter(|list| list.is_awaited && list.state == State::Open)
     }
 
     /// Ends the only reading there is, of which the first version of each datagram counts: any count that is reached proves it.
     pub(super) fn end_only_reading(&mut self) {
-        for list in [&mut self.rules, &mut self.players] {
+        for list in self.awaited() {
             list.outdated = 0;
             list.end_reading(u8::MAX);
             if list.is_whole() && list.agreeing() > 0 && list.count == Some(list.entries()) {
@@ -159,8 +159,8 @@ impl Lists {
     pub(super) fn missing(&self) -> Missing {
         let [rules, players] = [&self.rules, &self.players].map(List::is_unconfirmed);
         Missing {
-            rules: !rules && !self.rules.is_complete(),
-            players: !players && !self.players.is_complete(),
+            rules: !rules && self.rules.state != State::Complete,
+            players: !players && self.players.state != State::Complete,
             end: rules || players,
             ..Missing::NOTHING
         }
@@ -168,29 +168,35 @@ impl Lists {
 }
 
 impl List {
-    /// Takes a datagram of it and returns where it is. A late one is of no reading.
-    fn add(&mut self, mut new: Section, is_late: bool) -> usize {
+    /// Takes a datagram of it. One that is late or cut is of no reading.
+    fn add(&mut self, mut new: Section, is_late: bool) {
         new.readings = if is_late { 0 } else { self.reading };
-        let known = self.sections.iter_mut().enumerate().find(|(_, known)| new.is_version_of(known));
-        let Some((at, known)) = known else {
-            self.state = State::Open;
-            self.sections.push(new);
-            return self.sections.len().saturating_sub(1);
-        };
-        if known.readings & new.readings != 0 {
+        match self.sections.iter_mut().find(|known| new.is_version_of(known)) {
+            None => {
+                self.state = if self.state == State::GivenUp { self.state } else { State::Open };
+                self.sections.push(new);
+            }
             // Two replies to one request.
-            self.outdated |= if known.bytes == new.bytes { 0 } else { self.reading };
-        } else if self.is_awaited && !is_late {
-            new.readings |= known.readings;
-            *known = new;
+            Some(known) if known.readings & new.readings != 0 => {
+                self.outdated |= if known.bytes == new.bytes { 0 } else { self.reading };
+            }
+            Some(known) if self.is_awaited && !is_late => {
+                new.readings |= known.readings;
+                *known = new;
+            }
+            Some(_) => {}
         }
-        at
+    }
+
+    /// Gives it up: a part of it is missing, and no reading can prove otherwise.
+    fn exceed_limits(&mut self) {
+        (self.state, self.outdated) = (State::GivenUp, u32::MAX);
     }
 
     /// Ends a reading. `wanted`: how many must agree where nothing proves the list complete.
     pub(super) fn end_reading(&mut self, wanted: u8) {
         self.drop_outdated();
-        let is_agreed = self.has_all() && self.agreeing() >= wanted.into();
+        let is_agreed = self.agreeing() >= wanted.into();
         let is_counted =
             self.count.is_none_or(|count| count == self.entries() || (wanted == 1 && self.has_count()));
         self.state = match () {
@@ -209,58 +215,42 @@ impl List {
         if self.sections.len() < 2 {
             return;
         }
-        let (mut latest, mut is_mixed) = (BTreeMap::new(), false);
-        for section in self.latest() {
-            for entry in section.marks() {
-                let other = latest.insert(entry, section).filter(|_| !entry.is_rule());
-                is_mixed |= other.is_some_and(|other| !std::ptr::eq(other, section));
-            }
-        }
-        // A list can have a rule twice: one reading brought both.
-        let is_one_list =
-            |entry: Entry<'_>, a: &Section, b: &Section| entry.is_rule() && a.readings & b.readings != 0;
-        let is_outdated = |section: &Section| {
-            let is_elsewhere =
-                |entry| latest.get(&entry).is_some_and(|newer| !is_one_list(entry, newer, section));
-            section.readings & self.reading == 0 && section.marks().any(is_elsewhere)
+        let mut latest = BTreeMap::new();
+        self.latest().for_each(|section| latest.extend(section.marks().map(|mark| (mark, section))));
+        let clashes = |section: &Section| {
+            section.marks().any(|mark| {
+                let other = latest.get(&mark).filter(|other| !std::ptr::eq(**other, section));
+                // A list can have a rule twice: one reading brought both.
+                let is_rule = mark.is_some_and(|entry| entry.number.is_none());
+                other.is_some_and(|other| !is_rule || other.readings & section.readings == 0)
+            })
         };
-        let mut outdated = self.sections.iter().map(is_outdated).collect::<Vec<_>>().into_iter();
-        let known = self.sections.len();
-        self.sections.retain(|_| outdated.next() != Some(true));
-        self.outdated |= if self.sections.len() < known { self.reading.saturating_sub(1) } else { 0 };
-        self.outdated |= if is_mixed { self.reading } else { 0 };
+        let mut clashes = self.sections.iter().map(clashes).collect::<Vec<_>>().into_iter();
+        self.sections.retain(|section| {
+            let (clashes, is_latest) = (clashes.next() == Some(true), section.readings & self.reading != 0);
+            self.outdated |= match (clashes, is_latest) {
+                (true, true) => self.reading,
+                (true, false) => self.reading.saturating_sub(1),
+                (false, _) => 0,
+            };
+            is_latest || !clashes
+        });
     }
 
     /// Players as the server counts them now. Another count than before, and than that of the list, shows that the list has
     /// changed.
     fn set_count(&mut self, count: i32) {
         let before = std::mem::replace(&mut self.count, usize::try_from(count).ok());
-        let has_changed = before.is_some() && ![before, Some(self.entries())].contains(&self.count);
-        if has_changed {
-            self.outdated = self.reading | self.reading.saturating_sub(1);
+        if before.is_some() && ![before, Some(self.entries())].contains(&self.count) {
+            (self.state, self.outdated) = (State::Open, self.reading | self.reading.saturating_sub(1));
+        } else if self.state == State::Counting {
+            self.state = if self.is_whole() { State::Complete } else { State::GivenUp };
         }
-        if self.state == State::Counting {
-            self.state = match has_changed {
-                true if self.reading < LAST_READING => State::Open,
-                false if self.is_whole() => State::Complete,
-                _ => State::GivenUp,
-            };
-        }
-    }
-
-    /// No more requests for it; it is not known to be complete.
-    pub(super) fn give_up(&mut self) {
-        self.state = State::GivenUp;
     }
 
     /// The sections that the latest reading brought.
     fn latest(&self) -> impl Iterator<Item = &Section> {
         self.sections.iter().filter(|section| section.readings & self.reading != 0)
-    }
-
-    /// Whether the latest reading brought all that is known.
-    fn has_all(&self) -> bool {
-        self.latest().count() == self.sections.len()
     }
 
     fn entries(&self) -> usize {
@@ -283,41 +273,40 @@ impl List {
 
     /// Whether the latest reading brought all that is known, and it looks complete.
     fn is_whole(&self) -> bool {
-        self.looks_complete() && self.has_all() && !self.sections.iter().any(|section| section.is_cut)
+        self.looks_complete() && self.latest().count() == self.sections.len()
     }
 
-    /// How many readings of the present state brought every section, at least; none if the latest is not of it.
+    /// How many readings of the present state brought every section, at least; none if the latest is not one of them.
     fn agreeing(&self) -> u32 {
         let agreeing = |readings: u32| (readings & !self.outdated).count_ones();
+        if self.outdated & self.reading != 0 || self.latest().count() < self.sections.len() {
+            return 0;
+        }
         let least = self.sections.iter().map(|section| agreeing(section.readings)).min();
-        if self.outdated & self.reading != 0 { 0 } else { least.unwrap_or_else(|| agreeing(self.answered)) }
+        least.unwrap_or_else(|| agreeing(self.answered))
     }
 
-    /// Whether the list is whole and nothing can follow what came: its own bytes prove it, or, where one reading is enough, the
-    /// count.
+    /// Whether the list is whole and nothing can follow what came: its own bytes prove it or, where one reading is enough, the
+    /// count. Neither a team's score is counted nor a player of no team where others have one. After another reading, parts
+    /// of two can reach a count.
     pub(super) fn is_certain(&self, wanted: u8) -> bool {
-        let is_only = matches!(self.sections.as_slice(), [only] if only.is_first());
-        self.is_whole() && (is_only || (wanted == 1 && self.is_counted()))
-    }
-
-    /// Whether as many players are listed as are counted, and none of them is known not to be counted: a team's score, or one
-    /// without a team where others have one. After another reading, parts of two can reach a count.
-    fn is_counted(&self) -> bool {
         let players = || self.sections.iter().flat_map(|section| section.players().iter());
         let has_teams = players().any(|player| player.team().is_some());
-        self.outdated == 0
-            && !self.sections.is_empty()
-            && self.sections.iter().all(|section| section.readings == self.reading)
-            && self.count == Some(self.entries())
-            && players().all(|player| player.pseudo_team().is_none() && player.team().is_some() == has_teams)
+        let is_counted =
+            |player: PlayerRecord<'_>| player.pseudo_team().is_none() && player.team().is_some() == has_teams;
+        let is_only = matches!(self.sections.as_slice(), [only] if only.is_first());
+        let is_first_reading =
+            self.outdated == 0 && self.sections.iter().all(|section| section.readings == self.reading);
+        let has_count = !self.sections.is_empty() && self.count == Some(self.entries());
+        self.is_whole()
+            && (is_only || (wanted == 1 && is_first_reading && has_count && players().all(is_counted)))
     }
 
     /// Whether nothing is known to be missing, and nothing confirms it: the latest reading looks complete, or several agree and
     /// show no end.
     fn is_unconfirmed(&self) -> bool {
         let is_possible = self.agreeing() > 1 || (self.agreeing() > 0 && self.looks_complete());
-        let is_damaged = self.is_over_limits || self.sections.iter().any(|section| section.is_cut);
-        is_possible && !self.is_complete() && self.has_all() && self.has_count() && !is_damaged
+        is_possible && self.state != State::Complete && self.has_count()
     }
 
     /// Whether the server counts no player and none was seen, so that no datagram is expected.
@@ -329,20 +318,6 @@ impl List {
     pub(super) fn is_silent(&self) -> bool {
         self.latest().next().is_none() && self.answered & self.reading == 0
     }
-
-    /// Whether another request for it makes sense.
-    pub(super) fn is_open(&self) -> bool {
-        self.state == State::Open && !self.is_over_limits
-    }
-
-    /// Whether its players must be counted again.
-    pub(super) fn needs_count(&self) -> bool {
-        self.state == State::Counting
-    }
-
-    fn is_complete(&self) -> bool {
-        self.state == State::Complete && !self.is_over_limits
-    }
 }
 
 /// One datagram of a list, and the readings that brought it.
@@ -351,33 +326,19 @@ pub(super) struct Section {
     pub(super) bytes: Vec<u8>,
     /// Whole entries in it.
     pub(super) entries: usize,
-    /// Its last entry does not end.
-    is_cut: bool,
-    /// One bit for each reading that brought it.
+    /// One bit for each reading that brought it whole and in time.
     readings: u32,
 }
 
-/// What a list has once.
+/// A player's number, and the name where that is 0; or the key and the value of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Entry<'a> {
-    End,
-    /// A number; of players whose number is 0, the name.
-    Player(i32, &'a [u8]),
-    /// Key and value. Some lists have a rule twice.
-    Rule(&'a [u8], &'a [u8]),
-}
-
-impl Entry<'_> {
-    const fn is_rule(self) -> bool {
-        matches!(self, Self::Rule(..))
-    }
+struct Entry<'a> {
+    number: Option<i32>,
+    key: &'a [u8],
+    value: &'a [u8],
 }
 
 impl Section {
-    fn new(datagram: &[u8], entries: usize, is_cut: bool) -> Self {
-        Self { bytes: datagram.to_vec(), entries, is_cut, readings: 0 }
-    }
-
     /// Whether it is the last of its list.
     pub(super) fn is_end(&self) -> bool {
         self.bytes.len() <= FLUSH_LENGTH
@@ -385,54 +346,35 @@ impl Section {
 
     /// Whether it begins with the first rule of the stock game.
     pub(super) fn is_first(&self) -> bool {
-        let first = self.rules().iter().next();
-        first.is_some_and(|(key, _)| key.raw().eq_ignore_ascii_case(SERVER_MODE.as_bytes()))
+        let is_mode = |entry: Entry<'_>| entry.key.eq_ignore_ascii_case(SERVER_MODE.as_bytes());
+        self.iter().next().is_some_and(|entry| entry.number.is_none() && is_mode(entry))
     }
 
-    fn of_kind(&self, kind: u8) -> Entries<'_> {
-        match self.bytes.split_at_checked(HEADER) {
-            Some(([.., found], body)) if *found == kind => Entries::counted(body, self.entries),
-            _ => Entries::default(),
-        }
-    }
-
-    fn rules(&self) -> RuleList<'_> {
-        RuleList(self.of_kind(1))
-    }
-
-    fn players(&self) -> PlayerList<'_> {
-        PlayerList(self.of_kind(2))
-    }
-
-    /// The numbers of its players.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = i32> {
-        self.players().iter().map(|player| player.player_num)
+    pub(super) fn players(&self) -> PlayerList<'_> {
+        PlayerList(Entries::of(&self.bytes, 2, self.entries))
     }
 
     fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
-        let player = |number, name| Entry::Player(number, if number == 0 { name } else { &[] });
-        let players = self.players().iter().map(move |record| player(record.player_num, record.name.raw()));
-        self.rules().iter().map(|(key, value)| Entry::Rule(key.raw(), value.raw())).chain(players)
+        let rules = RuleList(Entries::of(&self.bytes, 1, self.entries)).iter();
+        let rules = rules.map(|(key, value)| Entry { number: None, key: key.raw(), value: value.raw() });
+        let players = self.players().iter().map(|PlayerRecord { player_num, name, .. }| {
+            let key = if player_num == 0 { name.raw() } else { &[] };
+            Entry { number: Some(player_num), key, value: &[] }
+        });
+        rules.chain(players)
     }
 
-    /// Its entries and its end: no two datagrams of one list have one of them, except for rules.
-    fn marks(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.iter().chain(self.is_end().then_some(Entry::End))
+    /// Its entries, and `None` for the end: two datagrams of one list can both have a rule, and nothing else.
+    fn marks(&self) -> impl Iterator<Item = Option<Entry<'_>>> {
+        self.iter().map(Some).chain(self.is_end().then_some(None))
     }
 
-    /// Whether both are the same part of a list at two times: the same players, whatever their pings and scores; as many rules,
-    /// of which the first has the same key and more than half are equal; of the rules that end the list at least the keys.
+    /// Whether both are the same part of a list at two times: the same players, whatever their pings and scores, or rules of
+    /// the same keys. Many rules are mutators: of a datagram that is not the last, more than half are equal.
     fn is_version_of(&self, other: &Self) -> bool {
-        if self.bytes == other.bytes {
-            return true;
-        }
-        let shape = |section: &Self| (section.entries, section.is_cut, section.is_end());
         let pairs = || self.iter().zip(other.iter());
-        let is_same = |(a, b)| a == b || matches!((a, b), (Entry::Rule(a, _), Entry::Rule(b, _)) if a == b);
-        let most_others = if self.rules().0.count > 0 { self.entries.saturating_sub(1) / 2 } else { 0 };
-        shape(self) == shape(other)
-            && pairs().next().is_none_or(is_same)
-            && (pairs().filter(|(a, b)| a != b).nth(most_others).is_none()
-                || (self.is_end() && pairs().all(is_same)))
+        (self.entries, self.is_end()) == (other.entries, other.is_end())
+            && pairs().all(|(a, b)| (a.number, a.key) == (b.number, b.key))
+            && (self.is_end() || pairs().filter(|(a, b)| a == b).count() > self.entries / 2)
     }
 }

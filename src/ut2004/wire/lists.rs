@@ -94,9 +94,12 @@ pub(crate) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The first `count` entries of bytes that were read before.
-    pub(crate) const fn counted(bytes: &'a [u8], count: usize) -> Self {
-        Self { bytes, count, trailing: &[] }
+    /// The first `count` entries of a datagram of this type that was read before; none of another type.
+    pub(crate) fn of(datagram: &'a [u8], kind: u8, count: usize) -> Self {
+        match datagram.split_at_checked(HEADER) {
+            Some(([.., found], bytes)) if *found == kind => Self { bytes, count, trailing: &[] },
+            _ => Self::default(),
+        }
     }
 
     /// Reads entries until one does not end, or `most` have been read.
