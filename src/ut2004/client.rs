@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::answer::Answer;
 use super::lists::{Lists, State};
-use super::wire::request::{Command, Request};
+use super::wire::{Command, Request};
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 

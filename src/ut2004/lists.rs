@@ -17,8 +17,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::wire::lists::{Entries, FLUSH_LENGTH, PlayerList, PlayerRecord, RuleList, SERVER_MODE};
-use super::wire::request::Command;
-use super::wire::response::{Body, Response};
+use super::wire::{Body, Command, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Missing;

@@ -1,17 +1,19 @@
 //! The info record: the fields that every game sends, and what the games put behind them.
 
 use bytes::BufMut;
-use nom::combinator::verify;
-use nom::error::{Error, ErrorKind};
+use nom::branch::alt;
+use nom::combinator::{all_consuming, eof, map_opt, rest, value, verify};
+use nom::error::ErrorKind;
 use nom::{IResult, Parser};
 
-use super::lists::{Entries, PlayerList, RuleList, int, pair, record};
+use super::lists::{Entries, HEADER, PlayerList, RuleList, int, player, rule};
 use super::strings::{FString, index, put_index, string};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 
 /// What is wrong with a record whose port is none.
 pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not from 0 to 65535");
+const CUT_SHORT: ParseErrorKind = ParseErrorKind::CutShort("the info record");
 
 /// What a server says of itself. The fields are the engine's own (`ServerResponseLine` in `Deaod/UT2004`,
 /// `Engine/GameInfo.uc`); strings borrow from the datagram, numbers are as they came.
@@ -74,7 +76,7 @@ pub struct Info<'a> {
     /// Everything behind `max_players`, where no known layout fits.
     pub trailing: &'a [u8],
     /// Whether the record was read one byte later than it should stand, see
-    /// [`Response::parse`](super::response::Response::parse).
+    /// [`Response::parse`](super::Response::parse).
     pub repaired: bool,
 }
 
@@ -85,51 +87,22 @@ pub(crate) const CURRENT_WAVE: &str = "CurrentWave";
 pub(crate) const FINAL_WAVE: &str = "FinalWave";
 
 impl<'a> Info<'a> {
-    /// Reads the record that begins at `start` of the datagram.
-    pub(super) fn read(datagram: &'a [u8], start: usize, limits: &Limits) -> Result<Self, ParseError> {
-        let body = datagram.get(start..).unwrap_or_default();
-        let (rest, mut info) = common(body).map_err(|error| {
-            let (kind, left) = match error {
-                nom::Err::Error(Error { input, code: ErrorKind::Verify }) => (PORT, input.len()),
-                nom::Err::Error(error) | nom::Err::Failure(error) => {
-                    (ParseErrorKind::CutShort("the info record"), error.input.len())
+    /// Reads the record of a datagram, or that one byte later where it makes more sense of it: see
+    /// [`Response::parse`](super::Response::parse).
+    pub(super) fn read(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
+        let body = datagram.get(HEADER..).unwrap_or_default();
+        let (kind, left) = match info(body, limits) {
+            Ok((_, info)) => return Ok(info),
+            Err(nom::Err::Error(error) | nom::Err::Failure(error)) => {
+                let is_port = error.code == ErrorKind::Verify;
+                if is_port && let Some(info) = repaired(body, limits) {
+                    return Ok(info);
                 }
-                nom::Err::Incomplete(_) => (ParseErrorKind::CutShort("the info record"), 0),
-            };
-            ParseError::new(kind, datagram.len().saturating_sub(left))
-        })?;
-        let fits = rest.is_empty()
-            || info.read_standard(rest, limits).is_some()
-            || info.read_killing_floor(rest, limits).is_some()
-            || info.read_older(rest, limits).is_some();
-        if !fits {
-            info.trailing = rest;
-        }
-        Ok(info)
-    }
-
-    /// The end of a record in the layout of UT2004; `None` and nothing read where it does not end with the datagram.
-    fn read_standard(&mut self, input: &'a [u8], limits: &Limits) -> Option<()> {
-        let (rest, (ping, flags, skill_level)) = (int, int, string).parse(input).ok()?;
-        self.lists = Some(read_lists(rest, limits)?);
-        (self.ping, self.flags, self.skill_level) = (Some(ping), Some(flags), Some(skill_level));
-        Some(())
-    }
-
-    fn read_killing_floor(&mut self, input: &'a [u8], limits: &Limits) -> Option<()> {
-        let (rest, waves) = (int, int).parse(input).ok()?;
-        self.read_standard(rest, limits)?;
-        self.waves = Some(waves);
-        Some(())
-    }
-
-    fn read_older(&mut self, input: &'a [u8], limits: &Limits) -> Option<()> {
-        let (rest, ping) = int(input).ok()?;
-        if !rest.is_empty() {
-            self.lists = Some(read_lists(rest, limits)?);
-        }
-        self.ping = Some(ping);
-        Some(())
+                (if is_port { PORT } else { CUT_SHORT }, error.input.len())
+            }
+            Err(nom::Err::Incomplete(_)) => (CUT_SHORT, 0),
+        };
+        Err(ParseError::new(kind, datagram.len().saturating_sub(left)))
     }
 
     pub(super) fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
@@ -149,24 +122,25 @@ impl<'a> Info<'a> {
             skill_level.encode(out)?;
         }
         if let Some((pairs, players)) = self.lists {
-            put_index(pairs.0.count, false, out)?;
-            pairs.encode(out)?;
-            put_index(players.0.count, false, out)?;
-            players.encode(out)?;
+            for Entries { count, bytes, .. } in [pairs.0, players.0] {
+                put_index(count, false, out)?;
+                out.put_slice(bytes);
+            }
         }
         out.put_slice(self.trailing);
         Ok(())
     }
 }
 
-/// The fields that every game sends.
-fn common(input: &[u8]) -> IResult<&[u8], Info<'_>> {
-    let address = (int, string, verify(int, |port| (0..=65_535).contains(port)), int);
-    let names = (string, string, string);
-    let (rest, ((server_id, ip, port, query_port), names, (current_players, max_players))) =
-        (address, names, (int, int)).parse(input)?;
-    let (server_name, map_name, game_type) = names;
-    let info = Info {
+/// `info = int string port int string string string int int end`
+///
+/// `end = standard / int int standard / int [lists] / *OCTET`: the first that ends with the datagram, as in [`Info`]'s table
+fn info<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
+    let port = verify(int, |port| (0..=65_535).contains(port));
+    let (input, (server_id, ip, port, query_port)) = (int, string, port, int).parse(input)?;
+    let (input, (server_name, map_name, game_type)) = (string, string, string).parse(input)?;
+    let (input, (current_players, max_players)) = (int, int).parse(input)?;
+    let common = Info {
         server_id,
         ip,
         port,
@@ -178,24 +152,43 @@ fn common(input: &[u8]) -> IResult<&[u8], Info<'_>> {
         max_players,
         ..Info::default()
     };
-    Ok((rest, info))
+    let lists = |input| lists(input, limits);
+    // standard = int int string lists
+    let standard = || {
+        (int.map(Some), int.map(Some), string.map(Some), lists.map(Some))
+            .map(|(ping, flags, skill_level, lists)| Info { ping, flags, skill_level, lists, ..common })
+    };
+    let killing_floor = ((int, int).map(Some), standard()).map(|(waves, info)| Info { waves, ..info });
+    let older = (int.map(Some), alt((value(None, eof), lists.map(Some)))).map(|(ping, lists)| Info {
+        ping,
+        lists,
+        ..common
+    });
+    let unknown = rest.map(|trailing| Info { trailing, ..common });
+    alt((all_consuming(standard()), all_consuming(killing_floor), all_consuming(older), unknown)).parse(input)
 }
 
-/// Two lists, each behind its count: pairs, then players. They end with the datagram.
-fn read_lists<'a>(input: &'a [u8], limits: &Limits) -> Option<(RuleList<'a>, PlayerList<'a>)> {
-    let (rest, pair_count) = read_count(input, limits.max_rules())?;
-    let mut pairs = Entries::read(rest, pair_count, pair);
-    let (rest, player_count) = read_count(std::mem::take(&mut pairs.trailing), limits.max_players())?;
-    let players = Entries::read(rest, player_count, record);
-    let is_exact = (pairs.count, players.count, players.trailing) == (pair_count, player_count, &[]);
-    is_exact.then_some((RuleList(pairs), PlayerList(players)))
+/// `lists = index *rule index *player`, each as many as its index says
+fn lists<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], (RuleList<'a>, PlayerList<'a>)> {
+    let count =
+        |limit| map_opt(index, move |count| usize::try_from(count).ok().filter(|count| *count <= limit));
+    let (input, count_of_rules) = count(limits.max_rules()).parse(input)?;
+    let (input, rules) =
+        verify(Entries::read(count_of_rules, rule), |rules| rules.count == count_of_rules).parse(input)?;
+    let (input, count_of_players) = count(limits.max_players()).parse(input)?;
+    let (input, players) =
+        verify(Entries::read(count_of_players, player), |players| players.count == count_of_players)
+            .parse(input)?;
+    Ok((input, (RuleList(rules), PlayerList(players))))
 }
 
-/// A list's length, at most `limit`.
-fn read_count(input: &[u8], limit: usize) -> Option<(&[u8], usize)> {
-    let (rest, count) = index(input).ok()?;
-    let count = usize::try_from(count).ok().filter(|count| *count <= limit)?;
-    Some((rest, count))
+/// The record one byte later, where that makes sense of it: see [`Response::parse`](super::Response::parse).
+fn repaired<'a>(body: &'a [u8], limits: &Limits) -> Option<Info<'a>> {
+    let (_, info) = info(body.get(1..)?, limits).ok()?;
+    let names = [info.server_name, info.map_name, info.game_type];
+    let makes_sense =
+        body.starts_with(&[0; 6]) && info.port != 0 && names.iter().all(|name| !name.is_empty());
+    makes_sense.then_some(Info { repaired: true, ..info })
 }
 
 #[cfg(test)]
@@ -207,7 +200,7 @@ mod tests {
 
     fn with_end(end: &[u8]) -> Info<'static> {
         let packet = Vec::leak([&[0x80, 0, 0, 0, 0], COMMON, end].concat());
-        let info = Info::read(packet, 5, &Limits::default()).unwrap();
+        let info = Info::read(packet, &Limits::default()).unwrap();
         assert_eq!((info.port, info.current_players, info.max_players), (7777, 1, 2));
         let mut out = Vec::new();
         info.encode(&mut out).unwrap();
@@ -259,7 +252,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_its_offset() {
         let error = |packet: &[u8]| {
-            let error = Info::read(packet, 5, &Limits::default()).unwrap_err();
+            let error = Info::read(packet, &Limits::default()).unwrap_err();
             (error.kind, error.offset)
         };
         let packet = [&[0x80, 0, 0, 0, 0], COMMON].concat();

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::IResult;
 use nom::error::{Error, ErrorKind};
+use nom::{IResult, Parser};
 
 use super::strings::{FString, string};
-use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::error::EncodeError;
 
 /// Length of the header before the entries.
 pub(crate) const HEADER: usize = 5;
@@ -46,15 +46,7 @@ pub struct RuleList<'a>(pub(crate) Entries<'a>);
 impl<'a> RuleList<'a> {
     /// The pairs in order.
     pub fn iter(self) -> impl Iterator<Item = (FString<'a>, FString<'a>)> + Clone {
-        self.0.iter(pair)
-    }
-
-    pub(super) fn encode(self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        for (key, value) in self.iter() {
-            key.encode(out)?;
-            value.encode(out)?;
-        }
-        Ok(())
+        self.0.iter(rule)
     }
 }
 
@@ -71,11 +63,7 @@ pub struct PlayerList<'a>(pub(crate) Entries<'a>);
 impl<'a> PlayerList<'a> {
     /// The records in order.
     pub fn iter(self) -> impl Iterator<Item = PlayerRecord<'a>> + Clone {
-        self.0.iter(record)
-    }
-
-    pub(super) fn encode(self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        self.iter().try_for_each(|record| record.encode(out))
+        self.0.iter(player)
     }
 }
 
@@ -88,7 +76,7 @@ impl fmt::Debug for PlayerList<'_> {
 /// Whole entries, how many, and what stands after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Entries<'a> {
-    bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
     pub(crate) count: usize,
     pub(super) trailing: &'a [u8],
 }
@@ -102,33 +90,21 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Reads entries until one does not end, or `most` have been read.
+    /// `*entry`: up to one that does not end, and not more than `most`.
     pub(super) fn read<T>(
-        input: &'a [u8],
         most: usize,
         entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
-    ) -> Self {
-        let (mut trailing, mut count) = (input, 0_usize);
-        while count < most
-            && !trailing.is_empty()
-            && let Ok((after, _)) = entry(trailing)
-        {
-            trailing = after;
-            count = count.saturating_add(1);
+    ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Self> {
+        move |input| {
+            let (mut rest, mut count) = (input, 0_usize);
+            while count < most
+                && let Ok((after, _)) = entry(rest)
+            {
+                (rest, count) = (after, count.saturating_add(1));
+            }
+            let bytes = input.get(..input.len().saturating_sub(rest.len())).unwrap_or_default();
+            Ok((rest, Self { bytes, count, trailing: &[] }))
         }
-        let bytes = input.get(..input.len().saturating_sub(trailing.len())).unwrap_or_default();
-        Self { bytes, count, trailing }
-    }
-
-    /// Reads entries until one does not end; an error where there are more than a limit allows.
-    pub(super) fn read_all<T>(
-        input: &'a [u8],
-        limit: usize,
-        what: &'static str,
-        entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
-    ) -> Result<Self, ParseError> {
-        let entries = Self::read(input, limit.saturating_add(1), entry);
-        if entries.count > limit { Err(ParseError::limit(what, limit, HEADER)) } else { Ok(entries) }
     }
 
     fn iter<T>(
@@ -141,12 +117,6 @@ impl<'a> Entries<'a> {
             rest = after;
             Some(value)
         })
-    }
-
-    /// What was passed over: the beginning of an entry that does not end.
-    pub(super) fn problem(self, what: &'static str) -> Option<ParseError> {
-        let offset = HEADER.saturating_add(self.bytes.len());
-        (!self.trailing.is_empty()).then(|| ParseError::new(ParseErrorKind::CutShort(what), offset))
     }
 }
 
@@ -234,7 +204,7 @@ impl<'a> PlayerRecord<'a> {
     }
 }
 
-/// A signed 32-bit number, low byte first.
+/// `int = 4OCTET`: a signed number, low byte first.
 #[inline]
 pub(super) fn int(input: &[u8]) -> IResult<&[u8], i32> {
     match input.split_first_chunk::<4>() {
@@ -243,39 +213,38 @@ pub(super) fn int(input: &[u8]) -> IResult<&[u8], i32> {
     }
 }
 
-/// Reads a rule: key and value.
+/// `rule = string string`: key and value.
 #[inline]
-pub(super) fn pair(input: &[u8]) -> IResult<&[u8], (FString<'_>, FString<'_>)> {
-    let (input, key) = string(input)?;
-    let (input, value) = string(input)?;
-    Ok((input, (key, value)))
+pub(super) fn rule(input: &[u8]) -> IResult<&[u8], (FString<'_>, FString<'_>)> {
+    (string, string).parse(input)
 }
 
-/// Reads a player.
+/// `player = int string int int int`
 #[inline]
-pub(super) fn record(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
-    let (input, player_num) = int(input)?;
-    let (input, name) = string(input)?;
-    let (input, ping) = int(input)?;
-    let (input, score) = int(input)?;
-    let (input, stats_id) = int(input)?;
-    Ok((input, PlayerRecord { player_num, name, ping, score, stats_id: stats_id.cast_unsigned() }))
+pub(super) fn player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
+    let (rest, (player_num, name, ping, score, stats_id)) = (int, string, int, int, int).parse(input)?;
+    Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id: stats_id.cast_unsigned() }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read<'a, T>(
+        input: &'a [u8],
+        most: usize,
+        entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    ) -> Entries<'a> {
+        let (trailing, entries) = Entries::read(most, entry)(input).unwrap();
+        Entries { trailing, ..entries }
+    }
+
     #[test]
     fn a_cut_entry_is_kept_apart() {
-        let list = RuleList(Entries::read(b"\x02a\0\x00\x02b\0\x03cc", 10, pair));
+        let list = RuleList(read(b"\x02a\0\x00\x02b\0\x03cc", 10, rule));
         assert_eq!((list.0.count, list.0.trailing), (1, &b"\x02b\0\x03cc"[..]));
         assert_eq!(list.iter().next().unwrap().0.raw(), b"a");
-        assert_eq!(
-            list.0.problem("a rule"),
-            Some(ParseError::new(ParseErrorKind::CutShort("a rule"), HEADER + 4))
-        );
-        let list = RuleList(Entries::read(b"\x02a\0\x00\x02b\0\x00", 1, pair));
+        let list = RuleList(read(b"\x02a\0\x00\x02b\0\x00", 1, rule));
         assert_eq!(
             (list.iter().count(), list.0.trailing),
             (1, &b"\x02b\0\x00"[..]),
@@ -308,11 +277,11 @@ mod tests {
 
     #[test]
     fn lists_are_shown_as_text() {
-        let list = RuleList(Entries::read(b"\x02a\0\x03\xe9\x1b\0", 1, pair));
+        let list = RuleList(read(b"\x02a\0\x03\xe9\x1b\0", 1, rule));
         assert_eq!(format!("{list:?}"), r#"[("a", "é\u{1b}")]"#);
         let mut bytes = Vec::new();
         PlayerRecord::new(7, FString::narrow(b"Ann")).encode(&mut bytes).unwrap();
-        let shown = format!("{:?}", PlayerList(Entries::read(&bytes, 1, record)));
+        let shown = format!("{:?}", PlayerList(read(&bytes, 1, player)));
         assert!(shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""), "{shown}");
     }
 }

@@ -1,13 +1,444 @@
-//! One datagram: what it says, read and written. Knows no session and no status.
+//! One datagram: a request or a reply, read and written. Knows no session and no status.
 
 pub(crate) mod info;
 pub(crate) mod lists;
-pub(crate) mod request;
-pub(crate) mod response;
 pub(crate) mod strings;
 
-pub use info::Info;
-pub use lists::{PlayerList, PlayerRecord, RuleList};
-pub use request::{Command, Request};
-pub use response::{Body, Response};
-pub use strings::FString;
+use bytes::BufMut;
+use nom::number::complete::{le_u32, u8 as byte};
+use nom::{IResult, Parser};
+
+pub use self::info::Info;
+use self::info::PORT;
+use self::lists::{Entries, HEADER, player, rule};
+pub use self::lists::{PlayerList, PlayerRecord, RuleList};
+pub use self::strings::FString;
+use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::limits::Limits;
+
+/// A request, five bytes.
+///
+/// ```
+/// use queryport::ut2004::{Command, Request};
+///
+/// let mut out = Vec::new();
+/// Request::new(Command::RulesAndPlayers).encode(&mut out)?;
+/// assert_eq!(out, [0x79, 0, 0, 0, 3]);
+/// assert_eq!(Request::parse(&[0x80, 0, 0, 0, 1]).unwrap().command, Command::Rules);
+/// # Ok::<(), queryport::EncodeError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Request {
+    /// The client's protocol version. Servers answer all of them alike.
+    pub version: u32,
+    /// What is asked.
+    pub command: Command,
+}
+
+/// What a request asks for: the commands of the engine (`EQueryInterfaceCommand` in `Deaod/UT2004`,
+/// `IpDrv/ServerQueryClient.uc`), each with its number on the wire.
+///
+/// ```
+/// use queryport::ut2004::{Command, Request};
+///
+/// assert_eq!(Request::parse(b"\x79\0\0\0\0").unwrap().command, Command::Info);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Command {
+    /// `QI_Ping`: the server's description, one datagram of type 0.
+    Info = 0,
+    /// `QI_Rules`: datagrams of type 1.
+    Rules = 1,
+    /// `QI_Players`: datagrams of type 2, none when nobody is listed.
+    Players = 2,
+    /// `QI_RulesAndPlayers`: datagrams of type 1, then of type 2. No reply has type 3.
+    RulesAndPlayers = 3,
+    /// `QI_SmallPing`: believed to be answered with one byte. No capture has it.
+    SmallPing = 4,
+}
+
+impl Request {
+    /// A request of version 0x79, which gamedig, GameQ and opengsq send too.
+    #[must_use]
+    pub const fn new(command: Command) -> Self {
+        Self { version: 0x79, command }
+    }
+
+    /// Reads a request of a version that clients send: 0x77 to 0x80, the versions of the games, or 0. Query tools send
+    /// 0x78 (`Unity-Technologies/qstat`), 0x79 (`gamedig/node-gamedig`, `Austinb/GameQ`) and 0x80
+    /// (`PfAndrey/UT2004ServerStatsMonitor`); an old one sends 0.
+    ///
+    /// Replies begin with the same five bytes and go on, so a longer datagram is no request: two servers cannot be made
+    /// to answer each other.
+    ///
+    /// # Errors
+    /// [`ParseErrorKind::CutShort`] below five bytes, [`ParseErrorKind::NotThisProtocol`] for another version,
+    /// [`ParseErrorKind::Unexpected`] above five bytes and for another command.
+    pub fn parse(datagram: &[u8]) -> Result<Self, ParseError> {
+        let Ok((rest, (version, code))) = header(datagram) else {
+            return Err(ParseError::new(ParseErrorKind::CutShort("the request"), datagram.len()));
+        };
+        if !matches!(version, 0 | 0x77..=0x80) {
+            let kind = ParseErrorKind::NotThisProtocol("a version from 0x77 to 0x80, or 0");
+            return Err(ParseError::new(kind, 0));
+        }
+        if !rest.is_empty() {
+            return Err(ParseError::new(ParseErrorKind::Unexpected("a request: five bytes"), 5));
+        }
+        let commands =
+            [Command::Info, Command::Rules, Command::Players, Command::RulesAndPlayers, Command::SmallPing];
+        let Some(&command) = commands.get(usize::from(code)) else {
+            return Err(ParseError::new(ParseErrorKind::Unexpected("a type from 0 to 4"), 4));
+        };
+        Ok(Self { version, command })
+    }
+
+    /// Appends the request.
+    ///
+    /// # Errors
+    /// None: every request has a form on the wire.
+    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        put_header(self.version, self.command as u8, out);
+        Ok(())
+    }
+}
+
+/// The version of UT2004 and Killing Floor, and of Red Orchestra and Darkest Hour.
+const UT2004_VERSION: u32 = 0x80;
+
+/// A version that no known game has.
+const VERSION: ParseErrorKind = ParseErrorKind::NotThisProtocol("a version from 0x77 to 0x80");
+
+/// A reply, viewed without copying.
+///
+/// ```
+/// use queryport::Limits;
+/// use queryport::ut2004::{Body, Response};
+///
+/// let packet = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0\x0bAdminEmail\0\0";
+/// let response = Response::parse(packet, &Limits::default())?;
+/// assert_eq!(response.problems().count(), 0);
+/// let Body::Rules(rules) = response.body else { panic!() };
+/// let pairs: Vec<_> = rules.iter().map(|(key, value)| (key.raw(), value.raw())).collect();
+/// assert_eq!(pairs, [(&b"ServerMode"[..], &b"dedicated"[..]), (b"AdminEmail", b"")]);
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Response<'a> {
+    /// The server's protocol version.
+    pub version: u32,
+    /// What it says.
+    pub body: Body<'a>,
+    /// What the datagram ends with and the body has no field for.
+    problem: Option<ParseError>,
+}
+
+/// What a reply says, by its type byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "a view lives on the stack: a box would be its only allocation")]
+pub enum Body<'a> {
+    /// Type 0: the server's description, always one datagram.
+    Info(Info<'a>),
+    /// Type 1: some of the rules. Nothing says which, or how many there are.
+    Rules(RuleList<'a>),
+    /// Type 2: some of the players. Nothing says which, or how many there are.
+    Players(PlayerList<'a>),
+    /// Type 4: whatever follows; believed to be the letter `P`.
+    SmallPing(&'a [u8]),
+}
+
+impl<'a> Response<'a> {
+    /// A reply of version 0x80, the version of UT2004.
+    #[must_use]
+    pub const fn new(body: Body<'a>) -> Self {
+        Self { version: UT2004_VERSION, body, problem: None }
+    }
+
+    /// Reads what it can of a reply. [`Self::problems`] lists what it passed over:
+    ///
+    /// - a version that no known game has, up to 255. Known are 0x77 to 0x80 (`Unity-Technologies/qstat`, `qstat.c`);
+    /// - an end of the info record in none of the known layouts: see [`Info::trailing`];
+    /// - a last rule or player that is cut short;
+    /// - six zero bytes before the port of an info record where five belong, as in some packets made by hand. The
+    ///   fields after them would be read one byte early, with a port above 65,535. Only where all six are zero and the
+    ///   record read one byte later has a port from 1 to 65,535, a name, a map and a game type, is it read so and
+    ///   marked with [`Info::repaired`]. No packet of a server is: its port is a port.
+    ///
+    /// # Errors
+    /// [`ParseErrorKind::NotThisProtocol`] for a version of 0 or above 255, [`ParseErrorKind::Unexpected`] for another
+    /// type (a request among them), [`ParseErrorKind::CutShort`] and [`ParseErrorKind::Malformed`] for an info record
+    /// that ends before `max_players` or whose port is none, [`ParseErrorKind::Limit`] for more entries than `limits`
+    /// allow.
+    pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
+        let Ok((rest, (version, code))) = header(datagram) else {
+            return Err(ParseError::new(ParseErrorKind::CutShort("the header"), datagram.len()));
+        };
+        if !(1..=255).contains(&version) {
+            return Err(ParseError::new(VERSION, 0));
+        }
+        let (body, problem) = match code {
+            0 => {
+                let info = Info::read(datagram, limits)?;
+                let is_short = version >= UT2004_VERSION && info.skill_level.is_none();
+                let offset = datagram.len().saturating_sub(info.trailing.len());
+                let problem = (is_short || !info.trailing.is_empty())
+                    .then(|| ParseError::new(ParseErrorKind::Malformed("end of the info record"), offset));
+                (Body::Info(info), problem)
+            }
+            1 => {
+                let (rules, problem) = list(rest, rule, limits.max_rules(), ("rules", "a rule"))?;
+                (Body::Rules(RuleList(rules)), problem)
+            }
+            2 => {
+                let (players, problem) = list(rest, player, limits.max_players(), ("players", "a player"))?;
+                (Body::Players(PlayerList(players)), problem)
+            }
+            4 => (Body::SmallPing(rest), None),
+            _ => {
+                let kind = ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4");
+                return Err(ParseError::new(kind, 4));
+            }
+        };
+        Ok(Self { version, body, problem })
+    }
+
+    /// What [`Self::parse`] passed over, by offset. A reader that wants none of it refuses a response with any:
+    ///
+    /// ```
+    /// use queryport::ut2004::Response;
+    /// use queryport::{Limits, ParseErrorKind};
+    ///
+    /// let cut = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0\x0bAdminEm";
+    /// let response = Response::parse(cut, &Limits::default())?;
+    /// let problem = response.problems().next().unwrap();
+    /// assert_eq!((problem.kind, problem.offset), (ParseErrorKind::CutShort("a rule"), 28));
+    /// # Ok::<(), queryport::ParseError>(())
+    /// ```
+    pub fn problems(&self) -> impl Iterator<Item = ParseError> {
+        let version = (!(0x77..=0x80).contains(&self.version)).then(|| ParseError::new(VERSION, 0));
+        // The port of a repaired record stands behind the header and five zero bytes.
+        let port = self.is_repaired().then(|| ParseError::new(PORT, 10));
+        [version, port, self.problem].into_iter().flatten()
+    }
+
+    /// Whether the datagram ends before its last entry, or before the end of an info record of UT2004's version. The
+    /// repaired record, which no server sends, is exempt.
+    pub(crate) fn is_cut(&self) -> bool {
+        let is_older = matches!(self.body, Body::Info(_)) && self.version < UT2004_VERSION;
+        self.problem.is_some() && !is_older && !self.is_repaired()
+    }
+
+    const fn is_repaired(&self) -> bool {
+        matches!(self.body, Body::Info(Info { repaired: true, .. }))
+    }
+
+    /// Appends the reply. What was read from a server is written byte for byte as it came, an info record where the server chose
+    /// the shortest form of its lengths.
+    ///
+    /// # Errors
+    /// As [`FString::encode`].
+    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        let (code, bytes, end) = match &self.body {
+            Body::Info(info) => {
+                put_header(self.version, 0, out);
+                return info.encode(out);
+            }
+            Body::Rules(rules) => (1, rules.0.bytes, rules.0.trailing),
+            Body::Players(players) => (2, players.0.bytes, players.0.trailing),
+            Body::SmallPing(payload) => (4, *payload, &[][..]),
+        };
+        put_header(self.version, code, out);
+        out.put_slice(bytes);
+        out.put_slice(end);
+        Ok(())
+    }
+}
+
+/// `list = *entry [trailing]`: the entries, and the problem with what stands behind them, the beginning of an entry that does
+/// not end. `names`: of the entries and of one.
+fn list<'a, T>(
+    input: &'a [u8],
+    entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    limit: usize,
+    names: (&'static str, &'static str),
+) -> Result<(Entries<'a>, Option<ParseError>), ParseError> {
+    let (trailing, entries) = Entries::read(limit.saturating_add(1), entry)(input).unwrap_or_default();
+    if entries.count > limit {
+        return Err(ParseError::limit(names.0, limit, HEADER));
+    }
+    let at = HEADER.saturating_add(entries.bytes.len());
+    let problem = ParseError::new(ParseErrorKind::CutShort(names.1), at);
+    Ok((Entries { trailing, ..entries }, (!trailing.is_empty()).then_some(problem)))
+}
+
+/// `header = version type`, `version = 4OCTET`, `type = OCTET`
+fn header(input: &[u8]) -> IResult<&[u8], (u32, u8)> {
+    (le_u32, byte).parse(input)
+}
+
+/// Appends a version and a type.
+pub(crate) fn put_header(version: u32, code: u8, out: &mut impl BufMut) {
+    out.put_u32_le(version);
+    out.put_u8(code);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(bytes: &[u8]) -> (ParseErrorKind, usize) {
+        let error = Request::parse(bytes).unwrap_err();
+        (error.kind, error.offset)
+    }
+
+    #[test]
+    fn every_request_is_written_as_it_was_read() {
+        for version in [0, 0x77, 0x78, 0x79, 0x7e, 0x80] {
+            for code in 0..=4 {
+                let bytes = [&u32::to_le_bytes(version)[..], &[code]].concat();
+                let request = Request::parse(&bytes).unwrap();
+                assert_eq!((request.version, request.command as u8), (version, code));
+                let mut out = Vec::new();
+                request.encode(&mut out).unwrap();
+                assert_eq!(out, bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn versions_that_no_client_sends_are_not_this_protocol() {
+        let kind = ParseErrorKind::NotThisProtocol("a version from 0x77 to 0x80, or 0");
+        for version in [1, 0x76, 0x81, 0xff, 0x0100, 0x7900_0000, u32::MAX] {
+            assert_eq!(refused(&[&version.to_le_bytes()[..], &[0]].concat()), (kind, 0), "{version:#x}");
+        }
+        assert_eq!(refused(b"\xff\xff\xff\xffgetinfo"), (kind, 0));
+        assert_eq!(refused(br"\info\"), (kind, 0));
+        assert_eq!(refused(b"\xfe\xfd\x09\x01\x02\x03\x04"), (kind, 0));
+    }
+
+    #[test]
+    fn other_lengths_and_commands_are_refused() {
+        assert_eq!(refused(&[0x79, 0, 0, 0]), (ParseErrorKind::CutShort("the request"), 4));
+        assert_eq!(refused(&[]), (ParseErrorKind::CutShort("the request"), 0));
+        assert_eq!(refused(&[0x79, 0, 0, 0, 5]), (ParseErrorKind::Unexpected("a type from 0 to 4"), 4));
+        assert_eq!(
+            refused(&[0x80, 0, 0, 0, 4, b'P']),
+            (ParseErrorKind::Unexpected("a request: five bytes"), 5),
+            "a reply"
+        );
+    }
+
+    fn parse(datagram: &[u8]) -> Result<Response<'_>, ParseErrorKind> {
+        Response::parse(datagram, &Limits::default()).map_err(|error| error.kind)
+    }
+
+    fn problems(datagram: &[u8]) -> Vec<(ParseErrorKind, usize)> {
+        parse(datagram).unwrap().problems().map(|problem| (problem.kind, problem.offset)).collect()
+    }
+
+    #[test]
+    fn the_type_byte_tells_what_a_reply_says() {
+        assert!(matches!(parse(&[0x80, 0, 0, 0, 1]).unwrap().body, Body::Rules(rules) if rules.0.count == 0));
+        assert!(matches!(parse(&[0x77, 0, 0, 0, 2]).unwrap().body, Body::Players(_)));
+        assert_eq!(parse(&[0x80, 0, 0, 0, 4, b'P']).unwrap().body, Body::SmallPing(b"P"));
+        let unexpected = ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4");
+        assert_eq!(parse(&[0x80, 0, 0, 0, 3]), Err(unexpected));
+        assert_eq!(parse(&[]), Err(ParseErrorKind::CutShort("the header")));
+    }
+
+    #[test]
+    fn unknown_versions_are_read_and_mentioned() {
+        for version in [[1, 0, 0, 0], [0x76, 0, 0, 0], [0x81, 0, 0, 0], [0xff, 0, 0, 0]] {
+            assert_eq!(problems(&[&version[..], &[1]].concat()), [(VERSION, 0)]);
+        }
+        for version in [[0, 0, 0, 0], [0x81, 1, 0, 0], [0x80, 0, 0, 1], [0xff; 4]] {
+            assert_eq!(parse(&[&version[..], &[1]].concat()), Err(VERSION));
+        }
+        assert_eq!(problems(&[0x77, 0, 0, 0, 1]), []);
+    }
+
+    const NAMES: &[u8] =
+        b"\x18Grimms-Insta-Deathmatch\0\x10DM-1on1-Squader\0\x0cxDeathMatch\0\x04\0\0\0\x0a\0\0\0";
+
+    fn corrected() -> Vec<u8> {
+        [b"\x80\0\0\0\0\0\0\0\0\0\x6c\x1e\0\0\0\0\0\0", NAMES, b"\0\0\0\0\0\0\0\0\x020\0\0\0"].concat()
+    }
+
+    /// A packet made by hand with a zero byte too many, and as a server would send it.
+    #[test]
+    fn the_repair_is_for_one_kind_of_packet_only() {
+        let start = &b"\x80\0\0\0\0\0\0\0\0\0\0\x6c\x1e\0\0\0\0\0\0"[..];
+        let by_hand = [start, NAMES, b"\0\0\0\0\0\0\0\0\0\0\0\x020\0\0\0"].concat();
+        let end = ParseErrorKind::Malformed("end of the info record");
+        assert_eq!(problems(&by_hand), [(PORT, 10), (end, by_hand.len() - 16)]);
+        let response = parse(&by_hand).unwrap();
+        assert!(!response.is_cut());
+        let Body::Info(info) = response.body else { panic!() };
+        assert_eq!((info.port, info.current_players, info.max_players), (7788, 4, 10));
+        assert_eq!(info.server_name.raw(), b"Grimms-Insta-Deathmatch");
+        assert_eq!(
+            (info.map_name.raw(), info.game_type.raw()),
+            (&b"DM-1on1-Squader"[..], &b"xDeathMatch"[..])
+        );
+        assert!(info.repaired && info.trailing.len() == 16);
+
+        let corrected = corrected();
+        assert_eq!(problems(&corrected), []);
+        let response = parse(&corrected).unwrap();
+        let Body::Info(info) = response.body else { panic!() };
+        assert_eq!((info.port, info.skill_level), (7788, Some(FString::narrow(b"0"))));
+        assert!(!info.repaired);
+        let mut out = Vec::new();
+        response.encode(&mut out).unwrap();
+        assert_eq!(out, corrected);
+
+        for (at, value) in [(10, 5), (13, 1), (19, 0)] {
+            let mut odd = by_hand.clone();
+            odd[at] = value;
+            let error = Response::parse(&odd, &Limits::default()).unwrap_err();
+            assert_eq!((error.kind, error.offset), (PORT, 10), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn an_info_record_without_its_end_is_mentioned() {
+        let whole = corrected();
+        let common = whole.len() - 13;
+        for cut in common..whole.len() {
+            let response = parse(&whole[..cut]).unwrap();
+            assert_eq!((response.problems().count(), response.is_cut()), (1, true), "cut at {cut}");
+        }
+        let mut older = whole[..common].to_vec();
+        older[0] = 0x79;
+        assert_eq!(problems(&older), [], "older versions have shorter records");
+        older.push(0);
+        assert_eq!(problems(&older), [(ParseErrorKind::Malformed("end of the info record"), common)]);
+        assert!(!parse(&older).unwrap().is_cut());
+    }
+
+    #[test]
+    fn a_cut_entry_is_mentioned() {
+        assert_eq!(problems(b"\x80\0\0\0\x01\x02a\0\0\x02b\0"), [(ParseErrorKind::CutShort("a rule"), 9)]);
+        let players = [&b"\x80\0\0\0\x02"[..], &[0; 17], &[0; 16]].concat();
+        assert_eq!(problems(&players), [(ParseErrorKind::CutShort("a player"), 22)]);
+        assert!(parse(&players).unwrap().is_cut());
+    }
+
+    #[test]
+    fn more_entries_than_the_limits_allow_are_an_error() {
+        let rules = b"\x80\0\0\0\x01\x02a\0\0\x02b\0\0";
+        let players = [&b"\x80\0\0\0\x02"[..], &[0; 17], &[0; 17]].concat();
+        let with = |datagram: &[u8], limits: Limits| {
+            Response::parse(datagram, &limits).map(|_| ()).map_err(|error| error.kind)
+        };
+        let one = Limits::default().with_max_rules(1).with_max_players(1);
+        assert_eq!(with(rules, one), Err(ParseErrorKind::Limit { what: "rules", limit: 1 }));
+        assert_eq!(with(&players, one), Err(ParseErrorKind::Limit { what: "players", limit: 1 }));
+        let two = one.with_max_rules(2).with_max_players(2);
+        assert_eq!((with(rules, two), with(&players, two)), (Ok(()), Ok(())));
+    }
+}

@@ -14,6 +14,7 @@ use std::fmt;
 
 use bytes::BufMut;
 use nom::error::{Error, ErrorKind};
+use nom::number::complete::u8 as byte;
 use nom::{Err, IResult};
 
 use crate::error::EncodeError;
@@ -122,52 +123,37 @@ impl fmt::Debug for FString<'_> {
     }
 }
 
-/// Reads a string. Both forms of the empty one are read: `00` and a counted NUL alone. Where no NUL ends the units, all
-/// of them are text.
+/// `string = index *OCTET`: as many bytes as the index says, or pairs of bytes where it is negative. Both forms of the empty
+/// string are read: `00` and a counted NUL alone. Where no NUL ends the units, all of them are text.
 #[inline]
 pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
     let (rest, length) = index(input)?;
     let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
-    if length >= 0 {
-        let Some((data, rest)) = rest.split_at_checked(units) else { return Err(short(input)) };
-        let raw = if let [raw @ .., 0] = data { raw } else { data };
-        return Ok((rest, FString { raw, wide: false }));
-    }
-    let Some((data, rest)) = rest.split_at_checked(units.saturating_mul(2)) else { return Err(short(input)) };
-    let raw = if let [raw @ .., 0, 0] = data { raw } else { data };
-    Ok((rest, FString { raw, wide: !raw.is_empty() }))
+    let (bytes, nul): (_, &[u8]) =
+        if length < 0 { (units.saturating_mul(2), &[0, 0]) } else { (units, &[0]) };
+    let Some((data, rest)) = rest.split_at_checked(bytes) else { return Err(short(input)) };
+    let raw = data.strip_suffix(nul).unwrap_or(data);
+    Ok((rest, FString { raw, wide: length < 0 && !raw.is_empty() }))
 }
 
-/// Reads a compact index: an error where the bytes end inside it, a failure where its magnitude is beyond 31 bits.
+/// `index = OCTET *4OCTET`, see the module. One of more than 31 bits is an error.
 #[inline]
 pub(super) fn index(input: &[u8]) -> IResult<&[u8], i32> {
-    match input.split_first() {
-        // Nearly all: one byte, not negative.
-        Some((&first, rest)) if first & 0xC0 == 0 => Ok((rest, i32::from(first))),
-        Some((&first, rest)) => long_index(input, first, rest),
-        None => Err(short(input)),
-    }
-}
-
-/// An index of more bytes or with a sign: its first byte, and what follows.
-fn long_index<'a>(input: &'a [u8], first: u8, mut rest: &'a [u8]) -> IResult<&'a [u8], i32> {
-    let mut magnitude = u32::from(first & 0x3F);
-    let mut more = first & 0x40 != 0;
+    let (mut rest, first) = byte(input)?;
+    let (mut magnitude, mut more) = (u32::from(first & 0x3F), first & 0x40 != 0);
     for shift in [6_u32, 13, 20, 27] {
         if !more {
             break;
         }
         let Some((&byte, after)) = rest.split_first() else { return Err(short(input)) };
-        rest = after;
-        more = byte & 0x80 != 0;
+        (rest, more) = (after, byte & 0x80 != 0);
         // Of the fifth byte, five bits count; the shift drops the others.
         magnitude |= u32::from(byte & 0x7F) << shift;
     }
-    let Ok(value) = i32::try_from(magnitude) else {
-        return Err(Err::Failure(Error::new(input, ErrorKind::TooLarge)));
-    };
-    // A magnitude of 31 bits can always be negated.
-    Ok((rest, if first & 0x80 == 0 { value } else { value.wrapping_neg() }))
+    match i32::try_from(magnitude) {
+        Ok(value) => Ok((rest, if first & 0x80 == 0 { value } else { value.wrapping_neg() })),
+        Err(_) => Err(Err::Error(Error::new(input, ErrorKind::TooLarge))),
+    }
 }
 
 fn short(input: &[u8]) -> Err<Error<&[u8]>> {
@@ -180,26 +166,21 @@ pub(crate) fn put_index(
     is_negative: bool,
     out: &mut impl BufMut,
 ) -> Result<(), EncodeError> {
-    const MAX: u32 = i32::MAX.cast_unsigned();
-    let mut rest = match u32::try_from(magnitude) {
-        Ok(magnitude) if magnitude <= MAX => magnitude,
-        _ => return Err(EncodeError::TooLong { field: "a string or list", limit: MAX as usize }),
-    };
-    let low_bits = |rest: u32, mask: u8| {
+    let too_long =
+        EncodeError::TooLong { field: "a string or list", limit: i32::MAX.unsigned_abs() as usize };
+    let mut rest = i32::try_from(magnitude).map_err(|_| too_long)?.cast_unsigned();
+    let (mut sign, mut bits, mut more) = (if is_negative { 0x80 } else { 0 }, 6, 0x40_u8);
+    loop {
         let [low, ..] = rest.to_le_bytes();
-        low & mask
-    };
-    let mut byte = low_bits(rest, 0x3F) | if is_negative { 0x80 } else { 0 };
-    let mut more = 0x40;
-    rest >>= 6;
-    while rest != 0 {
-        out.put_u8(byte | more);
-        byte = low_bits(rest, 0x7F);
-        more = 0x80;
-        rest >>= 7;
+        let low = sign | low & more.wrapping_sub(1);
+        rest >>= bits;
+        if rest == 0 {
+            out.put_u8(low);
+            return Ok(());
+        }
+        out.put_u8(low | more);
+        (sign, bits, more) = (0, 7, 0x80);
     }
-    out.put_u8(byte);
-    Ok(())
 }
 
 #[cfg(test)]
@@ -304,7 +285,8 @@ mod tests {
         let five = [0x40, 0x80, 0x80, 0x80, 0x81, 7];
         assert_eq!(read(&five), Some((1 << 27, 5)), "a fifth byte is the last");
         for magnitude in [[0x40, 0x80, 0x80, 0x80, 0x10], [0xff, 0xff, 0xff, 0xff, 0x1f]] {
-            assert!(matches!(index(&magnitude), Err(Err::Failure(_))));
+            let Err(Err::Error(error)) = index(&magnitude) else { panic!() };
+            assert_eq!(error.code, ErrorKind::TooLarge);
         }
         let too_long = EncodeError::TooLong { field: "a string or list", limit: 0x7fff_ffff };
         assert_eq!(put_index(1 << 31, false, &mut Vec::new()), Err(too_long));
