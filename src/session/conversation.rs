@@ -46,7 +46,8 @@ pub trait Conversation {
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer>;
 
     /// Handles a datagram that came so soon after the latest request that it can hardly be its reply: sooner than half a
-    /// round trip. It may be a late copy of a datagram that came before. The round trip is that of the first request that was
+    /// round trip, where that is 2 ms or more: on shorter ways the schedulers of both machines decide when a datagram arrives,
+    /// and none is early. It may be a late copy of a datagram that came before. The round trip is that of the first request that was
     /// not sent again, or a longer one before it; each request that brings an early datagram first halves it. Default: the same
     /// as [`Self::receive`].
     fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {

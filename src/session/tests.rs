@@ -361,6 +361,21 @@ fn what_comes_sooner_than_half_a_round_trip_is_early() {
     assert_eq!(exchange(&[(2, b"d")]).unwrap(), b"nexexepneppnned");
 }
 
+/// On a way of less than four milliseconds the schedulers decide when a datagram arrives.
+#[test]
+fn nothing_is_early_on_a_way_of_less_than_four_milliseconds() {
+    for (round_trip, answer) in [(3999, &b"nd"[..]), (4000, b"ned")] {
+        let mut rig = Rig::new(Script::default(), timing());
+        rig.send();
+        rig.now += Duration::from_micros(round_trip);
+        rig.receive(b"n");
+        rig.send();
+        rig.now += Duration::from_micros(1);
+        rig.receive(b"d");
+        assert_eq!(rig.session.poll_answer().unwrap().unwrap().answer, answer, "{round_trip} µs");
+    }
+}
+
 /// A reply to a request that was sent again does not say which of both it answers. What is early is half of the longest wait up
 /// to the first reply that says it.
 #[test]

@@ -34,7 +34,7 @@ pub struct Answer {
     pub(super) info: Option<Bytes>,
     pub(super) rules: Datagrams,
     pub(super) players: Datagrams,
-    completeness: Completeness,
+    pub(super) missing: Missing,
     limits: Limits,
 }
 
@@ -90,7 +90,7 @@ impl Answer {
             info: lists.info,
             rules: Datagrams::new(lists.rules),
             players: Datagrams::new(lists.players),
-            completeness: missing.completeness(),
+            missing,
             limits,
         }
     }
@@ -164,8 +164,8 @@ impl Answer {
     /// [`Part::End`](crate::Part::End): a list looks complete and nothing confirms it, or every reply ended with a
     /// datagram that others could follow.
     #[must_use]
-    pub const fn completeness(&self) -> Completeness {
-        self.completeness
+    pub fn completeness(&self) -> Completeness {
+        self.missing.completeness()
     }
 
     /// Always [`Verification::Unavailable`]: a request holds nothing that a server could quote.

@@ -1,11 +1,11 @@
 //! What this protocol can say of a [`ServerStatus`].
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{
-    DEDICATED, GAME_PASSWORD, GOAL_SCORE, IS_VAC_SECURED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord,
-    SERVER_MODE, SERVER_VERSION, STATS_ID, TIME_LIMIT,
+    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_MODE, SERVER_VERSION, STATS_ID,
 };
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, Player, ServerStatus, TextRef};
@@ -25,23 +25,19 @@ pub(super) struct InfoRules<'a> {
 
 impl<'a> InfoRules<'a> {
     pub(super) fn new(status: &'a ServerStatus) -> Self {
-        let mut rules = Self::default();
-        let (mut current_wave, mut final_wave) = (None, None);
-        for (index, (key, value)) in status.rules.iter().enumerate() {
-            let is = |name: &str| key.raw().eq_ignore_ascii_case(name.as_bytes());
-            let number = || number::number(value.plain().as_bytes()).map(|number| (index, number));
-            if is(SKILL_LEVEL) {
-                rules.skill_level = Some((index, value));
-            } else if is(FLAGS) {
-                rules.flags = number().or(rules.flags);
-            } else if is(CURRENT_WAVE) {
-                current_wave = number().or(current_wave);
-            } else if is(FINAL_WAVE) {
-                final_wave = number().or(final_wave);
-            }
+        let all = |name: &'static str| {
+            let is_it = move |key: TextRef<'_>| key.raw().eq_ignore_ascii_case(name.as_bytes());
+            status.rules.iter().enumerate().filter(move |(_, (key, _))| is_it(*key))
+        };
+        let number = |name| {
+            let number = |value: TextRef<'_>| number::number(value.plain().as_bytes());
+            all(name).filter_map(|(index, (_, value))| Some((index, number(value)?))).last()
+        };
+        Self {
+            skill_level: all(SKILL_LEVEL).last().map(|(index, (_, value))| (index, value)),
+            flags: number(FLAGS),
+            waves: number(CURRENT_WAVE).zip(number(FINAL_WAVE)),
         }
-        rules.waves = current_wave.zip(final_wave);
-        rules
     }
 
     fn contains(&self, index: usize) -> bool {
@@ -75,9 +71,9 @@ pub(super) fn info<R>(status: &ServerStatus, rules: &InfoRules<'_>, write: impl 
     })
 }
 
-/// The rules that do not stand in the info record, and what the model has a field for and the rules lack: before them the
-/// mode, with which the game's list begins, the others behind them. `has_vac`: the game has a rule for its anti-cheat
-/// system.
+/// The list of rules: the mode, with which the game's list begins, then the status's own rules without those of the info
+/// record, then the mutators and the other fields of the model. A field is added only where the rules lack it. `has_vac`: the
+/// game has a rule for its anti-cheat system.
 pub(super) fn rules<'a>(
     status: &'a ServerStatus,
     in_info: &InfoRules<'a>,
@@ -87,18 +83,15 @@ pub(super) fn rules<'a>(
     let boolean = |yes: bool| WireText::ascii(if yes { "True" } else { "False" });
     let mode = status.dedicated.map(|yes| WireText::ascii(if yes { DEDICATED } else { NON_DEDICATED }));
     // A time limit is in minutes: one with seconds has no rule.
-    let minutes = status.time_limit.and_then(|limit| {
-        limit
-            .as_secs()
-            .checked_div(60)
-            .filter(|minutes| minutes.checked_mul(60).map(std::time::Duration::from_secs) == Some(limit))
-    });
+    let is_whole = |limit: &Duration| limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
+    let minutes =
+        status.time_limit.filter(is_whole).and_then(|limit| i64::try_from(limit.as_secs() / 60).ok());
     let fields = [
         (SERVER_VERSION, status.version.as_ref().map(|text| WireText::new(text.as_ref()))),
-        (GAME_PASSWORD, (status.password == Some(true)).then(|| boolean(true))),
-        (GOAL_SCORE, status.score_limit.map(number)),
-        (TIME_LIMIT, minutes.and_then(|minutes| i64::try_from(minutes).ok()).map(number)),
-        (IS_VAC_SECURED, status.anti_cheat.filter(|_| has_vac).map(boolean)),
+        ("GamePassword", (status.password == Some(true)).then(|| boolean(true))),
+        ("GoalScore", status.score_limit.map(number)),
+        ("TimeLimit", minutes.map(number)),
+        ("IsVacSecured", status.anti_cheat.filter(|_| has_vac).map(boolean)),
     ];
     let lacks = |key: &str| status.rules.get(key).is_none();
     let said = |(key, value): (&'static str, Option<WireText<'a>>)| Some((WireText::ascii(key), value?));

@@ -52,20 +52,20 @@
 //! - that is one datagram of rules that begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
 //! - the first reading that brought players has exactly as many as the info record counts, none of them known not to be
 //!   counted: a team's score, or a player of no team where others have one; or
-//! - each datagram came in three readings ([`QueryOptions::with_readings`](crate::QueryOptions::with_readings)), whatever happened to pings, scores and single
-//!   values in between, and, where more players are listed than were counted, the info record requested again counts as
-//!   many as before.
+//! - each datagram came in three readings ([`QueryOptions::with_readings`](crate::QueryOptions::with_readings)), whatever
+//!   happened to pings, scores and single values in between, and the list has as many players as are counted. Where it has
+//!   more or fewer, the info record is requested again: its count must be that of the list, or, where the list has more, the
+//!   same as before.
 //!
-//! Spectators are listed and not counted, so a count of 0 proves nothing: that nobody is listed takes three readings too. A
-//! datagram that comes sooner after a request than half a round trip is taken for a late copy of an earlier one
+//! Spectators are listed and not counted, so a count of 0 proves nothing: an empty list takes three readings too. A datagram
+//! that comes sooner after a request than half a round trip is taken for a late copy of an earlier one
 //! ([`Conversation::receive_early`](crate::session::Conversation::receive_early)): it is part of the list, and the reading
-//! proves nothing, because more of them may come.
+//! proves nothing, because more late copies may come. Where the round trip takes less than 4 ms, no datagram is early.
 //!
-//! So nothing that a reading showed is missing from a complete answer. What a list without change cannot show proves that
-//! it has changed: a player or a rule in another datagram than before, another short datagram, another count. Then the
-//! older datagrams that this contradicts are dropped, and only readings since the change count. Where one reading shows it, the
-//! reading is parts of two replies and proves nothing. On a server where somebody comes or goes within each reading, the
-//! answer is marked incomplete after eight of them.
+//! A player or a rule in another datagram than before, another short datagram and another count show that the list has
+//! changed. The older datagrams that contradict the latest reading are dropped, and only readings since the change count. A
+//! reading whose own datagrams contradict each other has parts of two replies and proves nothing. A list that changes within
+//! each reading is marked incomplete after eight of them.
 //!
 //! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams are
 //! swallowed by a filter each time: [`Part::End`](crate::Part::End) is missing.

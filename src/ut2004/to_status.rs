@@ -10,9 +10,7 @@ use super::wire::lists::{
     DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_VERSION, STATS_ID,
 };
 use super::wire::strings::FString;
-use crate::model::{
-    Charset, Colours, Completeness, Missing, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
-};
+use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus};
 use crate::text::known_keys::{first_filled, known_keys};
 use crate::text::number;
 
@@ -46,10 +44,7 @@ impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes. The info record's fields that
     /// the model has no name for follow the rules, under the record's own names.
     fn to_status(&self) -> ServerStatus {
-        let missing = match self.completeness() {
-            Completeness::Complete => Missing::NOTHING,
-            Completeness::Incomplete(missing) => missing,
-        };
+        let missing = self.missing;
         let info = self.info();
         let rules = rules(self, info.as_ref());
         // An empty server sends no players: then the rules show that it was asked.
@@ -74,9 +69,11 @@ impl ToStatus for Answer {
                 .or_else(|| has_flag(PASSWORD_FLAG))
                 .or_else(|| has_rules.then_some(false)),
             mutators: (has_rules || !mutators.is_empty()).then_some(mutators),
-            dedicated: mode.and_then(is_dedicated).or_else(|| Some(!has_flag(LISTEN_FLAG)?)),
+            dedicated: mode
+                .and_then(|mode| is_yes(mode, DEDICATED, NON_DEDICATED))
+                .or_else(|| Some(!has_flag(LISTEN_FLAG)?)),
             anti_cheat: (known.is_vac_secured.and_then(number::boolean))
-                .or_else(|| known.vac_secured.and_then(is_enabled))
+                .or_else(|| known.vac_secured.and_then(|text| is_yes(text, "Enabled", "Disabled")))
                 .or_else(|| known.anti_tcc.map(|_| true))
                 .or_else(|| has_flag(VAC_FLAG)),
             time_limit: known.time_limit.and_then(minutes),
@@ -121,10 +118,10 @@ fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
         }
         let (current, last) = info.waves.unzip();
         let flags = info.flags.filter(|&flags| flags != 0);
-        for (key, number) in [(FLAGS, flags), (CURRENT_WAVE, current), (FINAL_WAVE, last)] {
-            if let Some(number) = number {
-                push(FString::narrow(key.as_bytes()), FString::narrow(number.to_string().as_bytes()));
-            }
+        let numbers = [(FLAGS, flags), (CURRENT_WAVE, current), (FINAL_WAVE, last)];
+        for (key, number) in numbers.into_iter().filter_map(|(key, number)| Some((key, number?.to_string())))
+        {
+            push(FString::narrow(key.as_bytes()), FString::narrow(number.as_bytes()));
         }
         let pairs = info.lists.map(|(pairs, _)| pairs).unwrap_or_default();
         pairs.iter().for_each(|(key, value)| push(key, value));
@@ -137,12 +134,10 @@ fn known(answer: &Answer) -> (Known<'_>, Option<Text>, Vec<Text>) {
     let (mut known, mut version, mut mutators) = (Known::default(), None, Vec::new());
     for (key, value) in answer.rules().filter(|(_, value)| !value.is_empty()) {
         let text = || text(&answer.rules.bytes, value);
-        if key.raw().eq_ignore_ascii_case(MUTATOR.as_bytes()) {
+        let is = |name: &str| key.raw().eq_ignore_ascii_case(name.as_bytes());
+        if is(MUTATOR) {
             mutators.push(text());
-        } else if [SERVER_VERSION, SERVER_VERSION_SPACED]
-            .iter()
-            .any(|name| key.raw().eq_ignore_ascii_case(name.as_bytes()))
-        {
+        } else if is(SERVER_VERSION) || is(SERVER_VERSION_SPACED) {
             version.get_or_insert_with(text);
         } else if let Some(slot) = known.slot(key.raw()) {
             slot.get_or_insert(value.shown());
@@ -151,15 +146,10 @@ fn known(answer: &Answer) -> (Known<'_>, Option<Text>, Vec<Text>) {
     (known, version, mutators)
 }
 
-fn is_dedicated(mode: &[u8]) -> Option<bool> {
-    let is = |name: &str| mode.eq_ignore_ascii_case(name.as_bytes());
-    is(DEDICATED).then_some(true).or_else(|| is(NON_DEDICATED).then_some(false))
-}
-
-/// KFTurbo's words for yes and no.
-fn is_enabled(text: &[u8]) -> Option<bool> {
+/// Whether the text is `yes`; `None` where it is not `no` either.
+fn is_yes(text: &[u8], yes: &str, no: &str) -> Option<bool> {
     let is = |name: &str| text.eq_ignore_ascii_case(name.as_bytes());
-    is("Enabled").then_some(true).or_else(|| is("Disabled").then_some(false))
+    (is(yes) || is(no)).then(|| is(yes))
 }
 
 /// A number of minutes; fractions and negative numbers are none.
@@ -170,9 +160,8 @@ fn minutes(text: &[u8]) -> Option<Duration> {
 fn player_list(answer: &Answer) -> Vec<Player> {
     let count = answer.players.count();
     // The numbers that the model has no field for, as text in one buffer: the keys once, then two numbers for each player.
-    let mut numbers = Vec::with_capacity(count.saturating_add(1).saturating_mul(USUAL_NUMBERS));
-    numbers.extend_from_slice(PLAYER_NUM.as_bytes());
-    numbers.extend_from_slice(STATS_ID.as_bytes());
+    let mut numbers = Vec::with_capacity(count.saturating_add(2).saturating_mul(USUAL_NUMBERS));
+    numbers.extend_from_slice(format!("{PLAYER_NUM} {STATS_ID} ").as_bytes());
     for record in answer.players() {
         number::put(record.player_num.into(), &mut numbers);
         numbers.push(b' ');
@@ -184,10 +173,9 @@ fn player_list(answer: &Answer) -> Vec<Player> {
     }
     let numbers = Bytes::from(numbers);
     let mut extras = RulesBuilder::new(&numbers, Charset::Latin1, count);
-    let (player_num, rest) = numbers.split_at_checked(PLAYER_NUM.len()).unwrap_or_default();
-    let (stats_id, rest) = rest.split_at_checked(STATS_ID.len()).unwrap_or_default();
-    let mut numbers = rest.split(|byte| *byte == b' ');
+    let mut numbers = numbers.split(|byte| *byte == b' ');
     let mut next = || numbers.next().unwrap_or_default();
+    let (player_num, stats_id) = (next(), next());
     let mut players = Vec::with_capacity(count);
     for record in answer.players() {
         extras.push(player_num, next());

@@ -23,12 +23,7 @@ pub(crate) const SERVER_MODE: &str = "ServerMode";
 pub(crate) const DEDICATED: &str = "dedicated";
 pub(crate) const NON_DEDICATED: &str = "non-dedicated";
 pub(crate) const SERVER_VERSION: &str = "ServerVersion";
-pub(crate) const GAME_PASSWORD: &str = "GamePassword";
 pub(crate) const MUTATOR: &str = "Mutator";
-pub(crate) const GOAL_SCORE: &str = "GoalScore";
-pub(crate) const TIME_LIMIT: &str = "TimeLimit";
-/// A rule of Killing Floor and Red Orchestra (`InsultingPros/KillingFloor`, `Engine/Classes/GameInfo.uc`; captures).
-pub(crate) const IS_VAC_SECURED: &str = "IsVacSecured";
 
 /// Names of a player's fields in the script source.
 pub(crate) const PLAYER_NUM: &str = "PlayerNum";
