@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::GameKey;
 use queryport::gamespy1::{Answer, Request, Response, StatusQuery};
-use queryport::lists::{GameSpy1List, ListFormat};
+use queryport::lists::{GameSpy1List, ListRequest};
 use queryport::session::{Machine, Session};
 use queryport::{Engine, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
@@ -137,11 +137,10 @@ pub fn conversation(data: &[u8]) {
 /// A list server's stream, in pieces: the first byte chooses the format and where it is cut.
 pub fn list(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
-    let format = if choice & 1 == 0 { ListFormat::Plain } else { ListFormat::Compressed };
     let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
-    request.format = format;
+    request.compressed = choice & 1 != 0;
     let now = Instant::now();
-    let mut session = request.session(Timing::default(), now);
+    let mut session = ListRequest::from(request).session(0, Timing::default(), now).expect("a list over TCP");
     let mut sent = Vec::new();
     for piece in stream.chunks(usize::from(choice >> 1) + 1) {
         session.handle_bytes(now, piece);

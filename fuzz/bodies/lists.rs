@@ -6,8 +6,12 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use queryport::lists::{Cod4xList, GameSpy2List, ListSession, Ut2004List};
+use queryport::lists::{Cod4xList, GameSpy2List, ListRequest, ListSession, Ut2004List};
 use queryport::{ListError, ServerList, Timing};
+
+fn session_of(request: impl Into<ListRequest>) -> ListSession {
+    request.into().session(0, Timing::default(), Instant::now()).expect("a list over TCP")
+}
 
 /// The first byte chooses the game and the length of the pieces.
 pub fn ut2004(data: &[u8]) {
@@ -16,7 +20,7 @@ pub fn ut2004(data: &[u8]) {
         0 => Ut2004List::ut2004(),
         _ => Ut2004List::ut2003(),
     };
-    let session = || request.clone().session(Timing::default(), Instant::now());
+    let session = || session_of(request.clone());
     let piece = usize::from(choice >> 1) + 1;
     let list = run(session(), stream, piece);
     assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
@@ -33,7 +37,7 @@ pub fn ut2004(data: &[u8]) {
 /// the key is fixed, so that lists can be found.
 pub fn gamespy4(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
-    let session = || GameSpy2List::new("swat4", "tG3j8c").session(0, Timing::default(), Instant::now());
+    let session = || session_of(GameSpy2List::new("swat4", "tG3j8c"));
     let list = run(session(), stream, usize::from(choice) + 1);
     assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
     if let Ok(list) = list {
@@ -48,7 +52,7 @@ pub fn gamespy4(data: &[u8]) {
 /// The first byte chooses the length of the pieces.
 pub fn cod4x(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
-    let session = || Cod4xList::new(6).session(Timing::default(), Instant::now());
+    let session = || session_of(Cod4xList::new(6));
     let list = run(session(), stream, usize::from(choice) + 1);
     assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
     if let Ok(list) = list {

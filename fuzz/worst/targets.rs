@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::ServerList;
 use queryport::lists::{
-    Cod4xList, GameSpy1List, GameSpy2List, ListFormat, ListPart, ListSession, Quake3List, Scope, Ut2004List,
+    self, Cod4xList, GameSpy1List, GameSpy2List, ListPart, ListSession, Quake3List, Scope, Ut2004List,
 };
 use queryport::quake3::master::{ListRequest, Master, Options};
 use queryport::scan::Scanner;
@@ -120,8 +120,8 @@ pub const TARGETS: &[Target] = &[
         );
         session(query.unwrap(), input, |_| None, |_, _| ())
     }),
-    target("gamespy1 list, plain", Kind::Stream, |input| gamespy1_list(ListFormat::Plain, input)),
-    target("gamespy1 list, compressed", Kind::Stream, |input| gamespy1_list(ListFormat::Compressed, input)),
+    target("gamespy1 list, plain", Kind::Stream, |input| gamespy1_list(false, input)),
+    target("gamespy1 list, compressed", Kind::Stream, |input| gamespy1_list(true, input)),
     target("gamespy1 responder", Kind::Datagrams, |input| {
         let mut options = Service::new(Engine::Unreal);
         options = options.with_echo();
@@ -254,7 +254,7 @@ pub const TARGETS: &[Target] = &[
         })
     }),
     target("quake3 cod4x list", Kind::Stream, |input| {
-        stream(Cod4xList::new(6).session(Timing::default(), Instant::now()), input.datagrams, |list| {
+        stream(list_session(Cod4xList::new(6)), input.datagrams, |list| {
             drop(black_box(list));
         })
     }),
@@ -510,12 +510,16 @@ fn stream(mut session: ListSession, pieces: Vec<Vec<u8>>, done: fn(ServerList)) 
     })
 }
 
+fn list_session(request: impl Into<lists::ListRequest>) -> ListSession {
+    request.into().session(0, Timing::default(), Instant::now()).unwrap()
+}
+
 /// Behind a greeting.
-fn gamespy1_list(format: ListFormat, mut input: Input) -> Work {
+fn gamespy1_list(compressed: bool, mut input: Input) -> Work {
     let key = queryport::GameKey::new("Z5Nfb0").unwrap();
     let mut request = GameSpy1List::new("ut", key);
-    request.format = format;
-    let session = request.session(Timing::default(), Instant::now());
+    request.compressed = compressed;
+    let session = list_session(request);
     input.datagrams.insert(0, br"\basic\\secure\WFXNEA".to_vec());
     stream(session, input.datagrams, |list| drop(black_box(list)))
 }
@@ -524,7 +528,7 @@ fn gamespy1_list(format: ListFormat, mut input: Input) -> Work {
 fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
     input.datagrams.insert(0, beginning.to_vec());
     let (now, key) = (Instant::now(), "tG3j8c");
-    let mut session = GameSpy2List::new("swat4", key).session(0, Timing::default(), now);
+    let mut session = list_session(GameSpy2List::new("swat4", key));
     let mut sent = Vec::new();
     session.poll_transmit(now, &mut sent);
     let lengths: Vec<usize> = input.datagrams.iter().map(Vec::len).collect();
@@ -550,7 +554,7 @@ fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
 /// Behind the login and a count of servers that never come.
 fn ut2004_list(request: Ut2004List, mut input: Input) -> Work {
     let is_ut2004 = request.version >= 3000;
-    let session = request.session(Timing::default(), Instant::now());
+    let session = list_session(request);
     let mut login = vec![b"\x04\0\0\0\x0312\0".to_vec(), b"\x0e\0\0\0\x09APPROVED\0\x03\0\0\0".to_vec()];
     if is_ut2004 {
         login.push(b"\x0a\0\0\0\x09VERIFIED\0".to_vec());

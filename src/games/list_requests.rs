@@ -47,8 +47,9 @@ impl Game {
                 self.gamename.zip(self.key).map(|(name, key)| GameSpy2List::new(name, key).into())
             }
             MasterForm::Ut2004 => number.map(|number| {
-                let version = number.try_into().unwrap_or_default();
-                Ut2004List { version, ..Ut2004List::ut2004() }.into()
+                let mut list = Ut2004List::ut2004();
+                list.version = number.try_into().unwrap_or_default();
+                list.into()
             }),
             MasterForm::Cod4x => number.map(|number| Cod4xList::new(number).into()),
         };

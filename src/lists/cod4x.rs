@@ -11,7 +11,7 @@ use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
 use super::server_list::Collector;
-use super::session::{Form, ListSession, Next, element};
+use super::session::{Form, ListSession, Next};
 use crate::address::canonical;
 use crate::error::ListError;
 use crate::session::Timing;
@@ -33,11 +33,12 @@ use crate::session::Timing;
 /// ```
 /// use std::time::Instant;
 /// use queryport::Timing;
-/// use queryport::lists::Cod4xList;
+/// use queryport::lists::{Cod4xList, ListRequest};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
-/// let mut session = Cod4xList::new(6).session(Timing::default(), now);
+/// let request = ListRequest::from(Cod4xList::new(6));
+/// let mut session = request.session(0, Timing::default(), now).unwrap();
 /// let mut out = Vec::new();
 /// session.poll_transmit(now, &mut out);
 /// assert_eq!(out, b"\xff\xff\xff\xffgetservers cod4x 6 full empty \0");
@@ -59,9 +60,7 @@ impl Cod4xList {
         Self { protocol }
     }
 
-    /// A conversation that begins with the request. Its deadline is `now` plus [`Timing::timeout`].
-    #[must_use]
-    pub fn session(self, timing: Timing, now: Instant) -> ListSession {
+    pub(super) fn session(self, timing: Timing, now: Instant) -> ListSession {
         let request = format!("getservers cod4x {} full empty \0", self.protocol);
         let request = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
         ListSession::start(Reply { has_begun: false }, Ok(request), timing, now)
@@ -75,23 +74,15 @@ struct Reply {
 }
 
 impl Form for Reply {
-    fn read<'a>(
-        &mut self,
-        input: &'a [u8],
-        servers: &mut Collector,
-    ) -> Result<Option<(&'a [u8], Next)>, ListError> {
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
         if !self.has_begun {
-            let head = element(head(input))?;
-            self.has_begun = head.is_some();
-            return Ok(head.map(|(rest, _)| (rest, Next::Read)));
+            let (rest, _) = head(input)?;
+            self.has_begun = true;
+            return Ok((rest, Next::Read));
         }
-        Ok(element(entry(input))?.map(|(rest, server)| match server {
-            Some(server) => {
-                servers.add(server);
-                (rest, Next::Read)
-            }
-            None => (rest, Next::End),
-        }))
+        let (rest, server) = entry(input)?;
+        server.map(|server| servers.add(server));
+        Ok((rest, if server.is_some() { Next::Read } else { Next::End }))
     }
 
     fn handle_end(&mut self, _rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {

@@ -3,32 +3,36 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
-use nom::bytes::complete::{tag, take_till};
-use nom::combinator::{opt, peek};
-use nom::sequence::{preceded, terminated};
-use nom::{IResult, Parser};
+use nom::branch::alt;
+use nom::bytes::complete;
+use nom::bytes::streaming::{tag, take_until, take_while_m_n};
+use nom::combinator::{fail, map_opt, opt, peek, value, verify};
+use nom::number::complete::{be_u16, be_u32};
+use nom::{IResult, Needed, Parser};
 
 use super::server_list::Collector;
-use super::session::{Form, ListSession, Next};
+use super::session::{Form, ListSession, Next, check, words};
 use crate::error::{EncodeError, ListError};
 use crate::game_key::{GameKey, MAX_CHALLENGE};
 use crate::session::Timing;
 
 /// The end mark of lists and greetings.
 const END: &[u8] = br"\final\";
+/// Most bytes of an address: one of IPv6 and a port have 53.
+const MAX_ADDRESS: usize = 64;
 /// Most bytes of a greeting.
 const MAX_GREETING: usize = 512;
-/// Most bytes of a refusal that are kept.
-const MAX_REFUSAL: usize = 200;
+/// What some list servers send behind the end mark, the last byte left out by some.
+const QUERY_ID: &[u8] = br"\queryid\1.1\";
 
 /// What to ask a list server: the servers of which game, in which format.
 ///
 /// ```
-/// use queryport::lists::{GameSpy1List, ListFormat};
+/// use queryport::lists::GameSpy1List;
 /// use queryport::GameKey;
 ///
 /// let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0")?);
-/// request.format = ListFormat::Compressed;
+/// request.compressed = true;
 /// request.filter = "hostport > 0 and numplayers > 0".to_owned();
 /// # Ok::<(), queryport::EncodeError>(())
 /// ```
@@ -39,11 +43,12 @@ const MAX_REFUSAL: usize = 200;
 /// use std::time::Instant;
 /// use queryport::Timing;
 /// use queryport::GameKey;
-/// use queryport::lists::GameSpy1List;
+/// use queryport::lists::{GameSpy1List, ListRequest};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
-/// let mut session = GameSpy1List::new("ut", GameKey::new("Z5Nfb0")?).session(Timing::default(), now);
+/// let request = ListRequest::from(GameSpy1List::new("ut", GameKey::new("Z5Nfb0")?));
+/// let mut session = request.session(0, Timing::default(), now).unwrap();
 /// let mut out = Vec::new();
 /// session.handle_bytes(now, br"\basic\\secure\WFXNEA");
 /// assert!(session.poll_transmit(now, &mut out).is_some());
@@ -68,31 +73,11 @@ pub struct GameSpy1List {
     pub key: GameKey,
     /// The version of the program that asks; default `1`.
     pub version: String,
-    /// How the list is written; default plain text.
-    pub format: ListFormat,
+    /// Whether the list is written in six bytes a server; default false, as text.
+    pub compressed: bool,
     /// Only servers that this condition holds for, in the SQL-like language of the list server; default empty, which
     /// means all. 333networks ignores it.
     pub filter: String,
-}
-
-/// How a list is written.
-///
-/// ```
-/// use queryport::lists::{GameSpy1List, ListFormat};
-/// use queryport::GameKey;
-///
-/// let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0")?);
-/// request.format = ListFormat::Compressed;
-/// # Ok::<(), queryport::EncodeError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum ListFormat {
-    /// As text.
-    #[default]
-    Plain,
-    /// Six bytes a server.
-    Compressed,
 }
 
 impl GameSpy1List {
@@ -105,16 +90,14 @@ impl GameSpy1List {
             game,
             key,
             version: "1".to_owned(),
-            format: ListFormat::default(),
+            compressed: false,
             filter: String::new(),
         }
     }
 
-    /// A conversation that waits for the greeting. Its deadline is `now` plus [`Timing::timeout`]: allow for more
-    /// than the default, since OpenSpy takes up to half a minute for a long list.
-    #[must_use]
-    pub fn session(self, timing: Timing, now: Instant) -> ListSession {
-        let dialogue = Dialogue { request: self, greeting_ended: false, state: State::Greeting };
+    pub(super) fn session(self, timing: Timing, now: Instant) -> ListSession {
+        let dialogue =
+            Dialogue { request: self, greeting_ended: false, has_end: false, state: State::Greeting };
         ListSession::start(dialogue, Ok(Vec::new()), timing, now)
     }
 
@@ -122,18 +105,13 @@ impl GameSpy1List {
     fn encode(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
         let Self { game, login, key, version, filter, .. } = self;
         for (field, text) in [("game", game), ("login", login), ("version", version), ("filter", filter)] {
-            if let Some(byte) = text.bytes().find(|byte| !matches!(byte, b' '..=b'[' | b']'..=b'~')) {
-                return Err(EncodeError::Forbidden { field, byte });
-            }
+            check(field, text.as_bytes(), usize::MAX, |byte| matches!(byte, b' '..=b'[' | b']'..=b'~'))?;
         }
         if game.is_empty() || login.is_empty() {
             return Err(EncodeError::Empty("game"));
         }
         let proof = key.validate(challenge)?;
-        let format = match self.format {
-            ListFormat::Plain => "",
-            ListFormat::Compressed => "cmp",
-        };
+        let format = if self.compressed { "cmp" } else { "" };
         let filter = if filter.is_empty() { String::new() } else { format!("\\where\\{filter}") };
         Ok(format!(
             "\\gamename\\{login}\\gamever\\{version}\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\\
@@ -148,6 +126,8 @@ struct Dialogue {
     request: GameSpy1List,
     /// Whether the end mark of the greeting came with the greeting. If not, it may be the first bytes of the list.
     greeting_ended: bool,
+    /// The text has come to an end mark without any server: the list is empty, or this is the end mark of the greeting.
+    has_end: bool,
     state: State,
 }
 
@@ -160,23 +140,24 @@ enum State {
 }
 
 impl Form for Dialogue {
-    fn read<'a>(
-        &mut self,
-        input: &'a [u8],
-        servers: &mut Collector,
-    ) -> Result<Option<(&'a [u8], Next)>, ListError> {
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
         match self.state {
             State::Greeting => self.greet(input),
-            // Text with servers and an end mark: nothing can follow. An empty list may be the end mark of the greeting.
-            State::List
-                if self.request.format == ListFormat::Plain
-                    && input.starts_with(br"\ip\")
-                    && self.looks_whole(input) =>
-            {
-                self.handle_end(input, servers)?;
-                Ok(Some((&[], Next::End)))
+            State::List if !self.request.compressed => {
+                let (rest, element) = element(input)?;
+                self.has_end = element == Element::End;
+                match element {
+                    Element::Server(server) => {
+                        servers.add(server);
+                    }
+                    // Nothing can follow a list with servers.
+                    Element::End if servers.count > 0 => return Ok((rest, Next::End)),
+                    Element::End => {}
+                    Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
+                }
+                Ok((rest, Next::Read))
             }
-            State::Request | State::List => Ok(None),
+            State::Request | State::List => Err(nom::Err::Incomplete(Needed::Unknown)),
         }
     }
 
@@ -189,113 +170,120 @@ impl Form for Dialogue {
         }
     }
 
-    /// A record of a compressed list may look like the end mark.
     fn looks_whole(&self, rest: &[u8]) -> bool {
         self.state == State::List
-            && match self.request.format {
-                ListFormat::Plain => without_query_id(rest).ends_with(END),
-                ListFormat::Compressed => self.records(rest).is_some(),
+            && match self.request.compressed {
+                false => self.has_end && without_query_id(rest).is_empty(),
+                true => self.records(rest).is_some(),
             }
     }
 
     fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
         match (self.state, refusal(rest)) {
-            (_, Some(words)) => Err(ListError::Refused(words)),
+            (_, Some(error)) => Err(error),
             (State::Greeting, None) => Err(ListError::NoGreeting),
-            (State::Request | State::List, None) => match self.request.format {
-                ListFormat::Plain => plain(self.after_greeting(rest), servers).map_err(ListError::Malformed),
-                ListFormat::Compressed => {
-                    let records = self.records(rest);
-                    for &[a, b, c, d, high, low] in
-                        records.unwrap_or_else(|| self.after_greeting(rest)).as_chunks::<6>().0
-                    {
-                        servers.add((Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([high, low])).into());
-                    }
-                    Ok(records.is_some())
+            (State::Request | State::List, None) if !self.request.compressed => {
+                Ok(self.looks_whole(rest) || END.strip_suffix(br"\") == Some(rest))
+            }
+            (State::Request | State::List, None) => {
+                let records = self.records(rest);
+                let mut left = records.unwrap_or(rest);
+                while let Ok((after, server)) = record(left) {
+                    servers.add(server);
+                    left = after;
                 }
-            },
+                Ok(records.is_some())
+            }
         }
     }
 }
 
 impl Dialogue {
-    /// Looks for the challenge, whose answer is the request. It has no end mark of its own; list servers send six characters.
-    fn greet<'a>(&mut self, input: &'a [u8]) -> Result<Option<(&'a [u8], Next)>, ListError> {
-        let start = memchr::memmem::find(input, br"\secure\").map(|start| start.saturating_add(8));
-        let rest = start.and_then(|start| input.get(start..)).unwrap_or_default();
-        let challenge = rest.split(|&byte| byte == b'\\').next().unwrap_or_default();
-        let is_whole = challenge.len() < rest.len() || challenge.len() >= 6;
-        let is_useless = (is_whole && challenge.is_empty()) || challenge.len() > MAX_CHALLENGE;
-        if is_useless || input.len() > MAX_GREETING {
-            return Err(refusal(input).map_or(ListError::NoGreeting, ListError::Refused));
+    /// Answers the challenge of the greeting with the request.
+    fn greet<'a>(&mut self, input: &'a [u8]) -> IResult<&'a [u8], Next> {
+        let fail = |error| Ok((input, Next::Fail(error)));
+        match greeting(input) {
+            Ok((rest, (challenge, end))) => {
+                self.greeting_ended = end;
+                self.state = State::Request;
+                match self.request.encode(challenge) {
+                    Ok(request) => Ok((rest, Next::Send(request))),
+                    Err(error) => fail(ListError::Request(error)),
+                }
+            }
+            Err(error) if error.is_incomplete() && input.len() <= MAX_GREETING => Err(error),
+            Err(_) => fail(refusal(input).unwrap_or(ListError::NoGreeting)),
         }
-        if !is_whole {
-            return Ok(None);
-        }
-        let request = self.request.encode(challenge).map_err(ListError::Request)?;
-        let after = rest.get(challenge.len()..).unwrap_or_default();
-        self.greeting_ended = after.starts_with(END);
-        self.state = State::Request;
-        Ok(Some((after.strip_prefix(END).unwrap_or(after), Next::Send(request))))
     }
 
-    /// The list without a late end mark of the greeting.
-    fn after_greeting<'a>(&self, list: &'a [u8]) -> &'a [u8] {
-        let late = list.strip_prefix(END).filter(|_| !self.greeting_ended);
-        let is_late = |rest: &&[u8]| match self.request.format {
-            ListFormat::Plain => !rest.is_empty(),
-            // The lengths tell which of the two it is.
-            ListFormat::Compressed => records(rest).is_some() && records(list).is_none(),
-        };
-        late.filter(is_late).unwrap_or(list)
-    }
-
-    /// The records before the end mark.
+    /// The records before the end mark. The lengths tell whether the end mark of the greeting comes before them.
     fn records<'a>(&self, list: &'a [u8]) -> Option<&'a [u8]> {
-        let list = self.after_greeting(list);
-        records(list).or_else(|| records(without_query_id(list)))
+        let whole = |list: &'a [u8]| {
+            let ends = [list, without_query_id(list)].map(|list| list.strip_suffix(END));
+            ends.into_iter().flatten().find(|records| records.len().is_multiple_of(6))
+        };
+        whole(list).or_else(|| list.strip_prefix(END).filter(|_| !self.greeting_ended).and_then(whole))
     }
+}
+
+/// A part of a list in text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Element {
+    Server(SocketAddr),
+    End,
+    Refusal,
+}
+
+/// `greeting = *OCTET "\secure\" challenge ["\final\"]`. A challenge has no end of its own; list servers send six characters.
+fn greeting(input: &[u8]) -> IResult<&[u8], (&[u8], bool)> {
+    let secure = || tag(&br"\secure\"[..]);
+    let (rest, _) = (take_until(&br"\secure\"[..]), secure()).parse(input)?;
+    let challenge = complete::take_till(|byte| byte == b'\\');
+    let (rest, challenge) =
+        verify(challenge, |challenge: &[u8]| challenge.len() <= MAX_CHALLENGE).parse(rest)?;
+    match (rest, challenge.len()) {
+        ([], ..6) => Err(nom::Err::Incomplete(Needed::Unknown)),
+        (_, 0) => fail().parse(rest),
+        _ => opt(complete::tag(END)).map(|end| (challenge, end.is_some())).parse(rest),
+    }
+}
+
+/// `element = ["\"] "ip\" address / "\final\" / "\queryid\1.1\" / ("\fatal\" / "\error\" / "\echo\") *OCTET`. Only what
+/// follows an address shows that it has ended.
+fn element(input: &[u8]) -> IResult<&[u8], Element> {
+    let separator = || tag(&br"\"[..]);
+    let server = (
+        opt(separator()),
+        tag(&br"ip\"[..]),
+        take_while_m_n(0, MAX_ADDRESS, |byte| byte != b'\\'),
+        peek(separator()),
+    );
+    let refusal = alt((tag(&br"\fatal\"[..]), tag(&br"\error\"[..]), tag(&br"\echo\"[..])));
+    alt((
+        value(Element::Refusal, refusal),
+        value(Element::End, alt((tag(END), tag(QUERY_ID)))),
+        map_opt(server, |(_, _, text, _)| address(text).map(Element::Server)),
+    ))
+    .parse(input)
+}
+
+/// `record = 4OCTET 2OCTET`
+fn record(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+    (be_u32, be_u16).map(|(ip, port)| (Ipv4Addr::from_bits(ip), port).into()).parse(input)
 }
 
 /// What a server says instead of a list.
-fn refusal(text: &[u8]) -> Option<String> {
-    let starts = [&br"\fatal\"[..], br"\error\", br"\echo\"];
-    starts.iter().any(|start| text.starts_with(start)).then(|| {
-        let words = memchr::memmem::find(text, br"\error\").map_or(0, |start| start.saturating_add(7));
-        let words = text.get(words..).unwrap_or_default();
-        let words = words.get(..words.len().min(MAX_REFUSAL)).unwrap_or_default();
-        words.strip_suffix(END).unwrap_or(words).iter().map(|&byte| char::from(byte)).collect()
+fn refusal(text: &[u8]) -> Option<ListError> {
+    element(text).is_ok_and(|(_, element)| element == Element::Refusal).then(|| {
+        let start = memchr::memmem::find(text, br"\error\").map_or(0, |start| start.saturating_add(7));
+        let text = text.get(start..).unwrap_or_default();
+        ListError::Refused(words(text.strip_suffix(END).unwrap_or(text)))
     })
-}
-
-/// Reads `list = *("\ip\" address) "\final\"`. Returns whether the end mark is there, or the offset of what is no list.
-fn plain(list: &[u8], servers: &mut Collector) -> Result<bool, usize> {
-    let mut rest = list;
-    while !matches!(token(rest), Ok((_, b"final"))) {
-        // The last token of a list that was cut may be cut itself, and has not come so far.
-        let Ok((after, (key, value))) = terminated((token, token), peek(tag(&br"\"[..]))).parse(rest) else {
-            return Ok(false);
-        };
-        let server = address(value).filter(|_| key == b"ip");
-        servers.add(server.ok_or_else(|| list.len().saturating_sub(rest.len()))?);
-        rest = after;
-    }
-    Ok(true)
-}
-
-/// `token = ["\"] *(OCTET without "\")`
-fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    preceded(opt(tag(&br"\"[..])), take_till(|byte| byte == b'\\')).parse(input)
-}
-
-/// The records before an end mark at a record's start.
-fn records(list: &[u8]) -> Option<&[u8]> {
-    list.strip_suffix(END).filter(|body| body.len().is_multiple_of(6))
 }
 
 /// Without `\queryid\1.1` or `\queryid\1.1\` after the end mark.
 fn without_query_id(text: &[u8]) -> &[u8] {
-    let open = text.strip_suffix(b"\\").unwrap_or(text);
+    let open = text.strip_suffix(br"\").unwrap_or(text);
     open.strip_suffix(br"\queryid\1.1").unwrap_or(text)
 }
 
@@ -314,7 +302,7 @@ mod tests {
     #[test]
     fn login_and_request_are_sent_together() {
         let mut request = GameSpy1List::new("ut", GameKey::new("Nm3aZ9").unwrap());
-        request.format = ListFormat::Compressed;
+        request.compressed = true;
         request.login = "gspylite".to_owned();
         request.version = "2".to_owned();
         request.filter = "hostport > 0".to_owned();

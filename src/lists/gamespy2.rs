@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
+use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::streaming::{tag, take};
 use nom::combinator::{cond, map_opt, value as constant};
@@ -11,18 +12,15 @@ use nom::error::{Error, ErrorKind};
 use nom::number::streaming::{be_u16, be_u32, u8 as byte};
 use nom::{Err, IResult, Needed, Parser};
 
-use super::gamespy2_request::{GameSpy2List, challenge};
 use super::sapphire::{CHALLENGE, Cipher, mix};
 use super::server_list::{Collector, ListedServer};
-use super::session::{Form, ListSession, Next, element};
-use crate::error::ListError;
+use super::session::{Form, ListSession, Next, check, words};
+use crate::error::{EncodeError, ListError};
 use crate::model::Rules;
 use crate::session::Timing;
 
 /// Most bytes of a name or value, with its NUL. Replies of GameSpy v4 are at most this long.
 const MAX_TEXT: usize = 4096;
-/// Most bytes of a refusal that are kept.
-const MAX_REFUSAL: usize = 200;
 /// Bits of a server that say which parts follow.
 const HAS_PORT: u8 = 0x10;
 const HAS_PRIVATE_ADDRESS: u8 = 0x02;
@@ -30,12 +28,61 @@ const HAS_PRIVATE_PORT: u8 = 0x20;
 const HAS_PING_ADDRESS: u8 = 0x08;
 const HAS_VALUES: u8 = 0x40;
 const HAS_PAIRS: u8 = 0x80;
+/// Most bytes of the condition and of the list of fields, as in the SDK (`sb_internal.h`).
+const MAX_FILTER: usize = 256;
+/// Most bytes of a name or key.
+const MAX_NAME: usize = 64;
+/// Options: the fields of all servers; a maximum follows.
+const FIELDS_FOR_ALL: u32 = 1;
+const LIMIT_RESULT_COUNT: u32 = 128;
+
+/// What to ask a list server: the servers of which game, with which of their fields.
+///
+/// ```
+/// use queryport::lists::GameSpy2List;
+///
+/// let mut request = GameSpy2List::new("swat4", "tG3j8c");
+/// request.fields = vec!["hostname".to_owned(), "numplayers".to_owned()];
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct GameSpy2List {
+    /// The game whose servers are wanted.
+    pub game: String,
+    /// The game that asks, which [`Self::key`] belongs to. Default: the game.
+    pub login: String,
+    /// The key of the game that asks, in practice six letters and digits.
+    pub key: Vec<u8>,
+    /// The version of the game; default 0.
+    pub version: u32,
+    /// Only servers that this condition holds for, in the SQL-like language of the list server; at most 256 bytes, default
+    /// empty, which means all.
+    pub filter: String,
+    /// The fields to list with each server; together with their separators at most 256 bytes. Default `hostname`: some list
+    /// servers do not answer requests without a field.
+    pub fields: Vec<String>,
+    /// Most servers to list; default all.
+    pub maximum: Option<u32>,
+}
 
 impl GameSpy2List {
-    /// A conversation that begins with the request. The challenge in it is made from `nonce`, a number that nobody else
-    /// can guess. The deadline is `now` plus [`Timing::timeout`].
+    /// The list of a game's servers, asked for with the game's key.
     #[must_use]
-    pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> ListSession {
+    pub fn new(game: impl Into<String>, key: impl Into<Vec<u8>>) -> Self {
+        let game = game.into();
+        Self {
+            login: game.clone(),
+            game,
+            key: key.into(),
+            version: 0,
+            filter: String::new(),
+            fields: vec!["hostname".to_owned()],
+            maximum: None,
+        }
+    }
+
+    /// The challenge in the request is made from `nonce`.
+    pub(super) fn session(self, nonce: u64, timing: Timing, now: Instant) -> ListSession {
         self.with_challenge(challenge(nonce), timing, now)
     }
 
@@ -44,8 +91,7 @@ impl GameSpy2List {
         let reply = Reply {
             key: self.key,
             challenge,
-            cipher: None,
-            expected: Part::Head,
+            expected: Part::Blocks,
             default_port: 0,
             fields: Vec::new(),
             popular: Vec::new(),
@@ -53,13 +99,76 @@ impl GameSpy2List {
         };
         ListSession::start(reply, out, timing, now)
     }
+
+    /// The request, with the client's challenge.
+    fn encode(&self, challenge: &[u8; CHALLENGE]) -> Result<Vec<u8>, EncodeError> {
+        let Self { game, login, key, filter, .. } = self;
+        let named = [("game", game.as_bytes()), ("login", login.as_bytes()), ("key", &key[..])];
+        for (field, text) in named {
+            if text.is_empty() {
+                return Err(EncodeError::Empty(field));
+            }
+            check(field, text, MAX_NAME, |byte| byte != 0)?;
+        }
+        check("filter", filter.as_bytes(), MAX_FILTER, |byte| byte != 0)?;
+        for name in &self.fields {
+            check("name of a field", name.as_bytes(), MAX_FILTER, |byte| byte != 0 && byte != b'\\')?;
+        }
+        let fields: String = self.fields.iter().map(|name| format!("\\{name}")).collect();
+        check("list of fields", fields.as_bytes(), MAX_FILTER, |_| true)?;
+        // The length is written last; the type of a list is 0, its versions are 1 and 3.
+        let mut out = vec![0, 0, 0, 1, 3];
+        out.put_u32_le(self.version);
+        let put_text = |text: &str, out: &mut Vec<u8>| {
+            out.put_slice(text.as_bytes());
+            out.put_u8(0);
+        };
+        put_text(game, &mut out);
+        put_text(login, &mut out);
+        out.put_slice(challenge);
+        put_text(filter, &mut out);
+        put_text(&fields, &mut out);
+        out.put_u32(FIELDS_FOR_ALL | self.maximum.map_or(0, |_| LIMIT_RESULT_COUNT));
+        if let Some(maximum) = self.maximum {
+            out.put_u32_le(maximum);
+        }
+        // Far below 65,536: every text is bounded.
+        let length = u16::try_from(out.len()).unwrap_or(u16::MAX).to_be_bytes();
+        length.into_iter().zip(&mut out).for_each(|(byte, place)| *place = byte);
+        Ok(out)
+    }
+}
+
+/// Without the key.
+impl std::fmt::Debug for GameSpy2List {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { game, login, version, filter, fields, maximum, key: _ } = self;
+        let mut f = f.debug_struct("GameSpy2List");
+        f.field("game", game).field("login", login).field("version", version).field("filter", filter);
+        f.field("fields", fields).field("maximum", maximum).finish_non_exhaustive()
+    }
+}
+
+/// A challenge of visible characters, whose parities follow the SDK's rule (`sb_serverlist.c`, `SetupListChallenge`). No
+/// list server is known to check them.
+fn challenge(nonce: u64) -> [u8; CHALLENGE] {
+    let mut challenge = nonce.to_le_bytes().map(|byte| 33_u8.saturating_add(byte % 93));
+    let [first, ..] = challenge;
+    let (mut before, mut is_odd) = (first, false);
+    for (index, byte) in challenge.iter_mut().enumerate().skip(1) {
+        let odd_inputs = [before & 1 == 1, index & 1 == 1, first & 1 == 1, first < 79, before < first];
+        is_odd ^= odd_inputs.into_iter().fold(false, |sum, bit| sum ^ bit);
+        if is_odd != (*byte & 1 == 1) {
+            *byte = byte.saturating_add(1);
+        }
+        before = *byte;
+    }
+    challenge
 }
 
 struct Reply {
     key: Vec<u8>,
     challenge: [u8; CHALLENGE],
-    /// The cipher, once its key has come.
-    cipher: Option<Cipher>,
     expected: Part,
     /// The query port of servers that are listed without one.
     default_port: u16,
@@ -70,14 +179,15 @@ struct Reply {
     server: Option<ListedServer>,
 }
 
-/// What comes next in the enciphered part.
-#[derive(Debug, Clone, Copy)]
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
+    /// The blocks in clear.
+    Blocks,
     Head,
     FieldCount,
     /// So many fields are still to come.
     Fields(u8),
-    PopularCount,
     Popular(u8),
     Server,
     /// The value of the field with this index.
@@ -93,36 +203,20 @@ enum Type {
 }
 
 impl Form for Reply {
-    fn read<'a>(
-        &mut self,
-        input: &'a [u8],
-        servers: &mut Collector,
-    ) -> Result<Option<(&'a [u8], Next)>, ListError> {
-        if self.cipher.is_some() {
-            let part = element(self.part(input, servers));
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
+        match self.part(input, servers) {
             // A wrong key shows here nearly always: noise is no list of fields.
-            let part = part.map_err(|error| if servers.count == 0 { ListError::WrongKey } else { error })?;
-            return part.map(|(rest, next)| Ok((rest, next?))).transpose();
-        }
-        if is_refusal(input) {
-            return Ok(None);
-        }
-        let Some((rest, (random, server_challenge))) = element(blocks(input))? else { return Ok(None) };
-        servers.list.backend_flags = random.first_chunk().copied().map(u16::from_be_bytes);
-        self.cipher = Some(Cipher::new(mix(self.challenge, &self.key, server_challenge)));
-        Ok(Some((rest, Next::Decipher)))
-    }
-
-    fn decipher(&mut self, bytes: &mut [u8]) {
-        if let Some(cipher) = &mut self.cipher {
-            cipher.decipher(bytes);
+            Err(Err::Error(_)) if servers.count == 0 && self.expected != Part::Blocks => {
+                Ok((input, Next::Fail(ListError::WrongKey)))
+            }
+            part => part,
         }
     }
 
     fn handle_end(&mut self, rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {
-        match (&self.cipher, &self.expected) {
-            (None, _) if is_refusal(rest) => Err(ListError::Refused(words(rest))),
-            (None, _) | (_, Part::Head) => Err(ListError::NoReply),
+        match self.expected {
+            Part::Blocks if is_refusal(rest) => Err(refused(rest)),
+            Part::Blocks | Part::Head => Err(ListError::NoReply),
             _ => Ok(false),
         }
     }
@@ -130,38 +224,40 @@ impl Form for Reply {
 
 impl Reply {
     /// Reads the next part of the list.
-    fn part<'a>(
-        &mut self,
-        input: &'a [u8],
-        servers: &mut Collector,
-    ) -> IResult<&'a [u8], Result<Next, ListError>> {
+    fn part<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
         let (rest, next) = match self.expected {
+            Part::Blocks if is_refusal(input) => return Err(Err::Incomplete(Needed::Unknown)),
+            Part::Blocks => {
+                let (rest, (random, server_challenge)) = blocks(input)?;
+                servers.list.backend_flags = random.first_chunk().copied().map(u16::from_be_bytes);
+                self.expected = Part::Head;
+                let key = mix(self.challenge, &self.key, server_challenge);
+                return Ok((rest, Next::Decipher(Box::new(Cipher::new(key)))));
+            }
             Part::Head => {
                 let (rest, (client, port)) = (address, be_u16).parse(input)?;
                 if port == u16::MAX {
-                    return text.map(|refusal| Err(ListError::Refused(words(refusal)))).parse(rest);
+                    return text.map(|words| Next::Fail(refused(words))).parse(rest);
                 }
                 (servers.list.client, self.default_port) = (Some(client), port);
                 (rest, Part::FieldCount)
             }
             Part::FieldCount => byte.map(Part::Fields).parse(input)?,
-            Part::Fields(0) => (input, Part::PopularCount),
+            Part::Fields(0) => byte.map(Part::Popular).parse(input)?,
             Part::Fields(left) => {
                 let (rest, (kind, name)) = (kind, text).parse(input)?;
                 self.fields.push((kind, name.to_vec()));
                 (rest, Part::Fields(left.saturating_sub(1)))
             }
-            Part::PopularCount => byte.map(Part::Popular).parse(input)?,
-            Part::Popular(0) => (input, Part::Server),
-            Part::Popular(left) => {
+            Part::Popular(left @ 1..) => {
                 let (rest, value) = text(input)?;
                 self.popular.push(value.to_vec());
                 (rest, Part::Popular(left.saturating_sub(1)))
             }
-            Part::Server => {
+            Part::Popular(0) | Part::Server => {
                 let (rest, server) = server(input, self.default_port)?;
                 if server.is_none() {
-                    return Ok((rest, Ok(Next::End)));
+                    return Ok((rest, Next::End));
                 }
                 self.server = server;
                 (rest, Part::Value(0))
@@ -191,7 +287,7 @@ impl Reply {
             }
         };
         self.expected = next;
-        Ok((rest, Ok(Next::Read)))
+        Ok((rest, Next::Read))
     }
 }
 
@@ -283,10 +379,8 @@ fn address(input: &[u8]) -> IResult<&[u8], Ipv4Addr> {
     be_u32.map(Ipv4Addr::from_bits).parse(input)
 }
 
-/// The words of a refusal.
-fn words(refusal: &[u8]) -> String {
-    let words = refusal.strip_prefix(b"Query Error: ").unwrap_or(refusal);
-    words.iter().take(MAX_REFUSAL).map(|&byte| char::from(byte)).collect()
+fn refused(text: &[u8]) -> ListError {
+    ListError::Refused(words(text.strip_prefix(b"Query Error: ").unwrap_or(text)))
 }
 
 #[cfg(test)]

@@ -139,13 +139,11 @@
 mod cod4x;
 mod gamespy1;
 mod gamespy2;
-mod gamespy2_request;
 mod quake3;
 mod sapphire;
 mod server_list;
 mod session;
 mod ut2004;
-mod ut2004_request;
 
 use std::time::Instant;
 
@@ -155,12 +153,12 @@ pub use crate::address::Scope;
 pub use crate::error::ListError;
 pub use crate::quake3::wire::list::ListPart;
 pub use cod4x::Cod4xList;
-pub use gamespy1::{GameSpy1List, ListFormat};
-pub use gamespy2_request::GameSpy2List;
+pub use gamespy1::GameSpy1List;
+pub use gamespy2::GameSpy2List;
 pub use quake3::Quake3List;
 pub use server_list::{ListCompleteness, ListedServer, ServerList};
 pub use session::ListSession;
-pub use ut2004_request::{Comparison, Condition, Ut2004List};
+pub use ut2004::{Comparison, Ut2004List};
 
 /// What to ask a list server, in any form.
 ///
@@ -198,7 +196,8 @@ impl ListRequest {
     }
 
     /// The conversation over TCP; `None` for the list of Quake 3, which a [`Session`](crate::session::Session) runs over UDP.
-    /// `nonce`: a number that nobody else can guess.
+    /// `nonce`: a number that nobody else can guess. Its deadline is `now` plus [`Timing::timeout`]: allow for more than the
+    /// default, since OpenSpy takes up to half a minute for a long list.
     #[must_use]
     pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> Option<ListSession> {
         match self {
@@ -211,32 +210,20 @@ impl ListRequest {
     }
 }
 
-impl From<Quake3List> for ListRequest {
-    fn from(list: Quake3List) -> Self {
-        Self::Quake3(list)
-    }
+macro_rules! from {
+    ($($list:ident => $variant:ident,)+) => {
+        $(impl From<$list> for ListRequest {
+            fn from(list: $list) -> Self {
+                Self::$variant(list)
+            }
+        })+
+    };
 }
 
-impl From<GameSpy1List> for ListRequest {
-    fn from(list: GameSpy1List) -> Self {
-        Self::GameSpy1(list)
-    }
-}
-
-impl From<GameSpy2List> for ListRequest {
-    fn from(list: GameSpy2List) -> Self {
-        Self::GameSpy2(list)
-    }
-}
-
-impl From<Ut2004List> for ListRequest {
-    fn from(list: Ut2004List) -> Self {
-        Self::Ut2004(list)
-    }
-}
-
-impl From<Cod4xList> for ListRequest {
-    fn from(list: Cod4xList) -> Self {
-        Self::Cod4x(list)
-    }
+from! {
+    Quake3List => Quake3,
+    GameSpy1List => GameSpy1,
+    GameSpy2List => GameSpy2,
+    Ut2004List => Ut2004,
+    Cod4xList => Cod4x,
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use nom::IResult;
 
+use super::sapphire::Cipher;
 use super::server_list::{Collector, ServerList};
 use crate::error::{EncodeError, ListError};
 use crate::limits::{LIST_BYTES, Limits};
@@ -15,10 +16,8 @@ const SETTLE: Duration = Duration::from_millis(500);
 
 /// A conversation with a list server over a TCP stream, without a socket: the bytes of the stream in both directions.
 ///
-/// The requests make it: [`GameSpy1List::session`](super::GameSpy1List::session),
-/// [`GameSpy2List::session`](super::GameSpy2List::session), [`Ut2004List::session`](super::Ut2004List::session),
-/// [`Cod4xList::session`](super::Cod4xList::session). The methods are those of a [`Session`](crate::session::Session) for a
-/// stream: [`Self::handle_bytes`] and [`Self::handle_end`].
+/// [`ListRequest::session`](super::ListRequest::session) makes it. The methods are those of a
+/// [`Session`](crate::session::Session) for a stream: [`Self::handle_bytes`] and [`Self::handle_end`].
 pub struct ListSession {
     form: Box<dyn Form>,
     /// What waits to be sent.
@@ -28,31 +27,20 @@ pub struct ListSession {
     /// Where that stands in the stream.
     offset: usize,
     servers: Collector,
-    state: State,
+    /// The cipher of the bytes to come.
+    cipher: Option<Box<Cipher>>,
+    /// `None` until the end; the answer in it is taken once.
+    answer: Option<Option<Result<ServerList, ListError>>>,
     started: Instant,
     deadline: Instant,
     /// When an answer that looks whole counts as whole.
     settles_at: Option<Instant>,
 }
 
-enum State {
-    Open,
-    Ready(Result<ServerList, ListError>),
-    Taken,
-}
-
 /// What the form of a list makes of a stream.
 pub(super) trait Form: fmt::Debug + Send + Sync {
-    /// Reads the next element of the stream, and returns what follows it; `None` while it is not whole. Offsets of errors are
-    /// those within `input`.
-    fn read<'a>(
-        &mut self,
-        input: &'a [u8],
-        servers: &mut Collector,
-    ) -> Result<Option<(&'a [u8], Next)>, ListError>;
-
-    /// Deciphers what has come, in place.
-    fn decipher(&mut self, _bytes: &mut [u8]) {}
+    /// Reads the next element of the stream.
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next>;
 
     /// What was to be sent has been taken. `rest`: what has come and is not read yet.
     fn handle_sent(&mut self, _rest: &mut Vec<u8>) {}
@@ -71,9 +59,11 @@ pub(super) enum Next {
     Read,
     Send(Vec<u8>),
     /// The bytes that follow are enciphered.
-    Decipher,
+    Decipher(Box<Cipher>),
     /// The list is whole.
     End,
+    /// There is no list. The offset of an error is that within the element.
+    Fail(ListError),
 }
 
 impl ListSession {
@@ -85,9 +75,9 @@ impl ListSession {
         timing: Timing,
         now: Instant,
     ) -> Self {
-        let (out, state) = match out {
-            Ok(out) => (out, State::Open),
-            Err(error) => (Vec::new(), State::Ready(Err(ListError::Request(error)))),
+        let (out, answer) = match out {
+            Ok(out) => (out, None),
+            Err(error) => (Vec::new(), Some(Some(Err(ListError::Request(error))))),
         };
         let deadline = now.checked_add(timing.timeout()).unwrap_or(now);
         Self {
@@ -96,7 +86,8 @@ impl ListSession {
             received: Vec::new(),
             offset: 0,
             servers: Collector::default(),
-            state,
+            cipher: None,
+            answer,
             started: now,
             deadline,
             settles_at: None,
@@ -125,7 +116,7 @@ impl ListSession {
 
     /// Takes bytes in the order of the stream, in pieces of any length.
     pub fn handle_bytes(&mut self, now: Instant, bytes: &[u8]) {
-        if !matches!(self.state, State::Open) {
+        if self.answer.is_some() {
             return;
         }
         let new = self.received.len();
@@ -133,46 +124,53 @@ impl ListSession {
         if self.offset.saturating_add(self.received.len()) > LIST_BYTES as usize {
             return self.finish(Err(ListError::TooLong));
         }
-        self.form.decipher(self.received.get_mut(new..).unwrap_or_default());
-        if let Err(error) = self.read() {
-            return self.finish(Err(error));
-        }
+        self.decipher(new);
+        self.read();
         self.settle(now);
         if now >= self.deadline {
             self.handle_end(now);
         }
     }
 
+    fn decipher(&mut self, from: usize) {
+        if let (Some(cipher), Some(bytes)) = (&mut self.cipher, self.received.get_mut(from..)) {
+            cipher.decipher(bytes);
+        }
+    }
+
     /// Reads all whole elements.
-    fn read(&mut self) -> Result<(), ListError> {
-        let mut received = std::mem::take(&mut self.received);
+    fn read(&mut self) {
+        // A long element in small pieces is not copied with each of them.
         let mut read = 0_usize;
-        while matches!(self.state, State::Open) {
-            let rest = received.get(read..).unwrap_or_default();
-            let element = self.form.read(rest, &mut self.servers);
-            let element = element.map_err(|error| moved(error, self.offset.saturating_add(read)))?;
-            let Some((after, next)) = element else { break };
-            read = received.len().saturating_sub(after.len());
+        while self.answer.is_none() {
+            let input = self.received.get(read..).unwrap_or_default();
+            let (rest, next) = match self.form.read(input, &mut self.servers) {
+                Ok((rest, next)) => (rest.len(), next),
+                Err(nom::Err::Incomplete(_)) => break,
+                Err(_) => (input.len(), Next::Fail(ListError::Malformed(0))),
+            };
+            let start = std::mem::replace(&mut read, self.received.len().saturating_sub(rest));
             match next {
                 Next::Read => {}
                 Next::Send(mut bytes) => self.out.append(&mut bytes),
-                Next::Decipher => self.form.decipher(received.get_mut(read..).unwrap_or_default()),
+                Next::Decipher(cipher) => {
+                    self.cipher = Some(cipher);
+                    self.decipher(read);
+                }
                 Next::End => {
                     let list = self.servers.finish(true);
                     self.finish(Ok(list));
                 }
+                Next::Fail(error) => self.finish(Err(moved(error, self.offset.saturating_add(start)))),
             }
         }
-        // A long element in small pieces is not copied with each of them.
-        received.drain(..read);
+        self.received.drain(..read);
         self.offset = self.offset.saturating_add(read);
-        self.received = received;
-        Ok(())
     }
 
     /// The server closed the connection, or it broke.
     pub fn handle_end(&mut self, _now: Instant) {
-        if matches!(self.state, State::Open) {
+        if self.answer.is_none() {
             let is_whole = self.form.handle_end(&self.received, &mut self.servers);
             let result = is_whole.map(|is_whole| self.servers.finish(is_whole));
             self.finish(result.map_err(|error| moved(error, self.offset)));
@@ -183,11 +181,10 @@ impl ListSession {
     /// `None` after that.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        match &self.state {
-            State::Taken => None,
-            State::Ready(_) => Some(self.started),
-            State::Open if !self.out.is_empty() => Some(self.started),
-            State::Open => self.settles_at.into_iter().chain([self.deadline]).min(),
+        match &self.answer {
+            Some(answer) => answer.as_ref().map(|_| self.started),
+            None if !self.out.is_empty() => Some(self.started),
+            None => self.settles_at.into_iter().chain([self.deadline]).min(),
         }
     }
 
@@ -200,13 +197,7 @@ impl ListSession {
 
     /// The answer, once.
     pub fn poll_answer(&mut self) -> Option<Result<ServerList, ListError>> {
-        match std::mem::replace(&mut self.state, State::Taken) {
-            State::Ready(result) => Some(result),
-            other => {
-                self.state = other;
-                None
-            }
-        }
+        self.answer.as_mut()?.take()
     }
 
     /// When the conversation ends at the latest.
@@ -221,7 +212,7 @@ impl ListSession {
 
     fn finish(&mut self, result: Result<ServerList, ListError>) {
         self.out = Vec::new();
-        self.state = State::Ready(result);
+        self.answer = Some(Some(result));
     }
 }
 
@@ -239,11 +230,21 @@ fn moved(error: ListError, offset: usize) -> ListError {
     }
 }
 
-/// What a streaming parser makes of an element: `None` while it is not whole.
-pub(super) fn element<T>(parsed: IResult<&[u8], T>) -> Result<Option<(&[u8], T)>, ListError> {
-    match parsed {
-        Ok(element) => Ok(Some(element)),
-        Err(nom::Err::Incomplete(_)) => Ok(None),
-        Err(_) => Err(ListError::Malformed(0)),
+/// Refuses a text of a request that is too long or has a forbidden byte.
+pub(super) fn check(
+    field: &'static str,
+    text: &[u8],
+    limit: usize,
+    is_allowed: impl Fn(u8) -> bool,
+) -> Result<(), EncodeError> {
+    if text.len() > limit {
+        return Err(EncodeError::TooLong { field, limit });
     }
+    let forbidden = text.iter().find(|byte| !is_allowed(**byte));
+    forbidden.map_or(Ok(()), |&byte| Err(EncodeError::Forbidden { field, byte }))
+}
+
+/// The words of a refusal, at most 200 bytes of them.
+pub(super) fn words(text: &[u8]) -> String {
+    text.iter().take(200).map(|&byte| char::from(byte)).collect()
 }

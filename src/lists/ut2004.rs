@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
+use bytes::BufMut;
 use nom::combinator::{opt, rest, verify};
 use nom::multi::length_data;
 use nom::number::complete::{be_u32, le_i32, le_u16, le_u32, u8 as byte};
@@ -11,26 +12,165 @@ use nom::sequence::terminated;
 use nom::{IResult, Parser};
 
 use super::server_list::{Collector, ListedServer};
-use super::session::{Form, ListSession, Next, element};
-use super::ut2004_request::Ut2004List;
+use super::session::{Form, ListSession, Next, check};
 use crate::error::{EncodeError, ListError};
 use crate::model::Rules;
 use crate::session::Timing;
-use crate::ut2004::wire::strings::{FString, string};
+use crate::ut2004::wire::strings::{FString, put_index, string};
 
 /// Most bytes of a message; MSQuery (`CVSoft/MSQuery`) has the same bound. Known ones are below 1,300 (qstat).
 const MAX_FRAME: u32 = 65_535;
 
+/// Most conditions of a request: OpenSpy reads their number as one byte, and a compact index of one byte ends at 63.
+const MAX_CONDITIONS: usize = 63;
+/// Most bytes of a condition's key or value.
+const MAX_CONDITION: usize = 255;
+/// The lowest version that the UT2004 form is used for, as on OpenSpy.
+const UT2004: u32 = 3000;
+
+/// What to ask a list server: the servers of which game, under which conditions.
+///
+/// ```
+/// use queryport::lists::{Comparison, Ut2004List};
+///
+/// let request = Ut2004List::ut2004()
+///     .with_condition("gametype", Comparison::Equal, "xDeathMatch")
+///     .with_condition("currentplayers", Comparison::Greater, "0");
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Ut2004List {
+    /// The version of the game, which decides the form of the conversation: 3369 for UT2004, 2225 for UT2003, 2226 for
+    /// Unreal II XMP. UT2004's form begins at 3000.
+    pub version: u32,
+    /// A CD key to log in with, as `AAAAA-BBBBB-CCCCC-DDDDD`; only its MD5 is sent. Default empty: zeros are sent, which
+    /// OpenSpy and the other public list servers accept.
+    pub cd_key: String,
+    conditions: Vec<(String, Comparison, String)>,
+}
+
+/// How a condition compares, see [`Ut2004List::with_condition`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Comparison {
+    /// Equal.
+    Equal = 0,
+    /// Not equal.
+    NotEqual = 1,
+    /// Less.
+    Less = 2,
+    /// Less or equal.
+    LessOrEqual = 3,
+    /// Greater.
+    Greater = 4,
+    /// Greater or equal.
+    GreaterOrEqual = 5,
+}
+
 impl Ut2004List {
-    /// A conversation that waits for the challenge. Its deadline is `now` plus [`Timing::timeout`].
+    /// All servers of UT2004.
     #[must_use]
-    pub fn session(self, timing: Timing, now: Instant) -> ListSession {
-        ListSession::start(
-            Dialogue { request: self, expected: Message::Challenge },
-            Ok(Vec::new()),
-            timing,
-            now,
-        )
+    pub const fn ut2004() -> Self {
+        Self { version: 3369, cd_key: String::new(), conditions: Vec::new() }
+    }
+
+    /// All servers of UT2003.
+    #[must_use]
+    pub fn ut2003() -> Self {
+        Self { version: 2225, ..Self::ut2004() }
+    }
+
+    /// Lists only the servers that this condition holds for, and all others that were set; at most 63. Numbers are decimal.
+    ///
+    /// Keys of the game's own browser: `gametype` (a class without its package), `standard`, `password`, `nobots`, `stats`,
+    /// `weaponstay`, `transloc`, `nomutators` (`true` or `false`), `currentplayers` and `freespace` (greater than `0`: not empty
+    /// and not full), `mutator` (a class), `category`, `buddy`, `gamespeed`, `custom`.
+    #[must_use]
+    pub fn with_condition(
+        mut self,
+        key: impl Into<String>,
+        comparison: Comparison,
+        value: impl Into<String>,
+    ) -> Self {
+        self.conditions.push((key.into(), comparison, value.into()));
+        self
+    }
+
+    pub(super) fn session(self, timing: Timing, now: Instant) -> ListSession {
+        let dialogue = Dialogue { request: self, expected: Message::Challenge };
+        ListSession::start(dialogue, Ok(Vec::new()), timing, now)
+    }
+
+    /// Whether the conversation has UT2004's form.
+    const fn is_ut2004(&self) -> bool {
+        self.version >= UT2004
+    }
+
+    /// The answer to a challenge.
+    fn login(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
+        let hash = |challenge: &[u8]| match self.cd_key.as_bytes() {
+            [] => "0".repeat(32),
+            key => format!("{:x}", md5::compute([key, challenge].concat())),
+        };
+        message(|out| {
+            FString::narrow(hash(b"").as_bytes()).encode(out)?;
+            FString::narrow(hash(challenge).as_bytes()).encode(out)?;
+            FString::narrow(if self.is_ut2004() { b"UT2K4CLIENT" } else { b"CLIENT" }).encode(out)?;
+            out.put_u32_le(self.version);
+            // The operating system, the language and the hardware are those of pyut2serverlist, which list servers accept.
+            out.put_u8(5);
+            FString::narrow(b"int").encode(out)?;
+            if self.is_ut2004() {
+                [2606, 32_902, 20].into_iter().for_each(|number| out.put_u32_le(number));
+                out.put_u8(0);
+            }
+            Ok(())
+        })
+    }
+
+    /// What follows the approval in UT2004's form: any 32 characters. These are pyut2serverlist's.
+    fn verification() -> Result<Vec<u8>, EncodeError> {
+        message(|out| FString::narrow(b"0014e800000000000000000000000000").encode(out))
+    }
+
+    /// The request for the list.
+    fn list(&self) -> Result<Vec<u8>, EncodeError> {
+        if self.conditions.len() > MAX_CONDITIONS {
+            return Err(EncodeError::TooLong { field: "the list of conditions", limit: MAX_CONDITIONS });
+        }
+        message(|out| {
+            out.put_u8(0);
+            put_index(self.conditions.len(), false, out)?;
+            for (key, comparison, value) in &self.conditions {
+                put_text("key of a condition", key, out)?;
+                put_text("value of a condition", value, out)?;
+                out.put_u8(*comparison as u8);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A message: its length, and what `write` writes.
+fn message(write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>) -> Result<Vec<u8>, EncodeError> {
+    let mut body = Vec::new();
+    write(&mut body)?;
+    // Far below 2³² bytes: the conditions are bounded, and so are their texts.
+    let mut out = u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes().to_vec();
+    out.append(&mut body);
+    Ok(out)
+}
+
+/// A text as 8-bit units where they hold it, else in 16-bit units, which OpenSpy does not read.
+fn put_text(field: &'static str, text: &str, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    check(field, text.as_bytes(), MAX_CONDITION, |byte| byte != 0)?;
+    let narrow: Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();
+    match narrow {
+        Ok(narrow) => FString::narrow(&narrow).encode(out),
+        Err(_) => {
+            let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            FString::wide(&wide).encode(out)
+        }
     }
 }
 
@@ -51,16 +191,14 @@ enum Message {
 }
 
 impl Form for Dialogue {
-    fn read<'a>(
-        &mut self,
-        input: &'a [u8],
-        servers: &mut Collector,
-    ) -> Result<Option<(&'a [u8], Next)>, ListError> {
-        let is_greeting = self.expected == Message::Challenge;
-        let frame =
-            element(frame(input)).map_err(|error| if is_greeting { ListError::NoGreeting } else { error })?;
-        let Some((after, body)) = frame else { return Ok(None) };
-        Ok(Some((after, self.handle_message(body, servers)?)))
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
+        match frame(input) {
+            Ok((rest, body)) => Ok((rest, self.handle_message(body, servers).unwrap_or_else(Next::Fail))),
+            Err(nom::Err::Error(_)) if self.expected == Message::Challenge => {
+                Ok((input, Next::Fail(ListError::NoGreeting)))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn handle_end(&mut self, _rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use proptest::prelude::*;
-use queryport::lists::Cod4xList;
+use queryport::lists::{Cod4xList, ListRequest};
 use queryport::{Limits, ListError, ServerList, Timing};
 
 use crate::common::twist::{cuts, flips};
@@ -15,7 +15,8 @@ const REPLY: &str = "ffffffff67657473657276657273526573706f6e7365\
 
 fn read(stream: &[u8], piece: usize, limits: Limits) -> Result<ServerList, ListError> {
     let now = Instant::now();
-    let mut session = Cod4xList::new(6).session(Timing::default(), now).with_limits(limits);
+    let mut session =
+        ListRequest::from(Cod4xList::new(6)).session(0, Timing::default(), now).unwrap().with_limits(limits);
     session.poll_transmit(now, &mut Vec::new());
     stream.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
     session.handle_end(now);

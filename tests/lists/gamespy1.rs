@@ -3,20 +3,24 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use queryport::GameKey;
-use queryport::lists::{GameSpy1List, ListError, ListFormat, ListSession};
+use queryport::lists::{GameSpy1List, ListError, ListRequest, ListSession};
 use queryport::{Limits, ServerList, Timing};
 
 const END: &[u8] = br"\final\";
 const GREETING: &[u8] = br"\basic\\secure\WFXNEA";
 
-fn session(format: ListFormat, now: Instant) -> ListSession {
+/// Whether a list is compressed.
+const PLAIN: bool = false;
+const COMPRESSED: bool = true;
+
+fn session(compressed: bool, now: Instant) -> ListSession {
     let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
-    request.format = format;
-    request.session(Timing::default(), now)
+    request.compressed = compressed;
+    ListRequest::from(request).session(0, Timing::default(), now).unwrap()
 }
 
 /// Greeting and list, each cut at every byte: the same list each time.
-fn run(format: ListFormat, greeting: &[u8], list: &[u8]) -> Result<ServerList, ListError> {
+fn run(format: bool, greeting: &[u8], list: &[u8]) -> Result<ServerList, ListError> {
     let now = Instant::now();
     let cuts = (0..greeting.len()).flat_map(|a| (0..list.len()).map(move |b| (a, b)));
     let mut results = cuts.map(|(a, b)| {
@@ -42,23 +46,23 @@ fn servers(list: &[&str]) -> Vec<SocketAddr> {
 
 #[test]
 fn plain_lists_are_read() {
-    let list = run(ListFormat::Plain, GREETING, br"\ip\192.0.2.1:7778\ip\::ffff:192.0.2.2:1\final\").unwrap();
+    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\ip\::ffff:192.0.2.2:1\final\").unwrap();
     assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.2:1"]));
     assert!(is_complete(&list));
     let greeting = br"\basic\\secure\WFXNEA\final\";
-    let list = run(ListFormat::Plain, greeting, br"\ip\192.0.2.1:7778\final\\queryid\1.1\").unwrap();
+    let list = run(PLAIN, greeting, br"\ip\192.0.2.1:7778\final\\queryid\1.1\").unwrap();
     assert!(is_complete(&list) && list.servers.len() == 1);
-    let empty = run(ListFormat::Plain, GREETING, br"\final\").unwrap();
+    let empty = run(PLAIN, GREETING, br"\final\").unwrap();
     assert!(is_complete(&empty) && empty.servers.is_empty());
 }
 
 #[test]
 fn a_cut_list_is_incomplete() {
-    let list = run(ListFormat::Plain, GREETING, br"\ip\192.0.2.1:7778\ip\192.0.2.2:77").unwrap();
+    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\ip\192.0.2.2:77").unwrap();
     assert_eq!((list.servers.len(), is_complete(&list)), (1, false), "the last address may be cut");
-    let list = run(ListFormat::Compressed, GREETING, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02").unwrap();
+    let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02").unwrap();
     assert_eq!((&list.servers, is_complete(&list)), (&servers(&["192.0.2.1:7778"]), false));
-    assert_eq!(run(ListFormat::Compressed, GREETING, b"\xc0").map(|list| is_complete(&list)), Ok(false));
+    assert_eq!(run(COMPRESSED, GREETING, b"\xc0").map(|list| is_complete(&list)), Ok(false));
 }
 
 /// 92.102.105.110:24940 is `\final`, and a server at 92.x follows.
@@ -67,31 +71,27 @@ fn a_record_may_look_like_the_end() {
     let record = |ip: [u8; 4], port: u16| [&ip[..], &port.to_be_bytes()].concat();
     let look_alike = record([92, 102, 105, 110], 24940);
     let list = [&record([192, 0, 2, 1], 7778)[..], &look_alike, &record([92, 1, 2, 3], 1), END].concat();
-    let list = run(ListFormat::Compressed, GREETING, &list).unwrap();
+    let list = run(COMPRESSED, GREETING, &list).unwrap();
     assert_eq!(list.servers, servers(&["192.0.2.1:7778", "92.102.105.110:24940", "92.1.2.3:1"]));
     assert!(is_complete(&list));
-    let list =
-        run(ListFormat::Compressed, br"\basic\\secure\WFXNEA\final\", &[&look_alike[..], END].concat());
+    let list = run(COMPRESSED, br"\basic\\secure\WFXNEA\final\", &[&look_alike[..], END].concat());
     assert_eq!(list.unwrap().servers, servers(&["92.102.105.110:24940"]));
-    assert_eq!(run(ListFormat::Compressed, GREETING, END).map(|list| is_complete(&list)), Ok(true));
+    assert_eq!(run(COMPRESSED, GREETING, END).map(|list| is_complete(&list)), Ok(true));
 }
 
 #[test]
 fn refusals_and_other_services_are_told_apart() {
-    let refused = run(ListFormat::Plain, GREETING, br"\fatal\1\error\Validation error");
+    let refused = run(PLAIN, GREETING, br"\fatal\1\error\Validation error");
     assert_eq!(refused, Err(ListError::Refused("Validation error".to_owned())));
-    let refused = run(ListFormat::Compressed, GREETING, br"\error\Invalid source gamename\final\");
+    let refused = run(COMPRESSED, GREETING, br"\error\Invalid source gamename\final\");
     assert_eq!(refused, Err(ListError::Refused("Invalid source gamename".to_owned())));
-    assert_eq!(
-        run(ListFormat::Plain, GREETING, br"\ip\nonsense\final\"),
-        Err(ListError::Malformed(GREETING.len()))
-    );
+    assert_eq!(run(PLAIN, GREETING, br"\ip\nonsense\final\"), Err(ListError::Malformed(GREETING.len())));
     let now = Instant::now();
-    let mut ssh = session(ListFormat::Plain, now);
+    let mut ssh = session(PLAIN, now);
     ssh.handle_bytes(now, b"SSH-2.0-x");
     ssh.handle_end(now);
     assert_eq!(ssh.poll_answer(), Some(Err(ListError::NoGreeting)));
-    let mut empty = session(ListFormat::Plain, now);
+    let mut empty = session(PLAIN, now);
     empty.handle_bytes(now, br"\basic\\secure\\ip\192.0.2.1:1\final\");
     assert_eq!(empty.poll_answer(), Some(Err(ListError::NoGreeting)), "a challenge of no bytes");
 }
@@ -99,7 +99,7 @@ fn refusals_and_other_services_are_told_apart() {
 #[test]
 fn an_endless_stream_is_given_up() {
     let now = Instant::now();
-    let mut session = session(ListFormat::Compressed, now);
+    let mut session = session(COMPRESSED, now);
     session.handle_bytes(now, GREETING);
     for _ in 0..4 * 1024 * 1024 / 60_000 + 1 {
         session.handle_bytes(now, &[7; 60_000]);
@@ -129,9 +129,9 @@ fn wait(session: &mut ListSession, mut now: Instant) -> (Instant, Result<ServerL
 fn silence_ends_at_the_deadline() {
     let start = Instant::now();
     let deadline = start + Timing::default().timeout();
-    let mut silent = session(ListFormat::Plain, start);
+    let mut silent = session(PLAIN, start);
     assert_eq!(wait(&mut silent, start), (deadline, Err(ListError::NoGreeting)));
-    let mut greeted = session(ListFormat::Plain, start);
+    let mut greeted = session(PLAIN, start);
     greeted.handle_bytes(start, GREETING);
     assert!(greeted.poll_timeout().unwrap() <= start, "the request waits");
     let (end, list) = wait(&mut greeted, start);
@@ -141,7 +141,7 @@ fn silence_ends_at_the_deadline() {
 #[test]
 fn a_stream_that_trickles_ends_at_the_deadline() {
     let start = Instant::now();
-    let mut session = session(ListFormat::Plain, start);
+    let mut session = session(PLAIN, start);
     session.handle_bytes(start, GREETING);
     session.poll_transmit(start, &mut Vec::new());
     let mut now = start;
@@ -157,7 +157,7 @@ fn a_list_that_looks_ended_settles() {
     let start = Instant::now();
     let settle = Duration::from_millis(500);
     let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
-    for (format, list) in [(ListFormat::Plain, END), (ListFormat::Compressed, &record[..])] {
+    for (format, list) in [(PLAIN, END), (COMPRESSED, &record[..])] {
         let mut session = session(format, start);
         session.handle_bytes(start, GREETING);
         session.poll_transmit(start, &mut Vec::new());
@@ -172,7 +172,7 @@ fn a_list_that_looks_ended_settles() {
 #[test]
 fn an_end_mark_before_the_request_belongs_to_the_greeting() {
     let start = Instant::now();
-    let mut session = session(ListFormat::Plain, start);
+    let mut session = session(PLAIN, start);
     session.handle_bytes(start, GREETING);
     session.handle_bytes(start, END);
     session.poll_transmit(start, &mut Vec::new());
@@ -188,7 +188,7 @@ fn servers_are_listed_once_and_up_to_the_limit() {
     let start = Instant::now();
     let list = br"\ip\192.0.2.1:1\ip\192.0.2.1:1\ip\192.0.2.2:1\ip\192.0.2.3:1\final\";
     let run = |limits: Limits| {
-        let mut session = session(ListFormat::Plain, start).with_limits(limits);
+        let mut session = session(PLAIN, start).with_limits(limits);
         session.handle_bytes(start, GREETING);
         session.poll_transmit(start, &mut Vec::new());
         session.handle_bytes(start, list);

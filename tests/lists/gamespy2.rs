@@ -3,7 +3,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use queryport::lists::{GameSpy2List, ListSession, ListedServer, ServerList};
+use queryport::lists::{GameSpy2List, ListRequest, ListSession, ListedServer, ServerList};
 use queryport::{EncodeError, Limits, ListError, Timing};
 
 use crate::common::list_servers::gamespy4::{Plain, Request};
@@ -18,7 +18,10 @@ fn request() -> GameSpy2List {
 /// A session that has sent its request, and the request as a list server reads it.
 fn asked(request: GameSpy2List, limits: Limits) -> (ListSession, Request) {
     let now = Instant::now();
-    let mut session = request.session(0x1234_5678_9ABC_DEF0, Timing::default(), now).with_limits(limits);
+    let mut session = ListRequest::from(request)
+        .session(0x1234_5678_9ABC_DEF0, Timing::default(), now)
+        .unwrap()
+        .with_limits(limits);
     let mut out = Vec::new();
     assert!(session.poll_timeout().unwrap() <= now, "the request waits");
     assert_eq!(session.poll_transmit(now, &mut out), Some(out.len()));
@@ -227,7 +230,7 @@ fn requests_that_cannot_be_written_are_refused() {
     let error = |change: fn(&mut GameSpy2List)| {
         let mut request = request();
         change(&mut request);
-        let mut session = request.session(7, Timing::default(), Instant::now());
+        let mut session = ListRequest::from(request).session(7, Timing::default(), Instant::now()).unwrap();
         assert_eq!(session.poll_transmit(Instant::now(), &mut Vec::new()), None);
         session.poll_answer().unwrap().unwrap_err()
     };
@@ -245,7 +248,7 @@ fn requests_that_cannot_be_written_are_refused() {
 #[test]
 fn silence_ends_at_the_deadline() {
     let start = Instant::now();
-    let mut session = request().session(7, Timing::default(), start);
+    let mut session = ListRequest::from(request()).session(7, Timing::default(), start).unwrap();
     session.poll_transmit(start, &mut Vec::new());
     let deadline = start + Timing::default().timeout();
     assert_eq!(session.poll_timeout(), Some(deadline));
@@ -277,7 +280,8 @@ proptest! {
     fn challenges_follow_the_rule_of_the_sdk(nonce in any::<u64>()) {
         let mut out = Vec::new();
         let now = Instant::now();
-        request().session(nonce, Timing::default(), now).poll_transmit(now, &mut out);
+        let mut session = ListRequest::from(request()).session(nonce, Timing::default(), now).unwrap();
+        session.poll_transmit(now, &mut out);
         let challenge = Request::parse(&out).challenge;
         prop_assert!(challenge.iter().all(|byte| (33..127).contains(byte)), "{:?}", challenge);
         prop_assert!(follows_the_rule(&challenge), "{:?}", challenge);

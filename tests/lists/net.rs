@@ -2,7 +2,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use queryport::lists::{Comparison, Condition, GameSpy2List, Ut2004List};
+use queryport::lists::{Comparison, GameSpy2List, Ut2004List};
 use queryport::{Client, Error, ErrorKind, ListError, Timing};
 use tokio::io::AsyncReadExt;
 
@@ -18,8 +18,8 @@ fn client() -> Client {
 async fn the_lists_of_ut2004_and_ut2003_are_read() {
     let servers =
         || (1..=40).map(|number| Listed { players: number, ..Listed::new(number, b"Srv") }).collect();
-    for mut request in [Ut2004List::ut2004(), Ut2004List::ut2003()] {
-        request.conditions = vec![Condition::new("currentplayers", Comparison::Less, "31")];
+    for request in [Ut2004List::ut2004(), Ut2004List::ut2003()] {
+        let request = request.with_condition("currentplayers", Comparison::Less, "31");
         let master = tcp::ut2004(servers()).await;
         let list = client().list(&master.to_string(), request).await.unwrap();
         assert!(list.completeness.is_complete());

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use queryport::lists::{Comparison, Condition, ListSession, ListedServer, ServerList, Ut2004List};
+use queryport::lists::{Comparison, ListRequest, ListSession, ListedServer, ServerList, Ut2004List};
 use queryport::{EncodeError, Limits, ListError, Timing};
 
 use crate::common::list_servers::ut2004::{CHALLENGE, ListServer, Listed, frame, text};
@@ -38,11 +38,11 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
 fn ut2004_request() -> Ut2004List {
     let mut request = Ut2004List::ut2004();
     request.cd_key = "AAAAA-BBBBB-CCCCC-DDDDD".to_owned();
-    request.conditions = vec![
-        Condition::new("gametype", Comparison::Equal, "xDeathMatch"),
-        Condition::new("currentplayers", Comparison::Greater, "0"),
-    ];
-    request
+    request.with_condition("gametype", Comparison::Equal, "xDeathMatch").with_condition(
+        "currentplayers",
+        Comparison::Greater,
+        "0",
+    )
 }
 
 fn ut2003_request() -> Ut2004List {
@@ -52,7 +52,7 @@ fn ut2003_request() -> Ut2004List {
 }
 
 fn session(request: Ut2004List) -> ListSession {
-    request.session(Timing::default(), Instant::now())
+    ListRequest::from(request).session(0, Timing::default(), Instant::now()).unwrap()
 }
 
 /// Plays a conversation, the server's messages in pieces of this length, and compares what the client sends.
@@ -247,7 +247,8 @@ fn silence_ends_at_the_deadline() {
     for (greeting, expected) in
         [(vec![], ListError::NoGreeting), (frame(&text(CHALLENGE)), ListError::NoReply)]
     {
-        let mut session = Ut2004List::ut2004().session(Timing::default(), start);
+        let mut session =
+            ListRequest::from(Ut2004List::ut2004()).session(0, Timing::default(), start).unwrap();
         session.handle_bytes(start, &greeting);
         session.poll_transmit(start, &mut Vec::new());
         assert_eq!(session.poll_timeout(), Some(deadline));
@@ -268,12 +269,12 @@ fn requests_that_cannot_be_written_are_refused() {
         session.handle_bytes(now, &frame(&text(b"APPROVED")));
         session.poll_answer().unwrap().unwrap_err()
     };
-    let long = Condition::new("x".repeat(256), Comparison::Equal, "");
+    let long = condition("x".repeat(256), Comparison::Equal, "");
     let too_long = EncodeError::TooLong { field: "key of a condition", limit: 255 };
     assert_eq!(error(vec![long]), ListError::Request(too_long));
-    let many = vec![Condition::new("a", Comparison::Equal, "b"); 64];
+    let many = vec![condition("a", Comparison::Equal, "b"); 64];
     assert!(matches!(error(many), ListError::Request(EncodeError::TooLong { limit: 63, .. })));
-    let nul = Condition::new("a", Comparison::Equal, "\0");
+    let nul = condition("a", Comparison::Equal, "\0");
     assert!(matches!(error(vec![nul]), ListError::Request(EncodeError::Forbidden { byte: 0, .. })));
 }
 
@@ -281,7 +282,7 @@ fn requests_that_cannot_be_written_are_refused() {
 #[test]
 fn conditions_in_other_scripts_are_utf_16() {
     let (mut session, now) =
-        (session(request(vec![Condition::new("Gefäß", Comparison::Equal, "Жx")])), Instant::now());
+        (session(request(vec![condition("Gefäß", Comparison::Equal, "Жx")])), Instant::now());
     session.handle_bytes(now, &frame(&text(CHALLENGE)));
     session.poll_transmit(now, &mut Vec::new());
     session.handle_bytes(now, &frame(&text(b"APPROVED")));
@@ -291,10 +292,16 @@ fn conditions_in_other_scripts_are_utf_16() {
     assert!(out.ends_with(&[key, value, &[0]].concat()), "{}", out.escape_ascii());
 }
 
+/// A key, a comparison and a value.
+type Condition = (String, Comparison, String);
+
+fn condition(key: impl Into<String>, comparison: Comparison, value: &str) -> Condition {
+    (key.into(), comparison, value.to_owned())
+}
+
 fn request(conditions: Vec<Condition>) -> Ut2004List {
-    let mut request = Ut2004List::ut2003();
-    request.conditions = conditions;
-    request
+    let with = |request: Ut2004List, (key, comparison, value)| request.with_condition(key, comparison, value);
+    conditions.into_iter().fold(Ut2004List::ut2003(), with)
 }
 
 /// The session against a list server, in memory.
@@ -323,8 +330,7 @@ fn every_comparison_means_to_a_server_what_it_says() {
         (Comparison::Greater, vec!["3", "4"]),
         (Comparison::GreaterOrEqual, vec!["2", "3", "4"]),
     ] {
-        let list =
-            converse(request(vec![Condition::new("currentplayers", comparison, "2")]), entries.clone(), 9);
+        let list = converse(request(vec![condition("currentplayers", comparison, "2")]), entries.clone(), 9);
         let players: Vec<_> =
             list.entries.iter().filter_map(|entry| field(entry, "CurrentPlayers")).collect();
         assert_eq!(players, expected, "{comparison:?}");

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use queryport::GameKey;
 use queryport::gamespy1::{Command, StatusQuery};
-use queryport::lists::{GameSpy1List, ListError, ListFormat};
+use queryport::lists::{GameSpy1List, ListError};
 use queryport::{Client, Error, ErrorKind, Player, Protocol, QueryOptions, ServerStatus, Service, Timing};
 use tokio::net::TcpListener;
 
@@ -50,11 +50,10 @@ async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
     for close in [true, false] {
         let plain = br"\ip\192.0.2.1:7778\ip\192.0.2.2:7788\final\".to_vec();
         let records = [&[192, 0, 2, 1, 0x1E, 0x62][..], &[192, 0, 2, 2, 0x1E, 0x6C], br"\final\"].concat();
-        for (format, word, list) in [(ListFormat::Plain, "", plain), (ListFormat::Compressed, "cmp", records)]
-        {
+        for (format, word, list) in [(false, "", plain), (true, "cmp", records)] {
             let address = master(word, list, close).await;
             let mut request = request();
-            request.format = format;
+            request.compressed = format;
             let list = client().list(&address.to_string(), request).await.unwrap();
             let servers: Vec<String> = list.servers.iter().map(ToString::to_string).collect();
             assert_eq!(servers, ["192.0.2.1:7778", "192.0.2.2:7788"]);
