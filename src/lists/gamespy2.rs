@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::streaming::{tag, take};
-use nom::combinator::{cond, map_opt, value as constant};
+use nom::combinator::{cond, map_opt, value as constant, verify};
 use nom::error::{Error, ErrorKind};
 use nom::number::streaming::{be_u16, be_u32, u8 as byte};
 use nom::{Err, IResult, Needed, Parser};
@@ -21,6 +21,9 @@ use crate::session::Timing;
 
 /// Most bytes of a name or value, with its NUL. Replies of GameSpy v4 are at most this long.
 const MAX_TEXT: usize = 4096;
+/// Types of fields; 0 is a text.
+const BYTE: u8 = 1;
+const NUMBER: u8 = 2;
 /// Bits of a server that say which parts follow.
 const HAS_PORT: u8 = 0x10;
 const HAS_PRIVATE_ADDRESS: u8 = 0x02;
@@ -119,15 +122,11 @@ impl GameSpy2List {
         // The length is written last; the type of a list is 0, its versions are 1 and 3.
         let mut out = vec![0, 0, 0, 1, 3];
         out.put_u32_le(self.version);
-        let put_text = |text: &str, out: &mut Vec<u8>| {
-            out.put_slice(text.as_bytes());
-            out.put_u8(0);
-        };
-        put_text(game, &mut out);
-        put_text(login, &mut out);
-        out.put_slice(challenge);
-        put_text(filter, &mut out);
-        put_text(&fields, &mut out);
+        for text in [game.as_bytes(), b"\0", login.as_bytes(), b"\0", challenge, filter.as_bytes(), b"\0"] {
+            out.put_slice(text);
+        }
+        out.put_slice(fields.as_bytes());
+        out.put_u8(0);
         out.put_u32(FIELDS_FOR_ALL | self.maximum.map_or(0, |_| LIMIT_RESULT_COUNT));
         if let Some(maximum) = self.maximum {
             out.put_u32_le(maximum);
@@ -173,7 +172,7 @@ struct Reply {
     /// The query port of servers that are listed without one.
     default_port: u16,
     /// The types and names of the fields, and the popular values.
-    fields: Vec<(Type, Vec<u8>)>,
+    fields: Vec<(u8, Vec<u8>)>,
     popular: Vec<Vec<u8>>,
     /// The server whose values and pairs come.
     server: Option<ListedServer>,
@@ -193,13 +192,6 @@ enum Part {
     /// The value of the field with this index.
     Value(usize),
     Pair,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Type {
-    Text,
-    Byte,
-    Short,
 }
 
 impl Form for Reply {
@@ -245,7 +237,7 @@ impl Reply {
             Part::FieldCount => byte.map(Part::Fields).parse(input)?,
             Part::Fields(0) => byte.map(Part::Popular).parse(input)?,
             Part::Fields(left) => {
-                let (rest, (kind, name)) = (kind, text).parse(input)?;
+                let (rest, (kind, name)) = (verify(byte, |kind| *kind <= NUMBER), text).parse(input)?;
                 self.fields.push((kind, name.to_vec()));
                 (rest, Part::Fields(left.saturating_sub(1)))
             }
@@ -336,16 +328,12 @@ fn server(input: &[u8], default_port: u16) -> IResult<&[u8], Option<ListedServer
 }
 
 /// `value = %xFF text / index / OCTET / 2OCTET`, as the field's type says. Numbers become decimal texts.
-fn value<'a: 'p, 'p>(
-    input: &'a [u8],
-    kind: Type,
-    popular: &'p [Vec<u8>],
-) -> IResult<&'a [u8], Cow<'p, [u8]>> {
+fn value<'a: 'p, 'p>(input: &'a [u8], kind: u8, popular: &'p [Vec<u8>]) -> IResult<&'a [u8], Cow<'p, [u8]>> {
     let number = |number: u16| Cow::Owned(number.to_string().into_bytes());
     match kind {
-        Type::Byte => byte.map(|byte| number(byte.into())).parse(input),
-        Type::Short => be_u16.map(number).parse(input),
-        Type::Text => match byte(input)? {
+        BYTE => byte.map(|byte| number(byte.into())).parse(input),
+        NUMBER => be_u16.map(number).parse(input),
+        _ => match byte(input)? {
             (rest, 0xFF) => text.map(Cow::Borrowed).parse(rest),
             _ => {
                 map_opt(byte, |index| popular.get(usize::from(index)).map(|value| Cow::Borrowed(&value[..])))
@@ -353,16 +341,6 @@ fn value<'a: 'p, 'p>(
             }
         },
     }
-}
-
-fn kind(input: &[u8]) -> IResult<&[u8], Type> {
-    let kind = |byte| match byte {
-        0 => Some(Type::Text),
-        1 => Some(Type::Byte),
-        2 => Some(Type::Short),
-        _ => None,
-    };
-    map_opt(byte, kind).parse(input)
 }
 
 /// `text = *4095OCTET %x00`

@@ -193,11 +193,9 @@ impl fmt::Display for ListCompleteness {
             Self::Passes { count, once: 0 } => {
                 write!(f, "settled after {count} passes, each address came at least twice")
             }
-            Self::Passes { count, once: 1 } => {
-                write!(f, "not settled after {count} passes, 1 address came only once")
-            }
             Self::Passes { count, once } => {
-                write!(f, "not settled after {count} passes, {once} addresses came only once")
+                let addresses = if *once == 1 { "address" } else { "addresses" };
+                write!(f, "not settled after {count} passes, {once} {addresses} came only once")
             }
         }
     }

@@ -14,7 +14,7 @@ use nom::{IResult, Parser};
 use super::server_list::{Collector, ListedServer};
 use super::session::{Form, ListSession, Next, check};
 use crate::error::{EncodeError, ListError};
-use crate::model::Rules;
+use crate::model::{Charset, Rules};
 use crate::session::Timing;
 use crate::ut2004::wire::strings::{FString, put_index, string};
 
@@ -113,9 +113,10 @@ impl Ut2004List {
             key => format!("{:x}", md5::compute([key, challenge].concat())),
         };
         message(|out| {
-            FString::narrow(hash(b"").as_bytes()).encode(out)?;
-            FString::narrow(hash(challenge).as_bytes()).encode(out)?;
-            FString::narrow(if self.is_ut2004() { b"UT2K4CLIENT" } else { b"CLIENT" }).encode(out)?;
+            let program = if self.is_ut2004() { "UT2K4CLIENT" } else { "CLIENT" };
+            for text in [&hash(b""), &hash(challenge), program] {
+                FString::narrow(text.as_bytes()).encode(out)?;
+            }
             out.put_u32_le(self.version);
             // The operating system, the language and the hardware are those of pyut2serverlist, which list servers accept.
             out.put_u8(5);
@@ -164,13 +165,10 @@ fn message(write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>) -> Resul
 /// A text as 8-bit units where they hold it, else in 16-bit units, which OpenSpy does not read.
 fn put_text(field: &'static str, text: &str, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     check(field, text.as_bytes(), MAX_CONDITION, |byte| byte != 0)?;
-    let narrow: Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();
-    match narrow {
-        Ok(narrow) => FString::narrow(&narrow).encode(out),
-        Err(_) => {
-            let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-            FString::wide(&wide).encode(out)
-        }
+    let is_wide = text.chars().any(|c| u8::try_from(c).is_err());
+    match is_wide {
+        true => FString::wide(&Charset::Utf16Le.encode(text)).encode(out),
+        false => FString::narrow(&Charset::Latin1.encode(text)).encode(out),
     }
 }
 
@@ -273,17 +271,16 @@ fn entry(body: &[u8], is_ut2004: bool) -> IResult<&[u8], ListedServer> {
     };
     let mut fields = Rules::default();
     let (players, max_players) = (players.to_string(), max_players.to_string());
-    for (name, value) in [
+    let texts = [
         ("ServerName", Some(name)),
         ("MapName", Some(map)),
         ("GameType", Some(game_type)),
         ("CurrentPlayers", Some(FString::narrow(players.as_bytes()))),
         ("MaxPlayers", Some(FString::narrow(max_players.as_bytes()))),
         ("SkillLevel", skill.flatten()),
-    ] {
-        if let Some(value) = value {
-            fields.push_texts(FString::narrow(name.as_bytes()).text(), value.text());
-        }
+    ];
+    for (name, value) in texts.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        fields.push_texts(FString::narrow(name.as_bytes()).text(), value.text());
     }
     let server = SocketAddr::from((Ipv4Addr::from_bits(address), query_port));
     Ok((rest, ListedServer { game_port: Some(game_port), flags, ..ListedServer::new(server, fields) }))

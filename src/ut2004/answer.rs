@@ -82,8 +82,9 @@ impl Datagrams {
 }
 
 impl Answer {
-    pub(super) fn new(lists: Lists, detail: Detail, limits: Limits) -> Self {
-        let is_cut = |info: &Bytes| Response::parse(info, &limits).is_ok_and(|response| response.is_cut());
+    pub(super) fn new(lists: Lists, detail: Detail) -> Self {
+        let is_cut =
+            |info: &Bytes| Response::parse(info, &lists.limits).is_ok_and(|response| response.is_cut());
         let missing = if detail == Detail::Short { Missing::NOTHING } else { lists.missing() };
         let missing = Missing { info: lists.info.as_ref().is_none_or(is_cut), ..missing };
         Self {
@@ -91,7 +92,7 @@ impl Answer {
             rules: Datagrams::new(lists.rules),
             players: Datagrams::new(lists.players),
             missing,
-            limits,
+            limits: lists.limits,
         }
     }
 
@@ -109,17 +110,17 @@ impl Answer {
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
-        let mut lists = Lists::default();
+        let mut lists = Lists { limits: *limits, ..Lists::default() };
         lists.start_request(Command::RulesAndPlayers);
         lists.awaits_info = true;
         let mut result = Err(ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0));
         for datagram in datagrams {
-            let taken = lists.take(&datagram, false, limits);
+            let taken = lists.take(&datagram, false);
             result = if result.is_ok() { result } else { taken };
         }
         result?;
         lists.end_only_reading();
-        Ok(Self::new(lists, Detail::Full, *limits))
+        Ok(Self::new(lists, Detail::Full))
     }
 
     /// The info record.

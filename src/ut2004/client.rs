@@ -51,7 +51,11 @@ impl StatusQuery {
     /// its request.
     #[must_use]
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        Self { options: *options, is_separate: false, lists: Lists::default() }
+        Self {
+            options: *options,
+            is_separate: false,
+            lists: Lists { limits: options.limits, ..Lists::default() },
+        }
     }
 
     /// What the next request asks for; `None` when nothing is open.
@@ -77,7 +81,7 @@ impl StatusQuery {
 
     fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
         let (readings, awaited_info) = (self.options.readings, self.lists.awaits_info);
-        if let Err(error) = self.lists.take(datagram, is_early, &self.options.limits) {
+        if let Err(error) = self.lists.take(datagram, is_early) {
             return Verdict::Rejected(error);
         }
         match () {
@@ -95,7 +99,7 @@ impl StatusQuery {
     }
 
     fn take_answer(&mut self) -> Answer {
-        Answer::new(std::mem::take(&mut self.lists), self.options.detail, self.options.limits)
+        Answer::new(std::mem::take(&mut self.lists), self.options.detail)
     }
 }
 
