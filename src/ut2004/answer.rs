@@ -115,8 +115,14 @@ impl Answer {
         lists.awaits_info = true;
         let mut result = Err(ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0));
         for datagram in datagrams {
-            let taken = lists.take(&datagram, false);
-            result = if result.is_ok() { result } else { taken };
+            result = match lists.take(&datagram, false) {
+                _ if result.is_ok() => result,
+                // A reply to another request.
+                Err(error) if matches!(error.kind, ParseErrorKind::Unexpected(_)) => {
+                    Response::parse(&datagram, limits).map(drop)
+                }
+                taken => taken,
+            };
         }
         result?;
         lists.end_only_reading();
