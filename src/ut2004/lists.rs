@@ -12,7 +12,8 @@
 //! - Where readings agree on more or fewer players than the info counts, the info is requested again: the count must be the
 //!   same as before, or that of the list. A list that never agrees is left incomplete after eight readings.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bytes::Bytes;
 
@@ -112,8 +113,7 @@ impl Lists {
                 return Err(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
             }
         };
-        let section = Section { bytes: datagram.to_vec(), entries, readings: 0 };
-        list.add(section, is_late || response.is_cut());
+        list.add(Section::new(datagram, entries), is_late || response.is_cut());
         let sum = |of: fn(&Section) -> usize| list.sections.iter().map(of).fold(0, usize::saturating_add);
         let bounds = [
             (list.sections.len(), limits.max_fragments(), "datagrams"),
@@ -212,26 +212,32 @@ impl List {
         if self.sections.len() < 2 {
             return;
         }
-        let mut latest = BTreeMap::new();
-        self.latest().for_each(|section| latest.extend(section.marks().map(|mark| (mark, section))));
-        let clashes = |section: &Section| {
-            section.marks().any(|mark| {
-                let other = latest.get(&mark).filter(|other| !std::ptr::eq(**other, section));
-                // A list can have a rule twice: one reading brought both.
-                let is_rule = mark.is_some_and(|entry| entry.number.is_none());
-                other.is_some_and(|other| !is_rule || other.readings & section.readings == 0)
-            })
-        };
-        let mut clashes = self.sections.iter().map(clashes).collect::<Vec<_>>().into_iter();
-        self.sections.retain(|section| {
-            let (clashes, is_latest) = (clashes.next() == Some(true), section.readings & self.reading != 0);
-            self.outdated |= match (clashes, is_latest) {
-                (true, true) => self.reading,
-                (true, false) => self.reading.saturating_sub(1),
-                (false, _) => 0,
-            };
-            is_latest || !clashes
-        });
+        let mut marks = Vec::with_capacity(self.entries().saturating_add(2));
+        for (at, section) in self.sections.iter().enumerate() {
+            marks.extend(section.marks().map(|mark| (mark, at)));
+        }
+        marks.sort_unstable();
+        marks.dedup();
+        let is_latest = |section: &Section| section.readings & self.reading != 0;
+        let (mut outdated, mut older) = (0, BTreeSet::new());
+        for same in marks.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            let sections = || same.iter().filter_map(|(_, at)| Some((*at, self.sections.get(*at)?)));
+            let Some((first, latest)) = sections().find(|(_, section)| is_latest(section)) else { continue };
+            // A list can have a rule twice: one reading brought both.
+            let is_rule = matches!(same, [(Some(Entry { number: None, .. }), _), ..]);
+            let clashes = |section: &Section| !is_rule || section.readings & latest.readings == 0;
+            for (at, section) in sections().filter(|(at, section)| *at != first && clashes(section)) {
+                if is_latest(section) {
+                    outdated |= self.reading;
+                } else {
+                    outdated |= self.reading.saturating_sub(1);
+                    older.insert(at);
+                }
+            }
+        }
+        self.outdated |= outdated;
+        let mut at = 0..;
+        self.sections.retain(|_| at.next().is_none_or(|at| !older.contains(&at)));
     }
 
     /// Players as the server counts them now. Another count than before, and than that of the list, shows that the list has
@@ -325,6 +331,8 @@ pub(super) struct Section {
     pub(super) entries: usize,
     /// One bit for each reading that brought it whole and in time.
     readings: u32,
+    /// A hash of the first entry (of a rule: its key), compared before the entries themselves.
+    first: u64,
 }
 
 /// A player's number, and the name where that is 0; or the key and the value of a rule.
@@ -336,6 +344,14 @@ struct Entry<'a> {
 }
 
 impl Section {
+    fn new(datagram: &[u8], entries: usize) -> Self {
+        let mut section = Self { bytes: datagram.to_vec(), entries, readings: 0, first: 0 };
+        let mut hasher = DefaultHasher::new();
+        section.iter().next().map(|entry| (entry.number, entry.key)).hash(&mut hasher);
+        section.first = hasher.finish();
+        section
+    }
+
     /// Whether it is the last of its list.
     pub(super) fn is_end(&self) -> bool {
         self.bytes.len() <= FLUSH_LENGTH
@@ -370,8 +386,10 @@ impl Section {
     /// the same keys. Many rules are mutators: of a datagram that is not the last, more than half are equal.
     fn is_version_of(&self, other: &Self) -> bool {
         let pairs = || self.iter().zip(other.iter());
-        (self.entries, self.is_end()) == (other.entries, other.is_end())
-            && pairs().all(|(a, b)| (a.number, a.key) == (b.number, b.key))
-            && (self.is_end() || pairs().filter(|(a, b)| a == b).count() > self.entries / 2)
+        let shape = |section: &Self| (section.first, section.entries, section.is_end());
+        self.bytes == other.bytes
+            || shape(self) == shape(other)
+                && pairs().all(|(a, b)| (a.number, a.key) == (b.number, b.key))
+                && (self.is_end() || pairs().filter(|(a, b)| a == b).count() > self.entries / 2)
     }
 }

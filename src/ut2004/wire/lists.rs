@@ -3,8 +3,8 @@
 use std::fmt;
 
 use bytes::BufMut;
+use nom::IResult;
 use nom::error::{Error, ErrorKind};
-use nom::{IResult, Parser};
 
 use super::strings::{FString, string};
 use crate::error::EncodeError;
@@ -211,13 +211,19 @@ pub(super) fn int(input: &[u8]) -> IResult<&[u8], i32> {
 /// `rule = string string`: key and value.
 #[inline]
 pub(super) fn rule(input: &[u8]) -> IResult<&[u8], (FString<'_>, FString<'_>)> {
-    (string, string).parse(input)
+    let (rest, key) = string(input)?;
+    let (rest, value) = string(rest)?;
+    Ok((rest, (key, value)))
 }
 
 /// `player = int string int int int`
 #[inline]
 pub(super) fn player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
-    let (rest, (player_num, name, ping, score, stats_id)) = (int, string, int, int, int).parse(input)?;
+    let (rest, player_num) = int(input)?;
+    let (rest, name) = string(rest)?;
+    let (rest, ping) = int(rest)?;
+    let (rest, score) = int(rest)?;
+    let (rest, stats_id) = int(rest)?;
     Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id: stats_id.cast_unsigned() }))
 }
 

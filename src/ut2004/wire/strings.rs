@@ -14,7 +14,6 @@ use std::fmt;
 
 use bytes::BufMut;
 use nom::error::{Error, ErrorKind};
-use nom::number::complete::u8 as byte;
 use nom::{Err, IResult};
 
 use crate::error::EncodeError;
@@ -129,17 +128,23 @@ impl fmt::Debug for FString<'_> {
 pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
     let (rest, length) = index(input)?;
     let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
-    let (bytes, nul): (_, &[u8]) =
-        if length < 0 { (units.saturating_mul(2), &[0, 0]) } else { (units, &[0]) };
+    let bytes = if length < 0 { units.saturating_mul(2) } else { units };
     let Some((data, rest)) = rest.split_at_checked(bytes) else { return Err(short(input)) };
-    let raw = data.strip_suffix(nul).unwrap_or(data);
+    let raw = match data {
+        [raw @ .., 0, 0] if length < 0 => raw,
+        [raw @ .., 0] if length >= 0 => raw,
+        _ => data,
+    };
     Ok((rest, FString { raw, wide: length < 0 && !raw.is_empty() }))
 }
 
 /// `index = OCTET *4OCTET`, see the module. One of more than 31 bits is an error.
 #[inline]
 pub(super) fn index(input: &[u8]) -> IResult<&[u8], i32> {
-    let (mut rest, first) = byte(input)?;
+    let Some((&first, mut rest)) = input.split_first() else { return Err(short(input)) };
+    if first & 0xC0 == 0 {
+        return Ok((rest, i32::from(first)));
+    }
     let (mut magnitude, mut more) = (u32::from(first & 0x3F), first & 0x40 != 0);
     for shift in [6_u32, 13, 20, 27] {
         if !more {
