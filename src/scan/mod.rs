@@ -13,7 +13,6 @@ mod scanner;
 mod slots;
 #[cfg(test)]
 mod tests;
-mod timer_queue;
 
 pub use result::{NotAsked, ScanError, ScanStats, Scanned};
 pub use scanner::Scanner;

@@ -1,4 +1,4 @@
-//! What the answers of a scan say about the servers that have not answered yet: how long to wait, how many datagrams.
+//! How long to wait for servers that have not answered yet, by the round trips of the others.
 
 use std::time::Duration;
 
@@ -9,45 +9,9 @@ const TIMES: u32 = 4;
 /// Four steps to each doubling, from four microseconds to an hour.
 const STEPS: usize = 4 * 30;
 
-/// Estimates from the answers so far: datagrams per request, and the longest wait worth its time.
-#[derive(Debug)]
-pub(super) struct RttEstimator {
-    answers: u64,
-    /// The most datagrams that one request brought, over all answers.
-    most_datagrams: u64,
-    waits: Option<Waits>,
-}
-
-impl RttEstimator {
-    /// `least`: the least wait, where waits are to be estimated at all.
-    pub(super) fn new(least: Option<Duration>) -> Self {
-        Self { answers: 0, most_datagrams: 0, waits: least.map(Waits::new) }
-    }
-
-    /// Records an answer: its round trip where it is known, and the most datagrams that one of its requests brought.
-    /// Returns the wait for the others when it has changed.
-    pub(super) fn record(&mut self, rtt: Option<Duration>, most_datagrams: u32) -> Option<Duration> {
-        self.answers = self.answers.saturating_add(1);
-        self.most_datagrams = self.most_datagrams.saturating_add(most_datagrams.into());
-        self.waits.as_mut()?.record(rtt?)
-    }
-
-    /// The longest wait for a reply; `None` until enough is known, and where waits are not estimated.
-    pub(super) fn wait(&self) -> Option<Duration> {
-        self.waits.as_ref()?.wait
-    }
-
-    /// How many datagrams one answered request brings at most, on the average of the answers; `None` until there are
-    /// enough of them.
-    pub(super) fn datagrams_per_request(&self) -> Option<u32> {
-        let answers = Some(self.answers).filter(|&answers| answers >= ENOUGH)?;
-        u32::try_from(self.most_datagrams.div_ceil(answers)).ok()
-    }
-}
-
 /// Round trips of the answers so far, by their magnitude.
 #[derive(Debug)]
-struct Waits {
+pub(super) struct RttEstimator {
     least: Duration,
     counts: [u32; STEPS],
     samples: u64,
@@ -56,13 +20,19 @@ struct Waits {
     wait: Option<Duration>,
 }
 
-impl Waits {
-    const fn new(least: Duration) -> Self {
+impl RttEstimator {
+    /// `least`: the least wait.
+    pub(super) const fn new(least: Duration) -> Self {
         Self { least, counts: [0; STEPS], samples: 0, due: ENOUGH, wait: None }
     }
 
-    /// Records a round trip; the wait when it has changed.
-    fn record(&mut self, rtt: Duration) -> Option<Duration> {
+    /// The longest wait for a reply; `None` until enough is known.
+    pub(super) const fn wait(&self) -> Option<Duration> {
+        self.wait
+    }
+
+    /// Records a round trip; returns the wait for the others when it has changed.
+    pub(super) fn record(&mut self, rtt: Duration) -> Option<Duration> {
         self.samples = self.samples.saturating_add(1);
         let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
         if let Some(count) = self.counts.get_mut(step(micros)) {
@@ -118,39 +88,25 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_per_request_need_enough_answers() {
-        let mut estimator = RttEstimator::new(None);
-        for answer in 0..ENOUGH {
-            assert_eq!(estimator.datagrams_per_request(), None);
-            assert_eq!(estimator.record(Some(Duration::ZERO), 2 + u32::from(answer % 2 == 1)), None);
-        }
-        assert_eq!(estimator.datagrams_per_request(), Some(3), "2.5, rounded up");
-        assert_eq!(estimator.wait(), None);
-    }
-
-    #[test]
     fn the_wait_follows_the_slow_and_ignores_single_stragglers() {
-        let mut waits = RttEstimator::new(Some(Duration::from_millis(100)));
+        let mut waits = RttEstimator::new(Duration::from_millis(100));
         let ms = Duration::from_millis;
         for _ in 1..ENOUGH {
-            assert_eq!(waits.record(Some(ms(40)), 1), None);
+            assert_eq!(waits.record(ms(40)), None);
         }
-        let first = waits.record(Some(ms(40)), 1).expect("enough is known");
+        let first = waits.record(ms(40)).expect("enough is known");
         assert!((ms(160)..ms(200)).contains(&first), "{first:?}");
         // One straggler in five thousand says nothing of the others; one in a hundred does.
         for number in 0..5000 {
-            waits.record(Some(if number == 100 { ms(3000) } else { ms(40) }), 1);
+            waits.record(if number == 100 { ms(3000) } else { ms(40) });
         }
         assert_eq!(waits.wait(), Some(first));
         for number in 0..5000 {
-            waits.record(Some(if number % 100 == 0 { ms(300) } else { ms(40) }), 1);
+            waits.record(if number % 100 == 0 { ms(300) } else { ms(40) });
         }
         let later = waits.wait().expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
-        let mut near = RttEstimator::new(Some(Duration::from_millis(100)));
-        assert_eq!(
-            (0..ENOUGH).find_map(|_| near.record(Some(Duration::ZERO), 1)),
-            Some(Duration::from_millis(100))
-        );
+        let mut near = RttEstimator::new(Duration::from_millis(100));
+        assert_eq!((0..ENOUGH).find_map(|_| near.record(Duration::ZERO)), Some(Duration::from_millis(100)));
     }
 }

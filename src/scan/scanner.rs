@@ -3,18 +3,17 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::admission::{Admission, RateControl};
+use super::admission::Admission;
 use super::host_limiter::{HostLimiter, Target};
 use super::options::ScanOptions;
 use super::result::{NotAsked, ScanError, ScanStats, Scanned};
 use super::rtt_estimator::RttEstimator;
-use super::slots::{Known, Slot, Slots};
-use super::timer_queue::TimerQueue;
+use super::slots::{Known, Slot, Slots, Timers};
 use crate::address::{canonical, is_unicast};
 use crate::bucket::{LeakyBucket, Rate};
-use crate::session::{Conversation, Handled, Machine, Outcome, Session, Timing, Transmit};
+use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address space, with the
 /// same five verbs.
@@ -27,9 +26,8 @@ use crate::session::{Conversation, Handled, Machine, Outcome, Session, Timing, T
 /// A scan takes one timeout, whatever share of its list is silent, as long as the list fits
 /// [`ScanOptions::window`]. Three things hold a request back:
 ///
-/// - The receive buffer ([`Self::set_receive_buffer`]). A request reserves space for the datagrams it brings, as many as
-///   answers turn out to have and in the share of requests that is answered. The reservation ends with the answer, and
-///   without one after a few milliseconds: a server that has said nothing by then brings no burst.
+/// - The receive buffer ([`Self::set_receive_buffer`]). A request holds a slot in it until its answer, or for half a millisecond
+///   and longer where the rate bounds it. Slots = buffer ÷ datagrams that one request brings.
 /// - The rate ([`ScanOptions::rate`], [`ScanOptions::bytes_per_second`]), learned from what comes back unless it is set.
 /// - The servers: at most [`ScanOptions::per_host`] queries are under way to one host. Targets that wait for their host are
 ///   passed over, at most 4,096 of them.
@@ -81,8 +79,9 @@ pub struct Scanner<C: Conversation> {
     now: Instant,
     hosts: HostLimiter<C>,
     slots: Slots<C>,
-    timers: TimerQueue,
-    estimator: RttEstimator,
+    timers: Timers,
+    /// Where waits are adaptive.
+    estimator: Option<RttEstimator>,
     /// Sessions with a retry or a next step to send.
     to_send: VecDeque<u32>,
     done: VecDeque<Done>,
@@ -141,17 +140,12 @@ impl<C: Conversation> Scanner<C> {
     fn with_source(targets: Source<C>, timing: Timing, options: ScanOptions, now: Instant) -> Self {
         let rate = options.rate().map(|rate| Rate::per_second(rate.into(), options.burst().into()));
         let bytes_per_second = options.bytes_per_second();
-        let control = match (bytes_per_second, rate) {
-            (Some(bytes), _) => RateControl::Bytes(bytes),
-            (None, Some(_)) => RateControl::Datagrams,
-            (None, None) => RateControl::Learned,
-        };
         Self {
             targets,
             pulled: 0,
             timing,
             options,
-            admission: Admission::new(control),
+            admission: Admission::new(&options),
             rate,
             sent: LeakyBucket::default(),
             byte_rate: bytes_per_second.map(|bytes| Rate::per_second(bytes, byte_burst(bytes))),
@@ -159,8 +153,8 @@ impl<C: Conversation> Scanner<C> {
             now,
             hosts: HostLimiter::new(options.per_host(), options.host_prefix()),
             slots: Slots::new(options.window()),
-            timers: TimerQueue::default(),
-            estimator: RttEstimator::new(options.adaptive_wait()),
+            timers: Timers::default(),
+            estimator: options.adaptive_wait().map(RttEstimator::new),
             to_send: VecDeque::new(),
             done: VecDeque::new(),
             not_asked: 0,
@@ -181,7 +175,6 @@ impl<C: Conversation> Machine for Scanner<C> {
         while let Some(slot_index) = self.to_send.pop_front() {
             let Some(slot) = self.slots.get_mut(slot_index) else { continue };
             slot.queued = false;
-            slot.datagrams.0 = 0;
             if let Some(transmit) = slot.session.poll_transmit(now, out) {
                 return Some(self.sent(now, slot_index, transmit));
             }
@@ -190,11 +183,11 @@ impl<C: Conversation> Machine for Scanner<C> {
         while let Some(target) = self.next_target() {
             let mut session = Session::new(target.conversation, target.peer, self.timing, now);
             session.set_patience(PATIENCE);
-            if let Some(wait) = self.estimator.wait() {
+            if let Some(wait) = self.estimator.as_ref().and_then(RttEstimator::wait) {
                 session.set_longest_wait(wait);
             }
             let index = target.index;
-            let slot = Slot { session, index, queued: false, datagrams: (0, 0), reservation: None };
+            let slot = Slot { session, index, queued: false, reservation: None };
             let slot_index = self.slots.insert(slot);
             self.stats.started = self.stats.started.saturating_add(1);
             if let Some(transmit) = self.slots.get_mut(slot_index)?.session.poll_transmit(now, out) {
@@ -215,16 +208,12 @@ impl<C: Conversation> Machine for Scanner<C> {
             self.bytes.add(now, rate, length);
         }
         let from = canonical(from);
-        let (mut is_first, mut reservation) = (false, None);
+        let mut reservation = None;
         let known = self.slots.known(from);
         match known {
             Some(Known::Slot(slot_index)) => {
                 if let Some(slot) = self.slots.get_mut(slot_index) {
-                    let (count, most) = &mut slot.datagrams;
-                    is_first = *count == 0;
                     reservation = slot.reservation;
-                    *count = count.saturating_add(1);
-                    *most = *count.max(most);
                     slot.session.handle_datagram(now, from, datagram);
                     self.settle(slot_index);
                 }
@@ -232,7 +221,7 @@ impl<C: Conversation> Machine for Scanner<C> {
             Some(Known::Ended(_)) => self.stats.late = self.stats.late.saturating_add(1),
             Some(Known::Waiting) | None => self.stats.foreign = self.stats.foreign.saturating_add(1),
         }
-        self.admission.received(now, datagram.len(), is_first, reservation);
+        self.admission.received(now, datagram.len(), reservation);
         if matches!(known, Some(Known::Slot(_) | Known::Ended(_))) {
             Handled::Reply
         } else {
@@ -260,10 +249,8 @@ impl<C: Conversation> Machine for Scanner<C> {
         while let Some((at, slot_index)) = self.timers.first()
             && at <= now
         {
-            match self.slots.get_mut(slot_index) {
-                Some(slot) => slot.session.handle_timeout(now),
-                None => drop(self.timers.clear(slot_index)),
-            }
+            let Some(slot) = self.slots.get_mut(slot_index) else { break };
+            slot.session.handle_timeout(now);
             self.settle(slot_index);
         }
     }
@@ -291,13 +278,13 @@ impl<C: Conversation> Scanner<C> {
                 Done::Slot(slot_index) => {
                     let Some(slot) = self.slots.get_mut(slot_index) else { continue };
                     let (index, peer, stats) = (slot.index, slot.session.peer(), slot.session.stats());
-                    let (most_datagrams, result) = (slot.datagrams.1, slot.session.poll_answer());
+                    let result = slot.session.poll_answer();
                     self.slots.free(slot_index);
                     self.hosts.ended(peer);
                     let Some(result) = result else { continue };
                     self.stats.add(&stats, result.is_ok());
                     if let Ok(outcome) = &result {
-                        self.record(outcome, most_datagrams);
+                        self.record(outcome.rtt);
                     }
                     let result = result.map_err(ScanError::Query);
                     return Some(Scanned { index, peer: Some(peer), result });
@@ -337,10 +324,10 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// Records an answer; the queries under way wait accordingly.
-    fn record<A>(&mut self, outcome: &Outcome<A>, most_datagrams: u32) {
-        let wait = self.estimator.record(outcome.rtt, most_datagrams);
-        self.admission.answered(outcome.rtt, self.estimator.datagrams_per_request());
-        let Some(wait) = wait else { return };
+    fn record(&mut self, rtt: Option<Duration>) {
+        let Some(rtt) = rtt else { return };
+        self.admission.answered(rtt);
+        let Some(wait) = self.estimator.as_mut().and_then(|estimator| estimator.record(rtt)) else { return };
         for slot_index in self.slots.indexes() {
             if let Some(slot) = self.slots.get_mut(slot_index) {
                 slot.session.set_longest_wait(wait);
@@ -418,7 +405,7 @@ impl<C: Conversation> Scanner<C> {
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(length);
         if let Some(slot) = self.slots.get_mut(slot_index) {
-            let before = slot.reservation.replace(self.admission.sent(now, transmit.len));
+            let before = slot.reservation.replace(self.admission.sent(now));
             if let Some(before) = before {
                 self.admission.release(before);
             }
@@ -435,14 +422,13 @@ impl<C: Conversation> Scanner<C> {
         {
             self.admission.release(reservation);
         }
-        if slot.session.is_running() {
-            if slot.session.has_request() && !slot.queued {
-                slot.queued = true;
-                self.to_send.push_back(slot_index);
-            }
-            self.timers.set(slot_index, slot.session.timer());
-        } else if self.timers.clear(slot_index) {
-            // A session that has ended is reported once: with its timer.
+        if slot.session.has_request() && !slot.queued {
+            slot.queued = true;
+            self.to_send.push_back(slot_index);
+        }
+        let timer = slot.session.is_running().then(|| slot.session.timer());
+        // A session that has ended is reported once: with its timer.
+        if self.timers.set(slot_index, timer) && timer.is_none() {
             self.done.push_back(Done::Slot(slot_index));
         }
     }
