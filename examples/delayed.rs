@@ -116,7 +116,7 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
         let mut last = None;
         for _ in 0..times {
             let started = Instant::now();
-            let outcome = client.ask(query.clone(), server).await?;
+            let outcome = client.ask(server, query.clone()).await?;
             milliseconds.push(started.elapsed().as_secs_f64() * 1000.0);
             last = Some(outcome);
         }

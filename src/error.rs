@@ -170,6 +170,13 @@ pub enum QueryError {
     /// The request is longer than the 65,507 bytes that a UDP datagram can hold; its length in bytes.
     #[error("the request has {0} bytes, a datagram at most 65507")]
     RequestTooLong(usize),
+    /// Not asked: a query to the same address is under way or waiting, and their datagrams could not be told apart. Queries
+    /// that have ended do not count.
+    #[error("not asked: the same address is being queried already")]
+    Duplicate,
+    /// Not asked: port 0, or an address that is unspecified, multicast or broadcast.
+    #[error("not asked: port 0, or an unspecified, multicast or broadcast address")]
+    NotOneServer,
 }
 
 impl QueryError {
@@ -180,6 +187,7 @@ impl QueryError {
             Self::NoAnswer { .. } => ErrorKind::Offline,
             Self::Unreachable => ErrorKind::Unreachable,
             Self::RequestTooLong(_) => ErrorKind::Request,
+            Self::Duplicate | Self::NotOneServer => ErrorKind::BadAddress,
             Self::TooManySteps(steps) => ErrorKind::Limit { what: "steps", limit: *steps as u32 },
             Self::NoUsableAnswer { last, .. } => match last.kind {
                 ParseErrorKind::Limit { what, limit } => ErrorKind::Limit { what, limit },
@@ -377,6 +385,13 @@ mod tests {
     #[test]
     fn a_parse_error_has_at_most_40_bytes() {
         assert!(std::mem::size_of::<ParseError>() <= 40);
+    }
+
+    #[test]
+    fn what_was_not_asked_is_a_bad_address() {
+        for error in [QueryError::Duplicate, QueryError::NotOneServer] {
+            assert_eq!(error.kind(), ErrorKind::BadAddress);
+        }
     }
 
     #[test]

@@ -12,11 +12,11 @@ use super::error::Error;
 use super::exchange::{self, Exchange};
 use super::resolve::{Family, resolve};
 use crate::address::is_unicast;
+use crate::error::QueryError;
 use crate::lists::ServerList;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
-use crate::scan::NotAsked;
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
 use crate::status_query::{Answer, StatusQuery};
@@ -44,7 +44,7 @@ pub struct Client {
     pub(super) family: Family,
     pub(super) local: Option<SocketAddr>,
     counter: Arc<AtomicU64>,
-    /// The lists that the client and its clones have read, and when.
+    /// Lists of servers that the client and its clones have read, with the time of each.
     pub(super) lists: Arc<Mutex<BTreeMap<String, (Instant, ServerList)>>>,
 }
 
@@ -111,7 +111,7 @@ impl Client {
         self
     }
 
-    /// Queries a server's status and normalises it. `server` is a host name or address, with `:port` where it is not the
+    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or address, with `:port` where it is not the
     /// protocol's default query port.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl Client {
         Ok(self.answer(protocol, server).await?.map(|answer| answer.to_status()))
     }
 
-    /// The same in the protocol's own words.
+    /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
     ///
     /// # Errors
     /// See [`Error::kind`].
@@ -129,19 +129,19 @@ impl Client {
         self.ask_host(server, protocol.default_query_port(), new).await
     }
 
-    /// Runs any conversation with an address.
+    /// Runs any [`Conversation`] with an address, for example one of your own.
     ///
     /// # Errors
     /// See [`Error::kind`].
     pub async fn ask<C: Conversation>(
         &self,
-        conversation: C,
         server: SocketAddr,
+        conversation: C,
     ) -> Result<Outcome<C::Answer>, Error> {
         self.exchange(conversation, server, self.timing).await?.finish().await
     }
 
-    /// Runs any conversation with a host. `conversation` is made from a nonce that nobody else can guess. A name with
+    /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce that nobody else can guess. A name with
     /// several addresses (as `localhost`, `::1` and `127.0.0.1`) is tried address by address until one answers, all within
     /// [`Self::with_deadline`].
     ///
@@ -153,22 +153,24 @@ impl Client {
         default_port: u16,
         conversation: impl Fn(u64) -> C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        let deadline = self.deadline();
-        let addresses = self.resolve(server, default_port, deadline).await?;
-        let mut last = None;
-        for (address, left) in addresses.iter().zip((1..=addresses.len()).rev()) {
-            let timing = self.share_of(deadline, left);
-            let conversation = conversation(self.nonce(*address));
-            let outcome = match self.exchange(conversation, *address, timing).await {
+        let mut attempts = self.attempts(server, default_port).await?;
+        loop {
+            let conversation = conversation(self.nonce(attempts.address));
+            let outcome = match self.exchange(conversation, attempts.address, attempts.timing()).await {
                 Ok(exchange) => exchange.finish().await,
                 Err(error) => Err(error),
             };
-            match outcome {
-                Ok(outcome) => return Ok(outcome),
-                Err(error) => last = Some(error),
+            if outcome.is_ok() || !attempts.advance() {
+                return outcome;
             }
         }
-        Err(last.unwrap_or_else(|| Error::BadAddress { text: server.to_owned(), why: "it has no address" }))
+    }
+
+    /// Looks a host up.
+    pub(super) async fn attempts(&self, server: &str, default_port: u16) -> Result<Attempts, Error> {
+        let deadline = self.deadline();
+        let (address, others) = self.resolve(server, default_port, deadline).await?;
+        Ok(Attempts { address, others: others.into_iter(), deadline, timing: self.timing })
     }
 
     /// A number for a new conversation that nobody else can guess.
@@ -187,15 +189,8 @@ impl Client {
         server: &str,
         default_port: u16,
         deadline: Instant,
-    ) -> Result<Vec<SocketAddr>, Error> {
+    ) -> Result<(SocketAddr, Vec<SocketAddr>), Error> {
         resolve(server, default_port, self.family, deadline).await
-    }
-
-    /// The timing of the next of so many addresses.
-    pub(super) fn share_of(&self, deadline: Instant, addresses: usize) -> Timing {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let share = left.checked_div(u32::try_from(addresses).unwrap_or(u32::MAX)).unwrap_or(left);
-        self.timing.with_timeout(share.min(self.timing.timeout()))
     }
 
     /// A conversation on a socket of its own.
@@ -206,8 +201,32 @@ impl Client {
         timing: Timing,
     ) -> Result<Exchange<C>, Error> {
         if !is_unicast(server) {
-            return Err(Error::NotAsked { peer: server, why: NotAsked::NotOneServer });
+            return Err(Error::Query { peer: server, error: QueryError::NotOneServer });
         }
         Exchange::new(Session::new(conversation, server, timing, exchange::now()), self.local).await
+    }
+}
+
+/// The addresses of a host: they are tried one after the other, each with an equal share of the time that is left.
+#[derive(Debug)]
+pub(super) struct Attempts {
+    pub(super) address: SocketAddr,
+    others: std::vec::IntoIter<SocketAddr>,
+    deadline: Instant,
+    timing: Timing,
+}
+
+impl Attempts {
+    /// The timing for the address.
+    pub(super) fn timing(&self) -> Timing {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let addresses = u32::try_from(self.others.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let share = left.checked_div(addresses).unwrap_or(left);
+        self.timing.with_timeout(share.min(self.timing.timeout()))
+    }
+
+    /// Goes on to the next address; `false` if there is none.
+    pub(super) fn advance(&mut self) -> bool {
+        self.others.next().map(|next| self.address = next).is_some()
     }
 }

@@ -73,7 +73,7 @@ impl Client {
     /// plus 1 or plus 10.
     ///
     /// Each port gets one request per protocol, 20 ms apart, and no retry before a second has passed. It ends half a second
-    /// after the first answer, or with the client's deadline.
+    /// after the first answer, or with the client's deadline. Of a name with several addresses, the first is tried.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), queryport::Error> {
@@ -89,15 +89,14 @@ impl Client {
     pub async fn detect(&self, host: &str) -> Result<Vec<Detected>, Error> {
         let deadline = self.deadline();
         let given = split(host, 0).ok().map(|(_, port)| port).filter(|&port| port != 0);
-        let addresses = self.resolve(host, 1, deadline).await?;
-        let Some(address) = addresses.first() else { return Ok(Vec::new()) };
+        let (address, _) = self.resolve(host, 1, deadline).await?;
         let mut queries = JoinSet::new();
         for (number, (protocol, port, options)) in candidates(given, self.options).into_iter().enumerate() {
             let (client, address) = (self.clone(), SocketAddr::new(address.ip(), port));
             queries.spawn(async move {
                 sleep(GAP.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))).await;
                 let query = StatusQuery::new(protocol, client.nonce(address), &options);
-                let outcome = client.ask(query, address).await.ok()?;
+                let outcome = client.ask(address, query).await.ok()?;
                 Some(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
             });
         }

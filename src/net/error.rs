@@ -7,7 +7,6 @@ use thiserror::Error;
 
 use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
 use crate::quake3::RconError;
-use crate::scan::{NotAsked, ScanError};
 
 /// Why a query over the network has no answer.
 ///
@@ -36,14 +35,6 @@ pub enum Error {
         peer: SocketAddr,
         /// What happened.
         error: QueryError,
-    },
-    /// The address must not be queried.
-    #[error("{peer}: not asked: {why}")]
-    NotAsked {
-        /// The address.
-        peer: SocketAddr,
-        /// The reason.
-        why: NotAsked,
     },
     /// The request cannot be written in the protocol.
     #[error("the request cannot be written: {0}")]
@@ -130,7 +121,7 @@ impl Error {
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::Query { error, .. } => error.kind(),
-            Self::NotAsked { .. } | Self::BadAddress { .. } => ErrorKind::BadAddress,
+            Self::BadAddress { .. } => ErrorKind::BadAddress,
             Self::Request(_) => ErrorKind::Request,
             Self::List { error, .. } => error.kind(),
             Self::Rcon { error, .. } => error.kind(),
@@ -140,13 +131,6 @@ impl Error {
             Self::OtherServer { .. } => ErrorKind::Offline,
             Self::Resolve { .. } => ErrorKind::NameResolution,
             Self::Io { .. } => ErrorKind::Io,
-        }
-    }
-
-    pub(super) fn from_scan(peer: SocketAddr, error: ScanError) -> Self {
-        match error {
-            ScanError::Query(error) => Self::Query { peer, error },
-            ScanError::NotAsked(why) => Self::NotAsked { peer, why },
         }
     }
 }

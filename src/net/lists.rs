@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::client::Client;
+use super::client::{Attempts, Client};
 use super::error::Error;
 use super::exchange::now;
 use crate::address::network;
@@ -23,6 +23,7 @@ use crate::error::EncodeError;
 #[cfg(feature = "games")]
 use crate::games::Game;
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
+use crate::session::Outcome;
 
 /// OpenSpy has taken 30 s for a list, in pieces (openspy/openspy-core#12).
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
@@ -230,7 +231,7 @@ impl Servers {
     pub fn into_list(self) -> Result<ServerList, Error> {
         let first = self.masters.into_iter().next();
         let (address, list) = first.map(|report| (report.address, report.list)).unwrap_or_default();
-        list.unwrap_or_else(|| Err(no_address(&address)))
+        list.unwrap_or_else(|| Err(Error::BadAddress { text: address, why: "its list has not ended" }))
     }
 
     /// Starts to ask all list servers.
@@ -336,62 +337,57 @@ impl Inquiry {
         merged.ok_or(Error::Request(EncodeError::Empty("protocol number")))
     }
 
-    /// Asks the addresses of a master one after the other until one answers.
     async fn over_udp(&self, query: &Quake3List, port: u16) -> Result<ServerList, Error> {
-        let (client, query) = (&self.client, query.clone().with_scope(self.scope));
-        let deadline = client.deadline();
-        let addresses = client.resolve(&self.master, port, deadline).await?;
-        let mut last = no_address(&self.master);
-        for (address, left) in addresses.iter().zip((1..=addresses.len()).rev()) {
-            let mut told = 0_usize;
-            let timing = client.share_of(deadline, left);
-            let asked = async {
-                let mut exchange = client.exchange(query.clone(), *address, timing).await?;
-                loop {
-                    let outcome = exchange.advance().await?;
-                    let new: Vec<SocketAddr> = exchange.conversation_mut().take_new().collect();
-                    told = told.saturating_add(new.len());
-                    self.tell_all(&new).await;
-                    if let Some(outcome) = outcome {
-                        return Ok(outcome.answer);
-                    }
-                }
-            };
-            match asked.await {
-                Ok(list) => {
-                    self.tell_all(list.servers.get(told..).unwrap_or_default()).await;
-                    return Ok(list);
-                }
-                Err(error) if told > 0 => return Err(error),
-                Err(error) => last = error,
+        let query = query.clone().with_scope(self.scope);
+        let mut attempts = self.client.attempts(&self.master, port).await?;
+        loop {
+            let mut told = 0;
+            let list = self.page(query.clone(), &attempts, &mut told).await;
+            // Another address would name the same servers again.
+            if list.is_ok() || told > 0 || !attempts.advance() {
+                return list;
             }
         }
-        Err(last)
     }
 
-    /// Asks the addresses of a list server one after the other until one gives a list.
+    /// Asks one address, and counts the servers that were told.
+    async fn page(
+        &self,
+        query: Quake3List,
+        attempts: &Attempts,
+        told: &mut usize,
+    ) -> Result<ServerList, Error> {
+        let mut exchange = self.client.exchange(query, attempts.address, attempts.timing()).await?;
+        loop {
+            let outcome = exchange.advance().await?;
+            let new: Vec<SocketAddr> = exchange.conversation_mut().take_new().collect();
+            *told = told.saturating_add(new.len());
+            self.tell_all(&new).await;
+            if let Some(Outcome { answer: list, .. }) = outcome {
+                self.tell_all(list.servers.get(*told..).unwrap_or_default()).await;
+                return Ok(list);
+            }
+        }
+    }
+
     async fn over_tcp(&self, request: &ListRequest) -> Result<ServerList, Error> {
         let client = self.client.clone().with_deadline(self.timeout);
         let client = client.with_timing(self.client.timing.with_timeout(self.timeout));
-        let deadline = client.deadline();
-        let addresses = client.resolve(&self.master, request.default_port(), deadline).await?;
-        let mut last = no_address(&self.master);
-        for (address, left) in addresses.iter().zip((1..=addresses.len()).rev()) {
-            let timing = client.share_of(deadline, left);
-            let Some(session) = request.clone().session(client.nonce(*address), timing, now()) else { break };
-            match self.fetch(*address, session.with_limits(client.options.limits)).await {
-                Ok(mut list) => {
-                    let listed = list.servers.len();
-                    list.servers.retain(|server| self.scope.admits(*server));
-                    let left_out = listed.saturating_sub(list.servers.len());
-                    list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
-                    self.tell_all(&list.servers).await;
-                    return Ok(list);
-                }
-                Err(error) => last = error,
+        let mut attempts = client.attempts(&self.master, request.default_port()).await?;
+        let mut list = loop {
+            let session = request.clone().session(client.nonce(attempts.address), attempts.timing(), now());
+            let session = session.ok_or(Error::Request(EncodeError::Empty("list request")))?;
+            let list = self.fetch(attempts.address, session.with_limits(client.options.limits)).await;
+            if list.is_ok() || !attempts.advance() {
+                break list?;
             }
-        }
-        Err(last)
+        };
+        let listed = list.servers.len();
+        list.servers.retain(|server| self.scope.admits(*server));
+        let left_out = listed.saturating_sub(list.servers.len());
+        list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
+        self.tell_all(&list.servers).await;
+        Ok(list)
     }
 
     /// Fetches a list. What has arrived when the time is over is returned as incomplete.
@@ -443,10 +439,6 @@ impl Inquiry {
     async fn tell(&self, event: Event) {
         let _ = self.sender.send((self.index, event)).await;
     }
-}
-
-fn no_address(master: &str) -> Error {
-    Error::BadAddress { text: master.to_owned(), why: "it has no address" }
 }
 
 /// The lists of two requests as one, both over UDP.

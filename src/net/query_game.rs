@@ -66,9 +66,10 @@ impl Client {
         if candidates.is_empty() {
             return Err(bad("the game has no default port, and no port is given"));
         }
-        let addresses = self.resolve(server, 1, deadline).await?;
+        let (first_address, others) = self.resolve(server, 1, deadline).await?;
+        let addresses = std::iter::once(first_address).chain(others);
         let attempts = candidates.iter().flat_map(|candidate| {
-            addresses.iter().map(|address| (*candidate, SocketAddr::new(address.ip(), candidate.port)))
+            addresses.clone().map(|address| (*candidate, SocketAddr::new(address.ip(), candidate.port)))
         });
         let attempts: Vec<_> = attempts.take(MAX_ATTEMPTS).collect();
         let mut waiting = (0_usize..).zip(attempts);
@@ -110,7 +111,7 @@ impl Client {
                 first = Some((number, error));
             }
         }
-        Err(first.map_or_else(|| bad("it has no address"), |(_, error)| error))
+        Err(first.map_or_else(|| bad("the time is over"), |(_, error)| error))
     }
 
     async fn attempt(

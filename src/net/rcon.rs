@@ -1,9 +1,8 @@
 //! A console on a Quake 3 server.
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::client::Client;
+use super::client::{Attempts, Client};
 use super::error::Error;
 use super::exchange::now;
 use crate::bucket::{LeakyBucket, Rate};
@@ -32,7 +31,7 @@ const LEAST_WAIT: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub struct Rcon {
     client: Client,
-    servers: Vec<SocketAddr>,
+    server: Attempts,
     password: Password,
     mode: RconMode,
     pace: Pace,
@@ -45,8 +44,8 @@ impl Rcon {
     /// [`Error::BadAddress`] and [`Error::Resolve`].
     pub async fn new(client: &Client, server: &str, password: Password) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
-        let servers = client.resolve(server, port, client.deadline()).await?;
-        Ok(Self { client: client.clone(), servers, password, mode: RconMode::Plain, pace: Pace::default() })
+        let server = client.attempts(server, port).await?;
+        Ok(Self { client: client.clone(), server, password, mode: RconMode::Plain, pace: Pace::default() })
     }
 
     /// Sets how the password is sent.
@@ -77,14 +76,10 @@ impl Rcon {
         let client =
             self.client.clone().with_timing(timing.with_retry_after(timing.retry_after().max(LEAST_WAIT)));
         loop {
-            let Some(&peer) = self.servers.first() else {
-                return Err(Error::BadAddress { text: String::new(), why: "it has no address" });
-            };
-            match client.ask(query.clone(), peer).await {
+            let peer = self.server.address;
+            match client.ask(peer, query.clone()).await {
                 // Nothing was there to run it: the name's next address.
-                Err(error) if error.kind() == ErrorKind::Unreachable && self.servers.len() > 1 => {
-                    self.servers.remove(0);
-                }
+                Err(error) if error.kind() == ErrorKind::Unreachable && self.server.advance() => {}
                 Err(error) => return Err(error),
                 Ok(Outcome { answer: Err(error), .. }) => return Err(Error::Rcon { peer, error }),
                 Ok(Outcome { answer: Ok(answer), peer, rtt, elapsed, stats }) => {

@@ -40,17 +40,17 @@ impl Family {
     }
 }
 
-/// The addresses behind `HOST`, `HOST:PORT`, an IP address, or `[IPv6]:PORT`, in the resolver's order.
+/// The addresses behind `HOST`, `HOST:PORT`, an IP address, or `[IPv6]:PORT`, in the resolver's order: the first and the others.
 pub(super) async fn resolve(
     text: &str,
     default_port: u16,
     family: Family,
     deadline: Instant,
-) -> Result<Vec<SocketAddr>, Error> {
+) -> Result<(SocketAddr, Vec<SocketAddr>), Error> {
     let (host, port) =
         split(text, default_port).map_err(|why| Error::BadAddress { text: text.to_owned(), why })?;
     if let Ok(ip) = host.parse::<IpAddr>() {
-        return Ok(vec![SocketAddr::new(ip, port)]);
+        return Ok((SocketAddr::new(ip, port), Vec::new()));
     }
     let failed = |source| Error::Resolve { host: host.to_owned(), source };
     let lookup = timeout_at(deadline, tokio::net::lookup_host((host, port))).await;
@@ -62,13 +62,10 @@ pub(super) async fn resolve(
             addresses.push(address);
         }
     }
-    if addresses.is_empty() {
-        return Err(failed(io::Error::new(
-            io::ErrorKind::NotFound,
-            "the name has no address of the wanted family",
-        )));
-    }
-    Ok(addresses)
+    let mut addresses = addresses.into_iter();
+    let none =
+        || failed(io::Error::new(io::ErrorKind::NotFound, "the name has no address of the wanted family"));
+    Ok((addresses.next().ok_or_else(none)?, addresses.collect()))
 }
 
 /// Host and port. Several colons without brackets are an IPv6 address without a port.

@@ -3,7 +3,6 @@
 //! `net::Scan` drives one over real sockets. What a scan costs and how it is bounded is in the docs of [`Scanner`] and
 //! [`ScanOptions`](crate::ScanOptions).
 
-mod address_hash;
 pub(crate) mod admission;
 mod host_limiter;
 pub(crate) mod options;
@@ -14,5 +13,5 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use result::{NotAsked, ScanError, ScanStats, Scanned};
+pub use result::{ScanStats, Scanned};
 pub use scanner::Scanner;

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use super::admission::Admission;
 use super::host_limiter::{HostLimiter, Target};
 use super::options::ScanOptions;
-use super::result::{NotAsked, ScanError, ScanStats, Scanned};
+use super::result::{ScanStats, Scanned};
 use super::rtt_estimator::RttEstimator;
 use super::slots::{Known, Slot, Slots, Timers};
 use crate::address::{canonical, is_unicast};
 use crate::bucket::{LeakyBucket, Rate};
+use crate::error::QueryError;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address space, with the
@@ -64,7 +65,11 @@ use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 /// assert_eq!((scanned.index, scanned.result.is_err()), (1, true));
 /// ```
 pub struct Scanner<C: Conversation> {
-    targets: Source<C>,
+    /// Targets that are pulled, and a target that was pushed.
+    targets: Option<Box<dyn Iterator<Item = (SocketAddr, C)> + Send>>,
+    pushed: Option<Target<C>>,
+    /// Whether more may be pushed.
+    is_open: bool,
     /// How many targets were pulled.
     pulled: u64,
     timing: Timing,
@@ -109,23 +114,11 @@ const fn byte_burst(bytes_per_second: u64) -> u64 {
     if burst < 1500 { 1500 } else { burst }
 }
 
-/// Where targets come from.
-enum Source<C> {
-    List(Box<dyn Iterator<Item = (SocketAddr, C)> + Send>),
-    /// Targets that the caller pushes, numbered by him.
-    #[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the network layer pushes"))]
-    Queue {
-        waiting: VecDeque<Target<C>>,
-        is_closed: bool,
-    },
-    Ended,
-}
-
 /// What waits for [`Scanner::poll_answer`].
 #[derive(Debug)]
 enum Done {
     Slot(u32),
-    NotAsked { index: u64, peer: SocketAddr, why: NotAsked },
+    NotAsked { index: u64, peer: SocketAddr, why: QueryError },
 }
 
 impl<C: Conversation> Scanner<C> {
@@ -134,14 +127,18 @@ impl<C: Conversation> Scanner<C> {
     where
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
     {
-        Self::with_source(Source::List(Box::new(targets.into_iter())), timing, options, now)
+        let targets: Box<dyn Iterator<Item = _> + Send> = Box::new(targets.into_iter());
+        Self { targets: Some(targets), is_open: false, ..Self::pushed(timing, options, now) }
     }
 
-    fn with_source(targets: Source<C>, timing: Timing, options: ScanOptions, now: Instant) -> Self {
+    /// A scan whose targets are pushed while it runs.
+    pub(crate) fn pushed(timing: Timing, options: ScanOptions, now: Instant) -> Self {
         let rate = options.rate().map(|rate| Rate::per_second(rate.into(), options.burst().into()));
         let bytes_per_second = options.bytes_per_second();
         Self {
-            targets,
+            targets: None,
+            pushed: None,
+            is_open: true,
             pulled: 0,
             timing,
             options,
@@ -273,7 +270,7 @@ impl<C: Conversation> Scanner<C> {
             match self.done.pop_front()? {
                 Done::NotAsked { index, peer, why } => {
                     self.not_asked = self.not_asked.saturating_sub(1);
-                    return Some(Scanned { index, peer: Some(peer), result: Err(ScanError::NotAsked(why)) });
+                    return Some(Scanned { index, peer: Some(peer), result: Err(why) });
                 }
                 Done::Slot(slot_index) => {
                     let Some(slot) = self.slots.get_mut(slot_index) else { continue };
@@ -286,7 +283,6 @@ impl<C: Conversation> Scanner<C> {
                     if let Ok(outcome) = &result {
                         self.record(outcome.rtt);
                     }
-                    let result = result.map_err(ScanError::Query);
                     return Some(Scanned { index, peer: Some(peer), result });
                 }
             }
@@ -297,7 +293,7 @@ impl<C: Conversation> Scanner<C> {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let is_drained = self.done.is_empty() && self.under_way() == 0 && self.hosts.waiting() == 0;
-        is_drained && !self.targets.may_have_more()
+        is_drained && !self.has_next() && !self.is_open
     }
 
     /// Queries under way, results that were not taken yet among them.
@@ -353,7 +349,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether there is space for another target, and maybe one.
     fn may_start(&self) -> bool {
-        let more = self.targets.has_next() && self.hosts.waiting() < MOST_WAITING;
+        let more = self.has_next() && self.hosts.waiting() < MOST_WAITING;
         !self.is_full() && (self.hosts.has_next() || more)
     }
 
@@ -368,8 +364,7 @@ impl<C: Conversation> Scanner<C> {
             if let Some(target) = self.hosts.next() {
                 return Some(target);
             }
-            let target = self.targets.next(self.pulled)?;
-            self.pulled = self.pulled.saturating_add(1);
+            let target = self.pushed.take().or_else(|| self.pull())?;
             let (index, peer) = (target.index, target.peer);
             if let Some(why) = self.why_not(peer) {
                 self.not_asked = self.not_asked.saturating_add(1);
@@ -385,11 +380,27 @@ impl<C: Conversation> Scanner<C> {
         None
     }
 
-    fn why_not(&self, peer: SocketAddr) -> Option<NotAsked> {
+    /// The next target of the list.
+    fn pull(&mut self) -> Option<Target<C>> {
+        let Some((peer, conversation)) = self.targets.as_mut()?.next() else {
+            self.targets = None;
+            return None;
+        };
+        let index = self.pulled;
+        self.pulled = self.pulled.saturating_add(1);
+        Some(Target { index, peer: canonical(peer), conversation })
+    }
+
+    /// Whether there may be a target now.
+    const fn has_next(&self) -> bool {
+        self.pushed.is_some() || self.targets.is_some()
+    }
+
+    fn why_not(&self, peer: SocketAddr) -> Option<QueryError> {
         if is_unicast(peer) {
-            self.slots.is_busy(peer).then_some(NotAsked::Duplicate)
+            self.slots.is_busy(peer).then_some(QueryError::Duplicate)
         } else {
-            Some(NotAsked::NotOneServer)
+            Some(QueryError::NotOneServer)
         }
     }
 
@@ -438,31 +449,20 @@ impl<C: Conversation> Scanner<C> {
 #[cfg(any(feature = "tokio", test))]
 #[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the tests use a part of it"))]
 impl<C: Conversation> Scanner<C> {
-    /// A scan whose targets are pushed while it runs.
-    pub(crate) fn pushed(timing: Timing, options: ScanOptions, now: Instant) -> Self {
-        let source = Source::Queue { waiting: VecDeque::new(), is_closed: false };
-        Self::with_source(source, timing, options, now)
-    }
-
     /// Whether a pushed target would be queried at once.
     pub(crate) fn wants_target(&self) -> bool {
-        let is_drained =
-            matches!(&self.targets, Source::Queue { waiting, is_closed: false } if waiting.is_empty());
-        is_drained && !self.is_full() && !self.hosts.has_next() && self.hosts.waiting() < MOST_WAITING
+        let is_wanted = self.is_open && self.pushed.is_none();
+        is_wanted && !self.is_full() && !self.hosts.has_next() && self.hosts.waiting() < MOST_WAITING
     }
 
     /// Adds a target; `index` is what its result carries.
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
-        if let Source::Queue { waiting, .. } = &mut self.targets {
-            waiting.push_back(Target { index, peer: canonical(peer), conversation });
-        }
+        self.pushed = Some(Target { index, peer: canonical(peer), conversation });
     }
 
     /// No more targets will be pushed.
     pub(crate) fn close(&mut self) {
-        if let Source::Queue { is_closed, .. } = &mut self.targets {
-            *is_closed = true;
-        }
+        self.is_open = false;
     }
 
     /// When the next timer of a query expires.
@@ -491,44 +491,9 @@ impl<C: Conversation> Scanner<C> {
     }
 }
 
-impl<C> Source<C> {
-    fn next(&mut self, pulled: u64) -> Option<Target<C>> {
-        match self {
-            Self::List(targets) => match targets.next() {
-                Some((peer, conversation)) => {
-                    return Some(Target { index: pulled, peer: canonical(peer), conversation });
-                }
-                None => *self = Self::Ended,
-            },
-            Self::Queue { waiting, .. } => return waiting.pop_front(),
-            Self::Ended => {}
-        }
-        None
-    }
-
-    /// Whether [`Self::next`] may have a target now.
-    fn has_next(&self) -> bool {
-        match self {
-            Self::List(_) => true,
-            Self::Queue { waiting, .. } => !waiting.is_empty(),
-            Self::Ended => false,
-        }
-    }
-
-    /// Whether a target may still come, now or later.
-    fn may_have_more(&self) -> bool {
-        match self {
-            Self::List(_) => true,
-            Self::Queue { waiting, is_closed } => !waiting.is_empty() || !is_closed,
-            Self::Ended => false,
-        }
-    }
-}
-
 impl<C: Conversation> fmt::Debug for Scanner<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scanner")
-            .field("pulled", &self.pulled)
             .field("under_way", &self.under_way())
             .field("stats", &self.stats)
             .finish_non_exhaustive()

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use super::address_hash::AddressHash;
 use super::admission::Reservation;
+use super::host_limiter::AddressHash;
 use crate::session::{Conversation, Session};
 
 /// A session and what the scan knows of it.

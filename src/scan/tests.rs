@@ -82,7 +82,7 @@ fn drain(scanner: &mut Scanner<Script>, now: Instant) -> Vec<SocketAddr> {
 fn run(
     mut scanner: Scanner<Script>,
     reply: impl Fn(SocketAddr) -> Vec<(Duration, &'static [u8])>,
-) -> (BTreeMap<u64, Result<u8, ScanError>>, Duration, Scanner<Script>) {
+) -> (BTreeMap<u64, Result<u8, QueryError>>, Duration, Scanner<Script>) {
     let start = Instant::now();
     let mut now = start;
     let mut flying: BTreeMap<(Instant, u64), (SocketAddr, &'static [u8])> = BTreeMap::new();
@@ -194,14 +194,13 @@ fn duplicates_and_impossible_targets_are_reported() {
     let refused: Vec<_> = std::iter::from_fn(|| scanner.poll_answer())
         .map(|scanned| (scanned.index, scanned.result.unwrap_err()))
         .collect();
-    let of = |why| ScanError::NotAsked(why);
     assert_eq!(
         refused,
         [
-            (1, of(NotAsked::Duplicate)),
-            (2, of(NotAsked::NotOneServer)),
-            (3, of(NotAsked::NotOneServer)),
-            (5, of(NotAsked::Duplicate)),
+            (1, QueryError::Duplicate),
+            (2, QueryError::NotOneServer),
+            (3, QueryError::NotOneServer),
+            (5, QueryError::Duplicate),
         ],
         "the last is a duplicate of one that waits for its host"
     );
@@ -253,7 +252,7 @@ fn an_unreachable_server_ends_its_own_query_only() {
     drain(&mut scanner, now);
     scanner.handle_unreachable(now, at(1));
     let scanned = scanner.poll_answer().unwrap();
-    assert_eq!((scanned.index, scanned.result), (1, Err(ScanError::Query(QueryError::Unreachable))));
+    assert_eq!((scanned.index, scanned.result), (1, Err(QueryError::Unreachable)));
     assert_eq!((scanner.poll_answer(), scanner.under_way()), (None, 2));
 }
 
@@ -441,7 +440,7 @@ fn unanswered_queries_end_by_the_round_trips_of_the_others() {
         let (results, took, scanner) =
             run(Scanner::new(targets(1000), timing, options, Instant::now()), reply);
         assert_eq!((results.len(), scanner.stats().answered), (1000, 900));
-        let silent = |error: &ScanError| matches!(error, ScanError::Query(QueryError::NoAnswer { .. }));
+        let silent = |error: &QueryError| matches!(error, QueryError::NoAnswer { .. });
         assert!(results.values().filter_map(|result| result.as_ref().err()).all(silent));
         took.as_millis()
     };
@@ -487,7 +486,7 @@ fn pushed_targets_are_wanted_while_there_is_room() {
         assert!(!scanner.wants_target(), "one at a time");
         drain(&mut scanner, now);
     }
-    assert_eq!(scanner.poll_answer().unwrap().result, Err(ScanError::NotAsked(NotAsked::Duplicate)));
+    assert_eq!(scanner.poll_answer().unwrap().result, Err(QueryError::Duplicate));
     scanner.push(7, at(1), Script::default());
     drain(&mut scanner, now);
     assert!(!scanner.wants_target(), "two are under way");

@@ -7,7 +7,7 @@ use queryport::net::Family;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
     Client, Detail, Dialect, Engine, Error, ErrorKind, Outcome, ParseError, ParseErrorKind, Player, Protocol,
-    Query, QueryOptions, ServerStatus, Service, Timing, Verification,
+    Query, QueryError, QueryOptions, ServerStatus, Service, Timing, Verification,
 };
 use tokio::net::UdpSocket;
 
@@ -172,7 +172,7 @@ async fn bad_addresses_are_reported_before_anything_is_sent() {
     }
     for address in ["255.255.255.255:1", "224.0.0.1:1", "0.0.0.0:1", "[ff02::1]:1"] {
         let error = client().query(Protocol::Quake3, address).await.unwrap_err();
-        assert!(matches!(error, Error::NotAsked { .. }), "{address}: {error}");
+        assert!(matches!(error, Error::Query { error: QueryError::NotOneServer, .. }), "{address}: {error}");
     }
     let error = client().query(Protocol::Quake3, "no.such.host.invalid").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NameResolution);

@@ -313,9 +313,9 @@ async fn a_request_that_fits_into_no_datagram_is_refused() {
         }
     });
     let client = client();
-    let error = client.ask(Long(65_508), address).await.unwrap_err();
+    let error = client.ask(address, Long(65_508)).await.unwrap_err();
     assert!(matches!(error, Error::Query { error: QueryError::RequestTooLong(65_508), .. }), "{error:?}");
-    assert_eq!(client.ask(Long(65_507), address).await.unwrap().answer, 65_507);
+    assert_eq!(client.ask(address, Long(65_507)).await.unwrap().answer, 65_507);
 }
 
 /// No interface is up, not even loopback: the address cannot be reached, and the query says so at once.

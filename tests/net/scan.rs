@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use futures_core::Stream;
 use queryport::Scan;
 use queryport::net::ScanTarget;
-use queryport::scan::NotAsked;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
     Client, Dialect, Engine, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions, ScanOptions,
@@ -156,7 +155,7 @@ async fn a_scan_is_a_stream_and_reports_duplicates() {
     let mut scan = client().scan(targets, options()).unwrap();
     let mut results = Vec::new();
     while let Some(scanned) = poll_fn(|cx| Pin::new(&mut scan).poll_next(cx)).await {
-        let duplicate = matches!(scanned.result, Err(Error::NotAsked { why: NotAsked::Duplicate, .. }));
+        let duplicate = matches!(scanned.result, Err(Error::Query { error: QueryError::Duplicate, .. }));
         assert!(duplicate || scanned.result.is_ok());
         results.push((scanned.index, duplicate));
     }

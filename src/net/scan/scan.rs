@@ -13,7 +13,7 @@ use tokio::time::Sleep;
 
 use super::family_socket::{FamilySocket, Incoming, SendProgress};
 use super::outgoing::BATCH;
-use super::target::{Pulled, ScanTarget, Targets};
+use super::target::{List, Pulled, ScanTarget, Targets};
 use crate::net::client::Client;
 use crate::net::error::Error;
 use crate::net::exchange::now;
@@ -64,7 +64,7 @@ const SHORT_WAIT: Duration = Duration::from_millis(1);
 pub struct Scan<C: Conversation = StatusQuery> {
     scanner: Scanner<C>,
     /// Where pushed targets come from, while there are more.
-    targets: Option<Targets<C>>,
+    targets: Option<PulledTargets<C>>,
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
     /// For IPv4 and IPv6.
@@ -77,6 +77,9 @@ pub struct Scan<C: Conversation = StatusQuery> {
     sleep: Pin<Box<Sleep>>,
     sleeps_until: Option<Instant>,
 }
+
+/// Targets that are ready to be queried, and those that failed before.
+type PulledTargets<C> = Pin<Box<dyn Stream<Item = Pulled<C>> + Send>>;
 
 /// Counters of the sockets of a scan.
 ///
@@ -115,7 +118,7 @@ impl<C: Conversation> Scan<C> {
 
     fn open(
         scanner: Scanner<C>,
-        targets: Option<Targets<C>>,
+        targets: Option<PulledTargets<C>>,
         local: Option<SocketAddr>,
         options: ScanOptions,
     ) -> Result<Self, Error> {
@@ -186,8 +189,10 @@ impl<C: Conversation> Scan<C> {
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Scanned<C::Answer, Error>>> {
         let mut batches = 0_u32;
         loop {
-            if let Some(scanned) = self.scanner.poll_answer() {
-                return Poll::Ready(Some(scanned.map_err(Error::from_scan)));
+            if let Some(Scanned { index, peer, result }) = self.scanner.poll_answer() {
+                let server = peer.unwrap_or_else(|| FamilySocket::any_address(true));
+                let result = result.map_err(|error| Error::Query { peer: server, error });
+                return Poll::Ready(Some(Scanned { index, peer, result }));
             }
             if let Some((index, error)) = self.failed.take() {
                 return Poll::Ready(Some(Scanned { index, peer: None, result: Err(error) }));
@@ -223,7 +228,7 @@ impl<C: Conversation> Scan<C> {
     fn pull(&mut self, cx: &mut Context<'_>) {
         let Some(targets) = &mut self.targets else { return };
         while self.failed.is_none() && self.scanner.wants_target() {
-            match targets.poll_next(cx) {
+            match targets.as_mut().poll_next(cx) {
                 Poll::Ready(Some(Pulled { index, target: Ok((peer, conversation)) })) => {
                     self.scanner.push(index, peer, conversation);
                 }
@@ -365,11 +370,10 @@ impl Client {
     where
         T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
     {
-        let targets = Targets::from_list(self.clone(), targets.into_iter().map(Into::into));
-        Scan::open(Scanner::pushed(self.timing, options, now()), Some(targets), self.local, options)
+        self.scan_stream(List(Box::new(targets.into_iter().map(Into::into))), options)
     }
 
-    /// The same with targets that arrive while the scan runs.
+    /// Queries servers that arrive while the scan runs, see [`Self::scan`].
     ///
     /// # Errors
     /// See [`Scan::new`].
@@ -377,7 +381,7 @@ impl Client {
     where
         S: Stream<Item = ScanTarget> + Send + 'static,
     {
-        let targets = Targets::from_stream(self.clone(), Box::pin(targets));
+        let targets = Box::pin(Targets::new(self.clone(), targets));
         Scan::open(Scanner::pushed(self.timing, options, now()), Some(targets), self.local, options)
     }
 }

@@ -2,22 +2,23 @@
 
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 
 use crate::net::client::Client;
 use crate::net::error::Error;
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
-use crate::session::Conversation;
 use crate::status_query::StatusQuery;
 
 /// Host names that are looked up at a time.
 const MAX_LOOKUPS: usize = 32;
 
 /// One server of a scan: a protocol, an address or host name, and options of its own where they differ from the client's.
+///
+/// A scan queries the first address of a name; [`Client::query`](crate::Client::query) tries all.
 ///
 /// ```
 /// use queryport::net::ScanTarget;
@@ -76,53 +77,70 @@ pub(super) struct Pulled<C> {
     pub(super) target: Result<(SocketAddr, C), Error>,
 }
 
+/// The targets of a list, each at once.
+pub(super) struct List<I>(pub(super) I);
+
+impl<I: Iterator + Unpin> Stream for List<I> {
+    type Item = I::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<I::Item>> {
+        Poll::Ready(self.0.next())
+    }
+}
+
 /// The targets of a scan, numbered as they are pulled. Lookups overtake one another.
-pub(super) struct Targets<C: Conversation> {
-    source: Source,
+pub(super) struct Targets {
+    /// `None` at its end.
+    source: Option<Pin<Box<dyn Stream<Item = ScanTarget> + Send>>>,
     client: Client,
     pulled: u64,
     lookups: JoinSet<(u64, ScanTarget, Result<SocketAddr, Error>)>,
-    convert: fn(StatusQuery) -> C,
+    /// The numbers of the targets that are being looked up.
+    running: Vec<(Id, u64)>,
 }
 
-enum Source {
-    List(Box<dyn Iterator<Item = ScanTarget> + Send>),
-    Stream(Pin<Box<dyn Stream<Item = ScanTarget> + Send>>),
-    Ended,
+impl Targets {
+    pub(super) fn new(client: Client, source: impl Stream<Item = ScanTarget> + Send + 'static) -> Self {
+        let source = Some(Box::pin(source) as _);
+        Self { source, client, pulled: 0, lookups: JoinSet::new(), running: Vec::new() }
+    }
+
+    fn look_up(&mut self, index: u64, target: ScanTarget, name: String) {
+        let client = self.client.clone();
+        let lookup = self.lookups.spawn(async move {
+            let port = target.protocol.default_query_port();
+            let found = client.resolve(&name, port, client.deadline()).await;
+            (index, target, found.map(|(first, _)| first))
+        });
+        self.running.push((lookup.id(), index));
+    }
+
+    fn query(
+        &self,
+        index: u64,
+        target: &ScanTarget,
+        address: Result<SocketAddr, Error>,
+    ) -> Pulled<StatusQuery> {
+        let options = target.options.as_ref().unwrap_or(&self.client.options);
+        let query = |address| StatusQuery::new(target.protocol, self.client.nonce(address), options);
+        Pulled { index, target: address.map(|address| (address, query(address))) }
+    }
 }
 
-impl Targets<StatusQuery> {
-    pub(super) fn from_list(client: Client, list: impl Iterator<Item = ScanTarget> + Send + 'static) -> Self {
-        Self::new(client, Source::List(Box::new(list)))
-    }
+impl Stream for Targets {
+    type Item = Pulled<StatusQuery>;
 
-    pub(super) fn from_stream(
-        client: Client,
-        stream: Pin<Box<dyn Stream<Item = ScanTarget> + Send>>,
-    ) -> Self {
-        Self::new(client, Source::Stream(stream))
-    }
-
-    fn new(client: Client, source: Source) -> Self {
-        Self { source, client, pulled: 0, lookups: JoinSet::new(), convert: |query| query }
-    }
-}
-
-impl<C: Conversation> Targets<C> {
-    /// The next target; `None` when all were pulled.
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Pulled<C>>> {
-        while self.lookups.len() < MAX_LOOKUPS {
-            let target = match &mut self.source {
-                Source::List(list) => list.next(),
-                Source::Stream(stream) => match stream.as_mut().poll_next(cx) {
-                    Poll::Ready(target) => target,
-                    Poll::Pending => break,
-                },
-                Source::Ended => break,
-            };
-            let Some(target) = target else {
-                self.source = Source::Ended;
-                break;
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        while self.lookups.len() < MAX_LOOKUPS
+            && let Some(source) = &mut self.source
+        {
+            let target = match source.as_mut().poll_next(cx) {
+                Poll::Ready(Some(target)) => target,
+                Poll::Ready(None) => {
+                    self.source = None;
+                    break;
+                }
+                Poll::Pending => break,
             };
             let index = self.pulled;
             self.pulled = self.pulled.saturating_add(1);
@@ -131,31 +149,50 @@ impl<C: Conversation> Targets<C> {
                     return Poll::Ready(Some(self.query(index, &target, Ok(address))));
                 }
                 Server::Name(ref name) => {
-                    let (client, name) = (self.client.clone(), name.clone());
-                    self.lookups.spawn(async move {
-                        let port = target.protocol.default_query_port();
-                        let found = client.resolve(&name, port, client.deadline()).await;
-                        let none = Error::BadAddress { text: name, why: "it has no address" };
-                        let first = found.and_then(|found| found.first().copied().ok_or(none));
-                        (index, target, first)
-                    });
+                    let name = name.clone();
+                    self.look_up(index, target, name);
                 }
             }
         }
-        match self.lookups.poll_join_next(cx) {
-            Poll::Ready(Some(Ok((index, target, address)))) => {
-                Poll::Ready(Some(self.query(index, &target, address)))
+        let Some(ended) = ready!(self.lookups.poll_join_next_with_id(cx)) else {
+            return if self.source.is_none() { Poll::Ready(None) } else { Poll::Pending };
+        };
+        let id = match &ended {
+            Ok((id, _)) => *id,
+            Err(error) => error.id(),
+        };
+        let running = self.running.iter().position(|(known, _)| *known == id);
+        let index = running.map_or(0, |position| self.running.swap_remove(position).1);
+        Poll::Ready(Some(match ended {
+            Ok((_, (index, target, address))) => self.query(index, &target, address),
+            // It panicked, or the runtime is shutting down.
+            Err(error) => {
+                let source = std::io::Error::other(error);
+                Pulled { index, target: Err(Error::Io { doing: "look up a host name", source }) }
             }
-            // A lookup that was cancelled: the runtime is shutting down.
-            Poll::Ready(Some(Err(_))) | Poll::Pending => Poll::Pending,
-            Poll::Ready(None) if matches!(self.source, Source::Ended) => Poll::Ready(None),
-            Poll::Ready(None) => Poll::Pending,
-        }
+        }))
     }
+}
 
-    fn query(&self, index: u64, target: &ScanTarget, address: Result<SocketAddr, Error>) -> Pulled<C> {
-        let options = target.options.as_ref().unwrap_or(&self.client.options);
-        let query = |address| StatusQuery::new(target.protocol, self.client.nonce(address), options);
-        Pulled { index, target: address.map(|address| (address, (self.convert)(query(address)))) }
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+    use crate::secret::Secret;
+
+    #[tokio::test]
+    async fn a_lookup_that_is_lost_is_an_error() {
+        let list = List(vec![ScanTarget::from((Protocol::Quake3, "localhost"))].into_iter());
+        let mut targets = Box::pin(Targets::new(Client::with_secret(Secret::new([7; 16])), list));
+        let pulled = poll_fn(|cx| {
+            let pulled = targets.as_mut().poll_next(cx);
+            targets.lookups.abort_all();
+            pulled
+        });
+        let pulled = pulled.await.unwrap();
+        assert_eq!(pulled.index, 0);
+        assert!(matches!(pulled.target, Err(Error::Io { .. })));
+        assert!(poll_fn(|cx| targets.as_mut().poll_next(cx)).await.is_none());
     }
 }
