@@ -34,7 +34,7 @@ const BYTES_OF_REQUEST: f64 = 800.0;
 const HEADERS: f64 = 28.0;
 /// Requests of this long may leave at once.
 const BURST: Duration = Duration::from_millis(20);
-/// Bounds of the time between two reviews of the rate, which is the mean round trip.
+/// Bounds of the time between two reviews of the rate, which is two mean round trips.
 const REVIEW: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(250));
 /// The rate is reviewed after so long while no round-trip time is known.
 const FIRST_REVIEW: Duration = Duration::from_millis(50);
@@ -58,9 +58,9 @@ pub(super) struct Reservation(u64);
 ///   poll_transmit ──▶ [ slot ][ slot ][ slot ][      ] ── reply within the hold ──▶ free at once
 ///                        │ oldest                      ── no reply: slots ÷ rate ─▶ free
 ///
-///   rate, in bytes:  20 MB/s ── ×2 a round trip ──▶ ─┬─ all round trips 50 ms longer: half of what arrives a second
-///                                                    ├─ the kernel dropped datagrams: half, and half the slots
-///                                                    └─ then ×2 up to where it was full, ×1.125 above
+///   rate, in bytes:  20 MB/s ── ×2 a round trip ──▶ ─┬─ the latest 16 round trips 50 ms longer: half of what arrives
+///                                                    ├─ the kernel dropped datagrams: ÷2, and half of the slots
+///                                                    └─ afterwards ×2 up to half of the rate before, ×1.125 above
 /// ```
 ///
 /// The rate starts at 160 Mbit/s, or at the caller's bytes a second, and changes only if all slots were held since the last
@@ -87,19 +87,19 @@ pub(super) struct Admission {
     overtaken: u64,
     /// Bytes a second; `None` where the caller bounds datagrams.
     rate: Option<f64>,
-    /// The rate doubles below this one, and grows by an eighth above.
+    /// The rate doubles up to this one, and grows by an eighth above.
     full: f64,
     /// When the time since the latest review began, and the bytes received since then.
     since: Option<Instant>,
     bytes: f64,
-    /// Whether all slots were held since then, and whether the kernel dropped datagrams.
+    /// Whether all slots were held at some time since then, and whether the kernel dropped datagrams.
     was_full: bool,
     dropped: bool,
     /// The mean and the shortest round trip.
     rtt: Option<(Duration, Duration)>,
-    /// How many round trips were measured since the shortest of so many was noted, the shortest of these, and the noted one.
+    /// The number of round trips so far, the shortest since each 16th of them, and the shortest of the latest 16.
     latest: (u32, Duration, Option<Duration>),
-    /// No second cut before.
+    /// No second cut before this time.
     calm_at: Option<Instant>,
 }
 
@@ -233,7 +233,7 @@ impl Admission {
         }
     }
 
-    /// Doubles the rate or halves it, once a round trip.
+    /// Doubles the rate or halves it, once in two round trips.
     fn review(&mut self, now: Instant) {
         let (Some(rate), Some(since)) = (self.rate, self.since) else { return };
         let passed = now.saturating_duration_since(since);
@@ -253,10 +253,12 @@ impl Admission {
         let delayed =
             self.rtt.zip(latest).filter(|((_, least), latest)| *latest > least.saturating_add(QUEUE_DELAY));
         if let Some(((mean, least), latest)) = delayed {
+            // Once until requests of the new rate can have been answered.
             if self.calm_at.is_none_or(|calm_at| calm_at <= now) {
-                self.full = rate.min(carried);
-                self.rate = Some((rate.min(carried) / 2.0).max(BYTES.0));
+                self.full = rate / 2.0;
+                self.rate = Some((carried / 2.0).clamp(rate / 8.0, self.full).max(BYTES.0));
                 self.calm_at = now.checked_add(latest);
+                // Round trips that stay long are those of servers further away.
                 self.rtt = Some((mean, least.saturating_add(latest).checked_div(2).unwrap_or(least)));
             }
         } else if dropped {

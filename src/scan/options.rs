@@ -54,8 +54,8 @@ impl ScanOptions {
 
     /// Most datagrams sent a second, 1–10,000,000. `None`, the default: the scan learns its rate. It begins with
     /// 20 MB a second, sent and received together, which a home line survives for the first round trip: 25,000 Quake 3
-    /// servers, more as soon as many turn out to be silent. The rate doubles while the line carries it and
-    /// halves when all round trips become 100 ms longer, which says that a queue on the way is filling up, or when the
+    /// servers. The rate doubles while the line carries it and
+    /// halves when all round trips become 50 ms longer, which says that a queue on the way is filling up, or when the
     /// kernel drops a datagram. Servers that answer within a few milliseconds are not held back.
     ///
     /// A number takes the place of all this: 10,000,000 opens the rate, and then only the receive buffer bounds it.

@@ -166,8 +166,8 @@ impl Batch {
     }
 }
 
-/// The same up to now. The count beside a datagram is that of the moment when it was queued: what is lost behind the last one of a
-/// scan is in the kernel's table of sockets only.
+/// Datagrams that the kernel dropped so far, from its table of sockets. The count beside a datagram is that of the moment when it
+/// was queued, without losses behind the last one.
 pub(super) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
     let inode = std::fs::metadata(format!("/proc/self/fd/{}", socket.as_raw_fd())).ok()?.ino().to_string();
     let table =

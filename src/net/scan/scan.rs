@@ -152,7 +152,7 @@ impl<C: Conversation> Scan<C> {
         Ok(scan)
     }
 
-    /// The same with one datagram per system call, as on systems without batched calls.
+    /// Uses one system call per datagram, as on systems without batched calls.
     #[must_use]
     pub fn unbatched(mut self) -> Self {
         for socket in self.sockets.iter_mut().flatten() {
