@@ -202,13 +202,13 @@ impl Admission {
         }
     }
 
-    /// Datagrams a request: follows a rise at once, a fall by half a block.
+    /// Datagrams a request: follows a rise at once, a fall by a quarter a block.
     fn learn(&mut self) {
         let (requests, datagrams) = self.block;
         let measured = f64::from(datagrams) / f64::from(requests.max(BLOCK));
         self.datagrams = self.datagrams.max(measured);
         if requests >= BLOCK {
-            self.datagrams = measured.max(self.datagrams / 2.0);
+            self.datagrams = measured.max(self.datagrams * 0.75);
             self.block = (0, 0);
         }
     }

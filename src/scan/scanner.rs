@@ -232,7 +232,7 @@ impl<C: Conversation> Machine for Scanner<C> {
         if !self.done.is_empty() {
             return Some(self.now);
         }
-        let timer = self.timers.first().map(|(at, _)| at);
+        let timer = self.timers.next_at();
         if self.may_send() {
             let due = self.blocked_until(self.now).unwrap_or(self.now);
             return Some(timer.map_or(due, |timer| timer.min(due)));
@@ -243,8 +243,8 @@ impl<C: Conversation> Machine for Scanner<C> {
     /// Lets time pass. Early or repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
-        while let Some((at, slot_index)) = self.timers.first()
-            && at <= now
+        while self.timers.next_at().is_some_and(|at| at <= now)
+            && let Some((_, slot_index)) = self.timers.first()
         {
             let Some(slot) = self.slots.get_mut(slot_index) else { break };
             slot.session.handle_timeout(now);
@@ -467,7 +467,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// When the next timer of a query expires.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
-        self.timers.first().map(|(at, _)| at)
+        self.timers.next_at()
     }
 
     /// Whether a request waits for space in the receive buffer, and for nothing else.

@@ -143,10 +143,10 @@ impl<C: Conversation> Slots<C> {
 }
 
 /// One timer for each slot. A tournament: the second half of the tree has the timers by slot, and each node before has the
-/// earlier one of its two children, 2 *n* and 2 *n* + 1. Nothing is allocated or left behind when a timer moves.
+/// earlier time of its two children, 2 *n* and 2 *n* + 1. Nothing is allocated or left behind when a timer moves.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    tree: Vec<Option<(Instant, u32)>>,
+    tree: Vec<Option<Instant>>,
 }
 
 impl Timers {
@@ -156,15 +156,17 @@ impl Timers {
         if position >= self.tree.len() / 2 {
             let larger = vec![None; position.saturating_add(1).next_power_of_two().saturating_mul(2)];
             let before = std::mem::replace(&mut self.tree, larger);
-            for (at, slot_index) in before.iter().skip(before.len() / 2).flatten() {
-                self.set(*slot_index, Some(*at));
-            }
+            (0..).zip(before.iter().skip(before.len() / 2)).for_each(|(slot_index, at)| {
+                self.set(slot_index, *at);
+            });
         }
-        let mut node = (self.tree.len() / 2).saturating_add(position);
-        let mut timer = at.map(|at| (at, slot_index));
+        let (mut node, mut timer) = ((self.tree.len() / 2).saturating_add(position), at);
         let before = self.replace(node, timer);
         while node > 1 {
-            timer = [self.get(node), self.get(node ^ 1)].into_iter().flatten().min();
+            timer = match (timer, self.get(node ^ 1)) {
+                (Some(at), Some(other)) => Some(at.min(other)),
+                (at, other) => at.or(other),
+            };
             node /= 2;
             if self.replace(node, timer) == timer {
                 break;
@@ -173,16 +175,26 @@ impl Timers {
         before.is_some()
     }
 
-    /// The earliest timer and its slot.
-    pub(super) fn first(&self) -> Option<(Instant, u32)> {
+    /// The earliest time.
+    pub(super) fn next_at(&self) -> Option<Instant> {
         self.get(1)
     }
 
-    fn get(&self, node: usize) -> Option<(Instant, u32)> {
+    /// The earliest timer and its slot.
+    pub(super) fn first(&self) -> Option<(Instant, u32)> {
+        let (next_at, slots, mut node) = (self.next_at()?, self.tree.len() / 2, 1_usize);
+        while node < slots {
+            node = node.saturating_mul(2);
+            node |= usize::from(self.get(node) != Some(next_at));
+        }
+        Some((next_at, u32::try_from(node.saturating_sub(slots)).ok()?))
+    }
+
+    fn get(&self, node: usize) -> Option<Instant> {
         self.tree.get(node).copied().flatten()
     }
 
-    fn replace(&mut self, node: usize, timer: Option<(Instant, u32)>) -> Option<(Instant, u32)> {
+    fn replace(&mut self, node: usize, timer: Option<Instant>) -> Option<Instant> {
         self.tree.get_mut(node).and_then(|old| std::mem::replace(old, timer))
     }
 
