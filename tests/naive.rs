@@ -14,7 +14,7 @@
 mod common;
 #[path = "../fuzz/bodies/differential.rs"]
 mod differential;
-#[path = "quake3/exchange.rs"]
+#[path = "all/quake3/exchange.rs"]
 mod exchange;
 #[path = "../fuzz/bodies/script.rs"]
 mod script;

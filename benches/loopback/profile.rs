@@ -1,14 +1,14 @@
 //! How simulated servers differ, as real ones do.
 //!
 //! Every property of a server follows from a seed and its number, so that a run can be repeated and the client side knows what
-//! each server should have answered. `tests/internet.rs` uses the same servers in virtual time.
+//! each server should have answered. `tests/all/internet.rs` uses the same servers in virtual time.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use queryport::{Protocol, ServerStatus};
 
-use crate::replies::shape_of;
+use super::replies::shape_of;
 
 /// The default seed.
 pub(crate) const SEED: u64 = 42;

@@ -22,7 +22,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-#[path = "../gamespy4/sender.rs"]
+#[path = "../all/gamespy4/sender.rs"]
 mod sender;
 
 mod client;

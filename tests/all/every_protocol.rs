@@ -1,0 +1,234 @@
+//! What every protocol must do, for each of `Protocol::ALL`: a query and a responder in virtual time, with a network in
+//! between that does one wrong thing.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::serve::Responder;
+use queryport::session::{Machine, Session};
+use queryport::{
+    Answer, Completeness, Limits, Outcome, Player, Protocol, QueryError, QueryOptions, Secret, ServerStatus,
+    StatusQuery, Timing, ToStatus, Verification,
+};
+
+use crate::common::pair::{CLIENT, SERVER};
+use crate::common::{at, decoded, twist};
+
+type Link = Session<StatusQuery>;
+type Ended = Result<Outcome<Answer>, QueryError>;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A server of 30 players, in several datagrams where the protocol has them.
+fn status(name: &str) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some(name.into());
+    status.map = Some("DM-Deck16".into());
+    status.max_players = Some(32);
+    let players = (0..30).map(|number| {
+        let mut player = Player::new(format!("{name} {number}"));
+        player.score = Some(number);
+        player
+    });
+    status.players = Some(players.collect());
+    status.player_count = Some(30);
+    for number in 0..40 {
+        status.rules.push(&format!("rule{number}"), &format!("{name} {number}"));
+    }
+    status
+}
+
+fn responder(protocol: Protocol, name: &str, now: Instant) -> Responder {
+    Responder::new(protocol, status(name), Secret::new([7; 16]), now).with_guard(None)
+}
+
+/// The replies of a server to a request.
+fn replies(server: &mut Responder, now: Instant, request: &[u8]) -> Vec<Vec<u8>> {
+    server.handle_datagram(now, at(CLIENT), request);
+    let mut datagrams = Vec::new();
+    let mut out = Vec::new();
+    while server.poll_transmit(now, &mut out).is_some() {
+        datagrams.push(std::mem::take(&mut out));
+    }
+    datagrams
+}
+
+/// Runs a query whose requests are answered 20 ms later by `deliver`, which is given the request and the server's replies.
+///
+fn query(protocol: Protocol, mut deliver: impl FnMut(&mut Link, Instant, &[u8], Vec<Vec<u8>>)) -> Ended {
+    let mut now = Instant::now();
+    let mut server = responder(protocol, "real", now);
+    let conversation = StatusQuery::new(protocol, 7, &QueryOptions::default());
+    let mut session = Session::new(conversation, at(SERVER), Timing::default(), now);
+    loop {
+        let mut request = Vec::new();
+        if session.poll_transmit(now, &mut request).is_some() {
+            now += 20 * MS;
+            let replies = replies(&mut server, now, &request);
+            deliver(&mut session, now, &request, replies);
+        }
+        if let Some(result) = session.poll_answer() {
+            return result;
+        }
+        now = now.max(session.poll_timeout().unwrap());
+        session.handle_timeout(now);
+    }
+}
+
+fn receive(session: &mut Link, now: Instant, datagrams: &[Vec<u8>]) {
+    for datagram in datagrams {
+        session.handle_datagram(now, at(SERVER), datagram);
+    }
+}
+
+/// The answer where nothing goes wrong.
+fn undisturbed(protocol: Protocol) -> Answer {
+    let result = query(protocol, |session, now, _, replies| receive(session, now, &replies));
+    let answer = result.unwrap().answer;
+    assert_eq!(answer.completeness(), Completeness::Complete, "{protocol}");
+    assert_eq!(answer.to_status().listed_players().len(), 30, "{protocol}");
+    answer
+}
+
+/// qstat, opengsq and rust gamedig take a reply from any address.
+#[test]
+fn replies_from_elsewhere_change_nothing() {
+    for protocol in Protocol::ALL {
+        let mut foreign = 0;
+        let result = query(protocol, |session, now, request, real| {
+            let forged = replies(&mut responder(protocol, "forged", now), now, request);
+            for from in ["192.0.2.2:27961", "192.0.2.9:27960", "[2001:db8::2]:27960"] {
+                for datagram in &forged {
+                    session.handle_datagram(now, at(from), datagram);
+                    foreign += 1;
+                }
+            }
+            receive(session, now, &real);
+        });
+        let outcome = result.unwrap();
+        assert!(foreign > 0 && outcome.stats.foreign == foreign, "{protocol}: {:?}", outcome.stats);
+        assert_eq!(decoded(&outcome.answer), decoded(&undisturbed(protocol)), "{protocol}");
+    }
+}
+
+/// node gamedig lists 14 players of 7 where UT2004's datagrams come twice, qstat 2 of 11 where GameSpy v1's come in reverse.
+#[test]
+fn any_order_and_any_number_of_copies_give_the_same_answer() {
+    for protocol in Protocol::ALL {
+        let expected = decoded(&undisturbed(protocol));
+        for rotation in 0..6 {
+            for copies in 1..3 {
+                let result = query(protocol, |session, now, _, mut real| {
+                    real.reverse();
+                    let by = rotation % real.len().max(1);
+                    real.rotate_left(by);
+                    (0..copies).for_each(|_| receive(session, now, &real));
+                });
+                let answer = result.unwrap().answer;
+                assert_eq!(decoded(&answer), expected, "{protocol}, turned by {rotation}, {copies} copies");
+            }
+        }
+    }
+}
+
+/// qstat, rust gamedig and opengsq have no total deadline: a stream without end keeps them for ever.
+#[test]
+fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
+    for protocol in Protocol::ALL {
+        let result = query(protocol, |session, now, request, real| {
+            if protocol == Protocol::GameSpy4 && request[2] == 9 {
+                return receive(session, now, &real);
+            }
+            for number in 0..2_000_u32 {
+                let now = now + 5 * MS * number;
+                session.handle_datagram(now, at(SERVER), &endless(protocol, request, number));
+                session.handle_timeout(now);
+            }
+        });
+        match result {
+            Ok(outcome) => {
+                assert_ne!(outcome.answer.completeness(), Completeness::Complete, "{protocol}");
+                assert!(outcome.elapsed <= Timing::default().timeout(), "{protocol}: {:?}", outcome.elapsed);
+                let players = outcome.answer.to_status().listed_players().len();
+                assert!(players <= Limits::default().max_players(), "{protocol}: {players} players");
+            }
+            Err(error) => assert!(matches!(error, QueryError::NoUsableAnswer { .. }), "{protocol}: {error}"),
+        }
+    }
+}
+
+/// A datagram of a reply that goes on and on.
+fn endless(protocol: Protocol, request: &[u8], number: u32) -> Vec<u8> {
+    match protocol {
+        Protocol::GameSpy1 => format!("\\player_{number}\\x\\queryid\\1.{}", number + 1).into_bytes(),
+        Protocol::GameSpy4 => {
+            let number = u8::try_from(number % 128).unwrap();
+            [b"\0", &request[3..7], b"splitnum\0", &[number], b"\x01player_\0\0Ann\0Bob\0"].concat()
+        }
+        Protocol::Quake3 => b"\xff\xff\xff\xffprint\nflooded\n".to_vec(),
+        Protocol::Ut2004 => {
+            let player =
+                |at: u32| [&(number * 20 + at).to_le_bytes()[..], b"\x08another\0", &[0; 12]].concat();
+            [vec![0x80, 0, 0, 0, 2], (1..=20).flat_map(player).collect()].concat()
+        }
+        other => panic!("{other} has no endless reply here"),
+    }
+}
+
+/// A reply to a request with another challenge or request id is one of an attacker who did not see the request.
+#[test]
+fn a_reply_with_a_forged_token_is_rejected() {
+    for protocol in Protocol::ALL {
+        if undisturbed(protocol).to_status().verification == Verification::Unavailable {
+            continue;
+        }
+        let mut nonces = 100..;
+        let result = query(protocol, |session, now, request, real| {
+            let other = StatusQuery::new(protocol, nonces.next().unwrap(), &QueryOptions::default());
+            let mut other = Session::new(other, at(SERVER), Timing::default(), now);
+            let mut guessed = Vec::new();
+            other.poll_transmit(now, &mut guessed).unwrap();
+            let forged = replies(&mut responder(protocol, "forged", now), now, &guessed);
+            assert_ne!(guessed, request);
+            receive(session, now, &forged);
+            receive(session, now, &real);
+        });
+        let outcome = result.unwrap();
+        assert!(outcome.stats.rejected > 0, "{protocol}");
+        assert_eq!(decoded(&outcome.answer), decoded(&undisturbed(protocol)), "{protocol}");
+    }
+}
+
+/// A cut reply is an error, an incomplete answer, or the whole one where only what says nothing is cut off. Quake 3 counts no players:
+/// a cut at the end of a line shows nowhere.
+#[test]
+fn a_reply_cut_at_any_byte_is_never_a_wrong_complete_answer() {
+    for protocol in Protocol::ALL {
+        let whole = undisturbed(protocol).to_status();
+        let mut datagrams: Vec<Bytes> = Vec::new();
+        let _ = query(protocol, |session, now, _, real| {
+            receive(session, now, &real);
+            datagrams.extend(real.into_iter().map(Bytes::from));
+        });
+        for (index, datagram) in datagrams.iter().enumerate() {
+            for cut in twist::cuts(datagram) {
+                let mut packets: Vec<Bytes> = datagrams.clone();
+                packets[index] = Bytes::copy_from_slice(cut);
+                let Ok(answer) = Answer::from_datagrams(protocol, packets, &Limits::default()) else {
+                    continue;
+                };
+                let status = answer.to_status();
+                let line_end = protocol == Protocol::Quake3
+                    && datagram
+                        .get(cut.len()..)
+                        .is_some_and(|rest| rest.first() == Some(&b'\n') || cut.last() == Some(&b'\n'));
+                if answer.completeness() == Completeness::Complete && !line_end {
+                    let at = (protocol, index, cut.len());
+                    assert_eq!(status.players, whole.players, "{at:?}");
+                    assert_eq!(status.name, whole.name, "{at:?}");
+                    assert_eq!(status.rules.len(), whole.rules.len(), "{at:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How often each field of a status is said by the captured answers: the table in `tests/README.md` is checked.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use queryport::{Answer, Limits, Protocol, ServerStatus, ToStatus};
+
+/// Fields and whether a status says them.
+type Said = (&'static str, fn(&ServerStatus) -> bool);
+
+const FIELDS: [Said; 24] = [
+    ("name", |status| status.name.is_some()),
+    ("map", |status| status.map.is_some()),
+    ("game", |status| status.game.is_some()),
+    ("mod_name", |status| status.mod_name.is_some()),
+    ("game_type", |status| status.game_type.is_some()),
+    ("mutators", |status| status.mutators.is_some()),
+    ("version", |status| status.version.is_some()),
+    ("protocol_version", |status| status.protocol_version.is_some()),
+    ("game_port", |status| status.game_port.is_some()),
+    ("password", |status| status.password.is_some()),
+    ("dedicated", |status| status.dedicated.is_some()),
+    ("anti_cheat", |status| status.anti_cheat.is_some()),
+    ("player_count", |status| status.player_count.is_some()),
+    ("bot_count", |status| status.bot_count.is_some()),
+    ("max_players", |status| status.max_players.is_some()),
+    ("private_slots", |status| status.private_slots.is_some()),
+    ("time_limit", |status| status.time_limit.is_some()),
+    ("time_left", |status| status.time_left.is_some()),
+    ("score_limit", |status| status.score_limit.is_some()),
+    ("players", |status| status.players.is_some()),
+    ("players: bot", |status| status.listed_players().iter().any(|player| player.bot.is_some())),
+    ("players: team", |status| status.listed_players().iter().any(|player| player.team.is_some())),
+    ("teams", |status| !status.teams.is_empty()),
+    ("rules", |status| !status.rules.is_empty()),
+];
+
+#[test]
+fn the_table_of_fields_is_the_one_that_is_measured() {
+    let mut statuses = Vec::new();
+    for protocol in Protocol::ALL {
+        for case in crate::common::captures::third_party(protocol.name()).unwrap_or_default() {
+            let answer = Answer::from_datagrams(protocol, case.packets, &Limits::default());
+            let answer = answer.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            statuses.push((protocol, answer.to_status()));
+        }
+    }
+    let of =
+        |protocol| statuses.iter().filter(move |(known, _)| *known == protocol).map(|(_, status)| status);
+    let mut table = String::from("| field |");
+    for protocol in Protocol::ALL {
+        write!(table, " {protocol} ({}) |", of(protocol).count()).unwrap();
+    }
+    writeln!(table, " all ({}) |\n|---|---|---|---|---|---|", statuses.len()).unwrap();
+    for (field, is_said) in FIELDS {
+        write!(table, "| {field} |").unwrap();
+        for protocol in Protocol::ALL {
+            write!(table, " {} |", of(protocol).filter(|status| is_said(status)).count()).unwrap();
+        }
+        writeln!(table, " {} |", statuses.iter().filter(|(_, status)| is_said(status)).count()).unwrap();
+    }
+    println!("{table}");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let counts =
+        readme.lines().find(|line| line.starts_with("| field | gamespy1 (")).expect("a table of fields");
+    // Another folder of captures has other counts.
+    if table.starts_with(counts) {
+        assert!(readme.contains(&table), "the table in tests/README.md is stale; it should be\n{table}");
+    }
+}

@@ -1,0 +1,371 @@
+//! All list servers of a game at once.
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use queryport::games::{Game, Master as GameMaster, MasterForm};
+use queryport::lists::{ListCompleteness, Scope};
+use queryport::net::{Listed, Servers, serve};
+use queryport::quake3::master::{Master, Options};
+use queryport::serve::Announcer;
+use queryport::{Client, Error, ErrorKind, Limits, Protocol, QueryOptions, Secret, ServerStatus, Service};
+use tokio::io::AsyncReadExt;
+use tokio::net::UdpSocket;
+
+use crate::common::list_servers::gamespy4::Plain;
+use crate::common::list_servers::tcp::{self, GameSpy1};
+use crate::common::list_servers::ut2004;
+use crate::games::client;
+
+async fn socket() -> (UdpSocket, SocketAddr) {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
+fn master(form: MasterForm, address: SocketAddr) -> GameMaster {
+    GameMaster::new(form, address.to_string().leak())
+}
+
+fn game(id: &str, masters: Vec<GameMaster>) -> Game {
+    let mut game = *Game::find(id).unwrap();
+    game.masters = masters.leak();
+    game
+}
+
+/// A master that answers this request alone with these datagrams, and counts the requests.
+async fn scripted(request: &'static [u8], datagrams: Vec<Vec<u8>>) -> (SocketAddr, Arc<AtomicUsize>) {
+    let (socket, address) = socket().await;
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    tokio::spawn(async move {
+        let mut buffer = [0; 256];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+            counted.fetch_add(1, Ordering::Relaxed);
+            if &buffer[..length] == request {
+                for datagram in &datagrams {
+                    socket.send_to(datagram, from).await.unwrap();
+                }
+            }
+        }
+    });
+    (address, count)
+}
+
+/// One datagram: the word, entries of 192.0.2.x:27960, and an end.
+fn datagram(hosts: std::ops::RangeInclusive<u8>, end: &[u8]) -> Vec<u8> {
+    let entries = hosts.flat_map(|host| [b'\\', 192, 0, 2, host, 0x6D, 0x38]);
+    let entries: Vec<u8> = entries.collect();
+    [&b"\xff\xff\xff\xffgetserversResponse"[..], &entries, end].concat()
+}
+
+/// Our own master, with one server that announces itself as `Test`.
+async fn own_master() -> (SocketAddr, SocketAddr) {
+    let (socket, address) = socket().await;
+    let mut options = Options::default();
+    options.scope = Scope::Any;
+    let mut master = Master::new(Secret::new([1; 16]), options, Instant::now());
+    tokio::spawn(async move { serve(&[socket], &mut master).await });
+    let (game, listed) = self::socket().await;
+    let mut status = ServerStatus::default();
+    (status.game, status.name) = (Some("Test".into()), Some("Srv".into()));
+    (status.max_players, status.player_count) = (Some(8), Some(0));
+    let options = Service::from(Protocol::GameSpy1);
+    let mut announcer = Announcer::quake3("DarkPlaces", [address], &status, options, Instant::now()).unwrap();
+    let mut responder = queryport::serve::Responder::new(
+        queryport::Protocol::Quake3,
+        status,
+        Secret::new([2; 16]),
+        Instant::now(),
+    );
+    tokio::spawn(async move { serve(&[game], (&mut responder, &mut announcer)).await });
+    (address, listed)
+}
+
+#[tokio::test]
+async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
+    let (own, announced) = own_master().await;
+    let short = b"\xff\xff\xff\xffgetservers 68 empty full";
+    let (unmarked, _) = scripted(short, vec![datagram(1..=100, b""), datagram(101..=120, b"\\")]).await;
+    let (marked, _) = scripted(short, vec![datagram(110..=130, b"\\EOT\0\0\0")]).await;
+    let (silent, silent_at) = socket().await;
+    let closed = { socket().await.1 };
+    let mut game = game(
+        "q3a",
+        vec![
+            master(MasterForm::Long, own),
+            master(MasterForm::Unmarked, unmarked),
+            master(MasterForm::Short, marked),
+            master(MasterForm::Short, silent_at),
+            master(MasterForm::Short, closed),
+            master(MasterForm::GameSpy2, closed),
+        ],
+    );
+    (game.gamename, game.numbers) = (Some("Test"), &[(68, "")]);
+    // The heartbeat, the master's challenge and its answer need a moment.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let (servers, listed) = loop {
+        let mut servers = client().servers(&game).unwrap().with_scope(Scope::Any);
+        let mut listed = Vec::new();
+        while let Some(server) = servers.next().await {
+            listed.push(server);
+        }
+        // A server that joins between the passes leaves the list unsettled.
+        let own = servers.masters()[0].list.as_ref().and_then(|list| list.as_ref().ok());
+        let is_settled = own.is_some_and(|list| list.completeness.is_settled());
+        if is_settled && listed.iter().any(|listed| listed.server == announced) || Instant::now() > deadline {
+            break (servers, listed);
+        }
+    };
+    drop(silent);
+    let mut addresses: Vec<SocketAddr> = listed.iter().map(|listed| listed.server).collect();
+    addresses.sort();
+    addresses.dedup();
+    assert_eq!((addresses.len(), listed.len()), (131, 131), "130 and the announced one, each once");
+    let origin = |server: SocketAddr| listed.iter().find(|listed| listed.server == server).unwrap().origin;
+    assert_eq!((origin(announced), origin("192.0.2.5:27960".parse().unwrap())), (0, 1));
+    assert_eq!(origin("192.0.2.130:27960".parse().unwrap()), 2);
+
+    let reports = servers.masters();
+    assert_eq!(reports.len(), 5, "the list server that needs a key is left out");
+    let list = |index: usize| reports[index].list.as_ref().unwrap().as_ref();
+    for index in 0..3 {
+        let settled = ListCompleteness::Passes { count: 2, once: 0 };
+        assert_eq!(list(index).unwrap().completeness, settled, "{index}");
+    }
+    assert_eq!((reports[1].servers, reports[2].servers), (120, 21));
+    assert_eq!(list(3).unwrap_err().kind(), ErrorKind::Offline);
+    assert_eq!(list(4).unwrap_err().kind(), ErrorKind::Unreachable);
+}
+
+#[tokio::test]
+async fn each_number_of_a_game_is_asked_for() {
+    let (address, _) =
+        scripted(b"\xff\xff\xff\xffgetservers 16 empty full", vec![datagram(1..=3, b"\\EOT\0\0\0")]).await;
+    let jedi_outcast = game("jk2", vec![master(MasterForm::Short, address)]);
+    let mut servers = client().servers(&jedi_outcast).unwrap();
+    while servers.next().await.is_some() {}
+    let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
+    assert_eq!(list.servers.len(), 3);
+    assert_eq!(list.completeness, ListCompleteness::Incomplete, "the master does not answer for number 15");
+}
+
+#[tokio::test]
+async fn a_list_server_is_asked_once_in_the_interval() {
+    let request = b"\xff\xff\xff\xffgetserversExt Quake3Arena 71 empty full";
+    let ext = [&b"\xff\xff\xff\xffgetserversExtResponse\\\xc0\0\x02\x01\x6d\x38\\EOT\0\0\0"[..]].concat();
+    let (address, count) = scripted(request, vec![ext]).await;
+    let openarena = game("openarena", vec![master(MasterForm::Long, address)]);
+    let client = client();
+    let ask = async |interval| {
+        let mut servers = client.clone().servers(&openarena).unwrap().with_least_interval(interval);
+        let mut listed = 0;
+        while servers.next().await.is_some() {
+            listed += 1;
+        }
+        (listed, servers.masters()[0].remembered)
+    };
+    assert_eq!(ask(Duration::from_secs(60)).await, (1, false));
+    let asked = count.load(Ordering::Relaxed);
+    assert_eq!(ask(Duration::from_secs(60)).await, (1, true));
+    assert_eq!(count.load(Ordering::Relaxed), asked, "from memory");
+    assert_eq!(ask(Duration::ZERO).await, (1, false));
+    assert!(count.load(Ordering::Relaxed) > asked);
+}
+
+/// A GameSpy v1 list server that wants the public key for lists, and sends its list byte by byte.
+async fn list_server(game: &'static str, list: &[u8]) -> SocketAddr {
+    let (login, key, format) = ("gspylite", "mgNUaC", "");
+    GameSpy1 { login, key, game, format, pieces: (1, 2), closes: false }.start(list.to_vec()).await
+}
+
+#[tokio::test]
+async fn gamespy1_lists_are_asked_with_the_public_key_and_show_progress() {
+    let list = br"\ip\192.0.2.1:7778\ip\192.0.2.2:7788\ip\127.0.0.1:7778\final\";
+    let cut = br"\ip\192.0.2.9:7778\ip\192.0.2.";
+    let ut = game(
+        "ut",
+        vec![
+            master(MasterForm::GameSpy1, list_server("ut", list).await),
+            master(MasterForm::GameSpy1, list_server("ut", cut).await),
+        ],
+    );
+    // Shorter than the list takes would be the timeout of a query.
+    let short = client().with_timing(queryport::Timing::default().with_timeout(Duration::from_millis(20)));
+    let mut servers = short.servers(&ut).unwrap().with_timeout(Duration::from_secs(2));
+    let (mut listed, mut progress) = (Vec::new(), Vec::new());
+    loop {
+        match tokio::time::timeout(Duration::from_millis(10), servers.next()).await {
+            Ok(Some(server)) => listed.push(server.server.to_string()),
+            Ok(None) => break,
+            Err(_still_waiting) => progress.push(servers.masters()[0].bytes),
+        }
+    }
+    listed.sort();
+    assert_eq!(listed, ["192.0.2.1:7778", "192.0.2.2:7788", "192.0.2.9:7778"], "no address of this machine");
+    progress.dedup();
+    assert!(progress.len() > 2, "{progress:?}");
+    let list = |index: usize| servers.masters()[index].list.as_ref().unwrap().as_ref().unwrap();
+    assert!(list(0).completeness.is_complete() && list(0).out_of_scope == 1);
+    assert!(!list(1).completeness.is_complete(), "cut short by the timeout");
+}
+
+#[tokio::test]
+async fn a_game_without_a_list_server_that_can_be_asked_is_an_error_in_words() {
+    let error = client().servers(Game::find("cod3").unwrap()).unwrap_err();
+    assert!(matches!(error, Error::NoMaster { known: 0, .. }));
+    assert_eq!(error.to_string(), "cod3: no list server is known");
+    let error =
+        client().servers(&game("q3a", vec![master(MasterForm::GameSpy2, "127.0.0.1:1".parse().unwrap())]));
+    let text = "q3a: its row lacks the name, number or key that its 1 list servers need";
+    assert_eq!(error.unwrap_err().to_string(), text);
+}
+
+/// The servers of a game and the reports of its list servers.
+async fn listed(client: &Client, game: &Game) -> (Vec<Listed>, Servers) {
+    let mut servers = client.servers(game).unwrap().with_timeout(Duration::from_secs(5));
+    let mut listed = Vec::new();
+    while let Some(server) = servers.next().await {
+        listed.push(server);
+    }
+    (listed, servers)
+}
+
+/// `CoD4X`'s list server: takes one request, sends this, and closes.
+async fn cod4x(list: Vec<u8>) -> SocketAddr {
+    tcp::listen(move |mut stream| async move {
+        let mut request = [0; 99];
+        let length = stream.read(&mut request).await.unwrap();
+        assert_eq!(&request[..length], b"\xff\xff\xff\xffgetservers cod4x 6 full empty \0");
+        tcp::send(&mut stream, &list, 65_536).await;
+    })
+    .await
+}
+
+/// `CoD4X`'s list of these.
+fn cod4x_list(servers: impl Iterator<Item = ([u8; 4], u16)>) -> Vec<u8> {
+    let entry = |(ip, port): ([u8; 4], u16)| [&b"\\\0\0\0\0\x04"[..], &ip, &port.to_be_bytes()].concat();
+    let entries: Vec<u8> = servers.flat_map(entry).collect();
+    [b"\xff\xff\xff\xffgetserversResponse", &entries[..], b"\\EOF"].concat()
+}
+
+#[tokio::test]
+async fn lists_over_tcp_are_asked_in_the_form_of_each() {
+    let ut2004_servers = || vec![ut2004::Listed::new(1, b"One"), ut2004::Listed::new(2, b"Two")];
+    for id in ["ut2004", "ut2003"] {
+        let game = game(id, vec![master(MasterForm::Ut2004, tcp::ut2004(ut2004_servers()).await)]);
+        let (listed, servers) = listed(&client(), &game).await;
+        let expected = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 7778)));
+        assert_eq!(listed.iter().map(|listed| listed.server).collect::<Vec<_>>(), expected);
+        let report = &servers.masters()[0];
+        assert!(report.list.as_ref().unwrap().as_ref().unwrap().completeness.is_complete());
+        assert!(report.bytes > 100, "{}", report.bytes);
+    }
+
+    let plain = Plain::head([203, 0, 113, 9], 29900, &[(0, "hostname")], &["Popular"])
+        .server(0x41, [192, 0, 2, 1], &[b"\xffAlpha\0"])
+        .server(0x51, [192, 0, 2, 2], &[&29901_u16.to_be_bytes(), &[0]])
+        .end();
+    let bf2 = game("bf2", vec![master(MasterForm::GameSpy2, tcp::gamespy4(b"hW6m9a", plain).await)]);
+    let (listed_bf2, servers) = listed(&client(), &bf2).await;
+    let expected = [([192, 0, 2, 1], 29900), ([192, 0, 2, 2], 29901)].map(SocketAddr::from);
+    assert_eq!(listed_bf2.iter().map(|listed| listed.server).collect::<Vec<_>>(), expected);
+    assert!(servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap().completeness.is_complete());
+
+    let short = b"\xff\xff\xff\xffgetservers 6 empty full";
+    let (udp, _) = scripted(short, vec![datagram(1..=3, b"\\EOF")]).await;
+    let tcp = cod4x(cod4x_list((3..=5).map(|host| ([192, 0, 2, host], 27960)))).await;
+    let mut cod4 = game("cod4", vec![master(MasterForm::Short, udp), master(MasterForm::Cod4x, tcp)]);
+    cod4.numbers = &[(6, "1.7")];
+    let (listed_cod4, servers) = listed(&client(), &cod4).await;
+    let lengths: Vec<usize> = servers.masters().iter().map(|report| report.servers).collect();
+    assert_eq!((listed_cod4.len(), lengths), (5, vec![3, 3]), "one server is in both lists");
+}
+
+#[tokio::test]
+async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
+    let plain = || {
+        Plain::head([203, 0, 113, 9], 6500, &[(0, "hostname")], &[]).server(
+            0x41,
+            [192, 0, 2, 1],
+            &[b"\xffA\0"],
+        )
+    };
+    let whole = tcp::gamespy4(b"nT2Mtz", plain().end()).await;
+    let cut = tcp::gamespy4(b"nT2Mtz", plain().server(0x41, [192, 0, 2, 2], &[b"\xffcut"]).0).await;
+    let refusing = tcp::listen(|mut stream| async move {
+        tcp::send(&mut stream, b"Invalid source gamename", 99).await;
+    })
+    .await;
+    let mut addresses = vec![whole, cut, refusing];
+    for _ in 0..8 {
+        addresses.push(tcp::gamespy4(b"hW6m9a", plain().end()).await);
+    }
+    let masters = addresses.iter().map(|address| master(MasterForm::GameSpy2, *address));
+    let mut servers =
+        client().servers(&game("ut3", masters.collect())).unwrap().with_timeout(Duration::from_millis(500));
+    let mut listed = Vec::new();
+    while let Some(server) = servers.next().await {
+        listed.push(server.server);
+    }
+    assert_eq!(listed, ["192.0.2.1:6500".parse().unwrap()]);
+    let list = |index: usize| servers.masters()[index].list.as_ref().unwrap().as_ref();
+    assert!(list(0).unwrap().completeness.is_complete());
+    assert_eq!((list(1).unwrap().servers.len(), list(1).unwrap().completeness.is_complete()), (1, false));
+    assert_eq!(list(2).unwrap_err().kind(), ErrorKind::Refused);
+    // Each has its own challenge, and so its own noise. Some of it reads as the beginning of a list.
+    let mut wrong_keys = 0;
+    for (index, other_key) in (0..).zip(&addresses).skip(3) {
+        match list(index) {
+            Ok(list) => assert!(list.servers.is_empty() && !list.completeness.is_complete()),
+            Err(error) => {
+                let text = "the deciphered reply is no list of servers: the key is wrong, or belongs to another game name";
+                assert_eq!(error.to_string(), format!("{other_key}: {text}"));
+                wrong_keys += 1;
+            }
+        }
+    }
+    assert!(wrong_keys > 0);
+    // GameSpy v1, to a server that knows the public client by another key.
+    let other =
+        GameSpy1 { login: "gspylite", key: "abcdef", game: "ut", format: "", pieces: (99, 0), closes: true };
+    let ut = game("ut", vec![master(MasterForm::GameSpy1, other.start(Vec::new()).await)]);
+    let (_, servers) = self::listed(&client(), &ut).await;
+    let error = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap_err();
+    assert!(error.to_string().ends_with("the list server refused: \"Validation error\""), "{error}");
+}
+
+#[tokio::test]
+async fn a_list_of_one_victim_a_hundred_thousand_times_is_cut_to_256_addresses() {
+    let victim = [203, 0, 113, 7];
+    let list = cod4x_list((0..100_000_u32).map(|number| (victim, (number % 65_535 + 1) as u16)));
+    let others = cod4x_list((1..=3).map(|host| ([192, 0, 2, host], 28960)));
+    let masters = [cod4x(list).await, cod4x(others).await].map(|address| master(MasterForm::Cod4x, address));
+    let (listed, servers) = listed(&client(), &game("cod4", masters.to_vec())).await;
+    let at_victim = listed.iter().filter(|listed| listed.server.ip() == std::net::IpAddr::from(victim));
+    assert_eq!((listed.len(), at_victim.count()), (259, 256));
+    let reports = servers.masters();
+    assert_eq!((reports[0].servers, reports[0].left_out, reports[1].left_out), (65_535, 65_535 - 256, 0));
+}
+
+#[tokio::test]
+async fn a_list_of_a_hundred_thousand_servers_is_read_up_to_the_limit() {
+    let list = || {
+        cod4x_list((0..100_000_u32).map(|number| {
+            let [_, a, b, c] = number.to_be_bytes();
+            ([100, a, b, c], 28960)
+        }))
+    };
+    for (limits, expected, over) in
+        [(Limits::default(), 65_536, 34_464), (Limits::default().with_max_servers(200_000), 100_000, 0)]
+    {
+        let cod4 = game("cod4", vec![master(MasterForm::Cod4x, cod4x(list()).await)]);
+        let client = client().with_options(QueryOptions::default().with_limits(limits));
+        let (listed, servers) = listed(&client, &cod4).await;
+        assert_eq!(listed.len(), expected);
+        let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
+        assert_eq!((list.over_limit, list.completeness.is_complete()), (over, over == 0));
+        assert_eq!(servers.masters()[0].bytes, 22 + 100_000 * 12 + 4);
+    }
+}

@@ -1,0 +1,388 @@
+//! GameSpy v1's client in virtual time: lossy links, and the datagrams that other tools are known to misread.
+use std::time::{Duration, Instant};
+
+use queryport::gamespy1::{Answer, Command, StatusQuery};
+use queryport::session::{Conversation, Machine, Session, Verdict};
+use queryport::{
+    Completeness, Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, QueryError, QueryOptions, Service,
+    Timing, ToStatus,
+};
+
+use crate::common::captures::cases;
+use crate::common::link::Conditions;
+use crate::common::pair::{SERVER, play};
+use crate::common::{at, request};
+use crate::gamespy1::serving::{DIALECTS, names, serve};
+
+fn query() -> StatusQuery {
+    query_with(QueryOptions::default())
+}
+
+fn query_with(options: QueryOptions) -> StatusQuery {
+    StatusQuery::new(0, &options)
+}
+
+#[test]
+fn over_a_bad_link_an_answer_is_right_or_incomplete() {
+    let (mut complete, mut partial, mut silent) = (0, 0, 0);
+    for seed in 0..300 {
+        let conditions = Conditions { loss: 0.3, ..Conditions::bad() };
+        let dialect = DIALECTS[usize::from(seed % 2 == 0)];
+        let played = play(query(), Timing::default(), (conditions, seed), serve(Service::new(dialect)));
+        assert!(played.elapsed <= Duration::from_secs(4));
+        match played.result {
+            Ok(outcome) => {
+                let status = outcome.answer.to_status();
+                let players = status.listed_players();
+                assert!(players.iter().all(|player| player.name.plain().starts_with("player number")));
+                if status.completeness.is_complete() {
+                    complete += 1;
+                    assert_eq!((players.len(), status.rules.len() >= 30), (24, true), "seed {seed}");
+                } else {
+                    partial += 1;
+                    assert!(players.len() <= 24);
+                }
+            }
+            Err(QueryError::NoAnswer { .. }) => silent += 1,
+            Err(error) => panic!("seed {seed}: {error}"),
+        }
+    }
+    assert!(complete > 150 && partial > 5, "{complete} complete, {partial} partial, {silent} silent");
+}
+
+#[test]
+fn a_corrupting_link_never_yields_more_players() {
+    for seed in 0..300 {
+        let conditions = Conditions { corruption: 0.3, ..Conditions::bad() };
+        let served = serve(Service::new(DIALECTS[usize::from(seed % 2 == 0)]));
+        let played = play(query(), Timing::default(), (conditions, seed), served);
+        if let Ok(outcome) = played.result {
+            assert!(outcome.answer.to_status().listed_players().len() <= 24, "seed {seed}");
+        }
+    }
+}
+
+/// A session that has sent its request, in virtual time.
+pub(crate) struct Rig {
+    session: Session<StatusQuery>,
+    now: Instant,
+    pub(crate) sent: u32,
+}
+
+impl Rig {
+    pub(crate) fn new() -> Self {
+        let now = Instant::now();
+        let session = Session::new(query(), at(SERVER), Timing::default(), now);
+        let mut rig = Self { session, now, sent: 0 };
+        rig.send();
+        rig
+    }
+
+    fn send(&mut self) {
+        self.sent += u32::from(self.session.poll_transmit(self.now, &mut Vec::new()).is_some());
+    }
+
+    pub(crate) fn receive(&mut self, datagram: &[u8]) {
+        self.session.handle_datagram(self.now, at(SERVER), datagram);
+    }
+
+    pub(crate) fn pass(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+        self.session.handle_timeout(self.now);
+        self.send();
+    }
+
+    pub(crate) fn outcome(&mut self) -> Option<Outcome<Answer>> {
+        self.session.poll_answer().map(Result::unwrap)
+    }
+
+    pub(crate) fn to_the_end(&mut self) -> Result<Outcome<Answer>, QueryError> {
+        loop {
+            if let Some(result) = self.session.poll_answer() {
+                return result;
+            }
+            self.pass(50);
+        }
+    }
+}
+
+fn lacks(answer: &Answer, part: Part) -> bool {
+    matches!(answer.completeness(), Completeness::Incomplete(missing) if missing.contains(part))
+}
+
+/// Known from other tools: GS1 fragments of another reply number: qstat, opengsq, GameQ merge them.
+#[test]
+fn fragments_of_another_reply_are_not_merged() {
+    let mut rig = Rig::new();
+    rig.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
+    rig.receive(br"\player_1\foreign\queryid\21.2\final\");
+    rig.receive(br"\player_9\foreign\queryid\19.3");
+    assert!(rig.outcome().is_none());
+    rig.receive(br"\player_1\b\queryid\20.2\final\");
+    let outcome = rig.outcome().unwrap();
+    assert_eq!((outcome.stats.rejected, names(&outcome.answer)), (2, vec!["a".to_owned(), "b".to_owned()]));
+}
+
+/// Known from other tools: fragments reversed: qstat 2 of 11 players, opengsq loses all server keys, rust gamedig
+/// fails.
+#[test]
+fn reversed_fragments_are_put_in_order() {
+    let mut rig = Rig::new();
+    rig.receive(br"\player_2\c\final\\queryid\20.3");
+    rig.receive(br"\player_1\b\queryid\20.2");
+    assert!(rig.outcome().is_none(), "the end is not the whole");
+    rig.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
+    let outcome = rig.outcome().unwrap();
+    assert_eq!(names(&outcome.answer), ["a", "b", "c"]);
+    assert_eq!(outcome.answer.get("hostname"), Some(&b"Srv"[..]));
+}
+
+/// Known from other tools: last GS1 fragment missing: qstat and GameQ 9 of 11 players, no error.
+#[test]
+fn a_missing_last_fragment_makes_the_answer_incomplete() {
+    let mut rig = Rig::new();
+    rig.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
+    let outcome = rig.to_the_end().unwrap();
+    assert!(lacks(&outcome.answer, Part::End));
+    assert_eq!(names(&outcome.answer), ["a"]);
+    assert_eq!((outcome.stats.requests, rig.sent), (3, 3), "it was asked again before that");
+}
+
+/// A retry has a number of its own, and its fragments are not mixed with the first ones.
+#[test]
+fn a_retry_is_a_reply_of_its_own() {
+    let mut rig = Rig::new();
+    rig.receive(br"\hostname\Srv\player_0\old\queryid\20.1");
+    rig.pass(1200);
+    assert_eq!(rig.sent, 2);
+    rig.receive(br"\player_1\new\final\\queryid\21.2");
+    assert!(rig.outcome().is_none());
+    rig.receive(br"\hostname\Srv\player_0\newer\queryid\21.1");
+    assert_eq!(names(&rig.outcome().unwrap().answer), ["newer", "new"]);
+}
+
+/// Without a reply number, late fragments of the first try could complete the second.
+#[test]
+fn a_retry_without_reply_numbers_starts_a_new_reply() {
+    let mut rig = Rig::new();
+    rig.receive(br"\statusresponse\0\hostname\Srv\player_0\old\score_0\eof\");
+    rig.pass(1200);
+    rig.receive(br"\statusresponse\1\7\queryid\AMv1\final\\eof\");
+    assert!(rig.outcome().is_none(), "the value of another try's key");
+    rig.receive(br"\statusresponse\0\hostname\Srv\player_0\new\score_0\eof\");
+    rig.pass(200);
+    let outcome = rig.outcome().unwrap();
+    assert_eq!(outcome.answer.to_status().listed_players()[0].score, Some(7));
+    assert_eq!(names(&outcome.answer), ["new"]);
+}
+
+/// Known from other tools: empty datagram; `player_4000000000`: rust gamedig panics, aborts the process.
+#[test]
+fn hostile_numbers_allocate_nothing_and_are_no_players() {
+    let mut rig = Rig::new();
+    rig.receive(b"");
+    rig.receive(b"\0");
+    rig.receive(br"\a\b\queryid\1.4294967295\final\");
+    rig.receive(br"\a\b\queryid\1.99999999999999999999\final\");
+    rig.receive(br"\hostname\x\player_4000000000\far\player_18446744073709551615\farther\maxplayers\99999999999\queryid\2.1\final\");
+    let outcome = rig.outcome().unwrap();
+    let status = outcome.answer.to_status();
+    assert_eq!(names(&outcome.answer), ["far"]);
+    assert_eq!(status.max_players, None);
+    assert_eq!(status.rules.get("player_18446744073709551615").unwrap().raw(), b"farther", "kept as it came");
+}
+
+/// UT99 ties its end mark to a count of players, and omits it when it lists fewer.
+#[test]
+fn a_server_without_end_mark_is_asked_twice_and_no_more() {
+    let mut rig = Rig::new();
+    for number in [20, 21] {
+        rig.receive(format!(r"\hostname\Srv\numplayers\2\player_0\a\queryid\{number}.1").as_bytes());
+        rig.pass(1800);
+    }
+    let outcome = rig.to_the_end().unwrap();
+    assert_eq!(rig.sent, 2);
+    assert_eq!(names(&outcome.answer), ["a"]);
+    assert!(!outcome.answer.completeness().is_complete());
+}
+
+/// Where nothing is numbered, the end mark may have overtaken another datagram: the session waits one round trip.
+#[test]
+fn an_end_without_numbers_waits_for_late_datagrams() {
+    let mut rig = Rig::new();
+    rig.pass(30);
+    rig.receive(br"\numplayers\0\final\");
+    assert!(rig.outcome().is_none());
+    rig.receive(br"\hostname\Srv");
+    rig.pass(30);
+    let outcome = rig.outcome().unwrap();
+    assert!(outcome.answer.completeness().is_complete());
+    assert_eq!(outcome.answer.pairs().count(), 2);
+    assert_eq!(rig.sent, 1);
+}
+
+/// Numbers from 0 show no gap when the first fragment is lost, but a status without name and map is none.
+#[test]
+fn a_status_without_description_is_incomplete() {
+    let mut rig = Rig::new();
+    rig.receive(br"\player_1\b\queryid\20.1\final\");
+    let outcome = rig.outcome().unwrap();
+    assert!(lacks(&outcome.answer, Part::Info), "{}", outcome.answer.completeness());
+}
+
+/// The datagrams of a vector.
+fn vector(name: &str) -> Vec<bytes::Bytes> {
+    cases("gamespy1").into_iter().find(|case| case.name == name).unwrap().packets
+}
+
+/// Serious Sam numbers none of the parts of a long reply but the last, which is always 333.1.
+#[test]
+fn parts_without_numbers_are_whole_when_all_players_are_here() {
+    let parts = vector("serioussam-64");
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let mut rig = Rig::new();
+        rig.pass(30);
+        for part in order {
+            assert!(rig.outcome().is_none());
+            rig.receive(&parts[part]);
+        }
+        rig.pass(30);
+        let outcome = rig.outcome().unwrap();
+        assert!(outcome.answer.completeness().is_complete(), "{order:?}");
+        assert_eq!((names(&outcome.answer).len(), rig.sent), (64, 1), "{order:?}");
+    }
+}
+
+#[test]
+fn parts_without_numbers_are_incomplete_when_one_is_lost() {
+    let parts = vector("serioussam-64");
+    for lost in 0..3 {
+        let mut rig = Rig::new();
+        for _ in 0..3 {
+            rig.pass(30);
+            (0..3).filter(|part| *part != lost).for_each(|part| rig.receive(&parts[part]));
+            rig.pass(1500);
+        }
+        let outcome = rig.to_the_end().unwrap();
+        assert!(!outcome.answer.completeness().is_complete(), "{lost}");
+        assert_eq!(rig.sent, 2, "the same twice is asked for no more");
+        assert!((15..64).contains(&names(&outcome.answer).len()), "{lost}");
+    }
+}
+
+/// The request is unknown here: the number of the last part says that this is a status.
+#[test]
+fn recorded_parts_without_numbers_are_incomplete_when_one_is_lost() {
+    let parts = vector("serioussam-64");
+    for lost in 0..3 {
+        let here = (0..3).filter(|part| *part != lost).map(|part| parts[part].clone());
+        let answer = Answer::from_datagrams(here, &Limits::default()).unwrap();
+        assert!(!answer.completeness().is_complete(), "{lost}");
+    }
+}
+
+/// A late part of the first reply joins the second one, and nothing but the players in it shows that.
+#[test]
+fn parts_of_two_replies_are_not_taken_for_one() {
+    let mut rig = Rig::new();
+    let head = br"\hostname\Srv\numplayers\2";
+    rig.receive(head);
+    rig.pass(1500);
+    assert_eq!(rig.sent, 2);
+    rig.receive(br"\player_0\old\frags_0\1\player_1\gone\frags_1\2");
+    rig.receive(head);
+    rig.receive(br"\player_0\old\frags_0\4\player_1\new\frags_1\0\final\\queryid\333.1");
+    rig.pass(1500);
+    assert_eq!(rig.sent, 3, "asked again");
+    rig.receive(head);
+    rig.receive(br"\player_0\old\frags_0\4\player_1\new\frags_1\0\final\\queryid\333.1");
+    let outcome = rig.to_the_end().unwrap();
+    assert!(outcome.answer.completeness().is_complete());
+    assert_eq!(names(&outcome.answer), ["old", "new"]);
+}
+
+/// Descent 3 ends every datagram of a reply with an end mark.
+#[test]
+fn an_end_mark_in_every_datagram_ends_nothing() {
+    let parts = vector("descent3-30");
+    for order in [[0, 1], [1, 0]] {
+        let mut rig = Rig::new();
+        rig.pass(30);
+        for part in order {
+            assert!(rig.outcome().is_none());
+            rig.receive(&parts[part]);
+        }
+        rig.pass(30);
+        let outcome = rig.outcome().unwrap();
+        assert_eq!((names(&outcome.answer).len(), rig.sent), (30, 1));
+        assert!(outcome.answer.completeness().is_complete());
+    }
+    let mut rig = Rig::new();
+    rig.receive(&parts[0]);
+    rig.pass(200);
+    assert!(rig.outcome().is_none() && rig.sent == 2, "players are missing: asked again");
+    let again =
+        |part: &[u8]| String::from_utf8_lossy(part).replace("queryid\\1.", "queryid\\2.").into_bytes();
+    rig.receive(&again(&parts[1]));
+    rig.receive(&again(&parts[0]));
+    rig.pass(1500);
+    let outcome = rig.outcome().unwrap();
+    assert!(outcome.answer.completeness().is_complete());
+    assert_eq!((names(&outcome.answer).len(), outcome.answer.reply_number()), (30, Some(2)));
+}
+
+#[test]
+fn the_last_rejection_is_reported() {
+    let mut rig = Rig::new();
+    rig.receive(br"\status\");
+    rig.receive(b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n");
+    match rig.to_the_end() {
+        Err(QueryError::NoUsableAnswer { requests: 3, rejected: 2, last, .. }) => {
+            assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("a backslash"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn detail_and_dialect_choose_the_request() {
+    let query = || StatusQuery::new(0, &QueryOptions::default());
+    assert_eq!(request(&mut query()), br"\status\");
+    assert_eq!(
+        request(&mut query_with(QueryOptions::default().with_detail(Detail::Short))),
+        br"\basic\\info\"
+    );
+    assert_eq!(
+        request(&mut query_with(QueryOptions::default().with_dialect(Dialect::XServerQuery))),
+        br"\status\xserverquery"
+    );
+    let mut reset = query_with(
+        QueryOptions::default().with_dialect(Dialect::XServerQuery).with_dialect(Dialect::Standard),
+    );
+    assert_eq!(request(&mut reset), br"\status\");
+    let options = QueryOptions::default().with_detail(Detail::Short).with_dialect(Dialect::XServerQuery);
+    for options in [QueryOptions::default(), options] {
+        let mut teams = StatusQuery::commands(&[Command::Teams], &options).unwrap();
+        assert_eq!(request(&mut teams), br"\teams\");
+    }
+}
+
+/// QR1 answers a request that it cannot read, such as one that was cut on its way, with its end mark alone (GameSpy's QR1
+/// SDK: eight names are looked for, and `final` follows whatever was found).
+#[test]
+fn a_short_answer_without_name_and_map_is_incomplete() {
+    let asked = || {
+        let mut query = query_with(QueryOptions::default().with_detail(Detail::Short));
+        request(&mut query);
+        query
+    };
+    for reply in [&br"\final\\queryid\2.1"[..], br"\gamename\ut\gamever\451\final\\queryid\2.1"] {
+        let Verdict::Done(answer) = asked().receive(reply) else { panic!() };
+        let Completeness::Incomplete(missing) = answer.completeness() else { panic!("complete") };
+        assert!(missing.contains(Part::Info), "{missing}");
+    }
+    let Verdict::Done(answer) = asked().receive(br"\hostname\Srv\numplayers\0\final\\queryid\2.1") else {
+        panic!()
+    };
+    assert!(answer.completeness().is_complete());
+}

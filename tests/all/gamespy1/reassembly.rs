@@ -1,0 +1,273 @@
+//! Datagrams of two replies that look like one, and players whose texts look like the end of a reply.
+use bytes::Bytes;
+use queryport::gamespy1::{Answer, StatusQuery};
+use queryport::session::{Conversation, Verdict};
+use queryport::{Limits, QueryOptions, ToStatus};
+
+use crate::gamespy1::conversation::Rig;
+use crate::gamespy1::serving::names;
+
+fn read(datagrams: &[&[u8]]) -> Answer {
+    let datagrams = datagrams.iter().map(|datagram| Bytes::copy_from_slice(datagram));
+    Answer::from_datagrams(datagrams, &Limits::default()).unwrap()
+}
+
+fn is_complete(answer: &Answer) -> bool {
+    answer.completeness().is_complete()
+}
+
+/// Every order of these.
+fn orders<T: Copy>(all: &[T]) -> Vec<Vec<T>> {
+    if all.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut found = Vec::new();
+    for first in 0..all.len() {
+        let mut rest = all.to_vec();
+        let one = rest.remove(first);
+        found.extend(orders(&rest).into_iter().map(|tail| [&[one][..], &tail].concat()));
+    }
+    found
+}
+
+/// UT99 counts its replies from 1 to 100 over all clients: a retry can have the number of the first reply.
+#[test]
+fn a_retry_with_the_same_number_is_not_joined_with_the_first_reply() {
+    let mut rig = Rig::new();
+    rig.receive(br"\hostname\Srv\mapname\DM-Old\numplayers\2\player_0\Ann\frags_0\5\queryid\20.1");
+    rig.pass(1200);
+    assert_eq!(rig.sent, 2);
+    rig.receive(br"\hostname\Srv\mapname\DM-New\numplayers\2\player_0\Cid\frags_0\0\queryid\20.1");
+    rig.receive(br"\player_1\Dan\frags_1\1\queryid\20.2\final\");
+    assert!(rig.outcome().is_none(), "of two replies");
+    rig.pass(1800);
+    assert_eq!(rig.sent, 3, "asked again");
+    rig.receive(br"\hostname\Srv\mapname\DM-New\numplayers\2\player_0\Cid\frags_0\0\queryid\21.1");
+    rig.receive(br"\player_1\Dan\frags_1\1\queryid\21.2\final\");
+    let outcome = rig.outcome().unwrap();
+    assert!(is_complete(&outcome.answer));
+    assert_eq!(names(&outcome.answer), ["Cid", "Dan"]);
+}
+
+/// The rest of a reply can come after the retry.
+#[test]
+fn a_late_rest_of_the_first_reply_joins_it() {
+    let mut rig = Rig::new();
+    rig.receive(br"\hostname\Srv\player_0\Ann\queryid\20.1");
+    rig.pass(1200);
+    rig.receive(br"\player_1\Bob\queryid\20.2\final\");
+    assert_eq!(names(&rig.outcome().unwrap().answer), ["Ann", "Bob"]);
+}
+
+#[test]
+fn two_replies_with_one_number_are_never_complete() {
+    let first = br"\hostname\Srv\player_0\Ann\queryid\20.1";
+    let last = br"\player_1\Bob\queryid\20.2\final\";
+    for other in [
+        &br"\hostname\Srv\player_0\Cid\queryid\20.1"[..],
+        br"\hostname\Srv\player_0\Ann\queryid\20.1\final\",
+        br"\player_1\Dan\queryid\20.2\final\",
+        br"\player_1\Bob\queryid\20.2",
+        br"\player_2\Dan\queryid\20.3",
+        br"\player_2\Dan\queryid\20.3\final\",
+    ] {
+        for order in orders(&[&first[..], last, other]) {
+            assert!(!is_complete(&read(&order)), "{}", order.concat().escape_ascii());
+        }
+    }
+}
+
+/// SWAT 4's GS1 mod and its AdminMods, whose replies have no number, and a request that the network delivered twice.
+#[test]
+fn two_replies_without_numbers_to_one_request_are_never_complete() {
+    for (first, other, last) in [
+        (
+            &br"\hostname\Srv\timeleft\60\queryid\1"[..],
+            &br"\hostname\Srv\timeleft\59\queryid\1"[..],
+            &br"\player_0\Ann\queryid\2\final\"[..],
+        ),
+        (
+            br"\statusresponse\0\hostname\Srv\player_0\Ann\score_0\eof\",
+            br"\statusresponse\0\hostname\Srv\player_0\Bob\score_0\eof\",
+            br"\statusresponse\1\7\queryid\AMv1\final\\eof\",
+        ),
+        (
+            br"\statusresponse\0\hostname\Srv\player_0\Ann\score_0\queryid\0",
+            br"\statusresponse\0\hostname\Srv\player_0\Bob\score_0\queryid\0",
+            br"\statusresponse\1\7\queryid\1\final\",
+        ),
+    ] {
+        for order in orders(&[first, other, last]) {
+            let mut rig = Rig::new();
+            rig.pass(30);
+            order.iter().for_each(|datagram| rig.receive(datagram));
+            assert!(rig.outcome().is_none());
+            rig.pass(1800);
+            assert_eq!(rig.sent, 2, "asked again");
+            rig.receive(last);
+            rig.receive(other);
+            rig.pass(30);
+            let outcome = rig.outcome().unwrap();
+            assert!(is_complete(&outcome.answer));
+            assert_eq!(
+                outcome.answer.get("timeleft"),
+                if other.contains(&b'5') { Some(&b"59"[..]) } else { None }
+            );
+            assert!(names(&outcome.answer) == ["Bob"] || names(&outcome.answer) == ["Ann"]);
+        }
+    }
+}
+
+/// Nothing binds the two parts: the session waits one round trip for one that contradicts.
+#[test]
+fn parts_without_a_reply_number_wait_for_a_contradiction() {
+    let parts = [&br"\hostname\Srv\timeleft\60\queryid\1"[..], br"\player_0\Ann\queryid\2\final\"];
+    let mut rig = Rig::new();
+    rig.pass(30);
+    parts.iter().for_each(|part| rig.receive(part));
+    assert!(rig.outcome().is_none());
+    rig.pass(30);
+    assert!(is_complete(&rig.outcome().unwrap().answer));
+    let mut alone = Rig::new();
+    alone.receive(br"\hostname\Srv\player_0\Ann\queryid\1\final\");
+    assert!(alone.outcome().is_some(), "a single datagram is a whole reply");
+}
+
+#[test]
+fn two_ends_without_numbers_are_of_two_replies() {
+    for datagrams in [
+        [
+            &br"\hostname\Srv\mapname\Old\numplayers\0\final\"[..],
+            br"\hostname\Srv\mapname\New\numplayers\0\final\",
+        ],
+        [br"\player_0\Bob\final\\queryid\333.1", br"\player_0\Ann\final\\queryid\333.1"],
+    ] {
+        for order in orders(&datagrams) {
+            let answer = read(&order);
+            assert!(!is_complete(&answer), "{:?}", answer);
+        }
+    }
+}
+
+/// Texts of players that UT99 writes as they are: a skin.
+const FORGED: [&[u8]; 4] = [
+    br"x\hostname\Fake\numplayers\2\queryid\9.1\a\b",
+    br"x\hostname\Fake\mapname\Fake\numplayers\1\queryid\20.1\a\b",
+    br"x\queryid\20.1\queryid\20.2\queryid\20.3\final\a",
+    br"x\final\\queryid\20.1\a\b",
+];
+
+/// The numbers of sections are 333networks' alone, which list no players.
+#[test]
+fn a_number_in_a_players_text_changes_nothing() {
+    for forged in FORGED {
+        for number in ["20", "9"] {
+            let end = |part: &str| format!("\\queryid\\{number}.{part}").into_bytes();
+            let mallory = [&br"\player_1\Mallory\skin_1\"[..], forged, &end("2")].concat();
+            let all = [
+                [&br"\hostname\Srv\mapname\DM-Old\numplayers\3\player_0\Ann"[..], &end("1")].concat(),
+                mallory,
+                [br"\player_2\Cid", &end(r"3\final\")[..]].concat(),
+            ];
+            let all: Vec<&[u8]> = all.iter().map(Vec::as_slice).collect();
+            for order in orders(&all) {
+                let answer = read(&order);
+                assert!(is_complete(&answer), "{}", order.concat().escape_ascii());
+                let status = answer.to_status();
+                assert_eq!((status.name.unwrap(), status.map.unwrap()), ("Srv".into(), "DM-Old".into()));
+                assert_eq!(names(&answer), ["Ann", "Mallory", "Cid"]);
+                for lost in &all {
+                    let kept: Vec<&[u8]> = order.iter().copied().filter(|part| part != lost).collect();
+                    assert!(!is_complete(&read(&kept)), "{}", kept.concat().escape_ascii());
+                }
+            }
+        }
+    }
+}
+
+/// The same in the dialects whose replies have no number.
+#[test]
+fn a_number_in_a_players_text_changes_nothing_without_reply_numbers() {
+    for forged in FORGED {
+        let mallory = [br"\player_1\Mallory\skin_1\", forged].concat();
+        let cases: [[Vec<u8>; 3]; 2] = [
+            [
+                br"\hostname\Srv\numplayers\3\player_0\Ann\queryid\1".to_vec(),
+                [&mallory, &br"\queryid\2"[..]].concat(),
+                br"\player_2\Cid\queryid\3\final\".to_vec(),
+            ],
+            [
+                br"\statusresponse\0\hostname\Srv\numplayers\3\player_0\Ann\eof\".to_vec(),
+                [br"\statusresponse\1", &mallory[..], br"\eof\"].concat(),
+                br"\statusresponse\2\player_2\Cid\queryid\AMv1\final\\eof\".to_vec(),
+            ],
+        ];
+        for all in &cases {
+            let all: Vec<&[u8]> = all.iter().map(Vec::as_slice).collect();
+            for order in orders(&all) {
+                let answer = read(&order);
+                assert!(is_complete(&answer), "{}", order.concat().escape_ascii());
+                assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
+                assert!(!is_complete(&read(&order[1..])));
+            }
+        }
+    }
+}
+
+/// Descent 3 writes a mark without a value into every datagram; a player of another server can have one in a text.
+#[test]
+fn a_mark_without_a_value_counts_only_where_every_datagram_has_one() {
+    let all: [&[u8]; 3] = [
+        br"\hostname\Srv\mapname\DM-Old\numplayers\1\player_0\Ann\queryid\20.1",
+        br"\player_1\Mallory\face_1\x\final\queryid\20.2",
+        br"\player_2\Cid\queryid\20.3\final\",
+    ];
+    assert!(is_complete(&read(&all)));
+    for order in orders(&all[..2]) {
+        assert!(!is_complete(&read(&order)), "the third is missing");
+    }
+}
+
+/// 333networks' masters: one number throughout, from the first section on, in the order of the text.
+#[test]
+fn sections_are_one_text_with_one_number() {
+    let whole: [&[u8]; 2] =
+        [br"\gamename\333networks\queryid\5.1\hostname\A mas", br"ter\mapname\x\queryid\5.2\final\"];
+    assert!(is_complete(&read(&whole)));
+    assert_eq!(read(&whole).get("hostname"), Some(&b"A master"[..]));
+    assert!(is_complete(&read(&[&whole.concat()])));
+    for broken in [
+        [whole[1], whole[0]],
+        [whole[0], br"ter\mapname\x\queryid\6.2\final\"],
+        [whole[0], br"ter\mapname\x\queryid\5.3\final\"],
+        [whole[0], br"ter\mapname\x\final\"],
+        [br"\gamename\333networks\queryid\5.2\hostname\A mas", br"ter\mapname\x\queryid\5.3\final\"],
+        [br"\gamename\333networks\queryid\5.1\player_0\A mas", br"ter\hostname\x\queryid\5.2\final\"],
+    ] {
+        assert!(!is_complete(&read(&broken)), "{}", broken.concat().escape_ascii());
+    }
+}
+
+/// What was refused for its size may contradict: a forged first part and the last one of the server are no answer.
+#[test]
+fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
+    let limits = Limits::default().with_max_rules(4);
+    let mut query = StatusQuery::new(7, &QueryOptions::default().with_limits(limits));
+    query.request(&mut Vec::new());
+    query.receive(br"\hostname\Fake\mapname\DM\numplayers\1\queryid\8.1");
+    query.receive(br"\hostname\Srv\mapname\DM\a\1\b\2\c\3\numplayers\1\queryid\8.1");
+    let Verdict::Done(answer) = query.receive(br"\player_0\Ann\final\\queryid\8.2") else { panic!() };
+    assert!(!is_complete(&answer));
+}
+
+/// Serious Sam's datagrams have no numbers but for the last one, and a player's text can hold the key of a name.
+#[test]
+fn a_name_in_a_players_text_is_no_description_of_serious_sams_server() {
+    let first = br"\hostname\Srv\mapname\DM1\numplayers\2\player_0\x\queryid\9.1\frags_0\1";
+    let last = br"\player_1\x\hostname\Fake\numplayers\1\frags_1\2\final\\queryid\333.1";
+    for datagrams in [[&first[..], &last[..]], [last, first]] {
+        let answer = read(&datagrams);
+        assert_eq!(answer.to_status().name.unwrap(), "Srv");
+    }
+    assert!(!is_complete(&read(&[last])));
+}

@@ -1,0 +1,406 @@
+//! The client's side in virtual time: every way to begin, lossy links, retries, forgeries, replies out of turn.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::Service;
+use queryport::gamespy4::{Answer, Command, Request, StatusQuery};
+use queryport::session::{Conversation, Machine, Session, Verdict};
+use queryport::{
+    Detail, Dialect, Engine, ParseErrorKind, Player, QueryError, QueryOptions, ServerStatus, Timing,
+    ToStatus, Verification,
+};
+
+use crate::common::link::Conditions;
+use crate::common::pair::{CLIENT, Played, SERVER, play};
+use crate::common::{at, requester};
+
+const PLAYERS: usize = 64;
+
+fn status() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.players =
+        Some((0..PLAYERS).map(|number| Player::new(format!("a player numbered {number}"))).collect());
+    status
+}
+
+fn query() -> StatusQuery {
+    query_with(QueryOptions::default())
+}
+
+fn query_with(options: QueryOptions) -> StatusQuery {
+    StatusQuery::new(7, &options)
+}
+
+/// This crate's server in a dialect.
+fn ours(engine: Engine) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
+    let status = status();
+    let mut requester = requester(CLIENT);
+    move |now, from, datagram| {
+        let Ok(request) = Request::parse(datagram) else { return Vec::new() };
+        (requester.now, requester.address) = (now, from);
+        queryport::gamespy4::answer(&request, &status, &Service::new(engine), &requester)
+            .into_iter()
+            .collect()
+    }
+}
+
+fn quiet() -> (Conditions, u64) {
+    (Conditions::perfect(Duration::from_millis(20)), 0)
+}
+
+/// What was requested, step by step: `c` for a challenge, `0` for data without one, `z` for one of zeros, `d` for another.
+fn ask(
+    query: StatusQuery,
+    mut reply: impl FnMut(usize, &Request<'_>, &[u8]) -> Vec<Vec<u8>>,
+) -> (String, Played<Answer>) {
+    let mut steps = String::new();
+    let played = play(query, Timing::default(), quiet(), |_, _, datagram| {
+        let is_unchallenged = datagram.len() == 11 && datagram.ends_with(b"\xff\xff\xff\x01");
+        let request = if is_unchallenged {
+            Request::parse_without_challenge(datagram)
+        } else {
+            Request::parse(datagram)
+        }
+        .unwrap();
+        assert!(request.id.0.iter().all(|&byte| byte <= 0x7F));
+        steps.push(match request.command {
+            Command::Challenge => 'c',
+            Command::Data { challenge: None, .. } => '0',
+            Command::Data { challenge: Some(0), .. } => 'z',
+            _ => 'd',
+        });
+        reply(steps.len(), &request, datagram).into_iter().map(Bytes::from).collect()
+    });
+    (steps, played)
+}
+
+fn challenge(request: &Request<'_>, text: &str) -> Vec<u8> {
+    [b"\x09", &request.id.0[..], text.as_bytes(), b"\0"].concat()
+}
+
+fn part(request: &Request<'_>, number: u8, body: &[u8]) -> Vec<u8> {
+    [b"\0", &request.id.0[..], b"splitnum\0", &[number], body].concat()
+}
+
+fn complete(request: &Request<'_>) -> Vec<u8> {
+    part(request, 0x80, b"\0hostname\0Srv\0\0\x01\0\x02\0")
+}
+
+fn is_complete(played: &Played<Answer>) -> bool {
+    played.result.as_ref().is_ok_and(|outcome| outcome.answer.completeness().is_complete())
+}
+
+#[test]
+fn a_challenge_then_the_data() {
+    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2, Engine::Minecraft] {
+        let played = play(query(), Timing::default(), quiet(), ours(dialect));
+        let outcome = played.result.unwrap();
+        assert_eq!((outcome.stats.requests, outcome.stats.retries, outcome.stats.rejected), (2, 0, 0));
+        assert_eq!(outcome.answer.verification(), Verification::Verified);
+        assert!(outcome.answer.completeness().is_complete());
+        assert_eq!(outcome.answer.to_status().listed_players().len(), PLAYERS);
+        assert_eq!(outcome.elapsed, Duration::from_millis(80), "no waiting");
+    }
+    let minecraft = query_with(QueryOptions::default().with_dialect(Dialect::Minecraft));
+    let played = play(minecraft, Timing::default(), quiet(), ours(Engine::Minecraft));
+    assert!(is_complete(&played));
+    let short =
+        query_with(QueryOptions::default().with_dialect(Dialect::Minecraft).with_detail(Detail::Short));
+    let outcome = play(short, Timing::default(), quiet(), ours(Engine::Minecraft)).result.unwrap();
+    let status = outcome.answer.to_status();
+    assert_eq!((status.player_count, status.players), (Some(PLAYERS as u32), None));
+    assert_eq!(status.verification, Verification::Verified);
+}
+
+#[test]
+fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
+    let (mut complete, mut partial, mut silent) = (0, 0, 0);
+    for seed in 0..300 {
+        let conditions = Conditions { loss: 0.2, ..Conditions::bad() };
+        let played = play(query(), Timing::default(), (conditions, seed), ours(Engine::UnrealTournament3));
+        match played.result {
+            Ok(outcome) if outcome.answer.completeness().is_complete() => {
+                complete += 1;
+                let names = outcome.answer.to_status();
+                let names = names.listed_players().iter().map(|player| player.name.to_string());
+                assert!(names.eq((0..PLAYERS).map(|number| format!("a player numbered {number}"))));
+            }
+            Ok(outcome) => {
+                partial += 1;
+                assert!(outcome.answer.players().len() <= PLAYERS);
+            }
+            Err(QueryError::NoAnswer { .. }) => silent += 1,
+            Err(error) => panic!("seed {seed}: {error}"),
+        }
+        assert!(played.elapsed <= Duration::from_secs(4));
+    }
+    println!("{complete} complete, {partial} partial, {silent} without an answer");
+    assert!(complete > 200 && partial > 0 && silent > 0);
+}
+
+#[test]
+fn a_corrupting_link_never_adds_players() {
+    for seed in 0..300 {
+        let conditions = Conditions { corruption: 0.5, ..Conditions::bad() };
+        let played = play(query(), Timing::default(), (conditions, seed), ours(Engine::Battlefield2));
+        if let Ok(outcome) = played.result {
+            // A flipped row number can leave a gap, a flipped letter make two values of one.
+            assert!(outcome.answer.players().len() <= 256 + PLAYERS);
+        }
+    }
+}
+
+#[test]
+fn a_challenge_of_zero_means_no_challenge_and_then_zeros() {
+    let (steps, played) = ask(query(), |_, request, _| match request.command {
+        Command::Challenge => vec![challenge(request, "0")],
+        Command::Data { challenge: None, .. } => vec![complete(request)],
+        _ => Vec::new(),
+    });
+    assert_eq!(steps, "c0");
+    assert!(is_complete(&played));
+    let (steps, played) = ask(query(), |_, request, _| match request.command {
+        Command::Challenge => vec![challenge(request, "0")],
+        Command::Data { challenge: Some(0), .. } => vec![complete(request)],
+        _ => Vec::new(),
+    });
+    assert_eq!(steps, "c0z");
+    assert!(is_complete(&played));
+    assert!(played.elapsed < Duration::from_millis(1400));
+}
+
+/// GameSpy's own code answers zeros for a challenge with an empty reply.
+#[test]
+fn an_empty_reply_is_no_answer() {
+    let (_, played) = ask(query(), |_, request, _| match request.command {
+        Command::Challenge => vec![challenge(request, "0")],
+        _ => vec![[b"\0", &request.id.0[..]].concat()],
+    });
+    assert!(matches!(played.result.unwrap_err(), QueryError::NoUsableAnswer { .. }));
+}
+
+#[test]
+fn where_no_challenge_is_known_the_data_is_requested_without() {
+    let unchallenged = |_: usize, request: &Request<'_>, _: &[u8]| match request.command {
+        Command::Data { challenge: None, .. } => vec![complete(request)],
+        _ => Vec::new(),
+    };
+    let (steps, played) = ask(query(), unchallenged);
+    assert_eq!(steps, "cc0");
+    assert!(is_complete(&played));
+    let (steps, played) = ask(query(), |_, _, _| Vec::new());
+    assert_eq!(steps, "cc0", "once, within four seconds");
+    assert!(matches!(played.result, Err(QueryError::NoAnswer { requests: 3, .. })));
+}
+
+#[test]
+fn minecraft_always_receives_four_bytes_of_challenge() {
+    let (steps, played) =
+        ask(query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)), |_, request, datagram| {
+            match request.command {
+                Command::Challenge => vec![challenge(request, "0")],
+                _ => {
+                    assert_eq!((datagram.len(), &datagram[7..]), (15, &[0; 8][..]));
+                    vec![part(request, 0x80, b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0")]
+                }
+            }
+        });
+    assert_eq!(steps, "cz");
+    assert!(is_complete(&played));
+    let (steps, _) =
+        ask(query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)), |_, _, _| Vec::new());
+    assert_eq!(steps, "ccc", "never without a challenge");
+}
+
+/// GameSpy's own code accepts each challenge once.
+#[test]
+fn a_retry_starts_again_at_the_challenge() {
+    let mut ids = Vec::new();
+    let (steps, played) = ask(query(), |step, request, _| {
+        if ids.last() != Some(&request.id) {
+            ids.push(request.id);
+        }
+        match request.command {
+            Command::Challenge => vec![challenge(request, "77")],
+            // The first data reply is lost.
+            _ if step == 2 => Vec::new(),
+            _ => vec![complete(request)],
+        }
+    });
+    assert_eq!(steps, "cdcd");
+    assert!(is_complete(&played));
+    assert_eq!(ids.len(), 2, "each attempt has an id of its own");
+}
+
+/// Parts of two replies are never mixed, and a late part still completes the first.
+#[test]
+fn replies_to_two_attempts_are_kept_apart() {
+    let first = b"\0hostname\0old\0\0\x01player_\0\0Ann\0";
+    let mut late = Vec::new();
+    let (steps, played) = ask(query(), |step, request, _| match (request.command, step) {
+        (Command::Challenge, _) => vec![challenge(request, "77")],
+        (_, 2) => {
+            late.push(part(request, 0x81, b"\x01player_\0\x01Bob\0\0\0\x02\0"));
+            vec![part(request, 0, first)]
+        }
+        // The second attempt: half of its own reply, and the rest of the first one's.
+        _ => vec![part(request, 0, b"\0hostname\0new\0\0\x01player_\0\0Eve\0"), late.remove(0)],
+    });
+    assert_eq!(steps, "cdcd");
+    let answer = played.result.unwrap().answer;
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.get("hostname"), Some(&b"old"[..]));
+    let names: Vec<_> = answer.players().rows().map(|row| row.get("player_").unwrap()).collect();
+    assert_eq!(names, [b"Ann", b"Bob"]);
+}
+
+#[test]
+fn just_cause_2_needs_no_mark_of_the_last_datagram() {
+    let query = query_with(QueryOptions::default().with_dialect(Dialect::JustCause2));
+    let (steps, played) = ask(query, |_, request, datagram| match request.command {
+        Command::Challenge => vec![challenge(request, "-5")],
+        _ => {
+            assert!(datagram.ends_with(b"\xff\xff\xff\xfb\xff\xff\xff\x02"));
+            vec![part(request, 0, b"\0hostname\0Srv\0\0\0\x01Ann\0STEAM_0:1:2\0\0\x2a")]
+        }
+    });
+    assert_eq!(steps, "cd");
+    let answer = played.result.unwrap().answer;
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.to_status().players.unwrap()[0].ping, Some(42));
+    assert!(played.elapsed < Duration::from_millis(100));
+}
+
+/// A session with a server that is played by hand, past the challenge.
+struct Rig {
+    session: Session<StatusQuery>,
+    now: Instant,
+    id: [u8; 4],
+}
+
+impl Rig {
+    fn new() -> Self {
+        let now = Instant::now();
+        let query = StatusQuery::new(7, &QueryOptions::default());
+        let mut session = Session::new(query, at(SERVER), Timing::default(), now);
+        let mut out = Vec::new();
+        session.poll_transmit(now, &mut out).unwrap();
+        let id = out[3..7].try_into().unwrap();
+        let mut rig = Self { session, now, id };
+        rig.receive(SERVER, &[b"\x09", &id[..], b"123\0"].concat());
+        out.clear();
+        rig.session.poll_transmit(now, &mut out).unwrap();
+        assert_eq!(out[7..], [0, 0, 0, 123, 0xFF, 0xFF, 0xFF, 1]);
+        rig
+    }
+
+    fn receive(&mut self, from: &str, datagram: &[u8]) {
+        self.session.handle_datagram(self.now, at(from), datagram);
+    }
+
+    fn part(&self, number: u8, body: &[u8]) -> Vec<u8> {
+        [b"\0", &self.id[..], b"splitnum\0", &[number], body].concat()
+    }
+
+    /// Lets time pass until the query ends.
+    fn end(mut self) -> (Result<Answer, QueryError>, Duration) {
+        let start = self.now;
+        loop {
+            if let Some(result) = self.session.poll_answer() {
+                return (result.map(|outcome| outcome.answer), self.now - start);
+            }
+            self.now = self.session.poll_timeout().unwrap();
+            self.session.handle_timeout(self.now);
+            let _ = self.session.poll_transmit(self.now, &mut Vec::new());
+        }
+    }
+}
+
+const COMPLETE: &[u8] = b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0\0\x02\0";
+
+/// qstat, opengsq and mcstatus accept them.
+#[test]
+fn a_wrong_request_id_is_rejected() {
+    let mut rig = Rig::new();
+    let mut forged = rig.part(0x80, COMPLETE);
+    forged[1] ^= 1;
+    rig.receive(SERVER, &forged);
+    let challenge = b"\x09\x7f\x7f\x7f\x7f1\0";
+    rig.receive(SERVER, challenge);
+    assert_eq!(rig.session.stats().rejected, 2);
+    match rig.end().0 {
+        Err(QueryError::NoUsableAnswer { last, .. }) => {
+            assert_eq!((last.kind, last.offset), (ParseErrorKind::Mismatch("request id"), 1));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Data cannot come before it was requested, nor a challenge twice.
+#[test]
+fn replies_out_of_turn_change_nothing() {
+    let now = Instant::now();
+    let query = StatusQuery::new(7, &QueryOptions::default());
+    let mut session = Session::new(query, at(SERVER), Timing::default(), now);
+    let mut out = Vec::new();
+    session.poll_transmit(now, &mut out).unwrap();
+    let data = [b"\0", &out[3..7], b"splitnum\0\x80", COMPLETE].concat();
+    session.handle_datagram(now, at(SERVER), &data);
+    assert_eq!((session.stats().rejected, session.poll_answer().is_none()), (1, true));
+    let mut rig = Rig::new();
+    let again = [b"\x09", &rig.id[..], b"124\0"].concat();
+    rig.receive(SERVER, &again);
+    assert!(rig.session.poll_transmit(rig.now, &mut Vec::new()).is_none(), "one request for one challenge");
+}
+
+#[test]
+fn short_datagrams_are_rejected_and_a_far_row_is_incomplete() {
+    let mut rig = Rig::new();
+    for datagram in [&b""[..], b"\0", b"\x09", b"\xff", b"\0\x01\x02\x03", b"\x09\x01\x02\x03"] {
+        rig.receive(SERVER, datagram);
+    }
+    assert_eq!(rig.session.stats().rejected, 6);
+    let row_255 = rig.part(0x80, b"\0hostname\0Srv\0\0\x01player_\0\xff");
+    rig.receive(SERVER, &row_255);
+    assert!(!rig.end().0.unwrap().completeness().is_complete());
+}
+
+/// GameSpy's own code stops after eight datagrams, none of which is the last.
+#[test]
+fn eight_datagrams_without_a_last_one_are_an_incomplete_answer_soon() {
+    let mut rig = Rig::new();
+    for number in 0..8 {
+        let mut body = if number == 0 { b"\0hostname\0Srv\0\0\x01player_\0\0".to_vec() } else { Vec::new() };
+        if number > 0 {
+            body.extend_from_slice(&[b"\x01player_\0", &[number * 10][..]].concat());
+        }
+        for row in 0..10 {
+            body.extend_from_slice(format!("player {row}\0").as_bytes());
+        }
+        let datagram = rig.part(number, &body);
+        rig.receive(SERVER, &datagram);
+    }
+    let (result, waited) = rig.end();
+    let answer = result.unwrap();
+    assert!(!answer.completeness().is_complete());
+    assert_eq!(answer.players().len(), 80);
+    assert!(waited < Duration::from_millis(200), "{waited:?}: another try would bring the same");
+}
+
+/// A changed bit in `splitnum` makes a reply without numbers of the last datagram.
+#[test]
+fn a_datagram_without_a_number_is_no_reply_beside_those_that_have_one() {
+    let part = |head: &[u8], rest: &[u8]| [&b"\0\x07\0\0\0"[..], head, rest].concat();
+    let mut query = query();
+    let mut out = Vec::new();
+    query.request(&mut out);
+    query.receive(b"\x09\x07\0\0\x001234\0");
+    query.request(&mut out);
+    let first = part(b"splitnum\0\0\0", b"hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0\0");
+    assert!(matches!(query.receive(&first), Verdict::Partial(_)));
+    let last = part(b"s`litnum\0\x81\x01", b"score_\0\x005\x006\0\0\x02team_t\0\0\0\0");
+    assert!(matches!(query.receive(&last), Verdict::Rejected(_)));
+}

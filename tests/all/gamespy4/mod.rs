@@ -1,0 +1,34 @@
+//! GameSpy v4.
+
+mod conversation;
+mod minecraft;
+mod model;
+mod moments;
+mod properties;
+mod reassembly;
+mod sender;
+mod serving;
+mod ut3;
+mod vectors;
+
+use bytes::Bytes;
+use queryport::gamespy4::Answer;
+use queryport::{Limits, ParseError, ToStatus};
+use serde_json::{Map, Value, json};
+
+fn decode(datagrams: impl IntoIterator<Item = impl Into<Bytes>>) -> Result<Answer, ParseError> {
+    Answer::from_datagrams(datagrams.into_iter().map(Into::into), &Limits::default())
+}
+
+/// What the decode example prints of an answer.
+fn describe(answer: &Answer) -> Value {
+    let mut line = Map::new();
+    line.insert("complete".to_owned(), json!(answer.completeness().is_complete()));
+    crate::common::wire::describe(&queryport::Answer::GameSpy4(answer.clone()), &mut line);
+    line.into()
+}
+
+/// How many players an answer lists.
+fn listed(answer: &Answer) -> usize {
+    answer.to_status().listed_players().len()
+}

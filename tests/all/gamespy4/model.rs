@@ -1,0 +1,216 @@
+//! What each game's keys mean to the model, and that a status keeps its fields from server to server.
+
+use std::time::Duration;
+
+use queryport::Engine;
+use queryport::gamespy4::Selection;
+use queryport::{ServerStatus, Service, Text, ToStatus};
+
+use crate::common::captures::cases;
+use crate::gamespy4::decode;
+use crate::gamespy4::serving::ask_with;
+
+fn vector(name: &str) -> ServerStatus {
+    let case = cases("gamespy4").into_iter().find(|case| case.name == name).unwrap();
+    decode(case.packets).unwrap().to_status()
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> ServerStatus {
+    let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0".to_vec();
+    for (key, value) in pairs {
+        datagram.extend_from_slice(format!("{key}\0{value}\0").as_bytes());
+    }
+    datagram.extend_from_slice(b"\0\x01\0\x02\0");
+    decode([datagram]).unwrap().to_status()
+}
+
+fn minutes(minutes: u64) -> Option<Duration> {
+    Some(Duration::from_secs(minutes * 60))
+}
+
+fn shown(text: &Option<Text>) -> Option<String> {
+    text.as_ref().map(ToString::to_string)
+}
+
+/// Limit in minutes, what is left in seconds; kills are the score.
+#[test]
+fn crysis_wars() {
+    let status = vector("own-crysis-wars");
+    assert_eq!((status.time_limit, status.time_left), (minutes(75), Some(Duration::from_secs(1719))));
+    assert_eq!(
+        (shown(&status.game), shown(&status.mod_name)),
+        (Some("crysiswars".into()), Some("mwll".into()))
+    );
+    assert_eq!((status.dedicated, status.anti_cheat, status.password), (Some(true), Some(true), Some(true)));
+    let scores: Vec<_> = status.listed_players().iter().map(|player| player.score).collect();
+    assert_eq!(scores, [Some(6), Some(-1), None]);
+    assert_eq!(status.listed_players()[0].extra.get("rank_").unwrap(), "11");
+    assert!(status.listed_players()[0].extra.get("kills_").is_none(), "said once");
+    assert_eq!((status.score_limit, status.bot_count, status.mutators), (None, None, None));
+    assert_eq!(pairs(&[("dx10", "0"), ("timelimit", "0"), ("timeleft", "-")]).time_left, None);
+}
+
+#[test]
+fn kills_beside_a_score_are_something_else() {
+    let datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01player_\0\0Ann\0\0kills_\0\x009\0\0score_\0\x005\0\0\0\x02\0";
+    let status = decode([&datagram[..]]).unwrap().to_status();
+    assert_eq!(status.listed_players()[0].score, Some(5));
+    assert_eq!(status.listed_players()[0].extra.get("kills_").unwrap(), "9");
+}
+
+#[test]
+fn battlefield_2_with_bots() {
+    let status = vector("own-bf2-coop");
+    assert_eq!((status.player_count, status.bot_count), (Some(4), Some(3)));
+    assert_eq!((status.max_players, status.private_slots), (Some(16), Some(2)));
+    assert_eq!(status.time_limit, minutes(30), "in seconds on the wire");
+    assert_eq!((status.score_limit, status.time_left), (Some(250), None), "roundtime is a number of rounds");
+    assert_eq!((status.dedicated, status.anti_cheat, status.password), (Some(true), Some(true), Some(false)));
+    assert_eq!(
+        (shown(&status.game), shown(&status.mod_name)),
+        (Some("battlefield2".into()), Some("xpack".into()))
+    );
+    let bots: Vec<_> = status.listed_players().iter().map(|player| player.bot).collect();
+    assert_eq!(bots, [Some(false), Some(true), Some(true), Some(true)]);
+    let teams: Vec<_> = status.teams.iter().map(|team| (team.id, shown(&team.name), team.score)).collect();
+    assert_eq!(teams, [(Some(1), Some("MEC".into()), Some(120)), (Some(2), Some("US".into()), Some(98))]);
+}
+
+/// `bf2_bots` says whether there are bots, and never how many.
+#[test]
+fn battlefield_2_without_a_list() {
+    let read = |bots: &[(&str, &str)]| {
+        let keys = [("bf2_dedicated", "1"), ("gamevariant", "bf2"), ("bf2_team1", "CH"), ("bf2_team2", "US")];
+        pairs(&[&keys[..], bots].concat())
+    };
+    let status = read(&[("bf2_bots", "0"), ("bf2_coopbotcount", "")]);
+    assert_eq!((status.bot_count, status.mod_name), (Some(0), None), "bf2 is the game itself");
+    let teams: Vec<_> = status.teams.iter().map(|team| (team.id, shown(&team.name), team.score)).collect();
+    assert_eq!(teams, [(Some(1), Some("CH".into()), None), (Some(2), Some("US".into()), None)]);
+    assert_eq!(read(&[("bf2_bots", "1"), ("bf2_coopbotcount", "48")]).bot_count, Some(48));
+    assert_eq!(read(&[("bf2_bots", "1"), ("bf2_coopbotcount", "")]).bot_count, None);
+    assert_eq!(read(&[]).bot_count, None);
+}
+
+#[test]
+fn arma() {
+    let status = vector("own-arma2");
+    assert_eq!(shown(&status.mod_name), Some("CA;Expansion;@ACE".into()));
+    assert_eq!((status.dedicated, status.anti_cheat, status.password), (Some(true), Some(true), Some(true)));
+    assert_eq!(status.time_limit, None, "in a unit that is not known");
+    assert_eq!(pairs(&[("timelimit", "0")]).time_limit, Some(Duration::ZERO));
+}
+
+#[test]
+fn minecraft() {
+    let status = vector("own-pocketmine-full");
+    assert_eq!(
+        shown(&status.name),
+        Some("queryport vector".into()),
+        "Bedrock's colours and hexadecimal ones"
+    );
+    assert_eq!(shown(&status.mod_name), Some("PocketMine-MP 5.20.0".into()));
+    assert_eq!((shown(&status.game), status.player_count), (Some("MINECRAFTPE".into()), Some(2)));
+    assert_eq!((status.password, status.dedicated, status.time_limit), (None, None, None), "it does not say");
+    let basic = vector("own-pocketmine-basic");
+    assert_eq!((basic.game_port, basic.player_count, basic.max_players), (Some(19132), Some(2), Some(20)));
+    assert_eq!(basic.mod_name, None);
+}
+
+/// What is not said, or cannot be read, is not there.
+#[test]
+fn nothing_is_guessed() {
+    let status = pairs(&[
+        ("timelimit", "-5"),
+        ("password", "maybe"),
+        ("bf2_dedicated", ""),
+        ("bf2_reservedslots", "x"),
+        ("p268435703", ""),
+        ("MinNetVersion", "4294967296"),
+    ]);
+    assert_eq!((status.time_limit, status.password, status.dedicated), (None, None, None));
+    assert_eq!((status.private_slots, status.bot_count, status.protocol_version), (None, None, None));
+    assert_eq!(status.rules.len(), 6);
+    let disagreeing = pairs(&[("sv_punkbuster", "0"), ("sv_battleye", "1")]);
+    assert_eq!(disagreeing.anti_cheat, Some(true));
+}
+
+/// A row without a name is a bot only where UT3's number of bots says so.
+#[test]
+fn nameless_rows_are_bots_only_where_their_number_is_right() {
+    let bots = |number: &str| {
+        let keys = format!("p1073741825\0DM-Deck\0numplayers\x001\0p268435703\0{number}\0\0");
+        let datagram = [
+            &b"\0\x01\x02\x03\x04splitnum\0\x80\0"[..],
+            keys.as_bytes(),
+            b"\x01player_\0\0Ann\0\0\0score_\0\x005\x000\x000\0\0\0\x02\0",
+        ]
+        .concat();
+        let status = decode([datagram]).unwrap().to_status();
+        let bots: Vec<_> = status.listed_players().iter().map(|player| player.bot).collect();
+        (status.player_count, bots)
+    };
+    assert_eq!(bots("2"), (Some(3), vec![Some(false), Some(true), Some(true)]));
+    assert_eq!(bots("1"), (Some(2), vec![None, None, None]));
+}
+
+/// A status that was read from a server and is served again in the same dialect says the same.
+#[test]
+fn a_status_keeps_its_fields_from_server_to_server() {
+    for (name, dialect) in [
+        ("own-ut3", Engine::UnrealTournament3),
+        ("own-bf2-coop", Engine::Battlefield2),
+        ("own-64-players", Engine::Battlefield2),
+        ("own-pocketmine-full", Engine::Minecraft),
+        ("pumpkin-full", Engine::Minecraft),
+    ] {
+        let first = vector(name);
+        let served = ask_with(Selection::ALL, &first, &Service::new(dialect));
+        let second = decode(served).unwrap().to_status();
+        check_same(&first, &second, name);
+    }
+    // The same without rules to fall back on.
+    let mut status = vector("own-ut3");
+    status.rules = queryport::Rules::default();
+    let served = ask_with(Selection::ALL, &status, &Service::new(Engine::UnrealTournament3));
+    check_same(&status, &decode(served).unwrap().to_status(), "UT3 without rules");
+    let mut status = vector("own-bf2-coop");
+    status.rules = queryport::Rules::default();
+    let served = ask_with(Selection::ALL, &status, &Service::new(Engine::Battlefield2));
+    check_same(&status, &decode(served).unwrap().to_status(), "Battlefield 2 without rules");
+}
+
+fn check_same(first: &ServerStatus, second: &ServerStatus, name: &str) {
+    assert!(second.completeness.is_complete(), "{name}");
+    for (one, other) in [
+        (&first.name, &second.name),
+        (&first.map, &second.map),
+        (&first.game, &second.game),
+        (&first.mod_name, &second.mod_name),
+        (&first.game_type, &second.game_type),
+        (&first.version, &second.version),
+    ] {
+        assert_eq!(shown(one), shown(other), "{name}");
+    }
+    let counts = |status: &ServerStatus| {
+        (status.player_count, status.bot_count, status.max_players, status.private_slots, status.score_limit)
+    };
+    assert_eq!(counts(first), counts(second), "{name}");
+    let limits = |status: &ServerStatus| (status.time_limit, status.protocol_version, status.game_port);
+    assert_eq!(limits(first), limits(second), "{name}");
+    let flags = |status: &ServerStatus| (status.password, status.dedicated, status.anti_cheat);
+    assert_eq!(flags(first), flags(second), "{name}");
+    let mutators = |status: &ServerStatus| -> Option<Vec<String>> {
+        status.mutators.as_ref().map(|names| names.iter().map(ToString::to_string).collect())
+    };
+    assert_eq!(mutators(first), mutators(second), "{name}");
+    let players = |status: &ServerStatus| -> Vec<_> {
+        let player = |player: &queryport::Player| (player.name.to_string().trim().to_owned(), player.bot);
+        status.listed_players().iter().map(player).collect()
+    };
+    assert_eq!(players(first), players(second), "{name}");
+    let teams = |status: &ServerStatus| -> Vec<_> {
+        status.teams.iter().map(|team| (team.id, shown(&team.name), team.score)).collect()
+    };
+    assert_eq!(teams(first), teams(second), "{name}");
+}

@@ -1,0 +1,105 @@
+//! Replies of two moments are not mixed: what the server does about it, and what the client does about servers that do not.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use queryport::gamespy4::StatusQuery;
+use queryport::serve::Responder;
+use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
+use queryport::{Engine, QueryOptions, Service};
+use queryport::{Player, Secret, ServerStatus};
+
+use crate::common::pair::CLIENT;
+
+/// A status in which everything names its moment: three datagrams.
+fn status(moment: u64, players: u64) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some(format!("moment {moment}").into());
+    status.players =
+        Some((0..players).map(|number| Player::new(format!("moment {moment} {number}"))).collect());
+    status.player_count = Some(players as u32);
+    status.rules = (0..20).map(|number| (format!("rule {number}"), format!("moment {moment}"))).collect();
+    status
+}
+
+/// A client that asks again with the same token is answered, and with the same reply.
+#[test]
+fn a_retry_with_the_same_token_gets_the_same_reply() {
+    let now = Instant::now();
+    let client: SocketAddr = CLIENT.parse().unwrap();
+    let options = Service::new(Engine::Battlefield2);
+    let mut responder = Responder::new(options, status(1, 50), Secret::new([5; 16]), now).with_guard(None);
+    let mut exchange = |status: Option<ServerStatus>, datagram: &[u8]| {
+        status.into_iter().for_each(|status| responder.set_status(status));
+        responder.handle_datagram(now, client, datagram);
+        let mut out = Vec::new();
+        while responder.poll_transmit(now, &mut out).is_some() {}
+        out
+    };
+    let challenge = exchange(None, b"\xfe\xfd\x09\x01\x02\x03\x04");
+    let token =
+        |reply: &[u8]| -> i32 { std::str::from_utf8(&reply[5..reply.len() - 1]).unwrap().parse().unwrap() };
+    let first_token = token(&challenge);
+    let data =
+        [b"\xfe\xfd\x00\x01\x02\x03\x04", &first_token.to_be_bytes()[..], &[0xFF, 0xFF, 0xFF, 1]].concat();
+    let first = exchange(None, &data);
+    assert!(first.len() > 1400);
+    assert!(exchange(Some(status(2, 60)), &data) == first);
+    let challenge = exchange(None, b"\xfe\xfd\x09\x01\x02\x03\x04");
+    assert!(exchange(Some(status(3, 60)), &data) == first, "as long as the token is valid");
+    assert_ne!(token(&challenge), first_token, "a new token for the new status");
+    // Sixty-four statuses later the first is gone.
+    for moment in 4..68 {
+        exchange(Some(status(moment, 1)), b"\xfe\xfd\x09\x01\x02\x03\x04");
+    }
+    assert!(exchange(None, &data).is_empty());
+}
+
+fn part(id: &[u8], number: u8, body: &[u8]) -> Vec<u8> {
+    [b"\0", id, b"splitnum\0", &[number], body].concat()
+}
+
+/// What the client does about a mixture that it can see: it asks again soon.
+#[test]
+fn a_mixed_reply_is_not_completed_and_the_next_attempt_is() {
+    let mut query = StatusQuery::new(7, &QueryOptions::default());
+    let ask = |query: &mut StatusQuery| {
+        let mut out = Vec::new();
+        query.request(&mut out);
+        out
+    };
+    let id = ask(&mut query)[3..7].to_vec();
+    let _ = query.receive(&[b"\x09", &id[..], b"5\0"].concat());
+    let first = part(&id, 0, b"\0hostname\0old\0\0\x01player_\0\0Ann\0");
+    let other = part(&id, 0, b"\0hostname\0new\0\0\x01player_\0\0Eve\0");
+    let last = part(&id, 0x81, b"\x01player_\0\x01Bob\0\0\0\x02team_t\0\0\0\0");
+    for datagram in [&first, &first, &other, &last, &first] {
+        assert!(matches!(query.receive(datagram), Verdict::Partial(_)));
+    }
+    assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
+    let again = ask(&mut query);
+    assert_eq!(again[2], 9);
+    assert_ne!(again[3..7], id);
+    let OnTimeout::Done(answer) = query.timeout(Remaining::Nothing) else { panic!() };
+    assert!(!answer.completeness().is_complete());
+    let id = again[3..7].to_vec();
+    let _ = query.receive(&[b"\x09", &id[..], b"6\0"].concat());
+    let _ = query.receive(&part(&id, 0, &other[15..]));
+    let Verdict::Done(answer) = query.receive(&part(&id, 0x81, &last[15..])) else { panic!() };
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.get("hostname"), Some(&b"new"[..]));
+}
+
+/// The row that the first datagram cuts begins otherwise in the second: they are of two replies.
+#[test]
+fn a_cut_value_that_is_not_continued_is_of_another_moment() {
+    let complete = |cut: &[u8], repeated: &[u8]| {
+        let id = [1, 2, 3, 4];
+        let first = [b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0", cut, b"\0"].concat();
+        let second = [b"\x01player_\0\x01", repeated, b"\0\0\0\x02team_t\0\0\0\0"].concat();
+        let answer = crate::gamespy4::decode([part(&id, 0, &first), part(&id, 0x81, &second)]).unwrap();
+        answer.completeness().is_complete()
+    };
+    assert!(complete(b"heku", b"hekutooo") && complete(b"", b"Bob") && complete(b"Bob", b"Bob"));
+    assert!(!complete(b"heku", b"Bob") && !complete(b"Bobby", b"Bob"));
+}

@@ -1,0 +1,562 @@
+//! The server's side: what it says, to whom, and how much of it.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use queryport::gamespy4::{Command, Form, Request, RequestId, Response, Selection};
+use queryport::serve::Responder;
+use queryport::session::Machine;
+use queryport::{Engine, Protocol, Service};
+use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
+
+use crate::common::link::Random;
+use crate::common::pair::CLIENT;
+use crate::common::{at, requester};
+use crate::gamespy4::decode;
+use crate::gamespy4::sender::MAX_DATAGRAM;
+
+const DIALECTS: [Engine; 3] = [Engine::UnrealTournament3, Engine::Battlefield2, Engine::Minecraft];
+const ID: RequestId = RequestId([1, 2, 3, 4]);
+
+fn status(players: usize, rules: usize) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.map = Some("DM-Deck".into());
+    status.game_type = Some("UTGame.UTDeathmatch".into());
+    status.version = Some("3815".into());
+    status.game_port = Some(7777);
+    (status.player_count, status.max_players) = (Some(players as u32), Some(256));
+    let player = |number: usize| {
+        let mut player = Player::new(format!("player with number {number:03}"));
+        (player.score, player.ping, player.team) = (Some(number as i64 - 5), Some(40), Some(1));
+        player.extra.push("deaths_", &number.to_string());
+        player.extra.push("pid_", &(7_000_000 + number).to_string());
+        player
+    };
+    status.players = Some((0..players).map(player).collect());
+    let mut team = Team::default();
+    (team.name, team.score) = (Some("Red".into()), Some(5));
+    status.teams = vec![team];
+    status.rules = (0..rules).map(|n| (format!("rule_{n}"), format!("value number {n}"))).collect();
+    status
+}
+
+fn ask(selection: Selection<'_>, status: &ServerStatus, dialect: Engine) -> Vec<Bytes> {
+    ask_with(selection, status, &Service::new(dialect))
+}
+
+/// The reply to a data request with a valid token.
+pub(crate) fn ask_with(selection: Selection<'_>, status: &ServerStatus, options: &Service) -> Vec<Bytes> {
+    let requester = requester(CLIENT);
+    let command = Command::Data { challenge: Some(token(&requester)), selection };
+    queryport::gamespy4::answer(&Request::new(ID, command), status, options, &requester).into_iter().collect()
+}
+
+/// The token of a requester, from the reply to a challenge request.
+fn token(requester: &Requester) -> i32 {
+    let request = Request::new(ID, Command::Challenge);
+    let replies = queryport::gamespy4::answer(
+        &request,
+        &ServerStatus::default(),
+        &Service::from(Protocol::GameSpy4),
+        requester,
+    );
+    read_challenge(replies.first().unwrap())
+}
+
+fn read_challenge(reply: &[u8]) -> i32 {
+    match Response::parse(reply, &Limits::default()) {
+        Ok(Response::Challenge { value, .. }) => value,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What is served comes back, whatever the number of players, in any order of datagrams, each of them short enough.
+#[test]
+fn a_status_goes_to_the_wire_and_back() {
+    let mut random = Random(3);
+    for players in (0..70).chain([100, 128, 200, 255]) {
+        for dialect in DIALECTS {
+            let served = status(players, players % 30);
+            let mut options = Service::new(dialect);
+            options = options.with_max_reply(32 * MAX_DATAGRAM);
+            let mut datagrams = ask_with(Selection::ALL, &served, &options);
+            if dialect == Engine::Minecraft {
+                assert_eq!(datagrams.len(), 1);
+            } else {
+                assert!(datagrams.iter().all(|datagram| datagram.len() <= MAX_DATAGRAM));
+            }
+            random.shuffle(&mut datagrams);
+            let answer = decode(datagrams).unwrap();
+            let completeness = answer.completeness();
+            assert!(completeness.is_complete(), "{players} {dialect:?}: {completeness}");
+            let read = answer.to_status();
+            assert_eq!(read.name.as_ref().unwrap().plain(), "Srv");
+            assert_eq!(read.map.as_ref().unwrap().plain(), "DM-Deck");
+            assert_eq!((read.player_count, read.max_players), (served.player_count, served.max_players));
+            assert_eq!(read.game_port, served.game_port);
+            for (key, value) in &served.rules {
+                assert_eq!(read.rules.get(&key.decoded()).map(|v| v.raw()), Some(value.raw()));
+            }
+            let (read, served) = (read.listed_players(), served.listed_players());
+            assert_eq!(read.len(), served.len());
+            for (read, served) in read.iter().zip(served) {
+                assert_eq!(read.name.raw(), served.name.raw());
+                if dialect != Engine::Minecraft {
+                    assert_eq!((read.score, read.ping, read.team), (served.score, served.ping, served.team));
+                    assert_eq!(
+                        read.extra.get("pid_").unwrap().raw(),
+                        served.extra.get("pid_").unwrap().raw()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn server_keys_continue_in_a_second_datagram() {
+    for rules in [60, 61, 62, 63, 64, 100, 200] {
+        let served = status(3, rules);
+        let datagrams = ask(Selection::ALL, &served, Engine::Battlefield2);
+        assert!(datagrams.len() > 1);
+        assert_eq!(
+            (datagrams[0].len(), datagrams[1][15]),
+            (MAX_DATAGRAM, 0),
+            "cut at the last byte, as GameSpy's own code does"
+        );
+        let answer = decode(datagrams).unwrap();
+        assert!(answer.completeness().is_complete());
+        let rules = answer.rules().filter(|(key, _)| key.starts_with(b"rule_")).count();
+        assert_eq!(rules, served.rules.len());
+    }
+}
+
+/// Rules go one by one, in their order, as many as fit, and never displace players.
+#[test]
+fn a_reply_over_its_bound_has_the_rules_that_fit_and_is_incomplete() {
+    for dialect in DIALECTS {
+        let served = status(20, 2000);
+        let datagrams = ask(Selection::ALL, &served, dialect);
+        let bytes = datagrams.iter().map(Bytes::len).sum::<usize>();
+        assert!((11_000..=11_200).contains(&bytes), "{bytes}");
+        let answer = decode(datagrams).unwrap();
+        assert!(!answer.completeness().is_complete(), "{dialect:?}");
+        let read = answer.to_status();
+        assert_eq!((read.player_count, read.listed_players().len()), (Some(20), 20));
+        let rules: Vec<_> = answer.rules().filter(|(key, _)| key.starts_with(b"rule_")).collect();
+        assert!(rules.len() > 200, "{}", rules.len());
+        for (number, (key, value)) in rules.iter().enumerate() {
+            assert_eq!(*key, format!("rule_{number}").as_bytes(), "no rule before it was left out");
+            assert_eq!(*value, format!("value number {number}").as_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_does_not_fit_displaces_no_other() {
+    for dialect in DIALECTS {
+        let mut served = status(5, 10);
+        served.rules.push("long", &"x".repeat(2000));
+        served.rules.push("last", "after it");
+        let mut options = Service::new(dialect);
+        let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
+        assert_eq!(answer.get("long").map(<[u8]>::len), Some(1200), "cut");
+        assert!(!answer.completeness().is_complete(), "and that can be seen");
+        options = options.with_max_reply(1400);
+        let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
+        assert_eq!((answer.get("long"), answer.get("last")), (None, Some(&b"after it"[..])));
+        assert_eq!((answer.get("rule_9").is_some(), answer.players().len()), (true, 5));
+        assert!(!answer.completeness().is_complete());
+    }
+}
+
+/// `numplayers` is true, the rows are fewer: such a reply must not read as complete.
+#[test]
+fn a_list_of_players_that_was_cut_is_incomplete() {
+    let mut cut = 0;
+    for dialect in DIALECTS {
+        for (players, max_reply) in [(300, 11_200), (255, 11_200), (64, 1400), (64, 2800), (3, 300)] {
+            let served = status(players, 50);
+            let mut options = Service::new(dialect);
+            options = options.with_max_reply(max_reply);
+            let datagrams = ask_with(Selection::ALL, &served, &options);
+            assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= max_reply);
+            let answer = decode(datagrams).unwrap();
+            let read = answer.to_status();
+            assert_eq!(read.player_count, Some(players as u32));
+            let is_whole = read.listed_players().len() == players
+                && answer.rules().filter(|(key, _)| key.starts_with(b"rule_")).count() == 50;
+            assert_eq!(answer.completeness().is_complete(), is_whole, "{dialect:?} {players} {max_reply}");
+            cut += u32::from(!is_whole);
+        }
+    }
+    assert_eq!(cut, 13, "only Minecraft's names fit, twice");
+}
+
+/// Names and values that the format cannot carry are changed so that nothing shifts.
+#[test]
+fn hostile_texts_shift_nothing() {
+    let mut served = status(0, 0);
+    served.name = Some("A\0hostport\u{0}1".into());
+    served.rules.push("a\0b", "c\0d");
+    served.rules.push("\u{1}player_", "x");
+    served.rules.push("", "empty key");
+    served.players = Some(["", "\0", "\u{1}x", "score_", "\u{2}"].map(Player::new).into());
+    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2] {
+        let answer = decode(ask(Selection::ALL, &served, dialect)).unwrap();
+        assert!(answer.completeness().is_complete());
+        assert_eq!(answer.get("hostname"), Some(&b"Ahostport1"[..]));
+        assert_eq!(answer.get("ab"), Some(&b"cd"[..]));
+        let names: Vec<_> = answer.players().rows().map(|row| row.get("player_").unwrap()).collect();
+        assert_eq!(names, [&b" "[..], b" ", b"x", b"score_", b" "]);
+    }
+}
+
+/// Minecraft's own server looks at nothing but the length, GameSpy's code reads the lists of keys.
+#[test]
+fn the_selection_of_a_request_chooses_the_reply() {
+    let served = status(2, 0);
+    for dialect in DIALECTS {
+        let reply = ask(Selection::MINECRAFT_BASIC, &served, dialect);
+        let basic = decode(reply).unwrap();
+        assert!(basic.form() == Form::MinecraftBasic && basic.completeness().is_complete());
+        let basic = basic.to_status();
+        assert!(basic.name.unwrap() == "Srv" && basic.map.unwrap() == "DM-Deck");
+        assert_eq!(
+            (basic.player_count, basic.max_players, basic.game_port),
+            (Some(2), Some(256), Some(7777))
+        );
+        for full in [&[0xFF, 0xFF, 0xFF, 1][..], &[0, 0, 0, 1], &[0; 4], &[0xFF, 0xFF, 0xFF, 0], b"abcd"] {
+            let replies = ask(Selection(full), &served, dialect);
+            if dialect == Engine::Minecraft || full[3] == 1 {
+                let answer = decode(replies).unwrap();
+                let form = if dialect == Engine::Minecraft { Form::MinecraftFull } else { Form::Sections };
+                assert_eq!((answer.form(), answer.players().len()), (form, 2));
+            } else if full[0] == 0xFF {
+                assert_eq!(decode(replies).unwrap().form(), Form::Legacy);
+            } else if full[0] == 0 {
+                assert_eq!(replies, [&b"\0\x01\x02\x03\x04"[..]], "three empty lists");
+            } else {
+                assert!(replies.is_empty(), "a list that is cut");
+            }
+        }
+        assert!(ask(Selection(&[0xFF]), &served, dialect).is_empty());
+        // GameSpy's own code ignores what follows the flags (QR2 SDK, qr2.c, `qr_process_query`); the Ruby client gamespy_query
+        // ends its requests with a line feed. Minecraft's own server answers no such length.
+        for (other, flagged) in [
+            (&[0; 5][..], &[0; 4][..]),
+            (&[0xFF, 0xFF, 0xFF, 1, b'\n'], &[0xFF, 0xFF, 0xFF, 1]),
+            (&[0xFF, 0xFF, 0xFF, 1, 0], &[0xFF, 0xFF, 0xFF, 1]),
+            (&[6, 1, 6, 5, 8, 10, 4, 0, 0, 0, 0], &[6, 1, 6, 5, 8, 10, 4, 0, 0, 0]),
+        ] {
+            let replies = ask(Selection(other), &served, dialect);
+            if dialect == Engine::Minecraft {
+                assert!(replies.is_empty());
+            } else {
+                assert_eq!(replies, ask(Selection(flagged), &served, dialect), "{other:?}");
+            }
+        }
+    }
+    assert!(ask(Selection(QSTAT), &served, Engine::Minecraft).is_empty());
+}
+
+/// Built by hand from github.com/PaperMC/Velocity, GS4QueryHandler, which writes what Minecraft's own server does; the keys in
+/// the order of captures (GameQ, Providers/Minecraft).
+#[test]
+fn minecraft_is_answered_as_by_its_own_server() {
+    let mut served = ServerStatus::default();
+    served.name = Some("A Minecraft Server".into());
+    served.map = Some("world".into());
+    served.version = Some("1.20.4".into());
+    (served.player_count, served.max_players, served.game_port) = (Some(2), Some(20), Some(25565));
+    served.players = Some(["Ann", "Bob_"].map(Player::new).into());
+    served.rules.push("hostip", "127.0.0.1");
+    let basic = ask(Selection(&[]), &served, Engine::Minecraft);
+    assert_eq!(
+        basic,
+        [&b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"[..]]
+    );
+    let full = b"\0\x01\x02\x03\x04splitnum\0\x80\0\
+        hostname\0A Minecraft Server\0gametype\0SMP\0game_id\0MINECRAFT\0version\x001.20.4\0plugins\0\0map\0world\0\
+        numplayers\x002\0maxplayers\x0020\0hostport\x0025565\0hostip\x00127.0.0.1\0\0\
+        \x01player_\0\0Ann\0Bob_\0\0";
+    for four in [&[0; 4], &[0xFF, 0xFF, 0xFF, 1]] {
+        assert_eq!(ask(Selection(four), &served, Engine::Minecraft), [&full[..]]);
+    }
+}
+
+/// The selection of qstat's short query (qstat.h).
+const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
+
+/// Built by hand from QR2 SDK, qr2.c, `qr_build_partial_query_reply`: values without names in the order of the ids, and rows.
+#[test]
+fn keys_by_id_bring_values_without_names() {
+    let mut served = status(2, 0);
+    served.rules.push("region", "4");
+    for (selection, body) in [
+        (QSTAT, &b"Srv\0gpm_cq\0DM-Deck\x002\x00256\x007777\0"[..]),
+        // `region`, an id that no game has, and one of the game's own.
+        (b"\x03\x20\x00\x37\0\0", b"4\0\0\0"),
+        (
+            b"\0\x03\x15\x17\x16\0",
+            b"\0\x02player with number 000\x000\0-5\0player with number 001\x000\0-4\0",
+        ),
+        (b"\0\0\x02\x1d\x1c\x02", b"\0\x015\0Red\0"),
+        (b"\x01\x08\x01\x1a\xff", b"2\0\0\x020\x001\0\0\x01team_t\0score_t\0\0Red\x005\0"),
+    ] {
+        served.game_type = Some("gpm_cq".into());
+        let replies = ask(Selection(selection), &served, Engine::Battlefield2);
+        let expected = [b"\0\x01\x02\x03\x04", body].concat();
+        assert_eq!(replies, [expected], "{}", replies[0].escape_ascii());
+    }
+}
+
+/// Built by hand from the same function: names, then rows.
+#[test]
+fn without_the_flag_the_reply_is_one_datagram_with_names() {
+    let mut served = ServerStatus::default();
+    served.name = Some("Srv".into());
+    (served.player_count, served.max_players) = (Some(1), Some(8));
+    let mut player = Player::new("Ann");
+    (player.score, player.ping, player.team) = (Some(-5), Some(40), Some(1));
+    served.players = Some(vec![player]);
+    served.rules.push("bf2_d_idx", "http://");
+    let full = b"\0\x01\x02\x03\x04\
+        hostname\0Srv\0numplayers\x001\0maxplayers\x008\0gamemode\0openplaying\0bf2_d_idx\0http://\0\0\
+        \0\x01player_\0score_\0ping_\0team_\0deaths_\0pid_\0skill_\0\0Ann\0-5\x0040\x001\x000\x000\x000\0\
+        \0\0team_t\0score_t\0\0";
+    let replies = ask(Selection(&[0xFF, 0xFF, 0xFF]), &served, Engine::Battlefield2);
+    assert_eq!(replies, [&full[..]], "{}", replies[0].escape_ascii());
+    let only_players = ask(Selection(&[0, 0xFF, 0, 0]), &served, Engine::Battlefield2);
+    let start = full.windows(9).position(|part| part == b"\0\x01player_").unwrap();
+    assert_eq!(only_players[0][5..], full[start..full.len() - 18]);
+}
+
+#[test]
+fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
+    for (players, rules, max_reply) in
+        [(0, 0, 11_200), (10, 5, 11_200), (10, 200, 11_200), (64, 5, 11_200), (10, 5, 300)]
+    {
+        let mut options = Service::new(Engine::Battlefield2);
+        options = options.with_max_reply(max_reply);
+        let served = status(players, rules);
+        let replies = ask_with(Selection(&[0xFF; 3]), &served, &options);
+        assert!(replies.len() == 1 && replies[0].len() <= MAX_DATAGRAM.min(max_reply));
+        let answer = decode(replies).unwrap();
+        let is_whole = (players, rules) == (0, 0) || (players, rules, max_reply) == (10, 5, 11_200);
+        assert_eq!(answer.completeness().is_complete(), is_whole, "{players} {rules} {max_reply}");
+        if max_reply > 300 && players <= 10 {
+            assert_eq!(answer.players().len(), players, "rules do not displace players");
+        }
+    }
+}
+
+fn responder(dialect: Engine, now: Instant) -> Responder {
+    Responder::new(Service::new(dialect), status(64, 50), Secret::new([9; 16]), now)
+}
+
+/// Sends a datagram and returns everything that is sent back.
+fn exchange(responder: &mut Responder, now: Instant, from: &str, datagram: &[u8]) -> Vec<Vec<u8>> {
+    responder.handle_datagram(now, at(from), datagram);
+    let mut replies = Vec::new();
+    let mut out = Vec::new();
+    while let Some(transmit) = responder.poll_transmit(now, &mut out) {
+        assert_eq!(transmit.to, at(from));
+        replies.push(std::mem::take(&mut out));
+    }
+    replies
+}
+
+fn challenge(responder: &mut Responder, now: Instant, from: &str) -> i32 {
+    read_challenge(&exchange(responder, now, from, b"\xfe\xfd\x09\x01\x02\x03\x04")[0])
+}
+
+fn data(token: i32, tail: &[u8]) -> Vec<u8> {
+    [b"\xfe\xfd\x00\x01\x02\x03\x04", &token.to_be_bytes()[..], tail].concat()
+}
+
+/// Windows of 15 seconds.
+const WINDOW: Duration = Duration::from_secs(15);
+
+#[test]
+fn a_token_is_valid_for_its_address_its_port_and_its_time() {
+    for dialect in DIALECTS {
+        let now = Instant::now();
+        let mut responder = responder(dialect, now);
+        let token = challenge(&mut responder, now, "192.0.2.1:5000");
+        assert!(token > 0);
+        let full = data(token, &[0xFF, 0xFF, 0xFF, 1]);
+        let mut answers = |from, later| !exchange(&mut responder, now + later, from, &full).is_empty();
+        assert!(answers("192.0.2.1:5000", Duration::ZERO));
+        assert!(answers("[::ffff:192.0.2.1]:5000", Duration::ZERO), "the same address");
+        assert!(!answers("192.0.2.1:5001", Duration::ZERO));
+        assert!(!answers("192.0.2.2:5000", Duration::ZERO));
+        assert!(answers("192.0.2.1:5000", WINDOW), "at least a window long");
+        assert!(!answers("192.0.2.1:5000", WINDOW * 3), "at most two windows");
+    }
+}
+
+/// A token names the status that it was issued for. Were that to be read from it, one's own token would tell six bits
+/// of everybody's.
+#[test]
+fn a_token_says_nothing_about_the_token_of_another_address() {
+    let now = Instant::now();
+    let mut responder = responder(Engine::UnrealTournament3, now).with_guard(None);
+    let low_bits = |token: i32| usize::try_from(token & 63).unwrap();
+    let mut met = [0; 64];
+    for port in 1..=2000 {
+        let from = format!("192.0.2.1:{port}");
+        let token = challenge(&mut responder, now, &from);
+        met[low_bits(token)] += 1;
+        assert!(!exchange(&mut responder, now, &from, &data(token, &[])).is_empty());
+        let others = (0..64).filter(|bits| token ^ bits != token);
+        let accepted =
+            others.filter(|bits| !exchange(&mut responder, now, &from, &data(token ^ bits, &[])).is_empty());
+        assert_eq!(accepted.count(), 0, "one status, one token");
+    }
+    assert!(met.iter().all(|&times| times > 0 && times < 100), "{met:?}");
+}
+
+/// A spoofed source gets at most the challenge reply: bytes out are at most 2.5 times the bytes in before the token
+/// is quoted, whatever is sent.
+#[test]
+fn without_a_token_no_reply_is_longer_than_a_challenge() {
+    let mut random = Random(11);
+    let mut most = 0.0_f64;
+    for dialect in [Engine::UnrealTournament3, Engine::Minecraft] {
+        let now = Instant::now();
+        let mut responder = responder(dialect, now);
+        let token = challenge(&mut responder, now, "192.0.2.1:5000");
+        for round in 0..5000_u32 {
+            // Every length and a wrong token.
+            let mut datagram = data(token ^ (1 << (round % 31)), &[0xFF, 0xFF, 0xFF, 1]);
+            datagram.resize(random.below(24) as usize, 0);
+            match round % 3 {
+                0 => {}
+                1 if datagram.len() > 2 => datagram[2] = 9,
+                _ => datagram.iter_mut().skip(2).for_each(|byte| *byte = random.next() as u8),
+            }
+            let from = format!("198.51.100.{}:{}", random.below(250) + 1, random.below(60_000) + 1);
+            let out: usize = exchange(&mut responder, now, &from, &datagram).iter().map(Vec::len).sum();
+            let factor = out as f64 / datagram.len().max(1) as f64;
+            most = most.max(factor);
+            assert!(factor <= 2.5, "{out} bytes for {datagram:?}");
+        }
+    }
+    println!("at most {most:.2} bytes out for each byte in");
+    assert!(most > 2.0, "challenges were among them");
+}
+
+/// What GameQ sends to Battlefield 2 (Bf2.php): no challenge, and everything is selected. The bounds of unproved addresses
+/// apply to the reply.
+#[test]
+fn battlefield_2_answers_without_a_challenge_as_well() {
+    let request = b"\xfe\xfd\x00\x10\x20\x30\x40\xff\xff\xff\x01";
+    let now = Instant::now();
+    for dialect in [Engine::UnrealTournament3, Engine::Minecraft] {
+        assert!(exchange(&mut responder(dialect, now), now, "192.0.2.1:5000", request).is_empty());
+    }
+    let mut responder = responder(Engine::Battlefield2, now);
+    let token = challenge(&mut responder, now, "192.0.2.1:5000");
+    let quoted = data(token, &[0xFF, 0xFF, 0xFF, 1]);
+    let body = |replies: Vec<Vec<u8>>| replies.iter().map(|reply| reply[5..].to_vec()).collect::<Vec<_>>();
+    let proved = body(exchange(&mut responder, now, "192.0.2.1:5000", &quoted));
+    assert_eq!(body(exchange(&mut responder, now, "192.0.2.1:5000", request)), proved);
+    // What qstat sends (`-gs3`), and clients of GameSpy's version 2: no challenge, no flag.
+    for (selection, begin) in
+        [(QSTAT, &b"Srv\0"[..]), (&[0xFF; 3], b"hostname\0Srv\0"), (&[0xFF, 0, 0], b"hostname\0")]
+    {
+        let request = [b"\xfe\xfd\x00\x10\x20\x30\x40", selection].concat();
+        let replies = exchange(&mut responder, now, "192.0.2.3:5000", &request);
+        assert!(replies[0][5..].starts_with(begin), "{}", replies[0].escape_ascii());
+        assert_eq!(
+            body(exchange(&mut responder, now, "192.0.2.1:5000", &data(token, selection))),
+            body(replies)
+        );
+        assert!(exchange(&mut responder, now, "192.0.2.1:5000", &data(token ^ 64, selection)).is_empty());
+    }
+    // A victim of forged requests: the burst of 64 KiB and the last reply, and then 8 KiB a second.
+    let mut flood = |now| {
+        let replies = (0..1000).flat_map(|_| exchange(&mut responder, now, "192.0.2.2:5000", request));
+        replies.map(|reply| reply.len()).sum::<usize>()
+    };
+    let (burst, rate) = (flood(now), flood(now + Duration::from_secs(2)));
+    assert!((64 << 10..74 << 10).contains(&burst), "{burst}");
+    assert!((8 << 10..26 << 10).contains(&rate), "{rate}");
+}
+
+/// Without a challenge there is no token that names a status: the reply is made from the current one.
+#[test]
+fn battlefield_2_answers_from_the_current_status_without_a_challenge() {
+    let now = Instant::now();
+    let mut responder = responder(Engine::Battlefield2, now);
+    for players in [3, 1, 4, 1, 5] {
+        responder.set_status(status(players, 2));
+        let request = b"\xfe\xfd\x00\x01\x02\x03\x04\xff\xff\xff\x01";
+        let replies = exchange(&mut responder, now, "192.0.2.1:5000", request);
+        let answer = decode(replies.into_iter().map(Bytes::from)).unwrap();
+        assert_eq!(answer.players().len(), players);
+    }
+}
+
+#[test]
+fn replies_are_no_requests() {
+    for datagram in ask(Selection::ALL, &status(64, 10), Engine::Battlefield2) {
+        assert!(Request::parse(&datagram).is_err());
+    }
+}
+
+#[test]
+fn a_token_is_never_zero() {
+    let start = Instant::now();
+    let mut requester = requester(CLIENT);
+    for window in 0..20_000 {
+        requester.now = start + WINDOW * window;
+        assert!(token(&requester) > 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever lists of keys are asked for: one datagram of the usual length, and no panic.
+    #[test]
+    fn any_lists_of_keys_bring_at_most_a_datagram(
+        lists in prop::collection::vec(prop_oneof![
+            Just(vec![0]),
+            Just(vec![0xFF]),
+            prop::collection::vec(0..60_u8, 1..250).prop_map(|ids| [&[ids.len() as u8], &ids[..]].concat()),
+        ], 3),
+        players in 0..300_usize,
+        rules in 0..300_usize,
+    ) {
+        let replies = ask(Selection(&lists.concat()), &status(players, rules), Engine::Battlefield2);
+        prop_assert_eq!(replies.len(), 1);
+        prop_assert!(replies[0].len() <= MAX_DATAGRAM);
+    }
+
+    /// Whatever a status holds, what is written is complete and has as many rows.
+    #[test]
+    fn what_is_written_is_read_back(
+        names in prop::collection::vec("[ -~é§Ж]{0,30}", 0..120),
+        pairs in prop::collection::vec(("[ -~é]{0,20}", "[ -~é]{0,80}"), 0..60),
+        dialect in 0..3_usize,
+    ) {
+        let mut served = status(0, 0);
+        served.rules = pairs.iter().map(|(key, value)| (key, value)).collect();
+        served.players = Some(names.iter().map(|name| Player::new(name.clone())).collect());
+        let dialect = DIALECTS[dialect];
+        let answer = decode(ask(Selection::ALL, &served, dialect)).unwrap();
+        prop_assert!(answer.completeness().is_complete());
+        let read = answer.to_status();
+        if read.rules.len() >= served.rules.len() {
+            prop_assert_eq!(read.listed_players().len(), names.len());
+        }
+        for (read, served) in read.listed_players().iter().zip(&names) {
+            let served = if served.is_empty() { " " } else { served };
+            prop_assert_eq!(read.name.raw(), served.as_bytes());
+        }
+    }
+}

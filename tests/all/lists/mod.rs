@@ -1,0 +1,8 @@
+//! Lists of servers, in each form.
+
+mod cod4x;
+mod gamespy1;
+mod gamespy2;
+#[cfg(feature = "tokio")]
+mod net;
+mod ut2004;

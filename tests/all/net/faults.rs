@@ -1,0 +1,516 @@
+//! Faults below the library: futures that are dropped, descriptors that run out or are closed, datagrams that the system does
+//! not take, a clock that jumps, a runtime that ends.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::process::Command;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use queryport::lists::{Quake3List, Ut2004List};
+use queryport::net::{Rcon, serve};
+use queryport::quake3::Password;
+use queryport::quake3::master::ListRequest;
+use queryport::scan::Scanner;
+use queryport::serve::Responder;
+use queryport::session::{Conversation, Handled, Machine, OnTimeout, Remaining, Session, Transmit, Verdict};
+use queryport::{
+    Client, Error, ErrorKind, Limits, Protocol, QueryError, QueryOptions, ScanOptions, Secret, ServerStatus,
+    StatusQuery, Timing,
+};
+use tokio::net::UdpSocket;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn client() -> Client {
+    let timing = Timing::default()
+        .with_timeout(Duration::from_millis(600))
+        .with_retry_after(Duration::from_millis(200));
+    Client::new().unwrap().with_timing(timing).with_deadline(3 * SECOND)
+}
+
+fn status() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status
+}
+
+/// Runs a test by itself in another process, in which nobody else opens descriptors. `shell`: what the shell does first.
+fn alone(name: &str, shell: &str) -> bool {
+    const IS_ALONE: &str = "QUERYPORT_ALONE";
+    if std::env::var_os(IS_ALONE).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let script = format!("{shell} exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command
+        .arg("-c")
+        .arg(script)
+        .arg(program)
+        .args(["--exact", &format!("net::{name}"), "--nocapture"])
+        .env(IS_ALONE, "1");
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    print!("{text}");
+    false
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// A future that is polled so many times and then not any more. `None` if it had not ended.
+struct Polled<F>(F, usize);
+
+impl<F: Future + Unpin> Future for Polled<F> {
+    type Output = Option<F::Output>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.1 == 0 {
+            return Poll::Ready(None);
+        }
+        self.1 -= 1;
+        let is_last = self.1 == 0;
+        match Pin::new(&mut self.0).poll(context) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending if is_last => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+/// Drops a future after its first poll, after its second, and so on until it ends by itself: every await that it comes to
+/// is one at which it is dropped. Returns at how many it was.
+async fn drop_everywhere<F: Future>(name: &str, start: impl Fn() -> F) -> usize {
+    let before = open_descriptors();
+    for polls in 1..2000 {
+        let ended = Polled(Box::pin(start()), polls).await;
+        // The runtime closes what a dropped future had opened when it next runs.
+        tokio::task::yield_now().await;
+        if ended.is_some() {
+            let after = open_descriptors();
+            assert!(after <= before, "{name}: {before} descriptors before, {after} after");
+            println!("{name}: dropped at {} awaits", polls - 1);
+            return polls - 1;
+        }
+    }
+    panic!("{name} does not end");
+}
+
+/// Dropping a query, a scan, a list, a console or a server at any await leaves nothing behind: no descriptor, and the same
+/// client answers the next query.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_future_may_be_dropped_at_every_await() {
+    if !alone("faults::a_future_may_be_dropped_at_every_await", "") {
+        return;
+    }
+    runtime().block_on(async {
+        let client = &client();
+        for protocol in Protocol::ALL {
+            let server = crate::net::start("127.0.0.1:0", protocol, status()).await;
+            let name = server.to_string();
+            // Tasks and threads of the runtime that live on.
+            client.query(protocol, &format!("localhost:{}", server.port())).await.unwrap();
+            let polls = drop_everywhere(&format!("{protocol} query"), || client.query(protocol, &name)).await;
+            assert!(polls > 0);
+            let host = format!("localhost:{}", server.port());
+            drop_everywhere(&format!("{protocol} query of a host name"), || client.answer(protocol, &host))
+                .await;
+            let polls = drop_everywhere(&format!("{protocol} scan"), || async {
+                let mut scan = client.scan([(protocol, server)], ScanOptions::default()).unwrap();
+                scan.next().await
+            })
+            .await;
+            assert!(polls > 0);
+            assert_eq!(client.query(protocol, &name).await.unwrap().answer.name.unwrap(), "Srv");
+        }
+        let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let silent = &silent.local_addr().unwrap().to_string();
+        let polls =
+            drop_everywhere("query of a silent server", || client.query(Protocol::GameSpy4, silent)).await;
+        assert!(polls > 2, "retries");
+        drop_everywhere("detect", || client.detect("127.0.0.1")).await;
+        drop_everywhere("console", || async {
+            let mut rcon = Rcon::new(client, silent, Password::new("x")).await.unwrap();
+            rcon.run("status").await
+        })
+        .await;
+        drop_everywhere("list over UDP", || async {
+            let query = Quake3List::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
+            client.list(silent, query).await
+        })
+        .await;
+        // A list server that accepts and says nothing.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let master = &listener.local_addr().unwrap().to_string();
+        drop_everywhere("list over TCP", || client.list(master, Ut2004List::ut2004())).await;
+        // A server ends with its socket only.
+        let socket = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
+        let mut responder = Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now());
+        let asks = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        asks.connect(socket[0].local_addr().unwrap()).await.unwrap();
+        let (request, mut reply) = (b"\xff\xff\xff\xffgetstatus", [0; 2048]);
+        for polls in 1..6 {
+            asks.send(request).await.unwrap();
+            let dropped = Polled(Box::pin(serve(&socket, &mut responder)), polls);
+            let _ = tokio::time::timeout(Duration::from_millis(20), dropped).await;
+            asks.send(request).await.unwrap();
+            tokio::select! {
+                ended = serve(&socket, &mut responder) => panic!("{ended:?}"),
+                received = tokio::time::timeout(10 * SECOND, asks.recv(&mut reply)) => {
+                    assert!(received.expect("served again").unwrap() > request.len());
+                }
+            }
+        }
+    });
+}
+
+/// Without a free descriptor a query fails at once and says so; with one it works again. A scan likewise.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
+    if !alone("faults::an_exhausted_descriptor_table_is_an_error_and_not_the_end", "ulimit -n 64;") {
+        return;
+    }
+    runtime().block_on(async {
+        let server = crate::net::start("127.0.0.1:0", Protocol::Quake3, status()).await;
+        let (client, name) = (client(), server.to_string());
+        let mut held = Vec::new();
+        while let Ok(socket) = std::net::UdpSocket::bind("127.0.0.1:0") {
+            held.push(socket);
+        }
+        assert!(held.len() < 64);
+        for _ in 0..3 {
+            let started = Instant::now();
+            let error = client.query(Protocol::Quake3, &name).await.unwrap_err();
+            assert!(matches!(error, Error::Io { doing: "open a UDP socket", .. }), "{error:?}");
+            assert_eq!(error.kind(), ErrorKind::Io);
+            assert!(started.elapsed() < SECOND, "no timeout is waited for");
+        }
+        assert!(client.scan([(Protocol::Quake3, server)], ScanOptions::default()).is_err());
+        held.truncate(held.len() - 4);
+        assert_eq!(client.query(Protocol::Quake3, &name).await.unwrap().answer.name.unwrap(), "Srv");
+        let mut scan = client.scan([(Protocol::Quake3, server)], ScanOptions::default()).unwrap();
+        assert!(scan.next().await.unwrap().result.is_ok());
+    });
+}
+
+/// A program closes a descriptor that is not its own. The query ends by its deadline with an error.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_socket_that_is_closed_under_a_query_ends_it_with_an_error() {
+    if !alone("faults::a_socket_that_is_closed_under_a_query_ends_it_with_an_error", "") {
+        return;
+    }
+    runtime().block_on(async {
+        let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let name = silent.local_addr().unwrap().to_string();
+        let client = client();
+        let sockets = || {
+            let all = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
+                let entry = entry.ok()?;
+                let is_socket =
+                    std::fs::read_link(entry.path()).ok()?.to_string_lossy().starts_with("socket:");
+                is_socket.then(|| entry.file_name().to_string_lossy().parse::<i32>().unwrap())
+            });
+            all.collect::<std::collections::BTreeSet<i32>>()
+        };
+        let before = sockets();
+        let close = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let opened: Vec<i32> = sockets().difference(&before).copied().collect();
+            assert_eq!(opened.len(), 1, "the socket of the query");
+            nix::unistd::close(opened[0]).unwrap();
+            // Another socket must not take its number: the query would send on it.
+            std::fs::File::open("/dev/null").unwrap()
+        };
+        let started = Instant::now();
+        let (result, file) = tokio::join!(client.query(Protocol::Quake3, &name), close);
+        let error = result.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Io | ErrorKind::Offline), "{error:?}");
+        assert!(started.elapsed() < 3 * SECOND);
+        // The query has closed the number once more.
+        std::mem::forget(file);
+        let server = crate::net::start("127.0.0.1:0", Protocol::Quake3, status()).await;
+        assert!(client.query(Protocol::Quake3, &server.to_string()).await.is_ok());
+    });
+}
+
+/// Replies with three datagrams, of which the system does not take the second.
+#[derive(Default)]
+struct TooLong {
+    waiting: Vec<(SocketAddr, usize)>,
+}
+
+impl Machine for TooLong {
+    fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        let (to, len) = self.waiting.pop()?;
+        out.resize(out.len() + len, 7);
+        Some(Transmit { to, len })
+    }
+
+    fn handle_datagram(&mut self, _: Instant, from: SocketAddr, _: &[u8]) -> Handled {
+        self.waiting.extend([(from, 11), (from, 65_508), (from, 12)]);
+        Handled::Ignored
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _: Instant) {}
+}
+
+/// EMSGSIZE: the datagram is left out, those beside it are sent, and the server goes on.
+#[tokio::test]
+async fn a_reply_that_the_system_does_not_take_is_left_out() {
+    let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
+    let address = sockets[0].local_addr().unwrap();
+    let running = tokio::spawn(async move { serve(&sockets, TooLong::default()).await });
+    let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    for _ in 0..3 {
+        client.send_to(b"?", address).await.unwrap();
+        let mut buffer = vec![0; 65_535];
+        for expected in [12, 11] {
+            let received = tokio::time::timeout(10 * SECOND, client.recv(&mut buffer)).await;
+            assert_eq!(received.expect("the server goes on").unwrap(), expected);
+        }
+    }
+    assert!(!running.is_finished());
+}
+
+/// A request of any length.
+struct Long(usize);
+
+impl Conversation for Long {
+    type Answer = usize;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        out.resize(out.len() + self.0, 7);
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<usize> {
+        Verdict::Done(datagram.len())
+    }
+
+    fn timeout(&mut self, _: Remaining) -> OnTimeout<usize> {
+        OnTimeout::Retry
+    }
+}
+
+/// A request that fits into no datagram is refused before it is sent; the longest one arrives.
+#[tokio::test]
+async fn a_request_that_fits_into_no_datagram_is_refused() {
+    let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().unwrap();
+    tokio::spawn(async move {
+        let mut buffer = vec![0; 65_535];
+        while let Ok((length, from)) = server.recv_from(&mut buffer).await {
+            server.send_to(&buffer[..length], from).await.unwrap();
+        }
+    });
+    let client = client();
+    let error = client.ask(address, Long(65_508)).await.unwrap_err();
+    assert!(matches!(error, Error::Query { error: QueryError::RequestTooLong(65_508), .. }), "{error:?}");
+    assert_eq!(client.ask(address, Long(65_507)).await.unwrap().answer, 65_507);
+}
+
+/// No interface is up, not even loopback: the address cannot be reached, and the query says so at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_any_network_a_query_fails_at_once() {
+    const NAME: &str = "faults::without_any_network_a_query_fails_at_once";
+    let may =
+        Command::new("unshare").args(["-rn", "true"]).output().is_ok_and(|output| output.status.success());
+    if !may {
+        println!("no network namespace may be made here: passed over");
+        return;
+    }
+    if !alone(NAME, "exec unshare -rn \"$0\" \"$@\";") {
+        return;
+    }
+    runtime().block_on(async {
+        let started = Instant::now();
+        for host in ["127.0.0.1", "192.0.2.1", "[2001:db8::1]"] {
+            let error = client().query(Protocol::Quake3, host).await.unwrap_err();
+            // Of its own addresses, IPv6 says that there is none to send from.
+            let kinds = [ErrorKind::Unreachable, ErrorKind::Io];
+            assert!(kinds.contains(&error.kind()), "{host}: {error:?}");
+        }
+        let targets = [(Protocol::Quake3, "192.0.2.1:1".parse::<SocketAddr>().unwrap())];
+        let mut scan = client().scan(targets, ScanOptions::default()).unwrap();
+        assert_eq!(scan.next().await.unwrap().result.unwrap_err().kind(), ErrorKind::Unreachable);
+        assert!(started.elapsed() < SECOND);
+    });
+}
+
+/// The machine was asleep: at the next look at the clock every query has ended, and none is sent again.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_jumps_an_hour_ends_what_was_under_way() {
+    let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = silent.local_addr().unwrap();
+    let name = &address.to_string();
+    let client = client();
+    let jump = || async {
+        tokio::task::yield_now().await;
+        tokio::time::advance(3600 * SECOND).await;
+    };
+    let (result, ()) = tokio::join!(client.query(Protocol::Quake3, name), jump());
+    assert_eq!(result.unwrap_err().kind(), ErrorKind::Offline);
+    let mut scan = client.scan([(Protocol::Quake3, address)], ScanOptions::default()).unwrap();
+    let (scanned, ()) = tokio::join!(scan.next(), jump());
+    assert_eq!(scanned.unwrap().result.unwrap_err().kind(), ErrorKind::Offline);
+    assert!(scan.next().await.is_none());
+}
+
+/// The same without a runtime, in both directions: a machine that is given an earlier time than before goes on.
+#[test]
+fn machines_go_on_after_the_time_has_jumped() {
+    let hour = 3600 * SECOND;
+    let start = Instant::now() + hour;
+    let server: SocketAddr = "192.0.2.1:1".parse().unwrap();
+    for protocol in Protocol::ALL {
+        let query = || StatusQuery::new(protocol, 1, &QueryOptions::default());
+        for (jumped, ends) in [(start + hour, true), (start - hour, false)] {
+            let mut session = Session::new(query(), server, Timing::default(), start);
+            let mut out = Vec::new();
+            session.poll_transmit(start, &mut out);
+            session.handle_timeout(jumped);
+            session.handle_datagram(jumped, server, b"nonsense");
+            assert_eq!(session.poll_answer().is_some(), ends, "{protocol}");
+            let mut scanner =
+                Scanner::new([(server, query())], Timing::default(), ScanOptions::default(), start);
+            scanner.poll_transmit(start, &mut out);
+            scanner.handle_timeout(jumped);
+            assert_eq!(scanner.poll_answer().is_some(), ends, "{protocol}");
+            // Backwards and forwards again: it ends when it would have.
+            scanner.handle_timeout(start + hour);
+            assert!(ends || scanner.poll_answer().is_some(), "{protocol}");
+        }
+        let mut responder = Responder::new(protocol, status(), Secret::new([9; 16]), start);
+        let mut request = Vec::new();
+        query().request(&mut request);
+        // Its limits do not open earlier because the time went back, as an `Instant` of the system never does.
+        for now in [start, start + hour, start + 2 * hour] {
+            responder.handle_datagram(now, server, &request);
+            assert!(responder.poll_transmit(now, &mut Vec::new()).is_some(), "{protocol}");
+        }
+    }
+}
+
+/// A query whose runtime ends is cancelled like any task; the client works in the next runtime.
+#[test]
+fn a_client_outlives_its_runtime() {
+    let client = client();
+    let first = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let name = silent.local_addr().unwrap().to_string();
+    let query = first.spawn({
+        let (client, name) = (client.clone(), name.clone());
+        async move { client.query(Protocol::Quake3, &name).await.map(|_| ()) }
+    });
+    let served = first.spawn(async {
+        let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
+        serve(&sockets, Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now()))
+            .await
+    });
+    let mut request = [0; 64];
+    silent.set_read_timeout(Some(10 * SECOND)).unwrap();
+    silent.recv_from(&mut request).expect("the query has begun");
+    first.shutdown_background();
+    let second = runtime();
+    second.block_on(async {
+        for ended in [query.await.map(drop), served.await.map(drop)] {
+            assert!(ended.is_err_and(|error| error.is_cancelled()));
+        }
+        let server = crate::net::start("127.0.0.1:0", Protocol::Quake3, status()).await;
+        assert!(client.query(Protocol::Quake3, &server.to_string()).await.is_ok());
+    });
+}
+
+/// Sockets of a runtime that has ended are of no use: the server ends with an error, and does not spin.
+#[test]
+fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {
+    let first = runtime();
+    let sockets = first.block_on(async { [UdpSocket::bind("127.0.0.1:0").await.unwrap()] });
+    drop(first);
+    let responder = Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now());
+    let (ended, result) = std::sync::mpsc::channel();
+    std::thread::spawn(move || ended.send(runtime().block_on(serve(&sockets, responder)).is_err()));
+    assert_eq!(result.recv_timeout(10 * SECOND), Ok(true));
+}
+
+/// A scan or a query that is taken into another runtime when its own has ended ends by its deadline.
+#[test]
+fn what_is_left_of_a_runtime_ends_in_another_one() {
+    const NAME: &str = "faults::what_is_left_of_a_runtime_ends_in_another_one";
+    let limit = if cfg!(target_os = "linux") { "exec timeout 30 \"$0\" \"$@\";" } else { "" };
+    if !alone(NAME, limit) {
+        return;
+    }
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (client, address) = (client(), silent.local_addr().unwrap());
+    let name = address.to_string();
+    let first = runtime();
+    let mut query = Box::pin(client.query(Protocol::Quake3, &name));
+    let mut scan = first.block_on(async {
+        let targets = [(Protocol::Quake3, address)];
+        let mut scan = client.scan(targets, ScanOptions::default()).unwrap();
+        assert!(Polled(Box::pin(scan.next()), 1).await.is_none());
+        assert!(Polled(query.as_mut(), 1).await.is_none());
+        scan
+    });
+    drop(first);
+    runtime().block_on(async {
+        let started = Instant::now();
+        while let Some(scanned) = scan.next().await {
+            assert!(scanned.result.is_err());
+        }
+        assert!(query.await.is_err());
+        assert!(started.elapsed() < 10 * SECOND);
+    });
+}
+
+/// A thousand clients at once, each with its own secret and socket: each has its answer.
+#[test]
+fn a_thousand_clients_in_one_process_each_have_their_answer() {
+    if !alone(
+        "faults::a_thousand_clients_in_one_process_each_have_their_answer",
+        "ulimit -n 4096 2>/dev/null;",
+    ) {
+        return;
+    }
+    runtime().block_on(async {
+        let mut queries = tokio::task::JoinSet::new();
+        let mut servers = Vec::new();
+        for protocol in Protocol::ALL {
+            let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
+            servers.push((protocol, sockets[0].local_addr().unwrap()));
+            let responder =
+                Responder::new(protocol, status(), Secret::new([9; 16]), Instant::now()).with_guard(None);
+            tokio::spawn(async move { serve(&sockets, responder).await });
+        }
+        for number in 0..1000 {
+            let (protocol, server) = servers[number % 4];
+            queries.spawn(async move {
+                let timing = Timing::default().with_timeout(20 * SECOND).with_retries(10);
+                let client = Client::new().unwrap().with_timing(timing).with_deadline(30 * SECOND);
+                client.query(protocol, &server.to_string()).await.map(|outcome| outcome.answer.name)
+            });
+        }
+        let mut answered = 0;
+        while let Some(result) = queries.join_next().await {
+            assert_eq!(result.unwrap().unwrap().unwrap(), "Srv");
+            answered += 1;
+        }
+        assert_eq!(answered, 1000);
+    });
+}

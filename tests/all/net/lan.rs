@@ -1,0 +1,226 @@
+//! Servers of the local network, over the broadcast address of the loopback network.
+#![cfg(all(feature = "games", target_os = "linux"))]
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::{Duration, Instant};
+
+use queryport::games::Game;
+use queryport::serve::Responder;
+use queryport::{
+    Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Service, Timing, ToStatus, Verification,
+};
+use tokio::net::UdpSocket;
+
+const LOOPBACK: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::new(127, 255, 255, 255))];
+
+fn client() -> Client {
+    let timing = Timing::default()
+        .with_timeout(Duration::from_secs(2))
+        .with_retry_after(Duration::from_millis(500))
+        .with_retries(1);
+    Client::new().unwrap().with_timing(timing)
+}
+
+/// A server on every address of the machine, at the first of these ports that is free.
+async fn start(
+    ports: impl IntoIterator<Item = u16>,
+    service: impl Into<Service>,
+    status: ServerStatus,
+) -> u16 {
+    for port in ports {
+        let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await else { continue };
+        let mut responder =
+            Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
+        tokio::spawn(async move { queryport::net::serve(&[socket], &mut responder).await });
+        return port;
+    }
+    panic!("no port is free");
+}
+
+fn named(name: &str) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some(name.to_owned().into());
+    status.map = Some("map".into());
+    status
+}
+
+/// Name, protocol and verification by port, of the servers that this test has started. Other programs' servers may be there.
+async fn found(mut scan: Scan) -> BTreeMap<u16, Vec<Result<(String, Protocol, Verification), ErrorKind>>> {
+    let mut found: BTreeMap<u16, Vec<_>> = BTreeMap::new();
+    let all = async {
+        while let Some(scanned) = scan.next().await {
+            let port = scanned.peer.unwrap().port();
+            let result = scanned.result.map(|outcome| {
+                let status = outcome.answer.to_status();
+                (status.name.unwrap_or_default().to_string(), outcome.answer.protocol(), status.verification)
+            });
+            found.entry(port).or_default().push(result.map_err(|error| error.kind()));
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), all).await.expect("a search ends");
+    found
+}
+
+#[tokio::test]
+async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
+    let minecraft = queryport::Service::new(queryport::Engine::Minecraft);
+    let mut expected = BTreeMap::new();
+    for (ports, service, name) in [
+        (27960..=27963, Service::from(Protocol::Quake3), "first"),
+        (27960..=27963, Protocol::Quake3.into(), "second"),
+        (28960..=28963, Protocol::Quake3.into(), "third"),
+        (7778..=7781, Protocol::GameSpy1.into(), "fourth"),
+        (6500..=6503, Protocol::GameSpy4.into(), "fifth"),
+        (25565..=25568, minecraft, "sixth"),
+        (7708..=7711, Protocol::Ut2004.into(), "seventh"),
+    ] {
+        let protocol = match name {
+            "fourth" => Protocol::GameSpy1,
+            "fifth" | "sixth" => Protocol::GameSpy4,
+            "seventh" => Protocol::Ut2004,
+            _ => Protocol::Quake3,
+        };
+        expected.insert(start(ports, service, named(name)).await, (name.to_owned(), protocol));
+    }
+    assert_eq!(expected.len(), 7);
+    let found = found(client().lan(None, &LOOPBACK).unwrap()).await;
+    for (port, (name, protocol)) in &expected {
+        // GameSpy v1 and UT2004 have nothing that an answer must quote.
+        let verification = match protocol {
+            Protocol::GameSpy1 | Protocol::Ut2004 => Verification::Unavailable,
+            _ => Verification::Verified,
+        };
+        assert_eq!(found.get(port), Some(&vec![Ok((name.clone(), *protocol, verification))]), "{port}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_for_one_game_asks_its_ports_only() {
+    let own = start(29070..=29073, Protocol::Quake3, named("own")).await;
+    let other = start(30720..=30723, Protocol::Quake3, named("other")).await;
+    let jedi_academy = Game::find("jka").unwrap();
+    let found = found(client().lan(Some(jedi_academy), &LOOPBACK).unwrap()).await;
+    assert_eq!(found[&own], [Ok(("own".to_owned(), Protocol::Quake3, Verification::Verified))]);
+    assert!(!found.contains_key(&other));
+}
+
+/// Unreal Tournament's beacon names the query port of a server that no other request finds.
+#[tokio::test]
+async fn the_beacon_of_unreal_leads_to_the_query_port() {
+    let address = crate::net::start("127.0.0.1:0", Protocol::GameSpy1, named("hidden")).await;
+    let mut beacon = None;
+    for port in 8777..=8786 {
+        beacon = beacon.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
+    }
+    let beacon = beacon.expect("a free port of the beacon");
+    tokio::spawn(async move {
+        let mut buffer = [0; 100];
+        while let Ok((length, from)) = beacon.recv_from(&mut buffer).await {
+            if &buffer[..length] == b"REPORTQUERY" {
+                let _ = beacon.send_to(format!("ut {}", address.port()).as_bytes(), from).await;
+            }
+        }
+    });
+    let found = found(client().lan(Some(Game::find("ut99").unwrap()), &LOOPBACK).unwrap()).await;
+    let expected = ("hidden".to_owned(), Protocol::GameSpy1, Verification::Unavailable);
+    assert_eq!(found[&address.port()], [Ok(expected)]);
+}
+
+/// A host that answers with everything but a status: nonsense, our own request, a copy of its answer again and again. It
+/// costs one failed query, and the server beside it is found.
+#[tokio::test]
+async fn a_hostile_host_costs_one_failed_query() {
+    let mut hostile = None;
+    for port in 44400..=44403 {
+        hostile = hostile.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
+    }
+    let hostile = hostile.expect("a free port of Warsow");
+    let port = hostile.local_addr().unwrap().port();
+    let flood = tokio::spawn(async move {
+        let mut buffer = [0; 2048];
+        loop {
+            let Ok((length, from)) = hostile.recv_from(&mut buffer).await else { continue };
+            let Some(challenge) = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetinfo ") else {
+                continue;
+            };
+            let answer = [b"\xff\xff\xff\xffinfoResponse\n\\hostname\\bad\\challenge\\", challenge].concat();
+            for _ in 0..500 {
+                for datagram in [&b"nonsense"[..], &buffer[..length], &answer] {
+                    let _ = hostile.send_to(datagram, from).await;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    let good = start(44400..=44403, Protocol::Quake3, named("good")).await;
+    let found = found(client().lan(Some(Game::find("warsow").unwrap()), &LOOPBACK).unwrap()).await;
+    flood.abort();
+    assert_eq!(found[&port], [Err(ErrorKind::Offline)]);
+    assert_eq!(found[&good], [Ok(("good".to_owned(), Protocol::Quake3, Verification::Verified))]);
+}
+
+/// One host answers from 10,000 addresses: as many as are allowed are queried, each once, and the search ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_from_ten_thousand_addresses_are_bounded() {
+    let good = start(11004..=11007, Protocol::GameSpy1, named("good")).await;
+    let mut listener = None;
+    for port in 11004..=11007 {
+        listener = listener.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
+    }
+    let listener = listener.expect("a free port of Hidden & Dangerous 2");
+    let hostile = tokio::spawn(async move {
+        let (_, to) = listener.recv_from(&mut [0; 100]).await.unwrap();
+        // The good server answers first: of a flood that is faster, the bound may leave nothing to it.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        for host in 0..10_000_u32 {
+            let from = Ipv4Addr::from_bits(0x7F50_0001 + host);
+            let Ok(socket) = std::net::UdpSocket::bind((from, 7778)) else { continue };
+            let _ = socket.send_to(br"\hostname\bad\final\\queryid\1.1", to);
+            if host % 16 == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    let game = Game::find("had2").unwrap();
+    let mut scan = client().lan(Some(game), &LOOPBACK).unwrap();
+    let (mut peers, mut answered) = (BTreeSet::new(), Vec::new());
+    let all = async {
+        while let Some(scanned) = scan.next().await {
+            assert!(peers.insert(scanned.peer.unwrap()), "{:?} twice", scanned.peer);
+            answered.extend(scanned.result.ok().map(|outcome| outcome.peer.port()));
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), all).await.expect("a search ends");
+    hostile.await.unwrap();
+    println!("{} addresses queried", peers.len());
+    assert!((500..=4096).contains(&peers.len()), "{}", peers.len());
+    assert_eq!(answered, [good]);
+}
+
+/// The requests leave by the interface with the client's address, wherever the default route goes.
+#[tokio::test]
+async fn the_local_address_chooses_the_network() {
+    let port = start(20100..=20103, Protocol::Quake3, named("own")).await;
+    let client = client().with_local_address("127.0.0.1:0".parse().unwrap());
+    let mut scan = client.lan(Some(Game::find("sof2").unwrap()), &[]).unwrap();
+    let mut peers = Vec::new();
+    while let Some(scanned) = scan.next().await {
+        peers.extend(scanned.peer.filter(|peer| peer.port() == port));
+    }
+    assert_eq!(peers, [([127, 0, 0, 1], port).into()]);
+}
+
+#[tokio::test]
+async fn a_network_that_cannot_be_reached_is_an_error() {
+    let none = client().with_local_address("192.0.2.77:0".parse().unwrap()).lan(None, &[]).unwrap_err();
+    assert!(matches!(none, Error::Io { .. }), "the machine does not have the address: {none}");
+    // No datagram leaves loopback with loopback's address: it is known before the first.
+    let loopback = client().with_local_address("127.0.0.1:0".parse().unwrap());
+    let none = loopback.lan(None, &["192.0.2.255".parse().unwrap()]).unwrap_err();
+    assert!(matches!(none, Error::Io { doing: "reach the local network", .. }), "{none}");
+}
+
+#[test]
+fn without_a_runtime_a_search_is_an_error() {
+    assert!(client().lan(None, &LOOPBACK).is_err());
+}

@@ -1,0 +1,322 @@
+//! Scans.
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use futures_core::Stream;
+use queryport::Scan;
+use queryport::net::ScanTarget;
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::{
+    Client, Dialect, Engine, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions, ScanOptions,
+    Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus,
+};
+use tokio::net::UdpSocket;
+
+type Target = (Protocol, SocketAddr);
+
+/// A server whose name is its address.
+async fn start(bind: &str, protocol: Protocol) -> SocketAddr {
+    let address = UdpSocket::bind(bind).await.unwrap().local_addr().unwrap();
+    let mut status = ServerStatus::default();
+    status.name = Some(address.to_string().into());
+    crate::net::start(&address.to_string(), protocol, status).await
+}
+
+/// Servers of all protocols in turn.
+async fn servers(count: usize, bind: &str) -> Vec<Target> {
+    let mut list = Vec::new();
+    for protocol in Protocol::ALL.into_iter().cycle().take(count) {
+        list.push((protocol, start(bind, protocol).await));
+    }
+    list
+}
+
+fn options() -> ScanOptions {
+    ScanOptions::default().with_window(64)
+}
+
+fn timing() -> Timing {
+    let timeout = Duration::from_millis(700);
+    Timing::default().with_timeout(timeout).with_retries(0).with_retry_after(timeout)
+}
+
+fn client() -> Client {
+    Client::with_secret(Secret::new([7; 16])).with_timing(timing())
+}
+
+/// The same scan with many datagrams per system call, where the system has that, and with one.
+fn both(targets: &[Target]) -> [Scan; 2] {
+    let scan = || client().scan(targets.to_vec(), options()).unwrap();
+    [scan(), scan().unbatched()]
+}
+
+/// Each server answers with its own name, whatever the system calls and the protocol.
+#[tokio::test]
+async fn each_answer_is_that_of_its_server_batched_and_unbatched() {
+    let mut targets = servers(150, "127.0.0.1:0").await;
+    targets.extend(servers(20, "[::1]:0").await);
+    for (mut scan, batched) in both(&targets).into_iter().zip([cfg!(target_os = "linux"), false]) {
+        assert_eq!(scan.io().batched, batched);
+        assert_eq!(scan.io().drops.is_some(), batched);
+        let mut seen = BTreeSet::new();
+        while let Some(scanned) = scan.next().await {
+            let (_, address) = targets[usize::try_from(scanned.index).unwrap()];
+            assert_eq!(scanned.peer, Some(address));
+            let status = scanned.result.unwrap().answer.to_status();
+            assert_eq!(status.name.unwrap().to_string(), address.to_string());
+            assert!(seen.insert(scanned.index));
+        }
+        assert_eq!(seen.len(), targets.len());
+        assert!(scan.next().await.is_none(), "the end is the end");
+        assert_eq!((scan.stats().answered, scan.stats().failed), (170, 0));
+    }
+}
+
+/// What comes behind the answer of the last server, and does not fit into the receive buffer.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_lost_at_the_very_end_of_a_scan_is_counted() {
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let options = options().with_receive_buffer(Some(65_536));
+    let mut scan = client().scan([(Protocol::Quake3, server.local_addr().unwrap())], options).unwrap();
+    assert!(tokio::time::timeout(Duration::from_millis(50), scan.next()).await.is_err());
+    let mut request = [0; 64];
+    let (_, to) = server.recv_from(&mut request).unwrap();
+    server.send_to(b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n", to).unwrap();
+    for _ in 0..scan.io().receive_buffer / 1000 {
+        server.send_to(&[0; 1400], to).unwrap();
+    }
+    assert!(scan.next().await.unwrap().result.is_ok());
+    assert!(scan.next().await.is_none());
+    assert!(scan.io().drops.unwrap() > 10, "{:?}", scan.io());
+}
+
+/// All unanswered queries wait for one timeout together; an unreachable server ends at once where ICMP errors are read.
+#[tokio::test]
+async fn dead_servers_do_not_delay_the_others() {
+    let mut targets = servers(60, "127.0.0.1:0").await;
+    let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let closed = [UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("[::1]:0").await.unwrap()];
+    let closed = closed.map(|socket| socket.local_addr().unwrap());
+    targets.insert(3, (Protocol::Quake3, silent.local_addr().unwrap()));
+    targets.insert(7, (Protocol::Quake3, closed[0]));
+    targets.insert(9, (Protocol::Quake3, closed[1]));
+    for (mut scan, batched) in both(&targets).into_iter().zip([cfg!(target_os = "linux"), false]) {
+        let start = Instant::now();
+        let mut answered = 0;
+        while let Some(scanned) = scan.next().await {
+            match scanned.result {
+                Ok(_) => answered += 1,
+                Err(error) => {
+                    let peer = scanned.peer.unwrap();
+                    match error.kind() {
+                        ErrorKind::Unreachable => assert!(batched && closed.contains(&peer)),
+                        ErrorKind::Offline => {
+                            assert!(
+                                peer == silent.local_addr().unwrap() || !batched,
+                                "{peer} {:?}",
+                                scan.io()
+                            );
+                        }
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        }
+        assert_eq!(answered, 60);
+        assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+    }
+}
+
+/// A dropped future loses nothing, however often.
+#[tokio::test]
+async fn next_is_cancel_safe() {
+    let targets = servers(100, "127.0.0.1:0").await;
+    for mut scan in both(&targets) {
+        let mut seen = BTreeSet::new();
+        loop {
+            match tokio::time::timeout(Duration::from_micros(50), scan.next()).await {
+                Ok(Some(scanned)) => assert!(scanned.result.is_ok() && seen.insert(scanned.index)),
+                Ok(None) => break,
+                Err(_elapsed) => {}
+            }
+        }
+        assert_eq!(seen.len(), 100);
+    }
+}
+
+#[tokio::test]
+async fn a_scan_is_a_stream_and_reports_duplicates() {
+    let mut targets = servers(3, "127.0.0.1:0").await;
+    targets.push(targets[0]);
+    let mut scan = client().scan(targets, options()).unwrap();
+    let mut results = Vec::new();
+    while let Some(scanned) = poll_fn(|cx| Pin::new(&mut scan).poll_next(cx)).await {
+        let duplicate = matches!(scanned.result, Err(Error::Query { error: QueryError::Duplicate, .. }));
+        assert!(duplicate || scanned.result.is_ok());
+        results.push((scanned.index, duplicate));
+    }
+    results.sort_unstable();
+    assert_eq!(results, [(0, false), (1, false), (2, false), (3, true)]);
+}
+
+/// A slow caller gets every answer: the window limits the scan before the receive buffer overflows.
+#[tokio::test]
+async fn a_slow_caller_loses_no_answer() {
+    let targets = servers(200, "127.0.0.1:0").await;
+    let mut scan = client().scan(targets, options().with_window(16)).unwrap();
+    let mut answered = 0;
+    while let Some(scanned) = scan.next().await {
+        answered += usize::from(scanned.result.is_ok());
+        if answered % 10 == 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+    assert_eq!((answered, scan.io().send_errors), (200, 0));
+}
+
+/// A server that the system has no way to makes the scan pause for a moment and ends by itself. The address is on an
+/// interface that does not exist: nothing leaves the machine.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn local_send_errors_do_not_end_a_scan() {
+    let mut targets = servers(100, "127.0.0.1:0").await;
+    targets.insert(20, (Protocol::Quake3, "[fe80::1%999999]:27960".parse().unwrap()));
+    targets.insert(21, (Protocol::Quake3, "[fe80::2%999999]:27960".parse().unwrap()));
+    for mut scan in both(&targets) {
+        let mut results = (0, 0);
+        while let Some(scanned) = scan.next().await {
+            match scanned.result {
+                Ok(_) => results.0 += 1,
+                Err(_) => results.1 += 1,
+            }
+        }
+        assert_eq!(results, (100, 2));
+        assert!(scan.io().send_errors > 0, "{:?}", scan.io());
+    }
+}
+
+/// A request larger than a datagram, or a valid one.
+enum Wide {
+    TooWide,
+    Fit(Box<StatusQuery>),
+}
+
+impl Conversation for Wide {
+    type Answer = queryport::Answer;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        match self {
+            Self::TooWide => out.resize(out.len() + 65_508, b'x'),
+            Self::Fit(query) => query.request(out),
+        }
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
+        match self {
+            Self::TooWide => panic!("no request was sent"),
+            Self::Fit(query) => query.receive(datagram),
+        }
+    }
+
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
+        match self {
+            Self::TooWide => OnTimeout::Retry,
+            Self::Fit(query) => query.timeout(remaining),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_too_large_for_a_datagram_ends_its_own_query_only() {
+    let targets = servers(8, "127.0.0.1:0").await;
+    let too_wide = (SocketAddr::from(([127, 0, 0, 1], 9)), Wide::TooWide);
+    let fit = |(protocol, server)| {
+        (server, Wide::Fit(Box::new(StatusQuery::new(protocol, 7, &QueryOptions::default()))))
+    };
+    let list: Vec<_> = [too_wide].into_iter().chain(targets.into_iter().map(fit)).collect();
+    let mut scan = Scan::new(list, timing(), options()).unwrap();
+    let mut answered = 0;
+    while let Some(scanned) = scan.next().await {
+        match scanned.result {
+            Ok(_) => answered += 1,
+            Err(Error::Query { error: QueryError::RequestTooLong(65_508), .. }) => {
+                assert_eq!(scanned.index, 0);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!((answered, scan.io().send_errors), (8, 0));
+}
+
+/// Names are looked up on the way, and each target may have options of its own.
+#[tokio::test]
+async fn a_target_has_a_host_name_and_options() {
+    let quake3 = start("127.0.0.1:0", Protocol::Quake3).await;
+    let mut status = ServerStatus::default();
+    status.players = Some(vec![Player::new("Ann")]);
+    let minecraft = Service::new(Engine::Minecraft);
+    let minecraft = crate::net::start("127.0.0.1:0", minecraft, status).await;
+    let options_of_minecraft = QueryOptions::default().with_dialect(Dialect::Minecraft);
+    let targets = vec![
+        ScanTarget::from((Protocol::Quake3, format!("localhost:{}", quake3.port()))),
+        ScanTarget::from((Protocol::Quake3, "no.such.host.invalid")),
+        ScanTarget::from((Protocol::GameSpy4, minecraft)).with_options(options_of_minecraft),
+        ScanTarget::from((Protocol::Quake3, "host:1:2")),
+    ];
+    let client = client().with_family(queryport::net::Family::Ipv4);
+    let mut scan = client.scan(targets, options()).unwrap();
+    let mut kinds = std::collections::BTreeMap::new();
+    while let Some(scanned) = scan.next().await {
+        assert_eq!(scanned.peer.is_some(), scanned.index % 2 == 0);
+        kinds.insert(scanned.index, scanned.result.map(|_| ()).map_err(|error| error.kind()));
+    }
+    let expected = [Ok(()), Err(ErrorKind::NameResolution), Ok(()), Err(ErrorKind::BadAddress)];
+    assert_eq!(kinds.into_values().collect::<Vec<_>>(), expected);
+}
+
+/// Targets that arrive while the scan runs.
+#[tokio::test]
+async fn targets_come_from_a_stream() {
+    struct Slow(Vec<Target>, Pin<Box<tokio::time::Sleep>>);
+
+    impl Stream for Slow {
+        type Item = ScanTarget;
+
+        fn poll_next(
+            mut self: Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<ScanTarget>> {
+            std::task::ready!(self.1.as_mut().poll(cx));
+            self.1 = Box::pin(tokio::time::sleep(Duration::from_millis(10)));
+            std::task::Poll::Ready(self.0.pop().map(Into::into))
+        }
+    }
+
+    let targets = servers(12, "127.0.0.1:0").await;
+    let stream = Slow(targets, Box::pin(tokio::time::sleep(Duration::ZERO)));
+    let mut scan = client().scan_stream(stream, options()).unwrap();
+    let mut answered = 0;
+    while let Some(scanned) = scan.next().await {
+        answered += usize::from(scanned.result.is_ok());
+    }
+    assert_eq!(answered, 12);
+}
+
+#[test]
+fn without_a_runtime_a_scan_is_an_error() {
+    let targets = vec![(Protocol::Quake3, SocketAddr::from(([127, 0, 0, 1], 1)))];
+    assert!(client().scan(targets, options()).is_err());
+}
+
+/// A list may turn out to be empty, as a master's can.
+#[tokio::test]
+async fn an_empty_list_ends_at_once() {
+    for mut scan in both(&[]) {
+        let ended = tokio::time::timeout(Duration::from_secs(2), scan.next()).await;
+        assert!(ended.expect("a scan of no servers ends").is_none());
+    }
+}

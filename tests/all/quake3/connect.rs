@@ -1,0 +1,253 @@
+//! Connecting: recorded exchanges, and our client against our server's side over lossy links.
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::quake3::{
+    Command, ConnectQuery, ConnectRequest, Connected, InfoString, Refusal, RefusalReason, Reply, Request,
+    huffman,
+};
+use queryport::{
+    EncodeError, Engine, Protocol, QueryError, Requester, ServerStatus, Service, Timing, Verification,
+};
+
+use crate::common::link::Conditions;
+use crate::common::pair::play;
+use crate::common::requester;
+use crate::quake3::exchange::from;
+
+fn written(reply: &Reply<'_>) -> Vec<Bytes> {
+    let mut out = Vec::new();
+    reply.encode(&mut out).unwrap();
+    vec![out.into()]
+}
+
+/// The part of a game server that lets clients connect: challenges without a table, some player slots, refusals in the
+/// engines' words.
+struct GameServer {
+    requester: Requester,
+    options: Service,
+    status: ServerStatus,
+    slots: usize,
+    connected: Vec<SocketAddr>,
+}
+
+impl GameServer {
+    fn new(slots: usize) -> Self {
+        let mut status = ServerStatus::default();
+        status.game = Some("Quake3Arena".into());
+        let mut options = Service::from(Protocol::Quake3);
+        options = options.with_protocol_version(71);
+        Self { requester: requester("192.0.2.1:5000"), options, status, slots, connected: Vec::new() }
+    }
+
+    fn answer(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
+        let refuse = |text: &str| written(&Reply::Print { dark_places: false, text: text.as_bytes() });
+        (self.requester.now, self.requester.address) = (now, from);
+        let Ok(request) = Request::parse(datagram) else { return Vec::new() };
+        let Command::Connect(connect) = request.command else {
+            let replies = queryport::quake3::answer(&request, &self.status, &self.options, &self.requester);
+            return replies.into_iter().collect();
+        };
+        let Ok(userinfo) = connect.userinfo() else { return Vec::new() };
+        let info = InfoString::new(&userinfo);
+        let challenge = info.get("challenge").unwrap_or_default();
+        if info.get("protocol") != Some(b"71") {
+            return refuse("Server uses protocol version 71 (yours is 0).\n");
+        }
+        if !queryport::quake3::verify_challenge(challenge, &self.options, &self.requester) {
+            return refuse("No or bad challenge for your address.\n");
+        }
+        if !self.connected.contains(&from) {
+            if self.connected.len() >= self.slots {
+                return refuse("Server is full.\n");
+            }
+            self.connected.push(from);
+        }
+        written(&Reply::Connected { dark_places: false, challenge: Some(challenge), protocol: None })
+    }
+}
+
+fn connect(
+    query: ConnectQuery,
+    server: &mut GameServer,
+    link: (Conditions, u64),
+) -> Result<Result<Connected, Refusal>, QueryError> {
+    let timing = Timing::default().with_timeout(Duration::from_secs(30)).with_retries(12);
+    let played = play(query, timing, link, |now, from, datagram| server.answer(now, from, datagram));
+    played.result.map(|outcome| outcome.answer)
+}
+
+fn client() -> ConnectQuery {
+    ConnectQuery::new(77).with_game("Quake3Arena").with("name", "Ann").unwrap()
+}
+
+#[test]
+fn a_client_gets_its_slot_over_a_bad_link() {
+    for seed in 0..40 {
+        let mut server = GameServer::new(1);
+        let connected = connect(client(), &mut server, (Conditions::bad(), seed)).unwrap().unwrap();
+        assert_eq!(connected.verification, Verification::Verified);
+        assert_eq!(server.connected.len(), 1, "seed {seed}: one slot, however often it was asked for");
+    }
+}
+
+#[test]
+fn a_client_connects_to_darkplaces() {
+    let mut game = GameServer::new(1);
+    game.options = Service::new(Engine::DarkPlaces);
+    let played = play(
+        client(),
+        Timing::default(),
+        (Conditions::perfect(Duration::from_millis(20)), 1),
+        |now, from, datagram| {
+            let Ok(Request { command: Command::Connect(connect), .. }) = Request::parse(datagram) else {
+                return game.answer(now, from, datagram);
+            };
+            assert!(matches!(connect, ConnectRequest::Plain(_)), "not compressed");
+            let userinfo = connect.userinfo().unwrap();
+            let challenge = InfoString::new(&userinfo).get("challenge").unwrap();
+            assert!(queryport::quake3::verify_challenge(challenge, &game.options, &game.requester));
+            written(&Reply::Connected { dark_places: true, challenge: None, protocol: None })
+        },
+    );
+    assert_eq!(played.result.unwrap().answer.unwrap().verification, Verification::Unverified);
+}
+
+#[test]
+fn refusals_are_errors_with_a_reason() {
+    let link = || (Conditions::perfect(Duration::from_millis(20)), 1);
+    let refused = |query, slots| connect(query, &mut GameServer::new(slots), link()).unwrap().unwrap_err();
+    assert_eq!(refused(client(), 0).reason(), RefusalReason::ServerFull);
+    assert_eq!(refused(client().with_protocol(68), 1).reason(), RefusalReason::WrongProtocol);
+    let other = ConnectQuery::new(1).with_game("Other");
+    assert_eq!(refused(other, 1).reason(), RefusalReason::WrongGame);
+}
+
+/// A challenge is valid for 15 to 30 seconds.
+#[test]
+fn a_stale_challenge_is_refused() {
+    let mut server = GameServer::new(1);
+    let slow = (Conditions::perfect(Duration::from_millis(20_000)), 1);
+    let timing =
+        Timing::default().with_timeout(Duration::from_secs(300)).with_retry_after(Duration::from_secs(60));
+    let played = play(client(), timing, slow, |now, from, datagram| server.answer(now, from, datagram));
+    let refusal = played.result.unwrap().answer.unwrap_err();
+    assert_eq!(refusal.reason(), RefusalReason::BadChallenge);
+}
+
+#[test]
+fn a_server_that_only_hands_out_challenges_ends_the_query() {
+    let link = (Conditions::perfect(Duration::from_millis(5)), 1);
+    let played = play(client(), Timing::default(), link, |_, _, _| {
+        vec![Bytes::from_static(b"\xff\xff\xff\xffchallengeResponse 5")]
+    });
+    assert!(matches!(played.result, Err(QueryError::NoUsableAnswer { .. })));
+    assert!(played.elapsed <= Timing::default().timeout());
+}
+
+#[test]
+fn connect_packets_that_real_servers_took() {
+    let client = from("openarena-connect-accepted", "client");
+    let Command::GetChallenge { client: Some(ours), game } = Request::parse(&client[0]).unwrap().command
+    else {
+        panic!()
+    };
+    assert_eq!(game, Some(&b"Quake3Arena"[..]));
+    let server = from("openarena-connect-accepted", "server");
+    let Reply::Challenge { challenge, client: quoted, protocol, .. } = Reply::parse(&server[0]).unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!((quoted, protocol), (Some(ours), Some(&b"71"[..])));
+
+    let Command::Connect(connect) = Request::parse(&client[1]).unwrap().command else { panic!() };
+    let userinfo = connect.userinfo().unwrap();
+    let info = InfoString::new(&userinfo);
+    assert_eq!(info.get("challenge"), Some(challenge));
+    assert_eq!((info.get("protocol"), info.get("name")), (Some(&b"71"[..]), Some(&b"Ann"[..])));
+    // What we wrote then is what we write now.
+    let mut packed = Vec::new();
+    ConnectRequest::pack(&userinfo, &mut packed).unwrap();
+    assert_eq!(ConnectRequest::Compressed(&packed), connect);
+
+    let expected = Reply::Connected { dark_places: false, challenge: Some(challenge), protocol: None };
+    assert_eq!(Reply::parse(&server[1]), Ok(expected));
+}
+
+#[test]
+fn a_darkplaces_server_takes_a_plain_connect() {
+    let client = from("nexuiz-connect-accepted", "client");
+    let Command::Connect(ConnectRequest::Plain(userinfo)) = Request::parse(&client[1]).unwrap().command
+    else {
+        panic!()
+    };
+    let server = from("nexuiz-connect-accepted", "server");
+    let Reply::Challenge { dark_places, challenge, .. } = Reply::parse(&server[0]).unwrap() else { panic!() };
+    assert_eq!((dark_places, challenge.len()), (true, 11));
+    assert_eq!(InfoString::new(userinfo).get("challenge"), Some(challenge));
+    let accepted = Reply::parse(&server[1]);
+    assert!(matches!(accepted, Ok(Reply::Connected { dark_places: true, .. })), "{accepted:?}");
+}
+
+#[test]
+fn recorded_refusals_have_a_reason() {
+    for (name, reason) in [
+        ("openarena-connect-wrong-protocol", RefusalReason::WrongProtocol),
+        ("openarena-challenge-wrong-game", RefusalReason::WrongGame),
+    ] {
+        let server = from(name, "server");
+        let Reply::Print { dark_places: false, text } = Reply::parse(server.last().unwrap()).unwrap() else {
+            panic!("{name}")
+        };
+        assert_eq!(Refusal::new(text.to_vec()).reason(), reason, "{name}");
+    }
+}
+
+/// Known answers of the original coding, in a folder of third-party vectors.
+#[test]
+fn known_answers_of_the_coding() {
+    let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else {
+        println!("QUERYPORT_CAPTURES is not set: only the known answers beside the code were checked");
+        return;
+    };
+    let path = Path::new(&folder).join("vectors/quake3-connect-huffman.txt");
+    let text = std::fs::read_to_string(path).unwrap();
+    let field = |block: &str, name: &str| {
+        let line = block.lines().find_map(|line| line.trim().strip_prefix(name))?;
+        hex::decode(line.trim()).ok()
+    };
+    let mut checked = 0;
+    for block in text.split("== ").filter(|block| !block.trim().is_empty()) {
+        let title = block.lines().next().unwrap();
+        let (plain, coded) = (field(block, "in :").unwrap(), field(block, "out:").unwrap());
+        let start = if plain.starts_with(b"\xff\xff\xff\xffconnect ") { 12 } else { 0 };
+        if plain.len() <= start || title.contains("noop") {
+            assert_eq!(plain, coded, "{title}: nothing to compress");
+            continue;
+        }
+        let mut out = plain[..start].to_vec();
+        huffman::compress(&plain[start..], &mut out).unwrap();
+        assert_eq!(out, coded, "{title}");
+        assert_eq!(huffman::decompress(&coded[start..], 65_535).unwrap(), &plain[start..], "{title}");
+        checked += 1;
+    }
+    assert!(checked >= 13, "{checked} vectors");
+    println!("{checked} known answers of the coding");
+}
+
+/// A userinfo that its coding makes longer than the 2,048 bytes that servers read is refused, and nothing is written.
+#[test]
+fn a_userinfo_too_long_for_a_packet_is_refused() {
+    // No byte twice in a row of 128, so the adaptive coding gains nothing.
+    let userinfo = |length| (0..length).map(|at: u32| 128 + (at % 127) as u8).collect::<Vec<u8>>();
+    let mut out = Vec::new();
+    ConnectRequest::pack(&userinfo(1000), &mut out).unwrap();
+    let packed = ConnectRequest::Compressed(&out).userinfo().unwrap();
+    assert!(packed == userinfo(1000));
+    let before = out.clone();
+    let error = ConnectRequest::pack(&userinfo(4000), &mut out).unwrap_err();
+    assert_eq!(error, EncodeError::TooLong { field: "userinfo", limit: 2048 });
+    assert!(out == before);
+}

@@ -1,0 +1,443 @@
+//! Masters: recorded exchanges, and our master, announcer and client over simulated links, with forged packets.
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use allocation_counter::measure;
+use queryport::ServerList;
+use queryport::lists::{ListCompleteness, ListPart, Quake3List, Scope};
+use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options};
+use queryport::quake3::{Command, Request, Response};
+use queryport::serve::{Announcer, AnnouncerEvent, Responder};
+use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict};
+use queryport::{Limits, Outcome, Protocol, QueryError, Secret, ServerStatus, Service, Timing};
+
+use crate::common::at;
+use crate::common::link::{Conditions, Datagram, Link, Random};
+use crate::quake3::exchange::from;
+
+const MASTER: &str = "198.51.100.1:27950";
+const CLIENT: &str = "198.51.100.2:5000";
+
+fn server(number: u32) -> SocketAddr {
+    // Every address byte occurs, separators among them; two families in turn.
+    let mixed = number.wrapping_mul(2_654_435_761);
+    let port = 27_960 + u16::try_from(number % 5).unwrap();
+    if number.is_multiple_of(2) {
+        (Ipv4Addr::from_bits(0x0B00_0000 | (mixed & 0x00FF_FFFF)), port).into()
+    } else {
+        (Ipv6Addr::from_bits((0x2001_5C2F << 96) | (u128::from(mixed) << 64) | u128::from(number)), port)
+            .into()
+    }
+}
+
+/// Heartbeat, request, description, without a link between.
+pub(crate) fn register(master: &mut Master, now: Instant, from: SocketAddr) {
+    master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
+    let mut getinfo = Vec::new();
+    while master.poll_transmit(now, &mut getinfo).is_some() {}
+    let Ok(Request { command: Command::GetInfo { challenge: Some(challenge) }, .. }) =
+        Request::parse(&getinfo)
+    else {
+        return;
+    };
+    let info = b"\xff\xff\xff\xffinfoResponse\n\\gamename\\Test\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\";
+    master.handle_datagram(now, from, &[info, challenge].concat());
+}
+
+fn master(now: Instant, servers: u32) -> (Master, BTreeSet<SocketAddr>) {
+    let mut options = Options::default();
+    options.max_servers = 32_768;
+    // A lossy link takes more than four requests.
+    options.lists_in_a_row = 8;
+    let mut master = Master::new(Secret::new([5; 16]), options, now);
+    let all: BTreeSet<SocketAddr> = (0..servers).map(server).collect();
+    all.iter().for_each(|server| register(&mut master, now, *server));
+    (master, all)
+}
+
+fn to_set(list: &ServerList) -> BTreeSet<SocketAddr> {
+    list.servers.iter().copied().collect()
+}
+
+/// A list over a link: the master's timers and the client's, one clock.
+fn fetch(
+    (master, start): (&mut Master, Instant),
+    passes: u8,
+    (conditions, seed): (Conditions, u64),
+) -> (Result<Outcome<ServerList>, QueryError>, BTreeSet<SocketAddr>) {
+    let (client_at, master_at) = (at(CLIENT), at(MASTER));
+    let request = ListRequest { empty: true, full: true, ..ListRequest::extended(b"Test", 3) };
+    let query = Quake3List::new(&request, &Limits::default()).unwrap().with_passes(passes);
+    let timing = Timing::default().with_timeout(Duration::from_secs(30));
+    let mut now = start;
+    let mut session = Session::new(query, master_at, timing, now);
+    let mut link = Link::new(conditions, seed);
+    let mut arrived = BTreeSet::new();
+    let mut as_they_come = BTreeSet::new();
+    loop {
+        let mut out = Vec::new();
+        while let Some(transmit) = session.poll_transmit(now, &mut out) {
+            link.send(now, Datagram { from: client_at, to: transmit.to, bytes: std::mem::take(&mut out) });
+        }
+        while master.poll_event().is_some() {}
+        while let Some(transmit) = master.poll_transmit(now, &mut out) {
+            link.send(now, Datagram { from: master_at, to: transmit.to, bytes: std::mem::take(&mut out) });
+        }
+        for server in session.conversation_mut().take_new() {
+            assert!(as_they_come.insert(server), "{server} came twice");
+        }
+        if let Some(result) = session.poll_answer() {
+            if let Ok(outcome) = &result {
+                assert_eq!(to_set(&outcome.answer).len(), outcome.answer.servers.len(), "each once");
+            }
+            return (result, arrived);
+        }
+        let timers = [link.next_arrival(), session.poll_timeout(), master.poll_timeout()];
+        now = timers.into_iter().flatten().min().unwrap().max(now);
+        while let Some(datagram) = link.arrive(now) {
+            if datagram.to == master_at {
+                master.handle_datagram(now, datagram.from, &datagram.bytes);
+            } else {
+                if let Ok(part) = ListPart::parse(&datagram.bytes) {
+                    arrived.extend(part.iter());
+                }
+                session.handle_datagram(now, datagram.from, &datagram.bytes);
+            }
+        }
+        session.handle_timeout(now);
+        master.handle_timeout(now);
+    }
+}
+
+#[test]
+fn twenty_thousand_servers_over_a_perfect_link_come_in_one_pass() {
+    let now = Instant::now();
+    let (mut master, all) = master(now, 20_000);
+    assert_eq!(master.servers().count(), all.len());
+    assert_eq!(all.len(), 20_000);
+    let conditions = Conditions::perfect(Duration::from_millis(20));
+    let (result, _) = fetch((&mut master, now), 1, (conditions, 1));
+    let outcome = result.unwrap();
+    assert_eq!(to_set(&outcome.answer), all);
+    assert_eq!(outcome.answer.completeness, ListCompleteness::Passes { count: 1, once: 20_000 });
+    let v4 = all.iter().filter(|server| server.is_ipv4()).count();
+    println!("{v4} IPv4 and {} IPv6 servers in {:?}", all.len() - v4, outcome.elapsed);
+}
+
+/// Loss of 10 %, copies of 10 %, reordering over 60 ms.
+#[test]
+fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_is_not_settled() {
+    let (mut settled, mut unsettled) = (0, 0);
+    for seed in 0..12 {
+        let now = Instant::now();
+        let (mut master, all) = master(now, 20_000);
+        for passes in [2, 8] {
+            let start = now + Duration::from_secs(60 * u64::from(passes));
+            let (result, arrived) = fetch((&mut master, start), passes, (Conditions::bad(), seed));
+            let list = match result {
+                Ok(outcome) => outcome.answer,
+                // The request was lost as often as it was sent.
+                Err(QueryError::NoAnswer { .. }) => continue,
+                Err(error) => panic!("{error}"),
+            };
+            assert!(to_set(&list).is_subset(&arrived) && arrived.is_subset(&all), "nothing invented");
+            let missing = all.len() - list.servers.len();
+            assert!(!list.completeness.is_complete());
+            if list.completeness.is_settled() {
+                assert_eq!((to_set(&list), missing), (arrived, 0), "seed {seed}: settled");
+                settled += 1;
+            } else {
+                unsettled += 1;
+            }
+            println!("seed {seed}, {passes} passes at most: {missing} missing, {}", list.completeness);
+        }
+    }
+    assert!(settled >= 8 && unsettled >= 8, "{settled} settled, {unsettled} not");
+}
+
+/// Forged sources, wrong and replayed challenges, floods of all of them: the memory stays within the stated bound and
+/// no server is listed that did not answer.
+#[test]
+fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
+    let start = Instant::now();
+    let mut options = Options::default();
+    options.max_servers = 2000;
+    options.scope = Scope::Lan;
+    let mut master = Master::new(Secret::new([6; 16]), options.clone(), start);
+    let bound = master.memory_bound();
+    let mut random = Random(42);
+    let mut asked = 0_u64;
+    let counted = measure(|| {
+        let mut out = Vec::with_capacity(2048);
+        let mut stolen: Vec<(SocketAddr, Vec<u8>)> = Vec::with_capacity(64);
+        for n in 0..200_000_u64 {
+            let now = start + Duration::from_micros(n * 50);
+            let bits = u32::try_from(random.next() >> 32).unwrap() | 0x0100_0000;
+            let from = SocketAddr::from((Ipv4Addr::from_bits(bits & 0x7EFF_FFFF), 27_960));
+            master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
+            out.clear();
+            while let Some(transmit) = master.poll_transmit(now, &mut out) {
+                if !out.starts_with(b"\xff\xff\xff\xffgetinfo ") {
+                    out.clear();
+                    continue;
+                }
+                assert!(transmit.len <= 25, "the request is no longer than the heartbeat");
+                asked += 1;
+                // The attacker sees a few challenges, and answers from elsewhere, or too late.
+                if stolen.len() < 64 && n % 1000 == 0 {
+                    stolen.push((transmit.to, out[12..].to_vec()));
+                }
+                out.clear();
+            }
+            let info = b"\xff\xff\xff\xffinfoResponse\n\\gamename\\x\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\";
+            let mut forged = [&info[..], b"AAAAAAAAAAA"].concat();
+            master.handle_datagram(now, from, &forged);
+            if let Some((owner, challenge)) = stolen.get(n as usize % 64).filter(|(owner, _)| *owner != from)
+            {
+                forged.truncate(info.len());
+                forged.extend_from_slice(challenge);
+                master.handle_datagram(now, from, &forged);
+                if now > start + Duration::from_secs(8) {
+                    master.handle_datagram(now, *owner, &forged);
+                }
+            }
+            master.handle_datagram(now, from, b"\xff\xff\xff\xffgetserversExt x 3");
+            master.handle_timeout(now);
+        }
+    });
+    assert_eq!(master.servers().count(), 0);
+    assert_eq!(master.stats().listed, 0);
+    assert!(asked > 150_000 && master.stats().unproved > 200_000);
+    let held = u64::try_from(bound).unwrap();
+    println!("bound {bound} bytes, at most {} held at a time during the flood", counted.bytes_max);
+    assert!(counted.bytes_max < held / 4, "{} of {bound}", counted.bytes_max);
+}
+
+#[test]
+fn a_full_master_stays_within_its_stated_memory() {
+    let start = Instant::now();
+    let mut options = Options::default();
+    options.max_servers = 20_000;
+    options.max_per_address = 100_000;
+    let mut bound = 0;
+    let mut listed = 0;
+    let counted = measure(|| {
+        let mut master = Master::new(Secret::new([6; 16]), options.clone(), start);
+        // In order: the tree's nodes end up half full, which is the worst.
+        for n in 0..25_000_u32 {
+            register(&mut master, start, SocketAddr::from((Ipv4Addr::from_bits(0x0B00_0000 + n), 27_960)));
+        }
+        for client in 0..5000_u32 {
+            let from = SocketAddr::from((Ipv4Addr::from_bits(0x0C00_0000 + client), 9));
+            master.handle_datagram(start, from, b"\xff\xff\xff\xffgetserversExt Test 3");
+            master.handle_datagram(start, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
+        }
+        (bound, listed) = (master.memory_bound(), master.servers().count());
+    });
+    println!("bound {bound} bytes, {} held at most", counted.bytes_max);
+    assert_eq!(listed, 20_000);
+    assert!(counted.bytes_max <= u64::try_from(bound).unwrap(), "{} of {bound}", counted.bytes_max);
+}
+
+/// What a forged request for a list can make the master send, to all together.
+#[test]
+fn lists_stay_within_the_budget() {
+    let start = Instant::now();
+    let (mut master, _) = master(start, 20_000);
+    let mut sent = 0_usize;
+    let mut lists = 0_u32;
+    for ms in 0..2000_u32 {
+        let now = start + Duration::from_millis(ms.into());
+        for n in 0..20_u32 {
+            let victim = SocketAddr::from((Ipv4Addr::from_bits(0x0D00_0000 + ms * 20 + n), 9));
+            master.handle_datagram(now, victim, b"\xff\xff\xff\xffgetserversExt Test 3");
+        }
+        let mut out = Vec::new();
+        while let Some(transmit) = master.poll_transmit(now, &mut out) {
+            sent += transmit.len;
+            lists += u32::from(out.ends_with(b"EOT\0\0\0"));
+            out.clear();
+        }
+    }
+    println!("{sent} bytes and {lists} ends of lists in two seconds, {:?}", master.stats());
+    assert!(sent <= 2 * 4 * 1024 * 1024 + 128 * 1024);
+    assert!(lists > 10, "and those who are served are served to the end");
+}
+
+/// Nor can a forged request make it walk over its table for one short datagram.
+#[test]
+fn a_list_that_its_filters_leave_empty_costs_what_it_looks_at() {
+    let start = Instant::now();
+    let (mut master, _) = master(start, 20_000);
+    let mut lists = 0_u32;
+    for ms in 0..2000_u32 {
+        let now = start + Duration::from_millis(ms.into());
+        for n in 0..20_u32 {
+            let victim = SocketAddr::from((Ipv4Addr::from_bits(0x0D00_0000 + ms * 20 + n), 9));
+            master.handle_datagram(now, victim, b"\xff\xff\xff\xffgetserversExt Test 3 gametype=none");
+        }
+        let mut out = Vec::new();
+        while master.poll_transmit(now, &mut out).is_some() {
+            assert!(out.ends_with(b"EOT\0\0\0") && out.len() < 40, "no server has this game type");
+            lists += 1;
+            out.clear();
+        }
+    }
+    // 4 MiB a second and a burst of 64 KiB, at seven bytes a server.
+    assert!((30..=61).contains(&lists), "{lists} lists, {:?}", master.stats());
+}
+
+/// Drives a master in exactly the documented order and nothing else: transmit until `None`, take events, sleep until the
+/// timeout or a datagram, handle it.
+#[test]
+fn a_master_driven_in_the_documented_order_never_stalls() {
+    let start = Instant::now();
+    let mut now = start;
+    let mut options = Options::default();
+    options.lifetime = Duration::from_secs(60);
+    let mut master = Master::new(Secret::new([5; 16]), options, now);
+    let clients = 8_u16;
+    // Heartbeats first, then the answers to what the master sends, then requests for the list.
+    let mut arriving: Vec<(SocketAddr, Vec<u8>)> = (0..3000)
+        .map(|number| (server(number), b"\xff\xff\xff\xffheartbeat DarkPlaces\n".to_vec()))
+        .chain(
+            (0..clients)
+                .map(|port| (SocketAddr::from((Ipv4Addr::new(198, 51, 100, 2), 1000 + port)), Vec::new())),
+        )
+        .rev()
+        .collect();
+    let (mut listed, mut expired, mut ended) = (0, 0, 0);
+    loop {
+        let mut out = Vec::new();
+        while let Some(transmit) = master.poll_transmit(now, &mut out) {
+            if let Ok(Request { command: Command::GetInfo { challenge: Some(challenge) }, .. }) =
+                Request::parse(&out)
+            {
+                let info = b"\xff\xff\xff\xffinfoResponse\n\\gamename\\Test\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\";
+                arriving.push((transmit.to, [info, challenge].concat()));
+            } else {
+                ended += u16::from(ListPart::parse(&out).unwrap().has_end);
+            }
+            out.clear();
+        }
+        while let Some(event) = master.poll_event() {
+            match event {
+                MasterEvent::Listed(_) => listed += 1,
+                MasterEvent::Expired(_) => expired += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+        // A datagram wakes it as well as its timer.
+        if let Some((from, mut datagram)) = arriving.pop() {
+            if datagram.is_empty() {
+                datagram = b"\xff\xff\xff\xffgetserversExt Test 3".to_vec();
+            }
+            master.handle_datagram(now, from, &datagram);
+        } else if let Some(timeout) = master.poll_timeout() {
+            now = timeout.max(now);
+            master.handle_timeout(now);
+        } else {
+            break;
+        }
+    }
+    // Of what expires at one moment, the latest 256 events are kept. All clients have one address, which gets four lists.
+    assert_eq!((listed, expired, ended), (3000, 256, 4));
+    assert_eq!(master.servers().count(), 0);
+    assert_eq!(u16::try_from(master.stats().lists_refused).unwrap(), clients - 4);
+    assert!(now - start <= Duration::from_secs(75), "all were gone a sweep after their time");
+}
+
+#[test]
+fn something_to_do_is_due_at_once() {
+    let now = Instant::now();
+    let mut master = Master::new(Secret::new([5; 16]), Options::default(), now);
+    let is_due = |master: &Master| master.poll_timeout().is_some_and(|due| due <= now);
+    assert!(!is_due(&master));
+    let server = server(2);
+    master.handle_datagram(now, server, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
+    assert!(is_due(&master), "a request to send");
+    while master.poll_transmit(now, &mut Vec::new()).is_some() {}
+    assert!(!is_due(&master));
+    register(&mut master, now, server);
+    assert_eq!(master.poll_event(), Some(MasterEvent::Listed(server)));
+    assert!(!is_due(&master));
+    master.handle_datagram(now, at(CLIENT), b"\xff\xff\xff\xffgetserversExt Test 3");
+    assert!(is_due(&master), "a list to send");
+    while master.poll_transmit(now, &mut Vec::new()).is_some() {}
+    assert!(!is_due(&master));
+}
+
+/// A game server on one socket: the responder answers, the announcer sends heartbeats and sees the master ask.
+#[test]
+fn an_announced_server_is_listed_and_its_operator_sees_it() {
+    let now = Instant::now();
+    let (game_at, master_at) = (at("192.0.2.1:27960"), at(MASTER));
+    let mut status = ServerStatus::default();
+    status.game = Some("Test".into());
+    status.max_players = Some(8);
+    status.player_count = Some(1);
+    let options = Service::from(Protocol::Quake3);
+    let mut announcer = Announcer::quake3("DarkPlaces", [master_at], &status, options, now).unwrap();
+    let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([1; 16]), now);
+    let mut master = Master::new(Secret::new([2; 16]), Options::default(), now);
+    let mut out = Vec::new();
+    for _ in 0..3 {
+        while announcer
+            .poll_transmit(now, &mut out)
+            .or_else(|| responder.poll_transmit(now, &mut out))
+            .is_some()
+        {
+            master.handle_datagram(now, game_at, &out);
+            out.clear();
+        }
+        while master.poll_transmit(now, &mut out).is_some() {
+            announcer.handle_datagram(now, master_at, &out);
+            responder.handle_datagram(now, master_at, &out);
+            out.clear();
+        }
+    }
+    assert_eq!(announcer.poll_event(), Some(AnnouncerEvent::Asked(master_at)));
+    assert_eq!(announcer.poll_event(), None);
+    assert_eq!(master.poll_event(), Some(MasterEvent::Listed(game_at)));
+}
+
+#[test]
+fn heartbeats_and_descriptions_of_real_servers() {
+    for (name, tag, game) in [
+        ("openarena-heartbeat", "QuakeArena-1", "Quake3Arena"),
+        ("nexuiz-heartbeat", "DarkPlaces", "Nexuiz"),
+        ("nexuiz-heartbeat-ipv6", "DarkPlaces", "Nexuiz"),
+    ] {
+        let (server, master) = (from(name, "server"), from(name, "master"));
+        assert_eq!(Request::parse(&server[0]).unwrap().command, Command::Heartbeat { tag: tag.as_bytes() });
+        let Command::GetInfo { challenge: Some(challenge) } = Request::parse(&master[0]).unwrap().command
+        else {
+            panic!()
+        };
+        assert!(master[0].len() <= server[0].len(), "{name}: no amplification");
+        let response = Response::parse(&server[1], &Limits::default()).unwrap();
+        assert_eq!(response.info().get("challenge"), Some(challenge));
+        assert_eq!(response.info().get("gamename"), Some(game.as_bytes()));
+    }
+}
+
+#[test]
+fn lists_that_qstat_read() {
+    for (name, request, servers) in [
+        ("master-list-extended", ListRequest::extended(b"Nexuiz", 3), 2),
+        ("master-list-qstat-openarena", ListRequest::new(71), 1),
+        ("master-list-qstat-nexuiz", ListRequest { game: Some(b"Nexuiz"), ..ListRequest::new(3) }, 1),
+    ] {
+        let request = ListRequest { empty: true, full: true, ..request };
+        let mut query =
+            Quake3List::new(&request, &Limits::default()).unwrap().with_scope(Scope::Any).with_passes(1);
+        assert_eq!(crate::common::request(&mut query), from(name, "client")[0], "{name}");
+        for datagram in from(name, "master") {
+            assert!(matches!(query.receive(&datagram), Verdict::Partial(_)));
+        }
+        let OnTimeout::Done(list) = query.timeout(Remaining::Step) else { panic!() };
+        assert_eq!(list.servers.len(), servers as usize, "{name}");
+        assert_eq!(list.completeness, ListCompleteness::Passes { count: 1, once: servers }, "{name}");
+    }
+}

@@ -1,0 +1,13 @@
+//! Quake 3.
+
+mod connect;
+mod conversation;
+mod exchange;
+mod master;
+mod master_flood;
+mod meaning;
+mod properties;
+mod rcon;
+mod serving;
+mod small_stack;
+mod vectors;

@@ -1,0 +1,113 @@
+//! Recorded servers, third-party captures and recorded exchanges.
+use bytes::Bytes;
+use queryport::lists::ListPart;
+use queryport::quake3::{Answer, Reply, Request, Response};
+use queryport::{Detail, Limits, ToStatus};
+use serde_json::{Map, Value, json};
+
+use crate::common::captures::{Case, cases, check};
+use crate::common::wire;
+use crate::quake3::exchange::{exchange, names};
+
+/// The wire view of an answer as the decode example prints it.
+fn describe(answer: &Answer) -> Value {
+    let mut line = Map::new();
+    line.insert("complete".to_owned(), json!(answer.completeness().is_complete()));
+    wire::describe(&queryport::Answer::Quake3(answer.clone()), &mut line);
+    Value::Object(line)
+}
+
+fn decode(case: &Case) -> Answer {
+    Answer::from_datagrams(case.packets.clone(), &Limits::default())
+        .unwrap_or_else(|error| panic!("{}: {error}", case.name))
+}
+
+#[test]
+fn captures_decode_exactly() {
+    for case in cases("quake3") {
+        let actual = describe(&decode(&case));
+        check(&case, &actual);
+        assert_eq!(actual["command"], case.expect["command"], "{}", case.name);
+    }
+}
+
+#[test]
+fn captures_survive_the_way_through_the_encoder() {
+    for case in cases("quake3") {
+        let answer = decode(&case);
+        let mut encoded = Vec::new();
+        Response::parse(answer.raw(), &Limits::default()).unwrap().encode(&mut encoded).unwrap();
+        let again = Answer::from_datagrams([Bytes::from(encoded.clone())], &Limits::default()).unwrap();
+        assert_eq!(describe(&again), describe(&answer), "{}", case.name);
+        // Every capture but one with an extra empty line is exactly what the encoder writes.
+        let original = case.packets[0].strip_suffix(b"\n\n").map(|packet| [packet, b"\n"].concat());
+        assert_eq!(encoded, original.unwrap_or_else(|| case.packets[0].to_vec()), "{}", case.name);
+    }
+}
+
+#[test]
+fn captures_have_no_problems() {
+    for case in cases("quake3") {
+        let response = Response::parse(&case.packets[0], &Limits::default()).unwrap();
+        assert_eq!(response.problems().collect::<Vec<_>>(), [], "{}", case.name);
+    }
+}
+
+/// rust gamedig reports 0 players for every Quake 3 server.
+#[test]
+fn every_player_of_a_real_server_is_there() {
+    let case = cases("quake3").into_iter().find(|case| case.name == "openarena-bots-status").unwrap();
+    let status = decode(&case).to_status();
+    assert_eq!(status.listed_players().len(), 8);
+    assert_eq!(status.player_count, Some(8));
+    assert!(status.listed_players().iter().all(|player| player.score.is_some() && player.ping == Some(0)));
+    assert_eq!(status.max_players, Some(16));
+    assert_eq!(status.map.unwrap(), "ctf_compromise");
+    let answer = decode(&case);
+    assert_eq!(answer.get("MapName"), Some(&b"ctf_compromise"[..]));
+    assert_eq!((answer.get("mapnam"), answer.get("sv_privateClients")), (None, Some(&b"0"[..])));
+}
+
+/// rust gamedig fails the query at any byte of 0x80 or more; qstat drops or mangles it.
+#[test]
+fn high_bytes_are_kept_and_shown() {
+    let packet = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\Gr\xfcn \xdf\n1 2 \"\xa9 J\xf6rg\"\n";
+    let answer = Answer::from_datagrams([Bytes::from_static(packet)], &Limits::default()).unwrap();
+    let status = answer.to_status();
+    assert_eq!(status.name.as_ref().unwrap().raw(), b"Gr\xfcn \xdf");
+    assert_eq!(status.name.unwrap(), "Grün ß");
+    assert_eq!(status.players.unwrap()[0].name, "© Jörg");
+}
+
+/// qstat, node gamedig and GameQ cut or merge the lines of names with a quote.
+#[test]
+fn names_with_quotes_and_blanks_stay_complete() {
+    let packet = b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n1 2 \"a\"b c\"\n3 4 \" x \"\n5 6 \"\"\n";
+    let response = Response::parse(packet, &Limits::default()).unwrap();
+    let names: Vec<&[u8]> = response.players().map(|line| line.name()).collect();
+    assert_eq!(names, [&b"a\"b c"[..], b" x ", b""]);
+}
+
+#[test]
+fn datagrams_of_recorded_exchanges_are_written_again_equal() {
+    let mut seen = 0;
+    for name in names() {
+        for (who, datagram) in exchange(&name) {
+            let mut out = Vec::new();
+            if let Ok(request) = Request::parse(&datagram) {
+                request.encode(&mut out).unwrap();
+                assert_eq!(out, datagram, "{name}: {who}");
+            } else if let Ok(reply) = Reply::parse(&datagram) {
+                reply.encode(&mut out).unwrap();
+                assert_eq!(out, datagram, "{name}: {who}");
+            } else if let Ok(part) = ListPart::parse(&datagram) {
+                assert!(part.intact && part.has_end, "{name}: {who}");
+            } else {
+                let response = Response::parse(&datagram, &Limits::default()).unwrap();
+                assert_eq!(response.detail(), Detail::Short, "{name}: {who}");
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen >= 40, "{seen} datagrams");
+}

@@ -1,0 +1,408 @@
+//! UT2004's conversation in virtual time: lists over lossy links, silent requests, forged and repeated replies.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use queryport::ut2004::{Answer, Command, Request, StatusQuery};
+use queryport::{
+    Completeness, Detail, Dialect, Outcome, ParseErrorKind, Part, QueryError, QueryOptions, ServerStatus,
+    Timing, ToStatus,
+};
+
+use crate::common::driven::Driven;
+use crate::common::link::{Conditions, Random};
+use crate::common::pair::{SERVER, play};
+use crate::ut2004::{decode, everything, replies, status_with};
+
+fn serve(status: &ServerStatus) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> + use<> {
+    let status = status.clone();
+    move |_, _, datagram| replies(&Request::parse(datagram).unwrap(), &status)
+}
+
+/// The rules and names of an answer, sorted: their order across datagrams is not on the wire.
+fn lists(answer: &Answer) -> (Vec<String>, Vec<String>) {
+    let mut rules: Vec<String> =
+        answer.rules().map(|(key, value)| format!("{}={}", key.text(), value.text())).collect();
+    let mut players: Vec<String> =
+        answer.players().map(|player| format!("{} {}", player.player_num, player.name.text())).collect();
+    rules.sort();
+    players.sort();
+    (rules, players)
+}
+
+/// The rules and names of the server's own replies, sorted.
+fn truth(status: &ServerStatus) -> (Vec<String>, Vec<String>) {
+    lists(&decode(everything(status)))
+}
+
+/// Every size of list that the game's servers have, and beyond.
+fn statuses() -> impl Iterator<Item = ServerStatus> {
+    [1, 17, 34, 200].into_iter().flat_map(|players| {
+        [0, 1, 60, 300].into_iter().map(move |rules| status_with(players, rules, rules % 2 == 0))
+    })
+}
+
+fn query() -> StatusQuery {
+    query_with(QueryOptions::default())
+}
+
+fn query_with(options: QueryOptions) -> StatusQuery {
+    StatusQuery::new(0, &options)
+}
+
+const NO_LOSS: Conditions = Conditions { loss: 0.0, ..Conditions::bad() };
+
+/// With reordering and duplication alone, every answer has every entry once.
+#[test]
+fn lists_over_a_reordering_and_duplicating_link_are_whole() {
+    for status in statuses() {
+        let truth = truth(&status);
+        for dialect in [Dialect::Standard, Dialect::SeparateLists] {
+            for seed in 0..12 {
+                let query = query_with(QueryOptions::default().with_dialect(dialect));
+                let played = play(query, Timing::default(), (NO_LOSS, seed), serve(&status));
+                let outcome = played.result.unwrap();
+                assert_eq!(outcome.answer.completeness(), Completeness::Complete, "{dialect:?} seed {seed}");
+                assert_eq!(lists(&outcome.answer), truth, "{dialect:?} seed {seed}");
+            }
+        }
+    }
+}
+
+/// Where the last datagram of a list is so long that others could follow, the end is marked as missing.
+#[test]
+fn lists_of_every_length_are_whole_or_have_no_end() {
+    let mut endless = 0;
+    for length in 1..=70 {
+        let status = status_with(length, length, length % 2 == 0);
+        let played = play(query(), Timing::default(), (Conditions::perfect(MS * 20), 0), serve(&status));
+        let outcome = played.result.unwrap();
+        assert_eq!(lists(&outcome.answer), truth(&status), "{length}");
+        if let Completeness::Incomplete(missing) = outcome.answer.completeness() {
+            assert!(
+                missing.contains(Part::End)
+                    && !missing.contains(Part::Info)
+                    && !missing.contains(Part::Rules)
+                    && !missing.contains(Part::Players),
+                "{length}"
+            );
+            endless += 1;
+        } else {
+            assert!(played.elapsed <= MS * 280, "{length}: {:?}", played.elapsed);
+        }
+        assert!(played.elapsed < MS * 1500, "{length}: {:?}", played.elapsed);
+    }
+    assert!((1..15).contains(&endless), "{endless} of 70 ended with a long datagram");
+}
+
+/// Ten datagrams in a hundred lost, ten doubled, all reordered: answers are equal or marked as incomplete. One datagram
+/// can be lost from all readings, so this is no proof for other seeds.
+#[test]
+fn lists_over_a_bad_link_are_equal_or_marked() {
+    let (mut complete, mut marked, mut silent) = (0, 0, 0);
+    for status in statuses() {
+        let truth = truth(&status);
+        for dialect in [Dialect::Standard, Dialect::SeparateLists] {
+            for seed in 0..25 {
+                let link = (Conditions::bad(), seed);
+                let played = play(
+                    query_with(QueryOptions::default().with_dialect(dialect)),
+                    Timing::default(),
+                    link,
+                    serve(&status),
+                );
+                assert!(played.elapsed <= Duration::from_secs(4));
+                let Ok(outcome) = played.result else {
+                    silent += 1;
+                    continue;
+                };
+                let got = lists(&outcome.answer);
+                for (got, truth) in [(&got.0, &truth.0), (&got.1, &truth.1)] {
+                    assert!(got.len() <= truth.len(), "doubled");
+                    assert!(got.iter().all(|entry| truth.binary_search(entry).is_ok()), "invented");
+                    assert!(got.windows(2).all(|pair| pair[0] != pair[1]), "doubled");
+                }
+                if outcome.answer.completeness().is_complete() {
+                    assert_eq!(got, truth, "{dialect:?} seed {seed}: short and not marked");
+                    complete += 1;
+                } else {
+                    marked += 1;
+                }
+            }
+        }
+    }
+    println!("{complete} complete, {marked} marked incomplete, {silent} without an answer");
+    assert!(complete > 350 && silent < 10, "{complete} complete, {silent} silent");
+}
+
+/// An answer marked complete lacks something only if the same datagram was lost from each of three readings. Here a
+/// datagram is lost at most twice in a row.
+#[test]
+fn no_complete_answer_lacks_a_datagram_lost_twice_in_a_row() {
+    let mut complete = 0;
+    for status in statuses() {
+        let truth = truth(&status);
+        for seed in 0..25 {
+            let mut random = Random(seed);
+            let mut lost: HashMap<Bytes, u8> = HashMap::new();
+            let mut serve = serve(&status);
+            let lossy = |now: Instant, from, datagram: &[u8]| {
+                let mut replies = serve(now, from, datagram);
+                replies.retain(|reply| {
+                    let in_a_row = lost.entry(reply.clone()).or_default();
+                    let lose = *in_a_row < 2 && random.chance(0.3);
+                    *in_a_row = if lose { *in_a_row + 1 } else { 0 };
+                    !lose
+                });
+                replies
+            };
+            let played = play(query(), Timing::default(), (NO_LOSS, seed), lossy);
+            let Ok(outcome) = played.result else { continue };
+            if outcome.answer.completeness().is_complete() {
+                assert_eq!(lists(&outcome.answer), truth, "seed {seed}");
+                complete += 1;
+            }
+        }
+    }
+    assert!(complete > 60, "{complete} complete");
+}
+
+/// One datagram is lost from every reading: the last of the rules, or any with players. The answer says which part is
+/// missing.
+#[test]
+fn the_last_datagram_or_any_player_lost_for_good_is_noticed() {
+    let status = status_with(34, 60, true);
+    let whole = replies(&Request::new(Command::RulesAndPlayers), &status);
+    let (rules, players) = whole.split_at(whole.iter().position(|datagram| datagram[4] == 2).unwrap());
+    assert!(rules.len() >= 3 && players.len() >= 3);
+    let first_of_rules = rules.len() - 1;
+    for (place, victim) in whole.iter().enumerate().skip(first_of_rules) {
+        let mut serve = serve(&status);
+        let lossy = |now: Instant, from, datagram: &[u8]| {
+            let mut replies = serve(now, from, datagram);
+            replies.retain(|reply| reply != victim);
+            replies
+        };
+        let played = play(query(), Timing::default(), (Conditions::perfect(MS * 20), 0), lossy);
+        let answer = played.result.unwrap().answer;
+        let Completeness::Incomplete(missing) = answer.completeness() else { panic!("{place} is missing") };
+        assert!(missing.contains(Part::End) || missing.contains(Part::Players), "datagram {place}");
+        assert_eq!(missing.contains(Part::Players), victim[4] == 2, "datagram {place}");
+        assert!(!missing.contains(Part::Info) && !missing.contains(Part::Rules));
+    }
+}
+
+const MS: Duration = Duration::from_millis(1);
+
+/// What a query takes on a perfect link with 20 ms each way, in round trips: nothing waits for a timeout.
+#[test]
+fn no_query_waits_longer_than_it_must() {
+    let time = |status: &ServerStatus, query: StatusQuery| {
+        let played = play(query, Timing::default(), (Conditions::perfect(MS * 20), 0), serve(status));
+        let outcome = played.result.unwrap();
+        assert!(outcome.answer.completeness().is_complete());
+        (played.elapsed.as_millis(), outcome.stats.requests)
+    };
+    assert_eq!(
+        time(&status_with(16, 10, true), query()),
+        (120, 2),
+        "as many as counted: and a third for late datagrams"
+    );
+    assert_eq!(
+        time(&status_with(16, 10, true), query_with(QueryOptions::default().with_readings(1))),
+        (80, 2),
+        "two round trips"
+    );
+    assert_eq!(
+        time(&status_with(0, 10, true), query()),
+        (280, 4),
+        "nobody listed: three readings, because nobody counts spectators"
+    );
+    assert_eq!(
+        time(&status_with(0, 10, true), query_with(QueryOptions::default().with_readings(1))),
+        (120, 2)
+    );
+    assert_eq!(time(&status_with(34, 60, true), query()), (280, 4), "three readings, each with its grace");
+    assert_eq!(
+        time(&status_with(34, 60, true), query_with(QueryOptions::default().with_readings(1))),
+        (120, 2),
+        "one reading and its grace"
+    );
+    assert_eq!(
+        time(
+            &status_with(16, 10, true),
+            query_with(QueryOptions::default().with_dialect(Dialect::SeparateLists))
+        ),
+        (160, 3)
+    );
+    assert_eq!(
+        time(
+            &status_with(0, 10, true),
+            query_with(QueryOptions::default().with_dialect(Dialect::SeparateLists))
+        ),
+        (320, 5)
+    );
+}
+
+/// Answers only some types of request.
+fn only(
+    codes: &'static [u8],
+    status: &ServerStatus,
+) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> + use<> {
+    let mut serve = serve(status);
+    move |now, from, datagram| {
+        if codes.contains(&datagram[4]) { serve(now, from, datagram) } else { Vec::new() }
+    }
+}
+
+fn ask(server: impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes>) -> Outcome<Answer> {
+    play(query(), Timing::default(), (Conditions::perfect(MS * 20), 0), server).result.unwrap()
+}
+
+#[test]
+fn a_server_that_answers_only_info_gives_an_incomplete_answer() {
+    for retries in [0, 2] {
+        let timing = Timing::default().with_retries(retries);
+        let played =
+            play(query(), timing, (Conditions::perfect(MS * 20), 0), only(&[0], &status_with(3, 10, true)));
+        let answer = played.result.unwrap().answer;
+        let Completeness::Incomplete(missing) = answer.completeness() else { panic!() };
+        assert!(
+            missing.contains(Part::Rules) && missing.contains(Part::Players) && !missing.contains(Part::Info)
+        );
+        let status = answer.to_status();
+        assert_eq!((status.name.unwrap().plain().as_ref(), status.player_count), ("Srv", Some(3)));
+        assert_eq!((status.players, status.rules.len()), (None, 1), "the skill level");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_know_type_3_is_asked_for_each_list() {
+    let status = status_with(20, 10, true);
+    let outcome = ask(only(&[0, 1, 2], &status));
+    assert_eq!(outcome.answer.completeness(), Completeness::Complete);
+    assert_eq!(lists(&outcome.answer), truth(&status));
+    let outcome = ask(only(&[0, 1], &status));
+    let Completeness::Incomplete(missing) = outcome.answer.completeness() else { panic!() };
+    assert!(
+        missing.contains(Part::Players) && !missing.contains(Part::Rules) && !missing.contains(Part::Info)
+    );
+    let outcome = ask(only(&[0, 2], &status));
+    let Completeness::Incomplete(missing) = outcome.answer.completeness() else { panic!() };
+    assert!(missing.contains(Part::Rules) && !missing.contains(Part::Info));
+}
+
+/// The count is of an earlier moment, or a modification counts bots that it does not list.
+#[test]
+fn fewer_players_than_counted_are_marked_and_the_count_asked_again() {
+    let mut status = status_with(10, 10, true);
+    status.player_count = Some(12);
+    let outcome = ask(serve(&status));
+    let Completeness::Incomplete(missing) = outcome.answer.completeness() else { panic!() };
+    assert!(missing.contains(Part::Players) && !missing.contains(Part::Rules));
+    assert_eq!(outcome.answer.players().count(), 10, "what came is there");
+
+    // Two players leave between the info and the list.
+    let (mut before, mut after) = (serve(&status), serve(&status_with(10, 10, true)));
+    let mut asked = 0;
+    let outcome = ask(move |now, from, datagram| {
+        asked += 1;
+        if asked == 1 { before(now, from, datagram) } else { after(now, from, datagram) }
+    });
+    assert_eq!(outcome.answer.completeness(), Completeness::Complete);
+    assert_eq!(outcome.answer.info().unwrap().current_players, 10);
+}
+
+/// Spectators: more listed than counted, as in a capture.
+#[test]
+fn more_players_than_counted_are_all_listed() {
+    let mut status = status_with(34, 10, true);
+    status.player_count = Some(33);
+    let outcome = ask(serve(&status));
+    assert_eq!(outcome.answer.completeness(), Completeness::Complete);
+    assert_eq!(outcome.answer.players().count(), 34);
+    // A spectator alone on the server: no count speaks of him.
+    let mut status = status_with(1, 10, true);
+    status.player_count = Some(0);
+    assert_eq!(ask(serve(&status)).answer.players().count(), 1);
+}
+
+/// Pings and scores change between readings, and a rule shows the time.
+#[test]
+fn numbers_that_change_between_readings_double_nothing() {
+    let mut moment = 0;
+    let mut truth = 0;
+    for seed in 0..60 {
+        let server = |_: Instant, _: SocketAddr, datagram: &[u8]| {
+            moment += 1;
+            let mut status = status_with(34, 59, true);
+            status.rules.push("Tick Rate", &format!("{}.{}", 40 + moment % 10, moment % 7));
+            for (number, player) in status.players.as_mut().unwrap().iter_mut().enumerate() {
+                player.ping = Some(moment * 4);
+                player.score = Some(i64::from(moment) + number as i64);
+            }
+            replies(&Request::parse(datagram).unwrap(), &status)
+        };
+        let conditions = Conditions { loss: 0.03, ..Conditions::bad() };
+        let Ok(outcome) = play(query(), Timing::default(), (conditions, seed), server).result else {
+            continue;
+        };
+        let (rules, players) = lists(&outcome.answer);
+        assert!(rules.len() <= 60 && players.len() <= 34, "seed {seed}: {} {}", rules.len(), players.len());
+        if outcome.answer.completeness().is_complete() {
+            assert_eq!((rules.len(), players.len()), (60, 34), "seed {seed}");
+            truth += 1;
+        }
+    }
+    assert!(truth > 40, "{truth} of 60 complete");
+}
+
+/// A query that has had its info, with so many players counted, and has sent the request for its lists.
+fn lists_requested(count: u32) -> Driven<StatusQuery> {
+    let mut driven = Driven::new(query(), Timing::default());
+    assert_eq!(driven.send()[4], 0);
+    let mut status = status_with(0, 0, true);
+    status.player_count = Some(count);
+    driven.receive(SERVER, &replies(&Request::new(Command::Info), &status)[0]);
+    assert_eq!(driven.send()[4], 3);
+    driven
+}
+
+fn players_of(count: usize) -> Vec<Bytes> {
+    replies(&Request::new(Command::Players), &status_with(count, 0, true))
+}
+
+/// Datagrams that are no reply move no timer; the error names the last of them when nothing else comes.
+#[test]
+fn datagrams_that_are_no_reply_are_counted_and_the_last_is_in_the_error() {
+    let mut query = Driven::new(query(), Timing::default());
+    query.send();
+    for datagram in [&b""[..], b"\x79\0\0\0\0", b"\xff\xff\xff\xffstatusResponse\n", b"\\final\\"] {
+        query.receive(SERVER, datagram);
+    }
+    match query.finish() {
+        Err(QueryError::NoUsableAnswer { requests: 3, rejected: 4, last, .. }) => {
+            assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("a version from 0x77 to 0x80"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_short_query_is_one_datagram_each_way() {
+    let status = status_with(7, 10, true);
+    let link = (Conditions::perfect(MS * 20), 0);
+    let played = play(
+        query_with(QueryOptions::default().with_detail(Detail::Short)),
+        Timing::default(),
+        link,
+        serve(&status),
+    );
+    let outcome = played.result.unwrap();
+    assert_eq!((outcome.stats.requests, played.elapsed), (1, MS * 40));
+    assert_eq!(outcome.answer.completeness(), Completeness::Complete);
+    let status = outcome.answer.to_status();
+    assert_eq!((status.player_count, status.players), (Some(7), None));
+}

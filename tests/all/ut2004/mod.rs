@@ -1,0 +1,50 @@
+//! UT2004.
+
+mod conversation;
+mod model;
+mod properties;
+mod readings;
+mod serving;
+mod vectors;
+
+use bytes::Bytes;
+use queryport::ut2004::{Answer, Command, Request};
+use queryport::{Limits, Player, Protocol, ServerStatus, Service};
+use serde_json::Value;
+
+/// What the decode example prints of an answer.
+fn described(answer: &Answer) -> Value {
+    crate::common::decoded(&queryport::Answer::Ut2004(answer.clone()))
+}
+
+/// The replies of a server with the default options.
+fn replies(request: &Request, status: &ServerStatus) -> Vec<Bytes> {
+    let requester = crate::common::requester(crate::common::pair::CLIENT);
+    queryport::ut2004::answer(request, status, &Service::from(Protocol::Ut2004), &requester)
+        .into_iter()
+        .collect()
+}
+
+/// All that a server says of this status.
+fn everything(status: &ServerStatus) -> Vec<Bytes> {
+    let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
+    requests.iter().flat_map(|request| replies(request, status)).collect()
+}
+
+fn decode(packets: impl IntoIterator<Item = Bytes>) -> Answer {
+    Answer::from_datagrams(packets, &Limits::default()).unwrap()
+}
+
+/// A server with so many players and rules. The first rule is the stock game's where `stock`.
+fn status_with(players: usize, rules: usize, stock: bool) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.players =
+        Some((0..players).map(|number| Player::new(format!("player number {number}"))).collect());
+    let rule = |number: usize| match number {
+        0 if stock => ("ServerMode".to_owned(), "dedicated".to_owned()),
+        _ => ("Mutator".to_owned(), format!("MutNumber{number}")),
+    };
+    status.rules = (0..rules).map(rule).collect();
+    status
+}

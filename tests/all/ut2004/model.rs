@@ -1,0 +1,244 @@
+//! Which rule and which bit becomes which field of the model, and back.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use queryport::ut2004::{Answer, Command, Request};
+use queryport::{Completeness, Limits, Part, Player, Protocol, ServerStatus, Text, ToStatus};
+use queryport::{Engine, Service};
+
+use crate::common::pair::CLIENT;
+use crate::common::requester;
+use crate::ut2004::{decode, everything, replies};
+
+/// A string as the engine writes it, of less than 63 bytes.
+fn string(text: &str) -> Vec<u8> {
+    match text.len() {
+        0 => vec![0],
+        length => [&[length as u8 + 1], text.as_bytes(), &[0]].concat(),
+    }
+}
+
+/// A datagram of rules, by the record layout in the module's documentation.
+fn rules(pairs: &[(&str, &str)]) -> Bytes {
+    let pairs = pairs.iter().flat_map(|(key, value)| [string(key), string(value)].concat());
+    [0x80, 0, 0, 0, 1].into_iter().chain(pairs).collect()
+}
+
+/// An info record of nobody, with these flags.
+fn info(flags: u8) -> Bytes {
+    let head = [&[0x80, 0, 0, 0, 0][..], &[0; 5], &[0x61, 0x1e, 0, 0], &[0; 4]].concat();
+    let names = [string("Srv"), string("DM-Rankin"), string("xDeathMatch")].concat();
+    let tail = [&[0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, flags, 0, 0, 0][..], &string("1"), &[0, 0]].concat();
+    [head, names, tail].concat().into()
+}
+
+fn status(packets: impl IntoIterator<Item = Bytes>) -> ServerStatus {
+    decode(packets).to_status()
+}
+
+fn plain(texts: Option<Vec<Text>>) -> Option<Vec<String>> {
+    texts.map(|texts| texts.iter().map(|text| text.plain().into_owned()).collect())
+}
+
+fn strings<const N: usize>(texts: [&str; N]) -> Option<Vec<String>> {
+    Some(texts.map(str::to_owned).to_vec())
+}
+
+/// `Deaod/UT2004`: `GetServerDetails` of `Engine/GameInfo.uc`, `Engine/Mutator.uc`, `UnrealGame/UnrealMPGameInfo.uc` and
+/// `UnrealGame/DeathMatch.uc`, in their order.
+#[test]
+fn the_rules_of_the_stock_game_are_fields() {
+    let stock = [
+        ("ServerMode", "dedicated"),
+        ("AdminName", ""),
+        ("AdminEmail", ""),
+        ("ServerVersion", "3369"),
+        ("GamePassword", "True"),
+        ("GameStats", "False"),
+        ("MaxSpectators", "2"),
+        ("Mutator", "DMMutator"),
+        ("Mutator", "MutInstaGib"),
+        ("MinPlayers", "4"),
+        ("EndTimeDelay", "4.00"),
+        ("GoalScore", "25"),
+        ("TimeLimit", "20"),
+        ("Translocator", "True"),
+    ];
+    let server = status([info(0), rules(&stock)]);
+    assert_eq!(server.completeness, Completeness::Complete);
+    assert_eq!((server.dedicated, server.password, server.anti_cheat), (Some(true), Some(true), None));
+    assert_eq!(server.time_limit, Some(Duration::from_secs(20 * 60)));
+    assert_eq!((server.time_left, server.score_limit), (None, Some(25)));
+    assert_eq!(plain(server.mutators), strings(["DMMutator", "MutInstaGib"]));
+    assert_eq!(server.version.unwrap().plain(), "3369");
+    // No key names the game, a modification or the network protocol, and `MinPlayers` counts no bots.
+    assert_eq!((server.game, server.mod_name, server.protocol_version), (None, None, None));
+    assert_eq!((server.bot_count, server.private_slots), (None, None));
+    assert_eq!(server.rules.len(), stock.len() + 1, "and the skill level");
+}
+
+#[test]
+fn a_listen_server_is_not_dedicated() {
+    assert_eq!(status([rules(&[("ServerMode", "non-dedicated")])]).dedicated, Some(false));
+    assert_eq!(status([rules(&[("servermode", "Dedicated")])]).dedicated, Some(true));
+    assert_eq!(status([rules(&[("ServerMode", "other")])]).dedicated, None);
+}
+
+/// A rule that is absent says something only where all rules are known to be here.
+#[test]
+fn absent_mutators_are_none_only_in_a_whole_list() {
+    let whole = status([rules(&[("ServerMode", "dedicated")])]);
+    assert_eq!((plain(whole.mutators), whole.password), (Some(vec![]), Some(false)));
+    let part = status([info(0), rules(&[("GoalScore", "5")])]);
+    assert_eq!((plain(part.mutators), part.password), (None, None));
+    let part = status([info(0), rules(&[("mutator", "MutA"), ("Mutator", "")])]);
+    assert_eq!(plain(part.mutators), strings(["MutA"]), "in any case, and no empty name");
+}
+
+/// Captured: `Anti TCC version` and `Game Password` of a UT2004 server with AntiTCC (`Austinb/GameQ`,
+/// `tests/Protocols/Providers/Ut2004/1_response.txt`), `IsVacSecured` of Killing Floor (`Killingfloor`, likewise).
+#[test]
+fn other_spellings_of_password_and_anti_cheat_are_fields() {
+    let of = |key, value| status([rules(&[("ServerMode", "dedicated"), (key, value)])]);
+    assert_eq!(of("Anti TCC version", "2009R6").anti_cheat, Some(true));
+    assert_eq!(of("IsVacSecured", "true").anti_cheat, Some(true));
+    assert_eq!(of("IsVacSecured", "false").anti_cheat, Some(false));
+    // `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`.
+    assert_eq!(of("password", "true").password, Some(true));
+    assert_eq!(of("Game Password", "true").password, Some(true));
+    assert_eq!(of("Game Password", "false").password, Some(false));
+}
+
+/// `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`, `PerformUpdate`.
+#[test]
+fn the_rules_of_kfturbo_are_fields() {
+    let server = status([
+        info(16 | 1),
+        rules(&[
+            ("Server Mode", "non-dedicated"),
+            ("Server Version", "1065"),
+            ("VAC Secured", "Enabled"),
+            ("Max Spectators", "2"),
+            ("Passworded", "True"),
+            ("Mutator", "Server Perks"),
+            ("Game Mode", "Turbo Game Mode"),
+        ]),
+    ]);
+    assert_eq!((server.dedicated, server.password, server.anti_cheat), (Some(false), Some(true), Some(true)));
+    assert_eq!(server.version.unwrap().plain(), "1065");
+    assert_eq!(plain(server.mutators), strings(["Server Perks"]));
+    assert_eq!(status([rules(&[("VAC Secured", "Disabled")])]).anti_cheat, Some(false));
+}
+
+/// Bits 1, 8 and 16 of Red Orchestra and Killing Floor; UT2004 sends 0, which says nothing.
+#[test]
+fn flags_are_fields_where_any_is_set() {
+    let of = |flags| {
+        let status = status([info(flags)]);
+        (status.password, status.dedicated, status.anti_cheat)
+    };
+    assert_eq!(of(0), (None, None, None));
+    assert_eq!(of(16), (Some(false), Some(true), Some(true)));
+    assert_eq!(of(1 | 8), (Some(true), Some(false), Some(false)));
+    // The rules are of the list, and win.
+    let both = status([info(8), rules(&[("ServerMode", "dedicated"), ("IsVacSecured", "true")])]);
+    assert_eq!((both.dedicated, both.anti_cheat), (Some(true), Some(true)));
+}
+
+#[test]
+fn limits_that_are_no_numbers_are_none() {
+    let of = |time: &str, score: &str| {
+        let status = status([rules(&[("TimeLimit", time), ("GoalScore", score)])]);
+        (status.time_limit, status.score_limit)
+    };
+    assert_eq!(of("0", "0"), (Some(Duration::ZERO), Some(0)), "no limit");
+    assert_eq!(of("2.5", "many"), (None, None));
+    assert_eq!(of("-1", "-1"), (None, Some(-1)));
+    assert_eq!(of("4294967295", ""), (Some(Duration::from_secs(60 * 4_294_967_295)), None));
+}
+
+/// Fields without rules become rules, the mode first as in the stock game; what the rules say stays as it is.
+#[test]
+fn fields_without_rules_are_sent_as_rules() {
+    let mut server = ServerStatus::default();
+    server.rules.push("AdminName", "Ann");
+    server.dedicated = Some(true);
+    server.password = Some(true);
+    server.version = Some("3369".into());
+    server.mutators = Some(vec!["MutA".into(), "MutB".into()]);
+    server.time_limit = Some(Duration::from_secs(20 * 60));
+    server.score_limit = Some(25);
+    server.anti_cheat = Some(true);
+    let written = replies(&Request::new(Command::Rules), &server);
+    let expected = rules(&[
+        ("ServerMode", "dedicated"),
+        ("AdminName", "Ann"),
+        ("Mutator", "MutA"),
+        ("Mutator", "MutB"),
+        ("ServerVersion", "3369"),
+        ("GamePassword", "True"),
+        ("GoalScore", "25"),
+        ("TimeLimit", "20"),
+    ]);
+    assert_eq!(written, [expected]);
+    let again = status(everything(&server));
+    let fields = |status: &ServerStatus| {
+        let limits = (status.time_limit, status.score_limit);
+        let version = status.version.as_ref().map(|version| version.plain().into_owned());
+        (status.dedicated, status.password, plain(status.mutators.clone()), limits, version)
+    };
+    assert_eq!(fields(&again), fields(&server));
+    assert_eq!(status(everything(&again)), again, "and nothing twice");
+
+    let floor = Service::new(Engine::KillingFloor);
+    let written =
+        queryport::ut2004::answer(&Request::new(Command::Rules), &server, &floor, &requester(CLIENT));
+    assert_eq!(status(written).anti_cheat, Some(true), "a rule that only Killing Floor has");
+    server.time_limit = Some(Duration::from_secs(90));
+    assert_eq!(status(everything(&server)).time_limit, None, "a limit is in minutes");
+}
+
+/// What does not fit into the datagrams of a list is left out, and no client takes the list for complete.
+#[test]
+fn a_list_that_is_cut_is_not_complete() {
+    let mut server = ServerStatus::default();
+    server.dedicated = Some(true);
+    server.rules = (0..2000).map(|rule| ("Mutator", format!("MutNumber{rule}"))).collect();
+    server.players = Some((0..900).map(|number| Player::new(format!("player number {number}"))).collect());
+    for most in [0, 1, 7, 64] {
+        let mut options = Service::from(Protocol::Ut2004);
+        options = options.with_max_datagrams(most);
+        let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
+        let packets: Vec<Bytes> = requests
+            .iter()
+            .flat_map(|request| queryport::ut2004::answer(request, &server, &options, &requester(CLIENT)))
+            .collect();
+        assert_eq!(
+            packets.iter().filter(|packet| packet[4] == 1).count(),
+            most,
+            "nothing like an empty list"
+        );
+        assert!(packets[1..].iter().all(|packet| packet.len() > 450), "others could follow each");
+        let answer = Answer::from_datagrams(packets, &Limits::default()).unwrap();
+        assert_eq!(answer.info().unwrap().current_players, 900, "the true count");
+        assert!(answer.players().count() < 900 && answer.rules().count() < 2000);
+        let Completeness::Incomplete(missing) = answer.completeness() else { panic!("complete") };
+        assert!(missing.contains(Part::Players) && missing.contains(Part::Rules));
+    }
+}
+
+/// One long rule takes nothing else with it.
+#[test]
+fn a_long_text_is_cut_and_its_neighbours_are_sent() {
+    let mut server = ServerStatus::default();
+    server.rules.push("ServerMode", "dedicated");
+    server.rules.push("long", &"x".repeat(2000));
+    server.rules.push("after", "it");
+    server.players = Some(vec![Player::new("y".repeat(2000)), Player::new("Ann")]);
+    let back = status(everything(&server));
+    assert_eq!(back.rules.get("long").unwrap().raw().len(), 400);
+    assert_eq!(back.rules.get("after").unwrap().plain(), "it");
+    assert_eq!(back.listed_players().len(), 2);
+    assert_eq!(back.completeness, Completeness::Complete);
+}

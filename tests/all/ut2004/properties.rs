@@ -1,0 +1,225 @@
+//! What holds for any bytes: cut, flipped, reordered and doubled captures, noise, and records of any content.
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use queryport::ut2004::{Answer, Body, FString, Info, PlayerRecord, Request, Response};
+use queryport::{Limits, ToStatus};
+
+use crate::common::captures::cases;
+use crate::common::twist::{cuts, flips};
+use crate::ut2004::{decode, described};
+
+fn limits() -> Limits {
+    Limits::default()
+}
+
+/// rust gamedig panics on an empty datagram and on a UTF-16 length past the end.
+#[test]
+fn hostile_packets_are_rejected() {
+    for body in [
+        &b""[..],
+        b"\x00",
+        b"\x00\0\0\0\0\xff\xff\xff\xff\x1f",
+        b"\x00\0\0\0\0\x90\0\0",
+        b"\x01\xff\xff\xff\xff\x0f\0",
+        b"\x01\x90a",
+        b"\x02\0\0\0\0\xbf\xff\xff",
+        b"\x02\x01\0\0\0\x40",
+        b"\x03",
+        b"\xff",
+    ] {
+        let datagram = [&b"\x80\0\0\0"[..], body].concat();
+        for cut in cuts(&datagram).chain([&datagram[..]]) {
+            let _ = (Request::parse(cut), Response::parse(cut, &limits()));
+            if let Ok(answer) = Answer::from_datagrams([Bytes::copy_from_slice(cut)], &limits()) {
+                assert!(!answer.completeness().is_complete());
+                assert!(answer.to_status().listed_players().is_empty());
+            }
+        }
+    }
+}
+
+/// node gamedig lists 14 players of 7 when every datagram comes twice.
+#[test]
+fn order_and_copies_change_nothing() {
+    for case in cases("ut2004") {
+        let whole = described(&decode(case.packets.clone()));
+        let reversed: Vec<Bytes> = case.packets.iter().rev().cloned().collect();
+        assert_eq!(described(&decode(reversed.clone())), whole, "{} reversed", case.name);
+        let twice = case.packets.iter().flat_map(|packet| [packet.clone(), packet.clone()]);
+        assert_eq!(described(&decode(twice)), whole, "{} twice", case.name);
+        let again = case.packets.iter().chain(&reversed).cloned();
+        assert_eq!(described(&decode(again)), whole, "{} and once more", case.name);
+    }
+}
+
+/// node gamedig and GameQ double or replace entries when a second reply with other content comes later.
+#[test]
+fn a_second_copy_with_other_content_changes_nothing() {
+    for case in cases("ut2004") {
+        let whole = described(&decode(case.packets.clone()));
+        for packet in &case.packets {
+            // A second answer to the same request, some seconds later: other pings, scores, and one other rule.
+            let mut later = packet.to_vec();
+            match Response::parse(packet, &limits()).unwrap().body {
+                Body::Players(players) => {
+                    later.truncate(5);
+                    for player in players.iter() {
+                        let mut player = player;
+                        (player.ping, player.score) = (player.ping + 4, player.score + 1);
+                        player.encode(&mut later).unwrap();
+                    }
+                }
+                _ => *later.iter_mut().rev().find(|byte| byte.is_ascii_alphanumeric()).unwrap() ^= 1,
+            }
+            let actual = decode(case.packets.iter().cloned().chain([later.into()]));
+            assert_eq!(described(&actual), whole, "{}", case.name);
+        }
+    }
+}
+
+/// A lost datagram makes a capture incomplete; so does any cut that the wire can show.
+#[test]
+fn a_lost_or_cut_datagram_is_never_a_success() {
+    for case in cases("ut2004") {
+        let whole = described(&decode(case.packets.clone()));
+        let (rules, players) = (whole["rules"].as_array().unwrap(), whole["players"].as_array().unwrap());
+        for lost in 0..case.packets.len() {
+            let mut rest = case.packets.clone();
+            let packet = rest.remove(lost);
+            if let Ok(answer) = Answer::from_datagrams(rest.clone(), &limits()) {
+                assert!(!answer.completeness().is_complete(), "{} without {lost}", case.name);
+            }
+            for cut in cuts(&packet) {
+                let packets = rest.iter().cloned().chain([Bytes::copy_from_slice(cut)]);
+                let Ok(answer) = Answer::from_datagrams(packets, &limits()) else { continue };
+                let shown = described(&answer);
+                let (some_rules, some_players) =
+                    (shown["rules"].as_array().unwrap(), shown["players"].as_array().unwrap());
+                assert!(some_players.len() <= players.len() && some_rules.len() <= rules.len());
+                assert!(
+                    some_rules.iter().all(|rule| rules.contains(rule)),
+                    "{}: no invented rule",
+                    case.name
+                );
+                assert!(some_players.iter().all(|player| players.contains(player)), "{}", case.name);
+                if answer.completeness().is_complete() {
+                    // Nothing lost but the tail of the info, or rules cut exactly behind a pair.
+                    let entry = packet[4] == 1 && some_rules.len() < rules.len();
+                    assert!(packet[4] == 0 || entry, "{}: cut at {}", case.name, cut.len());
+                    assert_eq!(some_players.len(), players.len());
+                }
+            }
+        }
+    }
+}
+
+/// A flipped length makes other records of the same bytes, never more than fit. Nothing on the wire would show it.
+#[test]
+fn a_flipped_byte_never_panics_and_never_invents_bytes() {
+    for case in cases("ut2004") {
+        for place in 0..case.packets.len() {
+            for (number, flipped) in flips(&case.packets[place]).enumerate() {
+                let entries = match Response::parse(&flipped, &limits()).map(|response| response.body) {
+                    Ok(Body::Players(list)) => list.iter().count() * 17,
+                    Ok(Body::Rules(list)) => list.iter().count() * 2,
+                    _ => 0,
+                };
+                assert!(entries <= flipped.len(), "{}", case.name);
+                // The model of every seventh, which meets every kind of flip: seven is prime to their number.
+                if number % 7 == 0 {
+                    let mut packets = case.packets.clone();
+                    packets[place] = flipped.into();
+                    if let Ok(answer) = Answer::from_datagrams(packets, &limits()) {
+                        assert_eq!(answer.to_status().listed_players().len(), answer.players().count());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn string() -> impl Strategy<Value = (Vec<u8>, bool)> {
+    // Lengths around where the index grows; units without a NUL at the end, which an encoder would not keep.
+    let narrow = prop::collection::vec(any::<u8>(), 0..140).prop_map(|mut raw| {
+        raw.push(b'.');
+        (raw, false)
+    });
+    let wide = prop::collection::vec(any::<u16>(), 0..80).prop_map(|mut units| {
+        units.push(0x416);
+        (units.into_iter().flat_map(u16::to_le_bytes).collect(), true)
+    });
+    prop_oneof![Just((Vec::new(), false)), narrow, wide]
+}
+
+fn view((raw, wide): &(Vec<u8>, bool)) -> FString<'_> {
+    if *wide { FString::wide(raw) } else { FString::narrow(raw) }
+}
+
+proptest! {
+    #[test]
+    fn requests_come_back(version in prop_oneof![Just(0), 0x77..=0x80_u32], code in 0..5_u8) {
+        let bytes = [&version.to_le_bytes()[..], &[code]].concat();
+        let mut out = Vec::new();
+        Request::parse(&bytes).unwrap().encode(&mut out).unwrap();
+        prop_assert_eq!(out, bytes);
+    }
+
+    #[test]
+    fn requests_of_other_versions_are_refused(version in any::<u32>(), code in 0..5_u8) {
+        let bytes = [&version.to_le_bytes()[..], &[code]].concat();
+        let is_known = version == 0 || (0x77..=0x80).contains(&version);
+        prop_assert_eq!(Request::parse(&bytes).is_ok(), is_known);
+    }
+
+    #[test]
+    fn records_come_back(
+        names in (string(), string(), string(), string()),
+        numbers in (any::<i32>(), 0..=65_535_i32, any::<i32>(), any::<i32>(), any::<i32>()),
+        waves in prop::option::of((1..100_i32, 1..100_i32)),
+        flags in any::<i32>(),
+    ) {
+        let mut info = Info::default();
+        (info.ping, info.flags, info.skill_level) = (Some(0), Some(flags), Some(view(&names.3)));
+        (info.waves, info.lists) = (waves, Some(Default::default()));
+        (info.server_id, info.port, info.query_port, info.current_players, info.max_players) = numbers;
+        (info.server_name, info.map_name, info.game_type) = (view(&names.0), view(&names.1), view(&names.2));
+        let response = Response::new(Body::Info(info));
+        let mut out = Vec::new();
+        response.encode(&mut out).unwrap();
+        prop_assert_eq!(Response::parse(&out, &limits()), Ok(response));
+    }
+
+    #[test]
+    fn lists_come_back(
+        pairs in prop::collection::vec((string(), string()), 0..20),
+        players in prop::collection::vec((any::<i32>(), string(), any::<i32>(), any::<i32>(), any::<u32>()), 0..20),
+    ) {
+        let (mut rules, mut records) = (vec![0x80, 0, 0, 0, 1], vec![0x80, 0, 0, 0, 2]);
+        for (key, value) in &pairs {
+            view(key).encode(&mut rules).unwrap();
+            view(value).encode(&mut rules).unwrap();
+        }
+        for (number, name, ping, score, stats) in &players {
+            let mut record = PlayerRecord::new(*number, view(name));
+            (record.ping, record.score, record.stats_id) = (*ping, *score, *stats);
+            record.encode(&mut records).unwrap();
+        }
+        let answer = decode([Bytes::from(rules), Bytes::from(records)]);
+        let read: Vec<_> = answer.rules().collect();
+        prop_assert_eq!(read, pairs.iter().map(|(key, value)| (view(key), view(value))).collect::<Vec<_>>());
+        let read: Vec<_> = answer.players().map(|p| (p.player_num, p.name, p.ping, p.score, p.stats_id)).collect();
+        let written: Vec<_> = players.iter().map(|(n, name, p, s, i)| (*n, view(name), *p, *s, *i)).collect();
+        prop_assert_eq!(read, written);
+        let status = answer.to_status();
+        prop_assert_eq!((status.rules.len(), status.listed_players().len()), (pairs.len(), players.len()));
+    }
+
+    #[test]
+    fn noise_never_panics(head in 0..5_u8, datagram in prop::collection::vec(any::<u8>(), 0..300)) {
+        let datagram = [&[0x80, 0, 0, 0, head], &datagram[..]].concat();
+        if let Ok(answer) = Answer::from_datagrams([Bytes::from(datagram)], &limits()) {
+            prop_assert_eq!(answer.to_status().rules.len() >= answer.rules().count(), true);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! UT2004 against captured packets and packets made by hand.
+
+use bytes::Bytes;
+use queryport::ut2004::{Command, Request, Response};
+use queryport::{Limits, ToStatus, Verification};
+
+use crate::common::captures::{Case, cases, check};
+use crate::ut2004::{decode, described, replies};
+
+fn case(name: &str) -> Case {
+    cases("ut2004").into_iter().find(|case| case.name == name).unwrap()
+}
+
+#[test]
+fn captures_decode_exactly() {
+    for case in cases("ut2004") {
+        let answer = decode(case.packets.clone());
+        let actual = described(&answer);
+        check(&case, &actual);
+        if let Some(repaired) = case.expect["repaired"].as_bool() {
+            assert_eq!(answer.info().unwrap().repaired, repaired, "{}", case.name);
+        }
+        if !case.expect["waves"].is_null() {
+            assert_eq!(actual["waves"], case.expect["waves"], "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn captures_are_written_byte_for_byte_as_they_were_read() {
+    for case in cases("ut2004") {
+        for packet in &case.packets {
+            let response = Response::parse(packet, &Limits::default()).unwrap();
+            let mut out = Vec::new();
+            response.encode(&mut out).unwrap();
+            if case.name == "seed-grimm-info-printed" {
+                // The repaired record is written as it should have been.
+                assert_eq!(out.len() + 1, packet.len());
+            } else {
+                assert_eq!(&out, packet, "{}", case.name);
+            }
+        }
+    }
+}
+
+/// A strict reader takes every packet of a server. The repair is for nothing that a server sends.
+#[test]
+fn captures_have_no_problems() {
+    for case in cases("ut2004") {
+        for packet in &case.packets {
+            let response = Response::parse(packet, &Limits::default()).unwrap();
+            let expected = if case.name == "seed-grimm-info-printed" { 2 } else { 0 };
+            assert_eq!(response.problems().count(), expected, "{}", case.name);
+        }
+    }
+}
+
+/// Every non-final datagram of every capture is longer than 450 bytes and its last entry begins before that; the final
+/// one is not longer. Completeness rests on this.
+#[test]
+fn captures_are_split_as_our_server_splits() {
+    for case in cases("ut2004") {
+        for code in [1, 2] {
+            let of_type: Vec<&Bytes> = case.packets.iter().filter(|packet| packet[4] == code).collect();
+            let Some((last, others)) = of_type.split_last() else { continue };
+            assert!(others.iter().all(|packet| packet.len() > 450), "{}", case.name);
+            assert!(last.len() <= 450, "{}", case.name);
+        }
+        let answer = decode(case.packets.clone());
+        let mut status = answer.to_status();
+        if answer.rules().count() == 0 || status.players.is_none() {
+            continue;
+        }
+        // The info record's leftovers among the rules go back into the record.
+        status.version = None;
+        status.password = None;
+        let written = replies(&Request::new(Command::RulesAndPlayers), &status);
+        let lists: Vec<&Bytes> = case.packets.iter().filter(|packet| packet[4] != 0).collect();
+        assert_eq!(written.iter().collect::<Vec<_>>(), lists, "{}", case.name);
+        if answer.info().is_some() {
+            let info = replies(&Request::new(Command::Info), &status);
+            assert_eq!(info[0], case.packets[0], "{}: the info record", case.name);
+        }
+    }
+}
+
+#[test]
+fn the_model_names_what_the_records_say() {
+    let answer = decode(case("hand-ut2004").packets);
+    assert_eq!(answer.get("adminemail").unwrap().text(), "");
+    assert_eq!(answer.get("MUTATOR").unwrap().text(), "MutA", "the first of its name");
+    assert!(answer.get("GamePassword").is_none());
+    let status = answer.to_status();
+    assert_eq!(status.verification, Verification::Unavailable);
+    assert_eq!(status.verification, answer.verification());
+    assert_eq!(status.name.as_ref().unwrap().plain(), "Test Red");
+    assert_eq!(status.map.as_ref().unwrap().plain(), "DM-Rankin");
+    assert_eq!((status.game_port, status.player_count, status.max_players), (Some(7777), Some(3), Some(16)));
+    assert_eq!(status.password, Some(false), "all rules are here and none is GamePassword");
+    let players = status.listed_players();
+    assert_eq!(players.iter().map(|player| player.team).collect::<Vec<_>>(), [Some(0), None, Some(1)]);
+    assert_eq!(players[0].score, Some(-3));
+    assert_eq!(players[2].name.plain(), "Жx");
+    assert_eq!(players[2].extra.get("PlayerNum").unwrap().plain(), "9");
+    assert_eq!(players[2].extra.get("StatsID").unwrap().plain(), "1073741831");
+    assert_eq!(status.teams.len(), 2);
+    let red = &status.teams[0];
+    assert_eq!((red.id, red.score), (Some(0), Some(4)), "from the pseudo player");
+    assert_eq!(red.name.as_ref().unwrap().plain(), "Red Team");
+    assert_eq!((status.teams[1].id, &status.teams[1].name), (Some(1), &None));
+    assert_eq!(status.rules.get("SkillLevel").unwrap().plain(), "2");
+    assert_eq!(status.rules.get_all("mutator").count(), 2);
+
+    let floor = decode(case("hand-killingfloor-info").packets).to_status();
+    let rule = |key| floor.rules.get(key).unwrap().plain().into_owned();
+    assert_eq!(
+        (rule("CurrentWave"), rule("FinalWave"), rule("Flags")),
+        ("2".into(), "10".into(), "512".into())
+    );
+    assert_eq!(floor.password, Some(false), "flags are set and the password's is not");
+    assert_eq!(floor.players, None);
+}
