@@ -96,8 +96,8 @@ fn absent_mutators_are_none_only_in_a_whole_list() {
     assert_eq!(plain(part.mutators), strings(["MutA"]), "in any case, and no empty name");
 }
 
-/// Captured: `Anti TCC version` and `Game Password` of a UT2004 server with AntiTCC (`Austinb/GameQ`,
-/// `tests/Protocols/Providers/Ut2004/1_response.txt`), `IsVacSecured` of Killing Floor (`Killingfloor`, likewise).
+/// Captured: `Anti TCC version` and `Game Password` of a UT2004 server with AntiTCC (`1_response.txt` of `Ut2004` in the tests
+/// of `Austinb/GameQ`), `IsVacSecured` of Killing Floor (`Killingfloor`, likewise).
 #[test]
 fn other_spellings_of_password_and_anti_cheat_are_fields() {
     let of = |key, value| status([rules(&[("ServerMode", "dedicated"), (key, value)])]);
