@@ -19,6 +19,7 @@ pub mod driven;
 pub mod link;
 pub mod list_servers;
 pub mod pair;
+pub mod process;
 pub mod replay;
 /// Transcripts, as `examples/query` writes them.
 #[path = "../../examples/command_line/transcript.rs"]

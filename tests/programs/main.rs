@@ -9,6 +9,9 @@
     reason = "a test"
 )]
 
+#[path = "../common/process.rs"]
+mod process;
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -47,7 +50,7 @@ fn examples() -> &'static PathBuf {
 }
 
 fn command(run: &[&str]) -> Command {
-    let mut command = Command::new(examples().join(run[0]));
+    let mut command = process::interruptible(examples().join(run[0]));
     command.args(&run[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -63,7 +66,7 @@ fn judge(run: &[&str], output: &Output) -> (Option<i32>, String, String) {
 }
 
 fn output(run: &[&str]) -> (Option<i32>, String, String) {
-    judge(run, &command(run).output().unwrap())
+    judge(run, &process::output(&mut command(run)))
 }
 
 #[test]
@@ -119,7 +122,7 @@ fn a_pipe_that_nobody_reads_is_no_error() {
             assert!(child.try_wait().unwrap().is_none(), "{run:?}");
             kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         }
-        assert_eq!(child.wait().unwrap().code(), Some(0), "{run:?}");
+        assert_eq!(process::wait(&mut child).code(), Some(0), "{run:?}");
     }
 }
 
@@ -127,7 +130,7 @@ fn a_pipe_that_nobody_reads_is_no_error() {
 fn a_full_disk_is_an_error_with_a_message() {
     for run in RUNS {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let (code, _, err) = judge(run, &command(run).stdout(full).output().unwrap());
+        let (code, _, err) = judge(run, &process::finish(command(run).stdout(full).spawn().unwrap()));
         // To a plug-in, 1 would be a warning about the server.
         let expected = if run.contains(&"--once") { 3 } else { 1 };
         assert_eq!(code, Some(expected), "{run:?}: {err}");
@@ -146,10 +149,10 @@ fn an_interrupt_ends_a_program_at_any_time() {
     for run in RUNS {
         for millis in [0, 3, 10, 30, 100, 300] {
             for signal in [Signal::INT, Signal::TERM] {
-                let mut child = command(run).spawn().unwrap();
+                let mut child = process::spawn(&mut command(run));
                 std::thread::sleep(Duration::from_millis(millis));
                 let _ = kill_process(Pid::from_child(&child), signal);
-                let status = child.wait().unwrap();
+                let status = process::wait(&mut child);
                 let mut err = String::new();
                 child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
                 assert!(!err.contains("panicked"), "{run:?}: {err}");
@@ -170,7 +173,7 @@ fn the_browser_reads_lists_with_anything_in_them() {
     list.extend([b'x'; 10_000]);
     list.extend(b"\n127.0.0.1:9\n127.0.0.1:0\n");
     child.stdin.take().unwrap().write_all(&list).unwrap();
-    let (code, out, err) = judge(&["browser", "-"], &child.wait_with_output().unwrap());
+    let (code, out, err) = judge(&["browser", "-"], &process::finish(child));
     assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
     assert!(err.contains("is no HOST:PORT") && err.contains("0 of ") && !err.contains('\u{1b}'), "{err}");
     let (code, _, err) = output(&["browser", "/"]);
@@ -180,8 +183,8 @@ fn the_browser_reads_lists_with_anything_in_them() {
 #[test]
 fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
     let run = ["browser", "--search", "ctf", "--timeout", "1"];
-    let without = command(&run).env_remove("HOME").env_remove("XDG_CONFIG_HOME").output().unwrap();
-    let broken = command(&run).env("XDG_CONFIG_HOME", "/dev/null").output().unwrap();
+    let without = process::output(command(&run).env_remove("HOME").env_remove("XDG_CONFIG_HOME"));
+    let broken = process::output(command(&run).env("XDG_CONFIG_HOME", "/dev/null"));
     for (output, words) in [(without, "servers answered"), (broken, "/dev/null/queryport/favourites: ")] {
         let (code, _, err) = judge(&run, &output);
         assert!(code == Some(0) && err.contains(words), "{err}");

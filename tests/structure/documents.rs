@@ -243,5 +243,9 @@ fn count(count: usize) -> String {
 }
 
 fn bytes(bytes: usize) -> String {
-    if bytes % (1 << 20) == 0 { format!("{} MiB", bytes >> 20) } else { format!("{} KiB", bytes >> 10) }
+    if bytes.is_multiple_of(1 << 20) {
+        format!("{} MiB", bytes >> 20)
+    } else {
+        format!("{} KiB", bytes >> 10)
+    }
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use crate::common::process;
 use queryport::lists::{Quake3List, Ut2004List};
 use queryport::net::{Rcon, serve};
 use queryport::quake3::Password;
@@ -51,7 +52,7 @@ fn alone(name: &str, shell: &str) -> bool {
         .arg(program)
         .args(["--exact", &format!("net::{name}"), "--nocapture"])
         .env(IS_ALONE, "1");
-    let output = command.output().unwrap();
+    let output = process::output(&mut command);
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
     print!("{text}");
@@ -328,8 +329,7 @@ async fn a_request_that_fits_into_no_datagram_is_refused() {
 #[test]
 fn without_any_network_a_query_fails_at_once() {
     const NAME: &str = "faults::without_any_network_a_query_fails_at_once";
-    let may =
-        Command::new("unshare").args(["-rn", "true"]).output().is_ok_and(|output| output.status.success());
+    let may = Command::new("unshare").args(["-rn", "true"]).status().is_ok_and(|status| status.success());
     if !may {
         println!("no network namespace may be made here: passed over");
         return;

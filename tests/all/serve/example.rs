@@ -1,5 +1,6 @@
 //! The example `serve` from outside: its command line, its output, and what it answers.
 
+use crate::common::process;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::path::PathBuf;
@@ -143,7 +144,7 @@ fn it_says_who_asks_in_few_lines_and_ends_when_nobody_reads() {
     }
     let mut complaints = String::new();
     server.child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
-    assert_eq!((server.child.wait().unwrap().code(), complaints.as_str()), (Some(0), ""));
+    assert_eq!((process::wait(&mut server.child).code(), complaints.as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn what_cannot_be_done_is_said_in_words() {
         (vec!["quake3", "0", "--status", "/no/such/file"], 1, "/no/such/file: no such file or directory\n"),
         (vec!["quake3", "0", "--set", "colour=1"], 2, "a status has no field \"colour\"; it has name, "),
     ] {
-        let output = Command::new(program()).args(&arguments).output().unwrap();
+        let output = process::output(Command::new(program()).args(&arguments));
         let complaint = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {complaint}");
         assert!(complaint.contains(words), "{complaint}");

@@ -1,0 +1,84 @@
+//! Child processes with a bounded wait, and with the signals of a shell's foreground.
+#![allow(
+    dead_code,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "each test program uses some of it"
+)]
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest that a program of a test takes.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// A command that an interrupt ends. A shell that starts its command in the background has it ignore interrupts, and children inherit
+/// this.
+pub(crate) fn interruptible(program: impl AsRef<OsStr>) -> Command {
+    if !ignores_interrupts("self") {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT,TERM").arg(program);
+    command
+}
+
+/// Starts a command that an interrupt ends, and waits until one does.
+pub(crate) fn spawn(command: &mut Command) -> Child {
+    let child = command.spawn().unwrap();
+    let start = Instant::now();
+    while ignores_interrupts(&child.id().to_string()) {
+        assert!(start.elapsed() < LONGEST, "a program goes on ignoring interrupts");
+    }
+    child
+}
+
+fn ignores_interrupts(process: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    // SIGINT is signal 2, SIGTERM 15.
+    ignored & (1 << 1 | 1 << 14) != 0
+}
+
+/// Waits for the end of a child. Panics where it takes too long.
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if start.elapsed() > LONGEST {
+            let _ = child.kill();
+            panic!("a program did not end within {LONGEST:?}");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The output of a command, as [`Command::output`], and its end as [`wait`].
+pub(crate) fn output(command: &mut Command) -> Output {
+    finish(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// The rest of a child's output, as [`Child::wait_with_output`], and its end as [`wait`].
+pub(crate) fn finish(mut child: Child) -> Output {
+    drop(child.stdin.take());
+    let read = |pipe: Option<Box<dyn Read + Send>>| {
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            if let Some(mut pipe) = pipe {
+                pipe.read_to_end(&mut bytes).unwrap();
+            }
+            bytes
+        })
+    };
+    let stdout = read(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let stderr = read(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let status = wait(&mut child);
+    Output { status, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+}
