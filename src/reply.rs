@@ -32,10 +32,6 @@ pub struct Requester {
     pub number: u64,
     /// Issues and verifies the tokens that prove the sender's address (GameSpy v4's challenge, Quake 3's `getchallenge`).
     pub tokens: TokenIssuer,
-    /// The number of the status that the reply is made from, where tokens stand for one (GameSpy v4).
-    pub(crate) snapshot: u16,
-    /// Whether the quoted token is valid, where that was verified already.
-    pub(crate) verified: Option<bool>,
 }
 
 impl Requester {
@@ -43,20 +39,13 @@ impl Requester {
     /// 30 seconds.
     #[must_use]
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
-        Self {
-            address,
-            now,
-            number: 1,
-            tokens: TokenIssuer::new(secret, crate::secret::WINDOW, now),
-            snapshot: 0,
-            verified: None,
-        }
+        Self { address, now, number: 1, tokens: TokenIssuer::new(secret, crate::secret::WINDOW, now) }
     }
 }
 
-/// The datagrams of a reply with its patch.
-pub(crate) fn datagrams(reply: Option<Patched>) -> Vec<Bytes> {
-    let Some(reply) = reply else { return Vec::new() };
+/// The datagrams of a reply whose templates are not kept.
+pub(crate) fn datagrams(reply: impl FnOnce(&mut Templates<'_>) -> Option<Patched>) -> Vec<Bytes> {
+    let Some(reply) = reply(&mut Cache::default().of(0, 0)) else { return Vec::new() };
     let put = |index| {
         let mut datagram = Vec::new();
         reply.put(index, &mut datagram);
@@ -139,17 +128,19 @@ impl Patch {
     }
 }
 
-/// A reply: what its kind of request has in common, and what its own request decides.
+/// A reply: a shared template plus the bytes specific to one request.
 #[derive(Debug, Clone)]
 pub(crate) struct Patched {
     template: Arc<Template>,
     patch: Patch,
+    /// Whether the template was encoded for this reply.
+    pub(crate) is_new: bool,
 }
 
 impl Patched {
     /// `None` without any datagram.
-    pub(crate) fn new(template: Arc<Template>, patch: Patch) -> Option<Self> {
-        (template.len() > 0).then_some(Self { template, patch })
+    pub(crate) fn new((template, is_new): (Arc<Template>, bool), patch: Patch) -> Option<Self> {
+        (template.len() > 0).then_some(Self { template, patch, is_new })
     }
 
     /// The number of datagrams.
@@ -187,51 +178,61 @@ impl Patched {
 
 /// The latest templates, bounded in number and bytes, so that the replies of an unchanged status are encoded once.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Templates {
+pub(crate) struct Cache {
     /// The latest used stands first.
     kept: Vec<(Key, Arc<Template>)>,
     bytes: usize,
-    /// What the next template is of: a service and a status, each by its number.
-    pub(crate) of: (usize, u64),
-    /// How many were encoded.
-    pub(crate) encoded: u64,
 }
 
-/// A service, a status, and the kind of the request.
+/// A service and a status, each by its number, and the kind of the request.
 type Key = (usize, u64, u32);
 
-impl Templates {
-    /// The template of this kind of request: the one that is kept, or what `encode` writes.
-    pub(crate) fn get(&mut self, kind: u32, encode: impl FnOnce(&mut Template)) -> Arc<Template> {
-        let key = (self.of.0, self.of.1, kind);
-        if let Some(index) = self.kept.iter().position(|(known, _)| *known == key)
-            && let Some(used) = self.kept.get_mut(..=index)
+/// The templates of one service and one status.
+pub(crate) struct Templates<'a> {
+    cache: &'a mut Cache,
+    service: usize,
+    status: u64,
+}
+
+impl Cache {
+    /// The templates of this service and this status, each by its number.
+    pub(crate) const fn of(&mut self, service: usize, status: u64) -> Templates<'_> {
+        Templates { cache: self, service, status }
+    }
+}
+
+impl Templates<'_> {
+    /// The template of this kind of request: the one that is kept, or what `encode` writes and `true`. Without a kind it is
+    /// not kept.
+    pub(crate) fn get(
+        &mut self,
+        kind: impl Into<Option<u32>>,
+        encode: impl FnOnce(&mut Template),
+    ) -> (Arc<Template>, bool) {
+        let key = kind.into().map(|kind| (self.service, self.status, kind));
+        let Cache { kept, bytes } = &mut *self.cache;
+        if let Some(index) = kept.iter().position(|(known, _)| Some(*known) == key)
+            && let Some(used) = kept.get_mut(..=index)
         {
             used.rotate_right(1);
             if let Some((_, template)) = used.first() {
-                return Arc::clone(template);
+                return (Arc::clone(template), false);
             }
         }
-        let template = self.encode(encode);
-        let length = template.bytes.len();
-        if length <= MAX_BYTES {
-            self.bytes = self.bytes.saturating_add(length);
-            self.kept.insert(0, (key, Arc::clone(&template)));
-            while (self.kept.len() > MAX_TEMPLATES || self.bytes > MAX_BYTES)
-                && let Some((_, oldest)) = self.kept.pop()
-            {
-                self.bytes = self.bytes.saturating_sub(oldest.bytes.len());
-            }
-        }
-        template
-    }
-
-    /// A template that is not kept.
-    pub(crate) fn encode(&mut self, encode: impl FnOnce(&mut Template)) -> Arc<Template> {
-        self.encoded = self.encoded.wrapping_add(1);
         let mut template = Template::default();
         encode(&mut template);
-        Arc::new(template)
+        let length = template.bytes.len();
+        let template = Arc::new(template);
+        if let Some(key) = key.filter(|_| length <= MAX_BYTES) {
+            *bytes = bytes.saturating_add(length);
+            kept.insert(0, (key, Arc::clone(&template)));
+            while (kept.len() > MAX_TEMPLATES || *bytes > MAX_BYTES)
+                && let Some((_, oldest)) = kept.pop()
+            {
+                *bytes = bytes.saturating_sub(oldest.bytes.len());
+            }
+        }
+        (template, true)
     }
 }
 
@@ -239,13 +240,18 @@ impl Templates {
 mod tests {
     use super::*;
 
-    fn encoded(templates: &mut Templates, kind: u32, length: usize) -> bool {
-        let mut is_new = false;
-        templates.get(kind, |template| {
-            is_new = true;
+    fn encoded(cache: &mut Cache, kind: u32, length: usize) -> bool {
+        encoded_of(cache, (0, 0), kind, length)
+    }
+
+    fn encoded_of(cache: &mut Cache, (service, status): (usize, u64), kind: u32, length: usize) -> bool {
+        let mut is_encoded = false;
+        let (_, is_new) = cache.of(service, status).get(kind, |template| {
+            is_encoded = true;
             template.begin();
             template.bytes.resize(length, b'x');
         });
+        assert_eq!(is_new, is_encoded);
         is_new
     }
 
@@ -258,24 +264,23 @@ mod tests {
         template.bytes.extend_from_slice(b"cd");
         template.begin();
         template.bytes.extend_from_slice(b"ef");
-        let reply = Patched::new(Arc::new(template), Patch::new(|out| bytes::BufMut::put_slice(out, b"123")))
-            .unwrap();
+        let patch = Patch::new(|out| bytes::BufMut::put_slice(out, b"123"));
+        let reply = Patched::new((Arc::new(template), true), patch).unwrap();
         let mut out = Vec::new();
         assert_eq!(
             (reply.put(0, &mut out), reply.put(1, &mut out), out.as_slice()),
             (7, 2, &b"ab123cdef"[..])
         );
         assert_eq!([6, 7, 8, 9].map(|most| reply.fitting(9, most)), [(0, 0), (1, 7), (1, 7), (2, 9)]);
-        assert!(Patched::new(Arc::default(), Patch::NONE).is_none());
+        assert!(Patched::new((Arc::default(), true), Patch::NONE).is_none());
     }
 
     #[test]
     fn a_template_is_encoded_once_for_each_kind_status_and_service() {
-        let mut templates = Templates::default();
+        let mut templates = Cache::default();
         for of in [(0, 1), (0, 2), (1, 1)] {
-            templates.of = of;
             assert_eq!(
-                [3, 4, 3, 4].map(|kind| encoded(&mut templates, kind, 10)),
+                [3, 4, 3, 4].map(|kind| encoded_of(&mut templates, of, kind, 10)),
                 [true, true, false, false]
             );
         }
@@ -283,7 +288,7 @@ mod tests {
 
     #[test]
     fn templates_are_bounded_in_number_and_bytes_and_the_oldest_goes() {
-        let mut templates = Templates::default();
+        let mut templates = Cache::default();
         for kind in 0..1000 {
             assert!(encoded(&mut templates, kind, 100));
             assert!(!encoded(&mut templates, 0, 100), "used all the time");

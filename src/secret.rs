@@ -120,7 +120,7 @@ impl TokenIssuer {
 
     /// Whether a quoted token is valid. `matches` compares it with each valid token and returns whether they are equal.
     pub fn verify(&self, now: Instant, address: SocketAddr, matches: impl FnMut(u64) -> bool) -> bool {
-        self.verify_for(now, address, 0, matches)
+        self.valid(now, address, 0).any(matches)
     }
 
     /// [`Self::issue`], bound to a purpose as well.
@@ -128,17 +128,11 @@ impl TokenIssuer {
         self.number(self.window_at(now), address, purpose)
     }
 
-    /// [`Self::verify`], bound to a purpose as well.
-    pub(crate) fn verify_for(
-        &self,
-        now: Instant,
-        address: SocketAddr,
-        purpose: u16,
-        mut matches: impl FnMut(u64) -> bool,
-    ) -> bool {
+    /// The valid tokens of this address and port for a purpose: of the current window, and of the one before.
+    pub(crate) fn valid(&self, now: Instant, address: SocketAddr, purpose: u16) -> impl Iterator<Item = u64> {
         let window = self.window_at(now);
-        let windows = [Some(window), window.checked_sub(1)];
-        windows.into_iter().flatten().any(|window| matches(self.number(window, address, purpose)))
+        let windows = [Some(window), window.checked_sub(1)].into_iter().flatten();
+        windows.map(move |window| self.number(window, address, purpose))
     }
 
     fn number(&self, window: u64, address: SocketAddr, purpose: u16) -> u64 {
@@ -186,8 +180,7 @@ mod token_tests {
         let tokens = TokenIssuer::new(Secret::new([1; 16]), Duration::from_secs(2), start);
         let client = "192.0.2.1:5".parse().unwrap();
         let at = |ms| start + Duration::from_millis(ms);
-        let verify =
-            |now, purpose, token| tokens.verify_for(now, client, purpose, |valid: u64| valid == token);
+        let verify = |now, purpose, token| tokens.valid(now, client, purpose).any(|valid| valid == token);
         for (issued, last) in [(0, 3999), (1999, 3999), (2000, 5999)] {
             let token = tokens.issue_for(at(issued), client, 3);
             assert!(verify(at(issued), 3, token) && verify(at(last), 3, token));

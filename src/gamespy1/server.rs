@@ -49,7 +49,7 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(reply(request, status, options, requester, &mut Templates::default()))
+    datagrams(|templates| reply(request, status, options, requester, templates))
 }
 
 /// [`answer`], with the templates that are encoded already.
@@ -58,7 +58,7 @@ pub(crate) fn reply(
     status: &ServerStatus,
     options: &Service,
     requester: &Requester,
-    templates: &mut Templates,
+    templates: &mut Templates<'_>,
 ) -> Option<Patched> {
     let is_qr1 = options.engine == Engine::Qr1;
     // Replies to the same commands are the same, unless a command has a value.
@@ -76,7 +76,7 @@ pub(crate) fn reply(
         each_answered(request, options, |_, command| reply.add(command));
         reply.packer.finish(is_qr1, template);
     };
-    let template = if has_value { templates.encode(encode) } else { templates.get(kind, encode) };
+    let template = templates.get((!has_value).then_some(kind), encode);
     let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
     let number = before.saturating_add(1).min(u64::from(u32::MAX));
     let number = i64::try_from(number).unwrap_or(i64::MAX);

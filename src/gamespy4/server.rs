@@ -5,25 +5,22 @@
 //!
 //! A [`Responder`](crate::serve::Responder) makes every reply to one token from the status that was current when the token
 //! was issued, so that the two replies to a request that was delivered twice cannot be mixed. For that it keeps the statuses
-//! that a challenge was sent for in the last 30 s, 64 at most, and nothing for a client. Direct calls to
-//! [`answer`] don't have this protection.
+//! that it replied from in the last 30 s, 64 at most, and nothing for a client. Direct calls to [`answer`] don't have this
+//! protection.
 //!
 //! A token has 31 bits. For each status kept, two tokens of an address are valid at a time: one that is guessed blindly is
 //! valid with a probability of 2⁻³⁰ for each, and brings one reply to the address that the sender was forged to be.
 
-use std::sync::Arc;
-
 use bytes::{BufMut, Bytes};
 
 use super::from_status::{basic, content};
-use super::snapshots;
+use super::token;
 use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::writer::Portion;
 use crate::error::ParseError;
 use crate::model::ServerStatus;
-use crate::reply::{Patch, Patched, Template, Templates};
-use crate::reply::{Requester, datagrams};
+use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
 use crate::service::{Engine, Service};
 use crate::text::number;
 
@@ -74,24 +71,27 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(reply(request, status, options, requester, &mut Templates::default()))
+    let is_proved = match request.command {
+        Command::Data { challenge: Some(challenge), .. } => {
+            token::names(requester, challenge).any(|name| name == token::name(0))
+        }
+        _ => true,
+    };
+    datagrams(|templates| is_proved.then(|| reply(request, (0, status), options, requester, templates))?)
 }
 
-/// [`answer`], with the templates that are encoded already.
+/// [`answer`] from the status of this number. A token that the request quotes is already verified.
 pub(crate) fn reply(
     request: &Request<'_>,
-    status: &ServerStatus,
+    (number, status): (u64, &ServerStatus),
     options: &Service,
     requester: &Requester,
-    templates: &mut Templates,
+    templates: &mut Templates<'_>,
 ) -> Option<Patched> {
-    let Requester { snapshot, verified, .. } = *requester;
-    let accept =
-        |quoted| verified.unwrap_or_else(|| snapshots::verify(requester, quoted, |name| name == snapshot));
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
         Command::Challenge => {
-            let token = snapshots::issue(requester, snapshot);
+            let token = token::issue(requester, token::name(number));
             let template = templates.get(0, |template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
@@ -104,10 +104,10 @@ pub(crate) fn reply(
         }
         Command::Data { challenge, selection } => {
             let needs_none = options.engine == Engine::Battlefield2 && !selection.0.is_empty();
-            if !challenge.map_or(needs_none, accept) {
+            if challenge.is_none() && !needs_none {
                 return None;
             }
-            Patched::new(data(selection, status, options, templates)?, id)
+            data(selection, id, status, options, templates)
         }
     }
 }
@@ -115,33 +115,33 @@ pub(crate) fn reply(
 /// The reply to a data request.
 fn data(
     selection: Selection<'_>,
+    id: Patch,
     status: &ServerStatus,
     options: &Service,
-    templates: &mut Templates,
-) -> Option<Arc<Template>> {
+    templates: &mut Templates<'_>,
+) -> Option<Patched> {
     let is_minecraft = options.engine == Engine::Minecraft;
     let keys = selection.keys().filter(|_| !is_minecraft);
     if selection.0.is_empty() {
-        return Some(templates.get(1, |template| basic(status, template)));
+        return Patched::new(templates.get(1, |template| basic(status, template)), id);
     }
     if (is_minecraft && selection.0.len() == FULL) || keys.is_some_and(|keys| keys.split) {
-        return Some(templates.get(2, |template| full(status, options, template)));
+        return Patched::new(templates.get(2, |template| full(status, options, template)), id);
     }
     let keys = keys?;
-    let encode = |template: &mut Template| {
-        content(status, options.engine).encode_legacy(&keys, options.max_reply, template);
-    };
     let by_name = |list| match list {
         KeyList::None => Some(0),
         KeyList::All => Some(1),
         KeyList::Ids(_) => None,
     };
     let kind = match (by_name(keys.server), by_name(keys.players), by_name(keys.teams)) {
-        (Some(server), Some(players), Some(teams)) => 4 | server | players << 3 | teams << 4,
-        _ if selection.0 == QSTAT => 3,
-        _ => return Some(templates.encode(encode)),
+        (Some(server), Some(players), Some(teams)) => Some(4 | server | players << 3 | teams << 4),
+        _ => (selection.0 == QSTAT).then_some(3),
     };
-    Some(templates.get(kind, encode))
+    let template = templates.get(kind, |template| {
+        content(status, options.engine).encode_legacy(&keys, options.max_reply, template);
+    });
+    Patched::new(template, id)
 }
 
 /// Reads a request as a server of this engine does: Battlefield 2's takes a selection without a challenge too. Nothing on

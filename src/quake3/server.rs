@@ -56,7 +56,7 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(reply(request, status, options, requester, &mut Templates::default()))
+    datagrams(|templates| reply(request, status, options, requester, templates))
 }
 
 /// [`answer`], with the templates that are encoded already.
@@ -65,7 +65,7 @@ pub(crate) fn reply(
     status: &ServerStatus,
     options: &Service,
     requester: &Requester,
-    templates: &mut Templates,
+    templates: &mut Templates<'_>,
 ) -> Option<Patched> {
     let direction_byte = request.direction_byte || options.engine == Engine::MedalOfHonor;
     let (detail, challenge) = match request.command {
@@ -174,7 +174,7 @@ const fn is_dark_places(engine: Engine) -> bool {
 #[must_use]
 pub fn verify_challenge(challenge: &[u8], options: &Service, requester: &Requester) -> bool {
     let matches = |token| challenge_text(options.engine, token).bytes() == challenge;
-    requester.tokens.verify_for(requester.now, requester.address, PURPOSE, matches)
+    requester.tokens.valid(requester.now, requester.address, PURPOSE).any(matches)
 }
 
 /// The numbers of the templates of `getchallenge`: a token, and a refusal with and without direction byte.
@@ -188,7 +188,7 @@ fn challenge_reply(
     options: &Service,
     requester: &Requester,
     direction_byte: bool,
-    templates: &mut Templates,
+    templates: &mut Templates<'_>,
 ) -> Option<Patched> {
     let dark_places = is_dark_places(options.engine);
     let game = game.filter(|_| !dark_places);

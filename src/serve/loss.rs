@@ -1,17 +1,15 @@
-//! What a protocol cannot say of a status: the report for whoever sets it.
+//! Reports which status fields a protocol cannot encode.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::request::Request;
-use crate::model::{Player, Rules, ServerStatus, Team, Text, TextRef, ToStatus};
+use super::responder::Responder;
+use crate::model::{Rules, ServerStatus, Text, TextRef, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
-use crate::reply::Requester;
-use crate::reply::Templates;
-use crate::secret::Secret;
 use crate::service::{Engine, Service};
 use crate::session::{Machine, Session, Timing};
 use crate::status_query::StatusQuery;
@@ -73,47 +71,95 @@ impl fmt::Display for Loss {
     }
 }
 
-/// The losses of a status in one protocol.
-pub(super) fn losses(
-    service: &Service,
-    status: &ServerStatus,
-    secret: Secret,
-    now: Instant,
-    max_reply: usize,
-) -> Vec<Loss> {
-    let received = |status: &ServerStatus| {
-        let mut values: HashMap<String, Vec<String>> = HashMap::new();
-        for (_, field, value) in values_of(&exchange(service, status, secret, now, max_reply)) {
-            values.entry(field).or_default().push(value);
+impl Responder {
+    /// Replaces the status being served if clients get all of it.
+    ///
+    /// # Errors
+    /// The [losses](Self::losses) of the new status; the old one stays.
+    pub fn try_set_status(&mut self, status: impl Into<Arc<ServerStatus>>) -> Result<(), Vec<Loss>> {
+        let status = status.into();
+        let losses = self.losses_of(&status);
+        if losses.is_empty() {
+            self.set_status(status);
+            return Ok(());
         }
-        values
-    };
-    let mut all = received(status);
-    let mut losses = Vec::new();
-    let mut alone: Option<(Part, HashMap<String, Vec<String>>)> = None;
-    for (part, field, value) in values_of(status) {
-        let sent = all.get_mut(&field).map(|values| (values.iter().position(|sent| *sent == value), values));
-        let (reason, sent) = match sent {
-            Some((Some(index), values)) => {
+        Err(losses)
+    }
+
+    /// What clients do not get of the status, in every protocol of this responder; empty if they get everything.
+    ///
+    /// Encodes the whole status and reads it back: call it when the kind of status changes, not for every reply.
+    #[must_use]
+    pub fn losses(&self) -> Vec<Loss> {
+        self.losses_of(self.status())
+    }
+
+    fn losses_of(&self, status: &ServerStatus) -> Vec<Loss> {
+        self.services.iter().flat_map(|service| self.losses_in(service, status)).collect()
+    }
+
+    /// The losses in one protocol.
+    fn losses_in(&self, service: &Service, status: &ServerStatus) -> Vec<Loss> {
+        let received = |status: &ServerStatus| {
+            let mut values: HashMap<String, Vec<String>> = HashMap::new();
+            for (_, field, value) in values_of(&self.exchange(service, status)) {
+                values.entry(field).or_default().push(value);
+            }
+            values
+        };
+        let mut all = received(status);
+        let mut losses = Vec::new();
+        let mut alone = (Part::Fields, received(&only(status, Part::Fields)));
+        for (part, field, value) in values_of(status) {
+            let values = all.entry(field.clone()).or_default();
+            if let Some(index) = values.iter().position(|sent| *sent == value) {
                 values.swap_remove(index);
                 continue;
             }
-            Some((None, values)) if !values.is_empty() => (LossReason::Changed, Some(values.swap_remove(0))),
-            _ => {
-                let of_part = match alone.take_if(|(known, _)| *known == part) {
-                    Some((_, values)) => values,
-                    None => received(&only(status, part)),
-                };
-                let index =
-                    if matches!(part, Part::Fields) { field.clone() } else { first_of_its_kind(&field) };
-                let fits = of_part.get(&index).is_some_and(|values| values.contains(&value));
-                alone = Some((part, of_part));
-                (if fits { LossReason::NoSpace } else { LossReason::Unsupported }, None)
+            let sent = values.pop();
+            if sent.is_none() && alone.0 != part {
+                alone = (part, received(&only(status, part)));
             }
-        };
-        losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
+            let fits = || alone.1.get(&first_of_its_kind(&field))?.contains(&value).then_some(());
+            let reason = match &sent {
+                Some(_) => LossReason::Changed,
+                None if fits().is_some() => LossReason::NoSpace,
+                None => LossReason::Unsupported,
+            };
+            losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
+        }
+        losses
     }
-    losses
+
+    /// What a client receives of a status.
+    fn exchange(&self, service: &Service, status: &ServerStatus) -> ServerStatus {
+        let dialect = match service.engine {
+            Engine::Minecraft => Dialect::Minecraft,
+            Engine::MedalOfHonor => Dialect::MedalOfHonor,
+            _ => Dialect::Standard,
+        };
+        let options = QueryOptions::default().with_readings(1).with_dialect(dialect);
+        let (server, client) = (SocketAddr::from(([192, 0, 2, 1], 1)), SocketAddr::from(([192, 0, 2, 2], 1)));
+        let (mut now, mut out) = (self.requester.now, Vec::new());
+        let mut responder = Self::new(service.clone(), status.clone(), self.secret, now).with_guard(None);
+        responder.max_reply = self.max_reply;
+        let query = StatusQuery::new(service.engine.protocol(), 1, &options);
+        let mut session = Session::new(query, server, Timing::default(), now);
+        loop {
+            while session.poll_transmit(now, &mut out).is_some() {
+                responder.handle_datagram(now, client, &std::mem::take(&mut out));
+                while responder.poll_transmit(now, &mut out).is_some() {
+                    session.handle_datagram(now, server, &std::mem::take(&mut out));
+                }
+            }
+            if let Some(result) = session.poll_answer() {
+                return result.map(|outcome| outcome.answer.to_status()).unwrap_or_default();
+            }
+            let Some(timeout) = session.poll_timeout() else { return ServerStatus::default() };
+            now = now.max(timeout);
+            session.handle_timeout(now);
+        }
+    }
 }
 
 /// A part of a status that can be sent without the others.
@@ -154,57 +200,66 @@ fn first_of_its_kind(field: &str) -> String {
 
 /// Every value of a status with the part and the field that it is in.
 fn values_of(status: &ServerStatus) -> Vec<(Part, String, String)> {
-    let mut values = Vec::new();
     let text = |text: &Option<Text>| text.as_ref().map(|text| shown(text.as_ref()));
-    let number = |number: Option<i64>| number.map(|number| number.to_string());
-    let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string());
-    let seconds = |time: Option<std::time::Duration>| time.map(|time| time.as_secs_f64().to_string());
-    let count = |count: Option<u32>| number(count.map(i64::from));
+    let seconds = |time: &Option<Duration>| number(&time.as_ref().map(Duration::as_secs_f64));
+    let list =
+        |texts: &Vec<Text>| texts.iter().map(|text| shown(text.as_ref())).collect::<Vec<_>>().join(", ");
     let fields = [
         ("name", text(&status.name)),
         ("map", text(&status.map)),
         ("game", text(&status.game)),
         ("mod_name", text(&status.mod_name)),
         ("game_type", text(&status.game_type)),
-        ("mutators", status.mutators.as_ref().map(|all| list(all))),
+        ("mutators", status.mutators.as_ref().map(list)),
         ("version", text(&status.version)),
-        ("protocol_version", count(status.protocol_version)),
-        ("game_port", number(status.game_port.map(i64::from))),
-        ("password", flag(status.password)),
-        ("dedicated", flag(status.dedicated)),
-        ("anti_cheat", flag(status.anti_cheat)),
-        ("player_count", count(status.player_count)),
-        ("bot_count", count(status.bot_count)),
-        ("max_players", count(status.max_players)),
-        ("private_slots", count(status.private_slots)),
-        ("time_limit", seconds(status.time_limit)),
-        ("time_left", seconds(status.time_left)),
-        ("score_limit", number(status.score_limit)),
+        ("protocol_version", number(&status.protocol_version)),
+        ("game_port", number(&status.game_port)),
+        ("password", number(&status.password)),
+        ("dedicated", number(&status.dedicated)),
+        ("anti_cheat", number(&status.anti_cheat)),
+        ("player_count", number(&status.player_count)),
+        ("bot_count", number(&status.bot_count)),
+        ("max_players", number(&status.max_players)),
+        ("private_slots", number(&status.private_slots)),
+        ("time_limit", seconds(&status.time_limit)),
+        ("time_left", seconds(&status.time_left)),
+        ("score_limit", number(&status.score_limit)),
     ];
-    values.extend(
-        fields.into_iter().filter_map(|(field, value)| Some((Part::Fields, field.to_owned(), value?))),
-    );
+    let mut values: Vec<(Part, String, String)> = fields
+        .into_iter()
+        .filter_map(|(field, value)| Some((Part::Fields, field.to_owned(), value?)))
+        .collect();
     for (index, (key, value)) in status.rules.iter().enumerate() {
-        let field = format!("rules[{:?}]", shown(key));
-        values.push((Part::Rule(index), field, shown(value)));
+        values.push((Part::Rule(index), format!("rules[{:?}]", shown(key)), shown(value)));
     }
-    for (index, player) in status.listed_players().iter().enumerate() {
-        let Player { name, score, ping, team, bot, extra, .. } = player;
-        let fields = [
-            ("name", Some(shown(name.as_ref()))),
-            ("score", number(*score)),
-            ("ping", number(ping.map(i64::from))),
-            ("team", number(team.map(i64::from))),
-            ("bot", flag(*bot)),
+    let players = status.listed_players().iter().enumerate().map(|(index, player)| {
+        let fields = vec![
+            ("name", Some(shown(player.name.as_ref()))),
+            ("score", number(&player.score)),
+            ("ping", number(&player.ping)),
+            ("team", number(&player.team)),
+            ("bot", number(&player.bot)),
         ];
-        push_row(&mut values, Part::Player(index), &format!("players[{index}]"), fields, extra);
-    }
-    for (index, team) in status.teams.iter().enumerate() {
-        let Team { id, name, score, extra } = team;
-        let fields = [("id", number(id.map(i64::from))), ("name", text(name)), ("score", number(*score))];
-        push_row(&mut values, Part::Team(index), &format!("teams[{index}]"), fields, extra);
+        (Part::Player(index), format!("players[{index}]"), fields, &player.extra)
+    });
+    let teams = status.teams.iter().enumerate().map(|(index, team)| {
+        let fields =
+            vec![("id", number(&team.id)), ("name", text(&team.name)), ("score", number(&team.score))];
+        (Part::Team(index), format!("teams[{index}]"), fields, &team.extra)
+    });
+    for (part, row, fields, extra) in players.chain(teams) {
+        let present = fields.into_iter().filter_map(|(field, value)| Some((field, value?)));
+        values.extend(present.map(|(field, value)| (part, format!("{row}.{field}"), value)));
+        for (key, value) in extra {
+            values.push((part, format!("{row}.extra[{:?}]", shown(key)), shown(value)));
+        }
     }
     values
+}
+
+/// A number or a flag in words.
+fn number<T: ToString>(value: &Option<T>) -> Option<String> {
+    value.as_ref().map(T::to_string)
 }
 
 /// A text as people read it. Control characters, which they do not see, are kept to compare them.
@@ -212,64 +267,4 @@ fn shown(text: TextRef<'_>) -> String {
     let decoded = text.decoded();
     let has_control = decoded.chars().any(|character| character.is_ascii_control());
     if has_control { decoded } else { text.plain() }.into_owned()
-}
-
-fn list(texts: &[Text]) -> String {
-    texts.iter().map(|text| shown(text.as_ref())).collect::<Vec<_>>().join(", ")
-}
-
-fn push_row<const N: usize>(
-    values: &mut Vec<(Part, String, String)>,
-    part: Part,
-    row: &str,
-    fields: [(&str, Option<String>); N],
-    extra: &Rules,
-) {
-    for (field, value) in fields {
-        values.extend(value.map(|value| (part, format!("{row}.{field}"), value)));
-    }
-    for (key, value) in extra {
-        values.push((part, format!("{row}.extra[{:?}]", shown(key)), shown(value)));
-    }
-}
-
-/// What a client receives of a status.
-fn exchange(
-    service: &Service,
-    status: &ServerStatus,
-    secret: Secret,
-    now: Instant,
-    max_reply: usize,
-) -> ServerStatus {
-    let dialect = match service.engine {
-        Engine::Minecraft => Dialect::Minecraft,
-        Engine::MedalOfHonor => Dialect::MedalOfHonor,
-        _ => Dialect::Standard,
-    };
-    let options = QueryOptions::default().with_readings(1).with_dialect(dialect);
-    let (server, client) = (SocketAddr::from(([192, 0, 2, 1], 1)), SocketAddr::from(([192, 0, 2, 2], 1)));
-    let requester = Requester::new(client, now, secret);
-    let query = StatusQuery::new(service.engine.protocol(), 1, &options);
-    let mut session = Session::new(query, server, Timing::default(), now);
-    let (mut now, mut out) = (now, Vec::new());
-    loop {
-        while session.poll_transmit(now, &mut out).is_some() {
-            let Some(request) = Request::parse(service, &out) else { break };
-            let reply = request.reply(service, status, &requester, &mut Templates::default());
-            let count = reply.as_ref().map_or(0, |reply| reply.fitting(usize::MAX, max_reply).0);
-            for index in 0..count {
-                out.clear();
-                reply.as_ref().map(|reply| reply.put(index, &mut out));
-                session.handle_datagram(now, server, &out);
-            }
-            out.clear();
-        }
-        out.clear();
-        if let Some(result) = session.poll_answer() {
-            return result.map(|outcome| outcome.answer.to_status()).unwrap_or_default();
-        }
-        let Some(timeout) = session.poll_timeout() else { return ServerStatus::default() };
-        now = now.max(timeout);
-        session.handle_timeout(now);
-    }
 }

@@ -6,6 +6,7 @@
 
 mod announcer;
 mod guard;
+mod history;
 mod loss;
 mod request;
 mod responder;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::gamespy4::snapshots::{Chosen, Snapshots};
+use super::history::History;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::reply::Requester;
-use crate::reply::{Patched, Templates};
+use crate::reply::{Patched, Requester, Templates};
 use crate::service::Service;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
@@ -28,39 +27,40 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// The status to answer from. GameSpy v4 counts by itself.
-    pub(super) fn snapshot(
-        &self,
-        snapshots: &mut Snapshots,
-        requester: &Requester,
-        current: (u64, &Arc<ServerStatus>),
-    ) -> Chosen {
+    /// The token of GameSpy v4 that this request quotes. Only a client that can receive at its address has one.
+    pub(super) const fn token(&self) -> Option<i32> {
+        use gamespy4::{Command::Data, Request};
         match self {
-            Self::GameSpy4(request) => snapshots.choose(request.command, requester, current.1),
-            _ => Chosen { number: current.0, status: None, verified: None },
+            Self::GameSpy4(Request { command: Data { challenge, .. }, .. }) => *challenge,
+            _ => None,
         }
     }
 
-    /// Whether only a client that can receive at its address gets a reply to this request.
-    pub(super) const fn proves_its_address(&self) -> bool {
-        use gamespy4::{Command::Data, Request};
-        matches!(self, Self::GameSpy4(Request { command: Data { challenge: Some(_), .. }, .. }))
+    /// The status to answer from, and its number; `None` if the request quotes an invalid token.
+    pub(super) fn status(
+        &self,
+        history: &mut History,
+        requester: &Requester,
+    ) -> Option<(u64, Arc<ServerStatus>)> {
+        let Some(token) = self.token() else { return Some(history.current(requester.now)) };
+        let find = |name| history.find(requester.now, |number| gamespy4::token::name(number) == name);
+        gamespy4::token::names(requester, token).find_map(find)
     }
 
-    /// The reply to this request.
+    /// The reply to this request, made from the status of this number.
     pub(super) fn reply(
         &self,
+        (number, status): (u64, &ServerStatus),
         service: &Service,
-        status: &ServerStatus,
         requester: &Requester,
-        templates: &mut Templates,
+        templates: &mut Templates<'_>,
     ) -> Option<Patched> {
         match self {
             Self::GameSpy1(request) => {
                 gamespy1::server::reply(request, status, service, requester, templates)
             }
             Self::GameSpy4(request) => {
-                gamespy4::server::reply(request, status, service, requester, templates)
+                gamespy4::server::reply(request, (number, status), service, requester, templates)
             }
             Self::Quake3(request) => quake3::server::reply(request, status, service, requester, templates),
             Self::Ut2004(request) => ut2004::server::reply(request, status, service, requester, templates),

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::guard::{Guard, GuardOptions, Limited};
-use super::loss::{Loss, losses};
+use super::history::History;
 use super::request::Request;
 use crate::address::is_unicast;
-use crate::gamespy4::snapshots::{self, Snapshots};
 use crate::model::ServerStatus;
-use crate::reply::Requester;
-use crate::reply::{Patched, Templates};
+use crate::protocol::Protocol;
+use crate::reply::{Cache, Patched, Requester};
 use crate::secret::Secret;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
@@ -50,7 +49,7 @@ pub struct ResponderStats {
 /// Answers queries about one server. Pure: the caller owns the socket and the clock.
 ///
 /// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of encoded replies, 1,024
-/// replies that wait to be sent, and for GameSpy v4 the last 64 statuses that a reply was made from.
+/// replies that wait to be sent, and with GameSpy v4 the last 64 statuses that a reply was made from.
 ///
 /// ```
 /// use std::time::Instant;
@@ -76,20 +75,16 @@ pub struct ResponderStats {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Responder {
-    services: Vec<Service>,
-    status: Arc<ServerStatus>,
-    /// Counts the statuses.
-    status_number: u64,
+    pub(super) services: Vec<Service>,
+    history: History,
     /// Replies encoded so far.
-    templates: Templates,
-    /// What the replies to the latest request were made with.
-    requester: Requester,
-    secret: Secret,
-    guard: Option<Guard>,
+    cache: Cache,
+    /// The sender of the latest request.
+    pub(super) requester: Requester,
+    pub(super) secret: Secret,
+    pub(super) guard: Option<Guard>,
     /// Most bytes of one reply.
-    max_reply: usize,
-    /// The statuses that GameSpy v4's tokens stand for.
-    snapshots: Snapshots,
+    pub(super) max_reply: usize,
     queue: VecDeque<Waiting>,
     /// Datagrams in the queue.
     queued: usize,
@@ -116,20 +111,18 @@ impl Responder {
     ) -> Self {
         let nobody = SocketAddr::from(([0, 0, 0, 0], 0));
         let responder = Self {
-            services: vec![service.into()],
-            status: status.into(),
-            status_number: 0,
-            templates: Templates::default(),
+            services: Vec::new(),
+            history: History::new(status.into()),
+            cache: Cache::default(),
             requester: Requester::new(nobody, now, secret),
             secret,
             guard: None,
             max_reply: usize::MAX,
-            snapshots: Snapshots::default(),
             queue: VecDeque::new(),
             queued: 0,
             stats: ResponderStats::default(),
         };
-        responder.with_guard(Some(GuardOptions::default()))
+        responder.with_service(service).with_guard(Some(GuardOptions::default()))
     }
 
     /// Bounds what is sent by these options instead of the default ones. `None`: no bounds, for tests and for networks
@@ -145,50 +138,49 @@ impl Responder {
     /// the one that was added first does.
     #[must_use]
     pub fn with_service(mut self, service: impl Into<Service>) -> Self {
-        self.services.push(service.into());
+        let service = service.into();
+        self.history.has_tokens |= service.engine.protocol() == Protocol::GameSpy4;
+        self.services.push(service);
         self
     }
 
     /// The status being served.
     #[must_use]
     pub const fn status(&self) -> &Arc<ServerStatus> {
-        &self.status
+        &self.history.current
     }
 
     /// Replaces the status being served. An `Arc` is shared, not copied.
     pub fn set_status(&mut self, status: impl Into<Arc<ServerStatus>>) {
-        let status = status.into();
-        if !Arc::ptr_eq(&status, &self.status) {
-            self.status = status;
-            self.status_number = self.status_number.wrapping_add(1);
-        }
+        self.history.current = status.into();
     }
 
-    /// Replaces the status being served if clients get all of it.
-    ///
-    /// # Errors
-    /// The [losses](Self::losses) of the new status; the old one stays.
-    pub fn try_set_status(&mut self, status: impl Into<Arc<ServerStatus>>) -> Result<(), Vec<Loss>> {
-        let status = status.into();
-        let losses = self.losses_of(&status);
-        if losses.is_empty() {
-            self.set_status(status);
-            return Ok(());
-        }
-        Err(losses)
-    }
-
-    /// What clients do not get of the status, in every protocol of this responder; empty if they get everything.
-    ///
-    /// Encodes the whole status and reads it back: call it when the kind of status changes, not for every reply.
+    /// Counters so far.
     #[must_use]
-    pub fn losses(&self) -> Vec<Loss> {
-        self.losses_of(&self.status)
+    pub const fn stats(&self) -> ResponderStats {
+        self.stats
     }
 
-    fn losses_of(&self, status: &ServerStatus) -> Vec<Loss> {
-        let of = |service| losses(service, status, self.secret, self.requester.now, self.max_reply);
-        self.services.iter().flat_map(of).collect()
+    /// The reply to a request of the latest requester.
+    fn reply(&mut self, index: usize, request: &Request<'_>) -> Option<Patched> {
+        let (number, status) = request.status(&mut self.history, &self.requester)?;
+        let templates = &mut self.cache.of(index, number);
+        request.reply((number, &status), self.services.get(index)?, &self.requester, templates)
+    }
+
+    /// Queues the datagrams of a reply that have space, and returns their bytes.
+    fn enqueue(&mut self, to: SocketAddr, reply: Patched) -> u64 {
+        let space = MAX_QUEUED.saturating_sub(self.queued);
+        let (count, bytes) = reply.fitting(space, self.max_reply);
+        let dropped = u64::try_from(reply.len().saturating_sub(count)).unwrap_or(u64::MAX);
+        if count > 0 {
+            self.queued = self.queued.saturating_add(count);
+            self.queue.push_back(Waiting { to, reply, datagrams: 0..count });
+        }
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.stats.dropped = self.stats.dropped.saturating_add(dropped);
+        self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(bytes);
+        bytes
     }
 }
 
@@ -207,56 +199,39 @@ impl Machine for Responder {
 
     /// Takes a datagram; its reply waits in [`Self::poll_transmit`].
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+        let stats = &mut self.stats;
         if !is_unicast(from) {
-            self.stats.refused = self.stats.refused.saturating_add(1);
+            count(&mut stats.refused);
             return Handled::Refused;
         }
-        let mut services = self.services.iter().enumerate();
-        let Some((index, service, request)) =
-            services.find_map(|(index, service)| Some((index, service, Request::parse(service, datagram)?)))
-        else {
-            self.stats.ignored = self.stats.ignored.saturating_add(1);
+        let Some((index, service, request)) = parse(&self.services, datagram) else {
+            count(&mut stats.ignored);
             return Handled::Ignored;
         };
         let handled = Handled::Request(service.engine.protocol());
-        let proved = request.proves_its_address();
-        let admitted = self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), proved)).transpose();
-        if let Err(limited) = admitted {
-            let counter = match limited {
-                Limited::BySource => &mut self.stats.limited_by_source,
-                Limited::ByTotal => &mut self.stats.limited_by_total,
-            };
-            *counter = counter.saturating_add(1);
-            return handled;
-        }
-        self.requester.address = from;
-        self.requester.now = now;
-        self.requester.number = self.stats.answered.saturating_add(1);
-        let current = (self.status_number, &self.status);
-        let chosen = request.snapshot(&mut self.snapshots, &self.requester, current);
-        self.requester.snapshot = snapshots::name(chosen.number);
-        self.requester.verified = chosen.verified;
-        self.templates.of = (index, chosen.number);
-        let status = chosen.status.as_ref().unwrap_or(&self.status);
-        let encoded = self.templates.encoded;
-        let Some(reply) = request.reply(service, status, &self.requester, &mut self.templates) else {
-            self.stats.unanswered = self.stats.unanswered.saturating_add(1);
+        let is_proved = request.token().is_some();
+        let admitted = match self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), is_proved)) {
+            Some(Err(limited)) => {
+                count(match limited {
+                    Limited::BySource => &mut stats.limited_by_source,
+                    Limited::ByTotal => &mut stats.limited_by_total,
+                });
+                return handled;
+            }
+            Some(Ok(admitted)) => Some(admitted),
+            None => None,
+        };
+        let number = stats.answered.saturating_add(1);
+        self.requester = Requester { address: from, now, number, ..self.requester };
+        let Some(reply) = self.reply(index, &request) else {
+            count(&mut self.stats.unanswered);
             return handled;
         };
-        self.stats.answered = self.stats.answered.saturating_add(1);
-        let room = MAX_QUEUED.saturating_sub(self.queued);
-        let (count, bytes) = reply.fitting(room, self.max_reply);
-        let dropped = u64::try_from(reply.len().saturating_sub(count)).unwrap_or(u64::MAX);
-        if count > 0 {
-            self.queued = self.queued.saturating_add(count);
-            self.queue.push_back(Waiting { to: from, reply, datagrams: 0..count });
-        }
-        self.stats.dropped = self.stats.dropped.saturating_add(dropped);
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(bytes);
-        if let (Some(guard), Ok(Some(admitted))) = (&mut self.guard, admitted) {
-            let is_new = self.templates.encoded != encoded;
-            guard.charge(now, admitted, if is_new { bytes.max(ENCODING) } else { bytes });
+        count(&mut self.stats.answered);
+        let least = if reply.is_new { ENCODING } else { 0 };
+        let bytes = self.enqueue(from, reply);
+        if let (Some(guard), Some(admitted)) = (&mut self.guard, admitted) {
+            guard.charge(now, admitted, bytes.max(least));
         }
         handled
     }
@@ -270,19 +245,20 @@ impl Machine for Responder {
     fn handle_timeout(&mut self, _now: Instant) {}
 }
 
-impl Responder {
-    /// Counters so far.
-    #[must_use]
-    pub const fn stats(&self) -> ResponderStats {
-        self.stats
-    }
+/// The datagram as a request to the first service that can read it.
+fn parse<'s, 'd>(services: &'s [Service], datagram: &'d [u8]) -> Option<(usize, &'s Service, Request<'d>)> {
+    let parse = |(index, service)| Some((index, service, Request::parse(service, datagram)?));
+    services.iter().enumerate().find_map(parse)
+}
+
+fn count(counter: &mut u64) {
+    *counter = counter.saturating_add(1);
 }
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
 mod tests {
     use super::*;
-    use crate::protocol::Protocol;
 
     const GETINFO: &[u8] = b"\xff\xff\xff\xffgetinfo";
 

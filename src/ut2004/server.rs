@@ -49,7 +49,7 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(reply(request, status, options, requester, &mut Templates::default()))
+    datagrams(|templates| reply(request, status, options, requester, templates))
 }
 
 /// [`answer`], with the templates that are encoded already.
@@ -58,7 +58,7 @@ pub(crate) fn reply(
     status: &ServerStatus,
     options: &Service,
     _requester: &Requester,
-    templates: &mut Templates,
+    templates: &mut Templates<'_>,
 ) -> Option<Patched> {
     let kind = request.command as u32 | u32::from(request.version == options.protocol_version) << 8;
     let template = templates.get(kind, |template| {

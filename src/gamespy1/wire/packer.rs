@@ -228,7 +228,7 @@ mod tests {
         let mut template = Template::default();
         packer.finish(final_first, &mut template);
         let number = Patch::new(|out| number::put(reply.into(), out));
-        let reply = Patched::new(Arc::new(template), number).unwrap();
+        let reply = Patched::new((Arc::new(template), true), number).unwrap();
         let datagram = |index| {
             let mut out = Vec::new();
             reply.put(index, &mut out);

@@ -312,7 +312,7 @@ mod tests {
         put_data_head(1, &mut template);
         let mut out = Vec::new();
         let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
-        Patched::new(Arc::new(template), id).unwrap().put(0, &mut out);
+        Patched::new((Arc::new(template), true), id).unwrap().put(0, &mut out);
         assert_eq!((out.as_slice(), out.len()), (&b"\0\x01\x02\x03\x04splitnum\0\x01"[..], BODY_AT));
     }
 

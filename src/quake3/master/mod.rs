@@ -340,7 +340,7 @@ impl Master {
         let quoted = info.get("challenge").filter(|quoted| CHALLENGE.contains(&quoted.len()))?;
         let is_ours = |token| request::challenge(token).starts_with(quoted);
         let mut tags = games::tags(&self.options.tags).map(|(_, tag)| tag);
-        let tag = tags.find(|tag| self.tokens.verify_for(now, server, tag.index, is_ours));
+        let tag = tags.find(|tag| self.tokens.valid(now, server, tag.index).any(is_ours));
         tag.filter(|_| self.options.scope.admits(server))
     }
 }
