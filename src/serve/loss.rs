@@ -140,7 +140,7 @@ impl Responder {
         };
         let options = QueryOptions::default().with_readings(1).with_dialect(dialect);
         let (server, client) = (SocketAddr::from(([192, 0, 2, 1], 1)), SocketAddr::from(([192, 0, 2, 2], 1)));
-        let (mut now, mut out) = (self.requester.now, Vec::new());
+        let (mut now, mut out) = (self.started, Vec::new());
         let mut responder = Self::new(service.clone(), status.clone(), self.secret, now).with_guard(None);
         responder.max_reply = self.max_reply;
         let query = StatusQuery::new(service.engine.protocol(), 1, &options);

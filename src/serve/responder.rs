@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::guard::{Guard, GuardOptions, Limited};
+use super::guard::{Admitted, Guard, GuardOptions, Limited};
 use super::history::History;
 use super::request::Request;
 use crate::address::is_unicast;
@@ -21,7 +21,7 @@ use crate::session::{Handled, Machine, Transmit};
 const MAX_QUEUED: usize = 1024;
 /// A reply that had to be encoded counts as at least so many bytes: short replies to ever other requests would take much of
 /// the processor's time.
-const ENCODING: u64 = 1024;
+const ENCODING: usize = 1024;
 
 /// Counters of a responder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,8 +79,7 @@ pub struct Responder {
     history: History,
     /// Replies encoded so far.
     cache: Cache,
-    /// The sender of the latest request.
-    pub(super) requester: Requester,
+    pub(super) started: Instant,
     pub(super) secret: Secret,
     pub(super) guard: Option<Guard>,
     /// Most bytes of one reply.
@@ -95,6 +94,7 @@ pub struct Responder {
 #[derive(Debug, Clone)]
 struct Waiting {
     to: SocketAddr,
+    since: Instant,
     reply: Patched,
     /// The datagrams that are still to be sent.
     datagrams: Range<usize>,
@@ -109,12 +109,11 @@ impl Responder {
         secret: Secret,
         now: Instant,
     ) -> Self {
-        let nobody = SocketAddr::from(([0, 0, 0, 0], 0));
         let responder = Self {
             services: Vec::new(),
             history: History::new(status.into()),
             cache: Cache::default(),
-            requester: Requester::new(nobody, now, secret),
+            started: now,
             secret,
             guard: None,
             max_reply: usize::MAX,
@@ -161,33 +160,44 @@ impl Responder {
         self.stats
     }
 
-    /// The reply to a request of the latest requester.
-    fn reply(&mut self, index: usize, request: &Request<'_>) -> Option<Patched> {
-        let (number, status) = request.status(&mut self.history, &self.requester)?;
-        let templates = &mut self.cache.of(index, number);
-        request.reply((number, &status), self.services.get(index)?, &self.requester, templates)
+    /// Whether the guard lets a request be answered; `None` without a guard.
+    fn admit(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        request: &Request<'_>,
+    ) -> Result<Option<Admitted>, Limited> {
+        let is_proved = request.token().is_some();
+        self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), is_proved)).transpose()
     }
 
-    /// Queues the datagrams of a reply that have space, and returns their bytes.
-    fn enqueue(&mut self, to: SocketAddr, reply: Patched) -> u64 {
-        let space = MAX_QUEUED.saturating_sub(self.queued);
-        let (count, bytes) = reply.fitting(space, self.max_reply);
-        let dropped = u64::try_from(reply.len().saturating_sub(count)).unwrap_or(u64::MAX);
-        if count > 0 {
-            self.queued = self.queued.saturating_add(count);
-            self.queue.push_back(Waiting { to, reply, datagrams: 0..count });
+    /// The reply of a service, encoded now or before; `None` if the request gets none.
+    fn reply(&mut self, service: usize, request: &Request<'_>, requester: &Requester) -> Option<Patched> {
+        let (number, status) = request.status(&mut self.history, requester)?;
+        let templates = &mut self.cache.of(service, number);
+        request.reply((number, &status), self.services.get(service)?, requester, templates)
+    }
+
+    /// Counts what a reply costs against the bounds of its receiver.
+    fn charge(&mut self, now: Instant, admitted: Option<Admitted>, cost: usize) {
+        if let Some((guard, admitted)) = self.guard.as_mut().zip(admitted) {
+            guard.charge(now, admitted, u64::try_from(cost).unwrap_or(u64::MAX));
         }
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.stats.dropped = self.stats.dropped.saturating_add(dropped);
-        self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(bytes);
-        bytes
+    }
+
+    /// Queues the first datagrams of a reply.
+    fn queue(&mut self, since: Instant, to: SocketAddr, reply: Patched, datagrams: usize) {
+        self.queued = self.queued.saturating_add(datagrams);
+        if datagrams > 0 {
+            self.queue.push_back(Waiting { to, since, reply, datagrams: 0..datagrams });
+        }
     }
 }
 
 impl Machine for Responder {
     /// Appends the next reply to `out` and says where it goes; `None` when nothing waits.
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        let Waiting { to, reply, datagrams } = self.queue.front_mut()?;
+        let Waiting { to, reply, datagrams, .. } = self.queue.front_mut()?;
         let to = *to;
         let len = datagrams.next().map_or(0, |index| reply.put(index, out));
         if datagrams.start == datagrams.end {
@@ -199,46 +209,45 @@ impl Machine for Responder {
 
     /// Takes a datagram; its reply waits in [`Self::poll_transmit`].
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        let stats = &mut self.stats;
         if !is_unicast(from) {
-            count(&mut stats.refused);
+            count(&mut self.stats.refused, 1);
             return Handled::Refused;
         }
-        let Some((index, service, request)) = parse(&self.services, datagram) else {
-            count(&mut stats.ignored);
+        let Some((service, protocol, request)) = parse(&self.services, datagram) else {
+            count(&mut self.stats.ignored, 1);
             return Handled::Ignored;
         };
-        let handled = Handled::Request(service.engine.protocol());
-        let is_proved = request.token().is_some();
-        let admitted = match self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), is_proved)) {
-            Some(Err(limited)) => {
-                count(match limited {
-                    Limited::BySource => &mut stats.limited_by_source,
-                    Limited::ByTotal => &mut stats.limited_by_total,
-                });
-                return handled;
+        let admitted = match self.admit(now, from, &request) {
+            Ok(admitted) => admitted,
+            Err(Limited::BySource) => {
+                count(&mut self.stats.limited_by_source, 1);
+                return Handled::Request(protocol);
             }
-            Some(Ok(admitted)) => Some(admitted),
-            None => None,
+            Err(Limited::ByTotal) => {
+                count(&mut self.stats.limited_by_total, 1);
+                return Handled::Request(protocol);
+            }
         };
-        let number = stats.answered.saturating_add(1);
-        self.requester = Requester { address: from, now, number, ..self.requester };
-        let Some(reply) = self.reply(index, &request) else {
-            count(&mut self.stats.unanswered);
-            return handled;
+        let mut requester = Requester::new(from, self.started, self.secret);
+        (requester.now, requester.number) = (now, self.stats.answered.saturating_add(1));
+        let Some(reply) = self.reply(service, &request, &requester) else {
+            count(&mut self.stats.unanswered, 1);
+            return Handled::Request(protocol);
         };
-        count(&mut self.stats.answered);
-        let least = if reply.is_new { ENCODING } else { 0 };
-        let bytes = self.enqueue(from, reply);
-        if let (Some(guard), Some(admitted)) = (&mut self.guard, admitted) {
-            guard.charge(now, admitted, bytes.max(least));
-        }
-        handled
+        count(&mut self.stats.answered, 1);
+        // A full queue loses the newest datagrams.
+        let space = MAX_QUEUED.saturating_sub(self.queued);
+        let (datagrams, bytes) = reply.fitting(space, self.max_reply);
+        count(&mut self.stats.dropped, reply.len().saturating_sub(datagrams));
+        count(&mut self.stats.bytes_sent, bytes);
+        self.charge(now, admitted, if reply.is_new { bytes.max(ENCODING) } else { bytes });
+        self.queue(now, from, reply, datagrams);
+        Handled::Request(protocol)
     }
 
     /// When to call [`Self::poll_transmit`]: at once while a reply waits, else `None`.
     fn poll_timeout(&self) -> Option<Instant> {
-        (!self.queue.is_empty()).then_some(self.requester.now)
+        self.queue.front().map(|waiting| waiting.since)
     }
 
     /// Does nothing: a responder has no timers.
@@ -246,13 +255,14 @@ impl Machine for Responder {
 }
 
 /// The datagram as a request to the first service that can read it.
-fn parse<'s, 'd>(services: &'s [Service], datagram: &'d [u8]) -> Option<(usize, &'s Service, Request<'d>)> {
-    let parse = |(index, service)| Some((index, service, Request::parse(service, datagram)?));
-    services.iter().enumerate().find_map(parse)
+fn parse<'a>(services: &[Service], datagram: &'a [u8]) -> Option<(usize, Protocol, Request<'a>)> {
+    services.iter().enumerate().find_map(|(index, service)| {
+        Some((index, service.engine.protocol(), Request::parse(service, datagram)?))
+    })
 }
 
-fn count(counter: &mut u64) {
-    *counter = counter.saturating_add(1);
+fn count(counter: &mut u64, more: usize) {
+    *counter = counter.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
 }
 
 #[cfg(test)]
