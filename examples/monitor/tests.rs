@@ -199,7 +199,7 @@ fn a_check_has_the_state_of_the_worst_server() {
     assert_eq!(report(&up(), slow(30, 200)).0, State::Warning);
     assert_eq!(report(&up(), slow(10, 20)).0, State::Critical);
     let mut partial = outcome("Srv", "q3dm17");
-    partial.answer.completeness = Completeness::Complete.without(Part::Players);
+    partial.answer.completeness = Completeness::COMPLETE.without(Part::Players);
     let (state, line) = report(&one(vec![Ok(partial)]), Thresholds::default());
     assert!(state == State::Warning && line.contains("incomplete: players are missing"), "{line}");
     let (state, line) = report(&one(vec![Err(silent())]), Thresholds::default());

@@ -9,97 +9,19 @@ use std::fmt;
 /// ```
 /// use queryport::{Completeness, Part};
 ///
-/// let whole = Completeness::Complete;
+/// let whole = Completeness::COMPLETE;
 /// assert!(whole.is_complete());
 /// assert_eq!(whole.to_string(), "complete");
 ///
 /// let partial = whole.without(Part::Players).without_fragments(2);
 /// assert_eq!(partial.to_string(), "incomplete: players and 2 datagrams are missing");
-/// let Completeness::Incomplete(missing) = partial else { panic!() };
-/// assert!(missing.contains(Part::Players) && !missing.contains(Part::Rules));
-/// assert_eq!(missing.fragments(), 2);
+/// assert!(partial.lacks(Part::Players) && !partial.lacks(Part::Rules));
+/// assert_eq!(partial.missing_fragments(), 2);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum Completeness {
-    /// The whole reply has arrived, as far as the protocol shows.
-    #[default]
-    Complete,
-    /// Parts of the reply are missing. The answer has the parts that arrived.
-    Incomplete(Missing),
-}
-
-impl Completeness {
-    /// Whether nothing is missing.
-    #[must_use]
-    pub const fn is_complete(self) -> bool {
-        matches!(self, Self::Complete)
-    }
-
-    /// Adds a missing part.
-    #[must_use]
-    pub fn without(self, part: Part) -> Self {
-        let mut missing = self.missing();
-        *missing.part_mut(part) = true;
-        Self::Incomplete(missing)
-    }
-
-    /// Adds missing datagrams; 0 changes nothing.
-    #[must_use]
-    pub fn without_fragments(self, count: u16) -> Self {
-        let mut missing = self.missing();
-        missing.fragments = missing.fragments.saturating_add(count);
-        missing.completeness()
-    }
-
-    const fn missing(self) -> Missing {
-        match self {
-            Self::Complete => Missing::NOTHING,
-            Self::Incomplete(missing) => missing,
-        }
-    }
-}
-
-impl fmt::Display for Completeness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Complete => f.pad("complete"),
-            Self::Incomplete(missing) => write!(f, "incomplete: {missing} missing"),
-        }
-    }
-}
-
-/// A part of an answer that can be missing.
-///
-/// ```
-/// use queryport::{Completeness, Part};
-///
-/// let partial = Completeness::Complete.without(Part::Rules);
-/// assert_eq!(partial.to_string(), "incomplete: rules are missing");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Part {
-    /// The description of the server: name, map, counts.
-    Info,
-    /// The rules, or some of them.
-    Rules,
-    /// The players, or some of them.
-    Players,
-    /// The teams, or some of them.
-    Teams,
-    /// The end mark of the reply: how much more would have followed is unknown.
-    End,
-}
-
-/// The missing parts of an answer: at least one [`Part`] or datagram. See [`Completeness`], whose example reads one, and
-/// [`Completeness::without`], which makes one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "Fields"))]
-pub struct Missing {
+#[cfg_attr(feature = "serde", serde(into = "Json", try_from = "Json"))]
+pub struct Completeness {
     pub(crate) info: bool,
     pub(crate) rules: bool,
     pub(crate) players: bool,
@@ -108,35 +30,44 @@ pub struct Missing {
     pub(crate) fragments: u16,
 }
 
-impl Missing {
-    /// No parts: the start of collecting them. It stays private, [`Self::completeness`] converts it to `Complete`.
-    pub(crate) const NOTHING: Self =
+impl Completeness {
+    /// Nothing is missing: the whole reply has arrived, as far as the protocol shows.
+    pub const COMPLETE: Self =
         Self { info: false, rules: false, players: false, teams: false, end: false, fragments: 0 };
 
-    /// Whether this part is missing.
+    /// Whether nothing is missing.
     #[must_use]
-    pub const fn contains(self, part: Part) -> bool {
-        match part {
-            Part::Info => self.info,
-            Part::Rules => self.rules,
-            Part::Players => self.players,
-            Part::Teams => self.teams,
-            Part::End => self.end,
-        }
+    pub fn is_complete(self) -> bool {
+        self == Self::COMPLETE
+    }
+
+    /// Whether this part is missing, in whole or in part.
+    #[must_use]
+    pub const fn lacks(mut self, part: Part) -> bool {
+        *self.part(part)
     }
 
     /// Datagrams that exist and did not arrive, as the numbers of the others show.
     #[must_use]
-    pub const fn fragments(self) -> u16 {
+    pub const fn missing_fragments(self) -> u16 {
         self.fragments
     }
 
-    /// [`Completeness`] of an answer without these parts.
-    pub(crate) fn completeness(self) -> Completeness {
-        if self == Self::NOTHING { Completeness::Complete } else { Completeness::Incomplete(self) }
+    /// Adds a missing part.
+    #[must_use]
+    pub const fn without(mut self, part: Part) -> Self {
+        *self.part(part) = true;
+        self
     }
 
-    const fn part_mut(&mut self, part: Part) -> &mut bool {
+    /// Adds missing datagrams; 0 changes nothing.
+    #[must_use]
+    pub const fn without_fragments(mut self, count: u16) -> Self {
+        self.fragments = self.fragments.saturating_add(count);
+        self
+    }
+
+    const fn part(&mut self, part: Part) -> &mut bool {
         match part {
             Part::Info => &mut self.info,
             Part::Rules => &mut self.rules,
@@ -147,8 +78,7 @@ impl Missing {
     }
 }
 
-/// The parts in words, with the verb: `rules and players are`.
-impl fmt::Display for Missing {
+impl fmt::Display for Completeness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             (self.info, "the description"),
@@ -168,18 +98,26 @@ impl fmt::Display for Missing {
         let one = words.len() == 1 && (self.info || self.end || self.fragments == 1);
         let verb = if one { "is" } else { "are" };
         match words.split_last() {
-            Some((last, [])) => write!(f, "{last} {verb}"),
-            Some((last, rest)) => write!(f, "{} and {last} {verb}", rest.join(", ")),
-            None => f.write_str("nothing is"),
+            Some((last, [])) => write!(f, "incomplete: {last} {verb} missing"),
+            Some((last, rest)) => write!(f, "incomplete: {} and {last} {verb} missing", rest.join(", ")),
+            None => f.pad("complete"),
         }
     }
 }
 
-/// [`Missing`] in JSON, before the check that a part is missing.
+/// [`Completeness`] in JSON: `"complete"`, or an object with what is missing.
 #[cfg(feature = "serde")]
-#[derive(Default, serde::Deserialize)]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Json {
+    Complete,
+    Incomplete(Parts),
+}
+
+#[cfg(feature = "serde")]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
-struct Fields {
+struct Parts {
     info: bool,
     rules: bool,
     players: bool,
@@ -189,18 +127,51 @@ struct Fields {
 }
 
 #[cfg(feature = "serde")]
-impl TryFrom<Fields> for Missing {
-    type Error = &'static str;
-
-    fn try_from(fields: Fields) -> Result<Self, Self::Error> {
-        let Fields { info, rules, players, teams, end, fragments } = fields;
-        let missing = Self { info, rules, players, teams, end, fragments };
-        if missing == Self::NOTHING {
-            Err("an incomplete answer lacks at least one part")
-        } else {
-            Ok(missing)
+impl From<Completeness> for Json {
+    fn from(completeness: Completeness) -> Self {
+        let Completeness { info, rules, players, teams, end, fragments } = completeness;
+        match completeness.is_complete() {
+            true => Self::Complete,
+            false => Self::Incomplete(Parts { info, rules, players, teams, end, fragments }),
         }
     }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Json> for Completeness {
+    type Error = &'static str;
+
+    fn try_from(json: Json) -> Result<Self, Self::Error> {
+        let Json::Incomplete(Parts { info, rules, players, teams, end, fragments }) = json else {
+            return Ok(Self::COMPLETE);
+        };
+        let partial = Self { info, rules, players, teams, end, fragments };
+        let error = "an incomplete answer lacks at least one part";
+        if partial.is_complete() { Err(error) } else { Ok(partial) }
+    }
+}
+
+/// A part of an answer that can be missing.
+///
+/// ```
+/// use queryport::{Completeness, Part};
+///
+/// let partial = Completeness::COMPLETE.without(Part::Rules);
+/// assert_eq!(partial.to_string(), "incomplete: rules are missing");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// The description of the server: name, map, counts.
+    Info,
+    /// The rules, or some of them.
+    Rules,
+    /// The players, or some of them.
+    Players,
+    /// The teams, or some of them.
+    Teams,
+    /// The end mark of the reply: how much more would have followed is unknown.
+    End,
 }
 
 /// Whether a reply is proved to answer the request.
@@ -241,7 +212,7 @@ mod tests {
     #[test]
     fn missing_parts_in_words() {
         let shown = |completeness: Completeness| completeness.to_string();
-        let whole = Completeness::Complete;
+        let whole = Completeness::COMPLETE;
         assert_eq!(shown(whole.without(Part::End)), "incomplete: the end mark is missing");
         assert_eq!(shown(whole.without_fragments(1)), "incomplete: 1 datagram is missing");
         assert_eq!(shown(whole.without(Part::Rules)), "incomplete: rules are missing");
@@ -249,6 +220,6 @@ mod tests {
             shown(whole.without(Part::Info).without(Part::Rules).without(Part::Players)),
             "incomplete: the description, rules and players are missing"
         );
-        assert_eq!(whole.without_fragments(0), Completeness::Complete);
+        assert_eq!(whole.without_fragments(0), Completeness::COMPLETE);
     }
 }

@@ -316,7 +316,7 @@ mod tests {
             players: Some(vec![player]),
             teams: vec![team],
             rules: [("sv_floodProtect", "1"), ("empty", ""), ("empty", "")].into_iter().collect(),
-            completeness: Completeness::Complete.without(Part::End).without_fragments(2),
+            completeness: Completeness::COMPLETE.without(Part::End).without_fragments(2),
             verification: Verification::Verified,
         }
     }

@@ -13,7 +13,6 @@ pub(crate) mod text;
 
 pub use crate::text::charset::Charset;
 pub use crate::text::colour::{Colour, Colours};
-pub use completeness::Missing;
 pub(crate) use completeness::{Completeness, Verification};
 #[cfg(feature = "serde")]
 pub use json::Detailed;

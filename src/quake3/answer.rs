@@ -7,7 +7,7 @@ use super::wire::player::PlayerLine;
 use super::wire::response::{Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing, Verification};
+use crate::model::{Completeness, Verification};
 use crate::text::number;
 
 /// A reply that was accepted: it owns the datagram, the views borrow from it.
@@ -110,24 +110,26 @@ impl Answer {
     pub(super) fn missing(&self, clients: Option<&[u8]>, listed: usize, has_odd_line: bool) -> Completeness {
         let response = self.response();
         let has_odd_key = response.info().has_odd_key();
-        let missing = match (self.layout.detail, self.asked) {
-            (Detail::Short, Detail::Full) => Missing { rules: true, players: true, ..Missing::NOTHING },
-            (Detail::Short, Detail::Short) => {
-                Missing { info: has_odd_key || response.info().iter().next().is_none(), ..Missing::NOTHING }
+        match (self.layout.detail, self.asked) {
+            (Detail::Short, Detail::Full) => {
+                Completeness { rules: true, players: true, ..Completeness::COMPLETE }
             }
+            (Detail::Short, Detail::Short) => Completeness {
+                info: has_odd_key || response.info().iter().next().is_none(),
+                ..Completeness::COMPLETE
+            },
             (Detail::Full, _) => {
                 let cut = !self.layout.info_closed;
                 let is_short =
                     clients.and_then(number::number).is_some_and(|clients: usize| listed < clients);
-                Missing {
+                Completeness {
                     rules: has_odd_key || cut,
                     players: cut || is_short || has_odd_line,
                     end: cut || !response.closes_lines(),
-                    ..Missing::NOTHING
+                    ..Completeness::COMPLETE
                 }
             }
-        };
-        missing.completeness()
+        }
     }
 
     pub(super) fn response(&self) -> Response<'_> {

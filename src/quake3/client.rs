@@ -143,7 +143,7 @@ impl Conversation for StatusQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Missing;
+    use crate::model::Completeness;
 
     fn reply(word: &str, infostring: &str) -> Vec<u8> {
         [b"\xff\xff\xff\xff", word.as_bytes(), b"\n", infostring.as_bytes(), b"\n"].concat()
@@ -185,7 +185,7 @@ mod tests {
         let Verdict::Done(answer) = query.receive(&verified) else { panic!() };
         assert_eq!(
             answer.completeness(),
-            Missing { rules: true, players: true, ..Missing::NOTHING }.completeness()
+            Completeness { rules: true, players: true, ..Completeness::COMPLETE }
         );
         assert!(matches!(query.receive(&reply("infoResponse", "\\a\\b")), Verdict::Rejected(_)));
         let mut info = StatusQuery::new(1, &QueryOptions::default().with_detail(Detail::Short));

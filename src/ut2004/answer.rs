@@ -12,7 +12,7 @@ use super::wire::strings::FString;
 use super::wire::{Body, Command, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing, Verification};
+use crate::model::{Completeness, Verification};
 use crate::options::Detail;
 
 /// The replies of one query: it owns the datagrams, the views borrow from it.
@@ -34,7 +34,7 @@ pub struct Answer {
     pub(super) info: Option<Bytes>,
     pub(super) rules: Datagrams,
     pub(super) players: Datagrams,
-    pub(super) missing: Missing,
+    pub(super) missing: Completeness,
     limits: Limits,
 }
 
@@ -85,8 +85,8 @@ impl Answer {
     pub(super) fn new(lists: Lists, detail: Detail) -> Self {
         let is_cut =
             |info: &Bytes| Response::parse(info, &lists.limits).is_ok_and(|response| response.is_cut());
-        let missing = if detail == Detail::Short { Missing::NOTHING } else { lists.missing() };
-        let missing = Missing { info: lists.info.as_ref().is_none_or(is_cut), ..missing };
+        let missing = if detail == Detail::Short { Completeness::COMPLETE } else { lists.missing() };
+        let missing = Completeness { info: lists.info.as_ref().is_none_or(is_cut), ..missing };
         Self {
             info: lists.info,
             rules: Datagrams::new(lists.rules),
@@ -172,7 +172,7 @@ impl Answer {
     /// datagram that others could follow.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        self.missing.completeness()
+        self.missing
     }
 
     /// Always [`Verification::Unavailable`]: a request holds nothing that a server could quote.

@@ -21,7 +21,7 @@ use super::wire::lists::{Entries, FLUSH_LENGTH, PlayerList, PlayerRecord, RuleLi
 use super::wire::{Body, Command, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::Missing;
+use crate::model::Completeness;
 
 /// The bit of the eighth reading, the last of a list. Real lists that change with every reply exist.
 const LAST_READING: u32 = 1 << 7;
@@ -153,13 +153,13 @@ impl Lists {
     }
 
     /// What is known to be missing.
-    pub(super) fn missing(&self) -> Missing {
+    pub(super) fn missing(&self) -> Completeness {
         let [rules, players] = [&self.rules, &self.players].map(List::is_unconfirmed);
-        Missing {
+        Completeness {
             rules: !rules && self.rules.state != State::Complete,
             players: !players && self.players.state != State::Complete,
             end: rules || players,
-            ..Missing::NOTHING
+            ..Completeness::COMPLETE
         }
     }
 }

@@ -85,7 +85,7 @@ fn receive(session: &mut Link, now: Instant, datagrams: &[Vec<u8>]) {
 fn undisturbed(protocol: Protocol) -> Answer {
     let result = query(protocol, |session, now, _, replies| receive(session, now, &replies));
     let answer = result.unwrap().answer;
-    assert_eq!(answer.completeness(), Completeness::Complete, "{protocol}");
+    assert_eq!(answer.completeness(), Completeness::COMPLETE, "{protocol}");
     assert_eq!(answer.to_status().listed_players().len(), 30, "{protocol}");
     answer
 }
@@ -147,7 +147,7 @@ fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
         });
         match result {
             Ok(outcome) => {
-                assert_ne!(outcome.answer.completeness(), Completeness::Complete, "{protocol}");
+                assert_ne!(outcome.answer.completeness(), Completeness::COMPLETE, "{protocol}");
                 assert!(outcome.elapsed <= Timing::default().timeout(), "{protocol}: {:?}", outcome.elapsed);
                 let players = outcome.answer.to_status().listed_players().len();
                 assert!(players <= Limits::default().max_players(), "{protocol}: {players} players");
@@ -222,7 +222,7 @@ fn a_reply_cut_at_any_byte_is_never_a_wrong_complete_answer() {
                     && datagram
                         .get(cut.len()..)
                         .is_some_and(|rest| rest.first() == Some(&b'\n') || cut.last() == Some(&b'\n'));
-                if answer.completeness() == Completeness::Complete && !line_end {
+                if answer.completeness() == Completeness::COMPLETE && !line_end {
                     let at = (protocol, index, cut.len());
                     assert_eq!(status.players, whole.players, "{at:?}");
                     assert_eq!(status.name, whole.name, "{at:?}");

@@ -93,7 +93,7 @@ pub fn status(result: &AnyResult) -> Option<ServerStatus> {
 }
 
 fn is_complete(result: &AnyResult) -> bool {
-    result.as_ref().is_ok_and(|outcome| outcome.answer.completeness() == Completeness::Complete)
+    result.as_ref().is_ok_and(|outcome| outcome.answer.completeness() == Completeness::COMPLETE)
 }
 
 /// Whether it is complete and not what the server held at any moment of the session.

@@ -189,7 +189,7 @@ impl Answer {
     /// Whether every fragment is here, as far as the reply tells.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        self.body.missing.completeness()
+        self.body.missing
     }
 
     /// Always [`Verification::Unavailable`]: the protocol has no challenge.

@@ -10,7 +10,7 @@ use crate::gamespy1::wire::response::{Response, count_names};
 use crate::gamespy1::wire::row_key::RowKey;
 use crate::gamespy1::wire::trailer;
 use crate::limits::Limits;
-use crate::model::Missing;
+use crate::model::Completeness;
 use crate::session::Fragments;
 use crate::text::small_bytes::{locate, share};
 
@@ -21,7 +21,7 @@ pub(crate) struct Body {
     /// See [`Fields::runs`].
     pub(crate) runs: Vec<(usize, usize)>,
     pub(crate) reply: Option<u64>,
-    pub(crate) missing: Missing,
+    pub(crate) missing: Completeness,
     /// Whether numbers and an end mark prove that nothing follows or is missing in between.
     pub(crate) is_proven: bool,
 }
@@ -279,7 +279,7 @@ impl Reply {
         // Of two mixed replies each lacks one of the datagrams.
         let fragments = gaps.max(u32::from(self.parts.is_mixed()));
         let fragments = u16::try_from(fragments).unwrap_or(u16::MAX);
-        let missing = Missing { fragments, end: !is_ended, ..Missing::NOTHING };
+        let missing = Completeness { fragments, end: !is_ended, ..Completeness::COMPLETE };
         let mut body = Body { bytes, runs, reply, missing, is_proven: self.is_proven() };
         if self.is_described && !self.parts.iter().any(|(_, part)| is_described(Fields::new(part))) {
             // The first part is lost, with the description, the count of players and some of these.

@@ -10,7 +10,7 @@ use crate::gamespy4::wire::request::RequestId;
 use crate::gamespy4::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM, Response};
 use crate::gamespy4::wire::sections::{JustCause2Player, PLAYERS, SERVER, TEAMS, just_cause_2};
 use crate::limits::Limits;
-use crate::model::{Completeness, Missing, Verification};
+use crate::model::{Completeness, Verification};
 use crate::session::Fragments;
 
 /// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of what is where; the
@@ -37,7 +37,7 @@ pub struct Answer {
     bytes: Bytes,
     form: Form,
     index: Index,
-    missing: Missing,
+    missing: Completeness,
     verification: Verification,
 }
 
@@ -111,7 +111,7 @@ impl Answer {
     pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
         let body = bytes.get(HEAD..).unwrap_or_default();
         if let Some(basic) = minecraft::basic(body) {
-            let missing = Missing { info: !basic.is_regular, ..Missing::NOTHING };
+            let missing = Completeness { info: !basic.is_regular, ..Completeness::COMPLETE };
             return Ok(Self { form: Form::MinecraftBasic, missing, ..Self::new(id, bytes) });
         }
         let mut reader = Reader::new(&bytes, limits);
@@ -126,7 +126,7 @@ impl Answer {
             bytes,
             form: Form::Sections,
             index: Index::default(),
-            missing: Missing::NOTHING,
+            missing: Completeness::COMPLETE,
             verification: Verification::Unavailable,
         }
     }
@@ -200,7 +200,7 @@ impl Answer {
     /// Whether every datagram arrived, and none was shortened on its way.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        self.missing.completeness()
+        self.missing
     }
 
     /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request is known.
@@ -273,7 +273,7 @@ impl Assembly {
         let Reader { index, missing, .. } = reader;
         // Just Cause 2 does not mark the last datagram: there it is the only one.
         let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
-        let missing = Missing { fragments, end: missing.end || !has_end, ..missing };
+        let missing = Completeness { fragments, end: missing.end || !has_end, ..missing };
         Ok(Answer { form, index, missing, ..Answer::new(self.id, bytes) })
     }
 

@@ -17,7 +17,7 @@ use crate::gamespy4::wire::sections::{
     PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, server_pair, text, token, word,
 };
 use crate::limits::Limits;
-use crate::model::Missing;
+use crate::model::Completeness;
 
 /// Most columns of one reply; real ones have at most ten.
 pub(super) const MAX_COLUMNS: usize = 64;
@@ -84,7 +84,7 @@ pub(super) struct Reader<'a> {
     /// Minecraft sends no teams, and no end of the section of players.
     pub(super) minecraft: bool,
     pub(super) index: Index,
-    pub(super) missing: Missing,
+    pub(super) missing: Completeness,
     /// The datagram being read, what the next one begins with, and what is left to read.
     body: Body<'a>,
     next: Option<Opening<'a>>,
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         let nuls = memchr::memchr_iter(0, bytes).count();
         let pairs = Vec::with_capacity(nuls.div_ceil(2).min(64));
         let index = Index { pairs, cells: Vec::with_capacity(nuls), ..Index::default() };
-        let (body, missing) = (Body::default(), Missing::NOTHING);
+        let (body, missing) = (Body::default(), Completeness::COMPLETE);
         let (next, known, section, input) = (None, None, PLAYERS, &[][..]);
         Self { bytes, limits, minecraft: false, index, missing, body, next, input, section, known }
     }

@@ -64,7 +64,7 @@ fn lists_over_a_reordering_and_duplicating_link_are_whole() {
                 let query = query_with(QueryOptions::default().with_dialect(dialect));
                 let played = play(query, Timing::default(), (NO_LOSS, seed), serve(&status));
                 let outcome = played.result.unwrap();
-                assert_eq!(outcome.answer.completeness(), Completeness::Complete, "{dialect:?} seed {seed}");
+                assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE, "{dialect:?} seed {seed}");
                 assert_eq!(lists(&outcome.answer), truth, "{dialect:?} seed {seed}");
             }
         }
@@ -80,12 +80,13 @@ fn lists_of_every_length_are_whole_or_have_no_end() {
         let played = play(query(), Timing::default(), (Conditions::perfect(MS * 20), 0), serve(&status));
         let outcome = played.result.unwrap();
         assert_eq!(lists(&outcome.answer), truth(&status), "{length}");
-        if let Completeness::Incomplete(missing) = outcome.answer.completeness() {
+        let missing = outcome.answer.completeness();
+        if !missing.is_complete() {
             assert!(
-                missing.contains(Part::End)
-                    && !missing.contains(Part::Info)
-                    && !missing.contains(Part::Rules)
-                    && !missing.contains(Part::Players),
+                missing.lacks(Part::End)
+                    && !missing.lacks(Part::Info)
+                    && !missing.lacks(Part::Rules)
+                    && !missing.lacks(Part::Players),
                 "{length}"
             );
             endless += 1;
@@ -187,10 +188,10 @@ fn the_last_datagram_or_any_player_lost_for_good_is_noticed() {
         };
         let played = play(query(), Timing::default(), (Conditions::perfect(MS * 20), 0), lossy);
         let answer = played.result.unwrap().answer;
-        let Completeness::Incomplete(missing) = answer.completeness() else { panic!("{place} is missing") };
-        assert!(missing.contains(Part::End) || missing.contains(Part::Players), "datagram {place}");
-        assert_eq!(missing.contains(Part::Players), victim[4] == 2, "datagram {place}");
-        assert!(!missing.contains(Part::Info) && !missing.contains(Part::Rules));
+        let missing = answer.completeness();
+        assert!(missing.lacks(Part::End) || missing.lacks(Part::Players), "datagram {place}");
+        assert_eq!(missing.lacks(Part::Players), victim[4] == 2, "datagram {place}");
+        assert!(!missing.lacks(Part::Info) && !missing.lacks(Part::Rules));
     }
 }
 
@@ -268,10 +269,8 @@ fn a_server_that_answers_only_info_gives_an_incomplete_answer() {
         let played =
             play(query(), timing, (Conditions::perfect(MS * 20), 0), only(&[0], &status_with(3, 10, true)));
         let answer = played.result.unwrap().answer;
-        let Completeness::Incomplete(missing) = answer.completeness() else { panic!() };
-        assert!(
-            missing.contains(Part::Rules) && missing.contains(Part::Players) && !missing.contains(Part::Info)
-        );
+        let missing = answer.completeness();
+        assert!(missing.lacks(Part::Rules) && missing.lacks(Part::Players) && !missing.lacks(Part::Info));
         let status = answer.to_status();
         assert_eq!((status.name.unwrap().plain().as_ref(), status.player_count), ("Srv", Some(3)));
         assert_eq!((status.players, status.rules.len()), (None, 1), "the skill level");
@@ -282,16 +281,14 @@ fn a_server_that_answers_only_info_gives_an_incomplete_answer() {
 fn a_server_that_does_not_know_type_3_is_asked_for_each_list() {
     let status = status_with(20, 10, true);
     let outcome = ask(only(&[0, 1, 2], &status));
-    assert_eq!(outcome.answer.completeness(), Completeness::Complete);
+    assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
     assert_eq!(lists(&outcome.answer), truth(&status));
     let outcome = ask(only(&[0, 1], &status));
-    let Completeness::Incomplete(missing) = outcome.answer.completeness() else { panic!() };
-    assert!(
-        missing.contains(Part::Players) && !missing.contains(Part::Rules) && !missing.contains(Part::Info)
-    );
+    let missing = outcome.answer.completeness();
+    assert!(missing.lacks(Part::Players) && !missing.lacks(Part::Rules) && !missing.lacks(Part::Info));
     let outcome = ask(only(&[0, 2], &status));
-    let Completeness::Incomplete(missing) = outcome.answer.completeness() else { panic!() };
-    assert!(missing.contains(Part::Rules) && !missing.contains(Part::Info));
+    let missing = outcome.answer.completeness();
+    assert!(missing.lacks(Part::Rules) && !missing.lacks(Part::Info));
 }
 
 /// The count is of an earlier moment, or a modification counts bots that it does not list.
@@ -300,8 +297,8 @@ fn fewer_players_than_counted_are_marked_and_the_count_asked_again() {
     let mut status = status_with(10, 10, true);
     status.player_count = Some(12);
     let outcome = ask(serve(&status));
-    let Completeness::Incomplete(missing) = outcome.answer.completeness() else { panic!() };
-    assert!(missing.contains(Part::Players) && !missing.contains(Part::Rules));
+    let missing = outcome.answer.completeness();
+    assert!(missing.lacks(Part::Players) && !missing.lacks(Part::Rules));
     assert_eq!(outcome.answer.players().count(), 10, "what came is there");
 
     // Two players leave between the info and the list.
@@ -311,7 +308,7 @@ fn fewer_players_than_counted_are_marked_and_the_count_asked_again() {
         asked += 1;
         if asked == 1 { before(now, from, datagram) } else { after(now, from, datagram) }
     });
-    assert_eq!(outcome.answer.completeness(), Completeness::Complete);
+    assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
     assert_eq!(outcome.answer.info().unwrap().current_players, 10);
 }
 
@@ -321,7 +318,7 @@ fn more_players_than_counted_are_all_listed() {
     let mut status = status_with(34, 10, true);
     status.player_count = Some(33);
     let outcome = ask(serve(&status));
-    assert_eq!(outcome.answer.completeness(), Completeness::Complete);
+    assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
     assert_eq!(outcome.answer.players().count(), 34);
     // A spectator alone on the server: no count speaks of him.
     let mut status = status_with(1, 10, true);
@@ -402,7 +399,7 @@ fn a_short_query_is_one_datagram_each_way() {
     );
     let outcome = played.result.unwrap();
     assert_eq!((outcome.stats.requests, played.elapsed), (1, MS * 40));
-    assert_eq!(outcome.answer.completeness(), Completeness::Complete);
+    assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
     let status = outcome.answer.to_status();
     assert_eq!((status.player_count, status.players), (Some(7), None));
 }

@@ -129,7 +129,7 @@ fn a_count_that_is_reached_proves_nothing_against_more_that_was_seen() {
     ] {
         let answer = transcript(&[3], readings);
         assert_eq!(numbers(&answer), (1..=16).rev().collect::<Vec<_>>());
-        assert_eq!(answer.completeness(), Completeness::Complete);
+        assert_eq!(answer.completeness(), Completeness::COMPLETE);
     }
     // Seen once and never again: the answer has it, and is not complete.
     let answer = transcript(&[3], &[&in_order, &without]);
@@ -141,7 +141,7 @@ fn a_count_that_is_reached_proves_nothing_against_more_that_was_seen() {
 #[test]
 fn a_datagram_that_comes_behind_the_counted_players_is_in_the_answer() {
     let answer = transcript(&[3], &[&[whole_rules(), players(1..=3), players(4..=16)]]);
-    assert_eq!((numbers(&answer).len(), answer.completeness()), (16, Completeness::Complete));
+    assert_eq!((numbers(&answer).len(), answer.completeness()), (16, Completeness::COMPLETE));
 }
 
 /// Nobody is counted and three spectators are listed; they are lost from the second reading, or from all but one.
@@ -149,13 +149,13 @@ fn a_datagram_that_comes_behind_the_counted_players_is_in_the_answer() {
 fn spectators_of_a_server_without_players_stay_in_the_answer() {
     let (with, without) = ([whole_rules(), players(1..=3)], [whole_rules()]);
     let answer = transcript(&[0], &[&with, &without, &with, &with]);
-    assert_eq!((numbers(&answer), answer.completeness()), (vec![3, 2, 1], Completeness::Complete));
+    assert_eq!((numbers(&answer), answer.completeness()), (vec![3, 2, 1], Completeness::COMPLETE));
     let answer = transcript(&[0], &[&with, &without]);
     assert_eq!(numbers(&answer), [3, 2, 1]);
-    let Completeness::Incomplete(missing) = answer.completeness() else { panic!("complete") };
-    assert!(!missing.contains(Part::Rules) && !missing.contains(Part::Info));
+    let missing = answer.completeness();
+    assert!(!missing.is_complete() && !missing.lacks(Part::Rules) && !missing.lacks(Part::Info));
     let answer = transcript(&[0], &[&without]);
-    assert_eq!((numbers(&answer), answer.completeness()), (vec![], Completeness::Complete));
+    assert_eq!((numbers(&answer), answer.completeness()), (vec![], Completeness::COMPLETE));
 }
 
 /// Three readings agree, and lack what an earlier one had.
@@ -175,7 +175,7 @@ fn rules_that_only_one_reading_had_are_in_the_answer() {
     assert_eq!(answer.rules().count(), 5);
     assert!(!answer.completeness().is_complete());
     let answer = transcript(&[0], &[&short, &all, &short, &all, &short, &all]);
-    assert_eq!((answer.rules().count(), answer.completeness()), (5, Completeness::Complete));
+    assert_eq!((answer.rules().count(), answer.completeness()), (5, Completeness::COMPLETE));
 }
 
 /// Somebody joins between two readings: what was before is outdated, and three readings agree on what is now.
@@ -185,12 +185,12 @@ fn a_player_who_joins_between_readings_is_in_an_answer_of_one_moment() {
     let before = [whole_rules(), players(4..=16), players(1..=3)];
     let after = [whole_rules(), players(5..=17), players(1..=4)];
     let answer = transcript(&[14, 15], &[&before, &after]);
-    assert_eq!((numbers(&answer).len(), answer.completeness()), (17, Completeness::Complete));
+    assert_eq!((numbers(&answer).len(), answer.completeness()), (17, Completeness::COMPLETE));
     assert_eq!(answer.info().unwrap().current_players, 15, "counted again, because the list is another one");
     // A datagram of the first reading comes late, within the second.
     let late = [whole_rules(), players(5..=17), players(1..=4), players(4..=16)];
     let answer = transcript(&[14, 15], &[&before[..1], &late, &after]);
-    assert_eq!((numbers(&answer).len(), answer.completeness()), (17, Completeness::Complete));
+    assert_eq!((numbers(&answer).len(), answer.completeness()), (17, Completeness::COMPLETE));
 }
 
 /// The list agrees three times, and the count has changed since it was asked for: the list is read again.
@@ -198,13 +198,13 @@ fn a_player_who_joins_between_readings_is_in_an_answer_of_one_moment() {
 fn a_count_that_has_changed_since_needs_new_readings() {
     let list = [whole_rules(), players(1..=5)];
     let answer = transcript(&[4, 4], &[&list]);
-    assert_eq!(answer.completeness(), Completeness::Complete, "a spectator");
+    assert_eq!(answer.completeness(), Completeness::COMPLETE, "a spectator");
     let answer = transcript(&[4, 5], &[&list]);
-    assert_eq!(answer.completeness(), Completeness::Complete, "a player came after the first count");
+    assert_eq!(answer.completeness(), Completeness::COMPLETE, "a player came after the first count");
     assert_eq!(answer.info().unwrap().current_players, 5);
     let left = [whole_rules(), players(1..=4)];
     let answer = transcript(&[4, 3], &[&list, &list, &list, &left]);
-    assert_eq!((numbers(&answer).len(), answer.completeness()), (4, Completeness::Complete));
+    assert_eq!((numbers(&answer).len(), answer.completeness()), (4, Completeness::COMPLETE));
 }
 
 /// A list that is another one in every reading is never taken for complete.
@@ -235,12 +235,12 @@ fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
             lists.iter().for_each(|datagram| query.receive(SERVER, datagram));
         }
         let answer = query.finish().unwrap().answer;
-        let Completeness::Incomplete(missing) = answer.completeness() else { panic!("{readings}: complete") };
-        assert!(missing.contains(Part::Rules) && missing.contains(Part::Players), "{readings}: {missing}");
+        let missing = answer.completeness();
+        assert!(missing.lacks(Part::Rules) && missing.lacks(Part::Players), "{readings}: {missing}");
     }
     let answer = Answer::from_datagrams([info(2)].into_iter().chain(lists), &limits).unwrap();
-    let Completeness::Incomplete(missing) = answer.completeness() else { panic!("complete") };
-    assert!(missing.contains(Part::Rules) && missing.contains(Part::Players), "{missing}");
+    let missing = answer.completeness();
+    assert!(missing.lacks(Part::Rules) && missing.lacks(Part::Players), "{missing}");
 }
 
 /// The network delivers the request twice, somebody joins between the two replies, and a part of each is lost: four
@@ -257,8 +257,8 @@ fn players_who_stand_in_two_datagrams_are_of_two_replies() {
     [whole_rules(), before, after].iter().for_each(|datagram| query.receive(SERVER, datagram));
     let answer = query.finish().unwrap().answer;
     assert_eq!(answer.players().count(), 18);
-    let Completeness::Incomplete(missing) = answer.completeness() else { panic!("complete") };
-    assert!(missing.contains(Part::Players) && !missing.contains(Part::Rules));
+    let missing = answer.completeness();
+    assert!(missing.lacks(Part::Players) && !missing.lacks(Part::Rules));
 }
 
 /// Nobody is counted and a spectator is listed. His datagram is lost once or twice, or comes behind the wait for late
@@ -268,11 +268,11 @@ fn a_count_of_zero_proves_nothing() {
     let (with, without) = ([whole_rules(), players(1..=1)], [whole_rules()]);
     for readings in [&[&without[..], &with][..], &[&without, &without, &with]] {
         let answer = transcript(&[0], readings);
-        assert_eq!((numbers(&answer), answer.completeness()), (vec![1], Completeness::Complete));
+        assert_eq!((numbers(&answer), answer.completeness()), (vec![1], Completeness::COMPLETE));
     }
     let late = [(40, whole_rules()), (90, players(1..=1))];
     let answer = timed(&[0], &[&late]);
-    assert_eq!((numbers(&answer), answer.completeness()), (vec![1], Completeness::Complete));
+    assert_eq!((numbers(&answer), answer.completeness()), (vec![1], Completeness::COMPLETE));
 }
 
 /// Sixteen are counted, and so many are in two datagrams of three. Some of them are not counted: they are in no team of a game
@@ -288,7 +288,7 @@ fn a_count_that_is_reached_with_those_who_are_not_counted_proves_nothing() {
         let without = [whole_rules(), first.clone(), last.clone()];
         let all = [whole_rules(), first.clone(), middle.clone(), last];
         let answer = transcript(&[16], &[&without, &all]);
-        assert_eq!((numbers(&answer).len(), answer.completeness()), (29, Completeness::Complete));
+        assert_eq!((numbers(&answer).len(), answer.completeness()), (29, Completeness::COMPLETE));
     }
 }
 
@@ -318,7 +318,7 @@ fn copies_that_come_sooner_than_any_reply_are_no_reading() {
         let late = [(soon, short.clone()), (150, long.clone()), (151, short.clone())];
         let whole = [(150, long.clone()), (151, short.clone())];
         let answer = timed(&[1], &[&first, &late, &whole]);
-        assert_eq!((answer.rules().count(), answer.completeness()), (14, Completeness::Complete));
+        assert_eq!((answer.rules().count(), answer.completeness()), (14, Completeness::COMPLETE));
     }
 }
 
@@ -352,7 +352,7 @@ fn players_without_numbers_who_stand_in_two_datagrams_are_of_two_replies() {
     assert!(!answer.unwrap().completeness().is_complete());
     // The later replies arrive once, and whole.
     let answer = transcript(&[17], &[&both, &[whole_rules(), of(1..15), of(15..18)]]);
-    assert_eq!((answer.players().count(), answer.completeness()), (17, Completeness::Complete));
+    assert_eq!((answer.players().count(), answer.completeness()), (17, Completeness::COMPLETE));
 }
 
 /// The map changes between two readings, each of which loses a datagram, and a copy from before comes with the second: as many
@@ -378,7 +378,7 @@ fn parts_of_two_maps_are_no_list() {
     let second = [whole_rules(), scored(4..=16), players(4..=16), players(1..=3)];
     let then = [whole_rules(), players(4..=16), players(1..=3)];
     let answer = transcript(&[16], &[&first, &second, &then]);
-    assert_eq!((numbers(&answer).len(), answer.completeness()), (16, Completeness::Complete));
+    assert_eq!((numbers(&answer).len(), answer.completeness()), (16, Completeness::COMPLETE));
     assert!(answer.players().all(|player| player.score == 0));
 }
 
@@ -406,10 +406,10 @@ fn a_rule_with_a_changing_value_is_one_rule() {
     let at = |rate: &str| rules(&[("GoalScore", "25"), ("Tick Rate", rate), ("Mutator", "A")]);
     let readings = [[at("44.8")], [at("45")], [at("44.9")]];
     let answer = transcript(&[0], &readings.each_ref().map(|reading| &reading[..]));
-    assert_eq!((answer.rules().count(), answer.completeness()), (3, Completeness::Complete));
+    assert_eq!((answer.rules().count(), answer.completeness()), (3, Completeness::COMPLETE));
     assert_eq!(answer.get("Tick Rate").unwrap().text(), "44.9", "the latest");
     let answer = transcript(&[0], &[&[at("44.8"), at("45")], &readings[0]]);
-    assert_eq!((answer.rules().count(), answer.completeness()), (3, Completeness::Complete));
+    assert_eq!((answer.rules().count(), answer.completeness()), (3, Completeness::COMPLETE));
 }
 
 #[test]
@@ -417,7 +417,7 @@ fn a_cut_datagram_is_replaced_when_it_comes_whole() {
     let whole = rules(&[("ServerMode", "dedicated"), ("Mutator", "A")]);
     let cut = whole.slice(..whole.len() - 1);
     let answer = transcript(&[0], &[std::slice::from_ref(&cut), &[whole]]);
-    assert_eq!((answer.rules().count(), answer.completeness()), (2, Completeness::Complete));
+    assert_eq!((answer.rules().count(), answer.completeness()), (2, Completeness::COMPLETE));
     let answer = transcript(&[0], &[&[cut]]);
     assert_eq!(answer.rules().count(), 1);
     assert!(!answer.completeness().is_complete());
