@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::ser::{SerializeSeq, SerializeStruct, Serializer};
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
+use super::completeness::{Completeness, Verification};
 use super::rules::Rules;
 use super::status::{Player, ServerStatus, Team};
 use super::text::{Style, Text, TextRef};
@@ -49,42 +50,43 @@ enum Texts {
 /// A part of the model, and how to write its texts.
 struct As<'a, T: ?Sized>(&'a T, Texts);
 
-impl Serialize for As<'_, ServerStatus> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(status, texts) = *self;
-        let mut out = serializer.serialize_struct("ServerStatus", 24)?;
-        out.serialize_field("name", &status.name.as_ref().map(|text| As(text, texts)))?;
-        out.serialize_field("map", &status.map.as_ref().map(|text| As(text, texts)))?;
-        out.serialize_field("game", &status.game.as_ref().map(|text| As(text, texts)))?;
-        out.serialize_field("mod_name", &status.mod_name.as_ref().map(|text| As(text, texts)))?;
-        out.serialize_field("game_type", &status.game_type.as_ref().map(|text| As(text, texts)))?;
-        out.serialize_field("mutators", &status.mutators.as_deref().map(|list| As(list, texts)))?;
-        out.serialize_field("version", &status.version.as_ref().map(|text| As(text, texts)))?;
-        out.serialize_field("protocol_version", &status.protocol_version)?;
-        out.serialize_field("game_port", &status.game_port)?;
-        out.serialize_field("password", &status.password)?;
-        out.serialize_field("dedicated", &status.dedicated)?;
-        out.serialize_field("anti_cheat", &status.anti_cheat)?;
-        out.serialize_field("player_count", &status.player_count)?;
-        out.serialize_field("bot_count", &status.bot_count)?;
-        out.serialize_field("max_players", &status.max_players)?;
-        out.serialize_field("private_slots", &status.private_slots)?;
-        out.serialize_field("time_limit", &status.time_limit.map(Seconds))?;
-        out.serialize_field("time_left", &status.time_left.map(Seconds))?;
-        out.serialize_field("score_limit", &status.score_limit)?;
-        out.serialize_field("players", &status.players.as_deref().map(|players| As(players, texts)))?;
-        out.serialize_field("teams", &As(&status.teams[..], texts))?;
-        out.serialize_field("rules", &As(&status.rules, texts))?;
-        out.serialize_field("completeness", &status.completeness)?;
-        out.serialize_field("verification", &status.verification)?;
-        out.end()
-    }
+/// Writes a part of the model with these fields, in this order.
+macro_rules! serialize_fields {
+    ($part:ident: $($field:ident)*) => {
+        impl Serialize for As<'_, $part> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let Self(part, texts) = *self;
+                let mut out = serializer.serialize_struct(stringify!($part), [$(stringify!($field)),*].len())?;
+                $(out.serialize_field(stringify!($field), &As(&part.$field, texts))?;)*
+                out.end()
+            }
+        }
+    };
 }
 
-/// A duration in seconds: an integer where it is whole.
-struct Seconds(Duration);
+serialize_fields! {
+    ServerStatus: name map game mod_name game_type mutators version protocol_version game_port password dedicated
+        anti_cheat player_count bot_count max_players private_slots time_limit time_left score_limit players teams rules
+        completeness verification
+}
+serialize_fields! { Player: name score ping team bot stale extra }
+serialize_fields! { Team: id name score extra }
 
-impl Serialize for Seconds {
+/// Writes values without texts.
+macro_rules! serialize_values {
+    ($($value:ty)*) => {
+        $(impl Serialize for As<'_, $value> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.0.serialize(serializer)
+            }
+        })*
+    };
+}
+
+serialize_values! { bool u8 u16 u32 i32 i64 Completeness Verification }
+
+impl Serialize for As<'_, Duration> {
+    /// In seconds: an integer where it is whole.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.subsec_nanos() {
             0 => serializer.serialize_u64(self.0.as_secs()),
@@ -93,42 +95,24 @@ impl Serialize for Seconds {
     }
 }
 
-/// Reads what [`Seconds`] writes.
+/// Reads the seconds of a duration.
 pub(super) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     let seconds = Option::<f64>::deserialize(deserializer)?;
     seconds.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(de::Error::custom)).transpose()
 }
 
-impl Serialize for As<'_, Player> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(player, texts) = *self;
-        let mut out = serializer.serialize_struct("Player", 7)?;
-        out.serialize_field("name", &As(&player.name, texts))?;
-        out.serialize_field("score", &player.score)?;
-        out.serialize_field("ping", &player.ping)?;
-        out.serialize_field("team", &player.team)?;
-        out.serialize_field("bot", &player.bot)?;
-        out.serialize_field("stale", &player.stale)?;
-        out.serialize_field("extra", &As(&player.extra, texts))?;
-        out.end()
-    }
-}
-
-impl Serialize for As<'_, Team> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(team, texts) = *self;
-        let mut out = serializer.serialize_struct("Team", 4)?;
-        out.serialize_field("id", &team.id)?;
-        out.serialize_field("name", &team.name.as_ref().map(|text| As(text, texts)))?;
-        out.serialize_field("score", &team.score)?;
-        out.serialize_field("extra", &As(&team.extra, texts))?;
-        out.end()
-    }
-}
-
-impl<'a, T> Serialize for As<'a, [T]>
+impl<T> Serialize for As<'_, Option<T>>
 where
-    As<'a, T>: Serialize,
+    for<'a> As<'a, T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_ref().map(|value| As(value, self.1)).serialize(serializer)
+    }
+}
+
+impl<T> Serialize for As<'_, Vec<T>>
+where
+    for<'a> As<'a, T>: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|item| As(item, self.1)))
@@ -138,11 +122,7 @@ where
 impl Serialize for As<'_, Rules> {
     /// A list of `[key, value]` pairs: a map would lose order and repeated keys.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut pairs = serializer.serialize_seq(Some(self.0.len()))?;
-        for (key, value) in self.0 {
-            pairs.serialize_element(&[Piece(key, self.1), Piece(value, self.1)])?;
-        }
-        pairs.end()
+        serializer.collect_seq(self.0.iter().map(|(key, value)| [Piece(key, self.1), Piece(value, self.1)]))
     }
 }
 
@@ -175,40 +155,19 @@ impl Serialize for Piece<'_> {
     }
 }
 
-impl Serialize for ServerStatus {
-    /// With plain texts; see [`Detailed`] for more.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(self, Texts::Plain).serialize(serializer)
-    }
+/// Writes these parts of the model with plain texts.
+macro_rules! serialize_plain {
+    ($($part:ty)*) => {
+        $(impl Serialize for $part {
+            /// With plain texts; see [`Detailed`] for more.
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                As(self, Texts::Plain).serialize(serializer)
+            }
+        })*
+    };
 }
 
-impl Serialize for Player {
-    /// With plain texts; see [`Detailed`] for more.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(self, Texts::Plain).serialize(serializer)
-    }
-}
-
-impl Serialize for Team {
-    /// With plain texts; see [`Detailed`] for more.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(self, Texts::Plain).serialize(serializer)
-    }
-}
-
-impl Serialize for Rules {
-    /// With plain texts; see [`Detailed`] for more.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(self, Texts::Plain).serialize(serializer)
-    }
-}
-
-impl Serialize for Text {
-    /// With plain texts; see [`Detailed`] for more.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(self, Texts::Plain).serialize(serializer)
-    }
-}
+serialize_plain! { ServerStatus Player Team Rules Text }
 
 impl Serialize for TextRef<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -219,33 +178,19 @@ impl Serialize for TextRef<'_> {
 impl<'de> Deserialize<'de> for Text {
     /// From a string, which is UTF-8 without colour codes, or from the object of a [`Detailed`] text.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a string, or an object with raw, charset and colours")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
-        Ok(text.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Text, A::Error> {
         #[derive(Deserialize)]
-        struct Fields {
-            raw: String,
-            charset: Charset,
-            colours: Colours,
+        #[serde(untagged, expecting = "expected a string, or an object with raw, charset and colours")]
+        enum Form {
+            Plain(String),
+            Detailed { raw: String, charset: Charset, colours: Colours },
         }
-        let fields = Fields::deserialize(de::value::MapAccessDeserializer::new(map))?;
-        let raw = from_hex(&fields.raw).ok_or_else(|| de::Error::custom("raw is not hexadecimal"))?;
-        Ok(Text::new(raw, Style::new(fields.charset, fields.colours)))
+        match Form::deserialize(deserializer)? {
+            Form::Plain(text) => Ok(text.into()),
+            Form::Detailed { raw, charset, colours } => {
+                let raw = from_hex(&raw).ok_or_else(|| de::Error::custom("raw is not hexadecimal"))?;
+                Ok(Self::new(raw, Style::new(charset, colours)))
+            }
+        }
     }
 }
 
@@ -282,7 +227,7 @@ impl<'de> Visitor<'de> for RulesVisitor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::completeness::{Completeness, Part, Verification};
+    use super::super::completeness::Part;
     use super::*;
 
     /// A status in which every field is set.
