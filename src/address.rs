@@ -1,10 +1,6 @@
 //! Which addresses are one, and which may be listed or answered.
 
-use std::net::IpAddr;
-use std::net::Ipv4Addr;
-use std::net::Ipv6Addr;
-use std::net::SocketAddr;
-use std::net::SocketAddrV6;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 /// The canonical form of an address: a v4-mapped IPv6 address becomes IPv4, flow labels are cleared, and the scope is kept
 /// for link-local addresses only. Dual-stack sockets report IPv4 peers as v4-mapped.

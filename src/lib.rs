@@ -229,7 +229,7 @@ pub use options::{Detail, Dialect, QueryOptions};
 pub use protocol::{Protocol, UnknownProtocol};
 pub use reply::Requester;
 pub use scan::options::ScanOptions;
-pub use secret::{Secret, TokenIssuer};
+pub use secret::Secret;
 pub use service::{Engine, Service};
 pub use session::{outcome::Outcome, timing::Timing};
 pub use status_query::{Answer, StatusQuery};

@@ -1,11 +1,12 @@
 //! The sender of a request, and replies that are encoded once and sent many times.
 
-use crate::secret::Secret;
-use crate::secret::TokenIssuer;
-use bytes::Bytes;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
+
+use bytes::Bytes;
+
+use crate::secret::{Secret, TokenIssuer, WINDOW};
 
 /// The sender of a request, and the state that a server keeps across requests. Each protocol uses the fields that it needs.
 ///
@@ -31,7 +32,7 @@ pub struct Requester {
     /// The number of this reply, where the protocol numbers replies (GameSpy v1's `queryid`).
     pub number: u64,
     /// Issues and verifies the tokens that prove the sender's address (GameSpy v4's challenge, Quake 3's `getchallenge`).
-    pub tokens: TokenIssuer,
+    pub(crate) tokens: TokenIssuer,
 }
 
 impl Requester {
@@ -39,7 +40,7 @@ impl Requester {
     /// 30 seconds.
     #[must_use]
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
-        Self { address, now, number: 1, tokens: TokenIssuer::new(secret, crate::secret::WINDOW, now) }
+        Self { address, now, number: 1, tokens: TokenIssuer::new(secret, WINDOW, now) }
     }
 }
 

@@ -12,6 +12,26 @@ use crate::protocol::Protocol;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
+/// Does the same with the value of each protocol; the second form wraps the answer in it.
+macro_rules! each {
+    ($value:expr, $inner:ident => $result:expr) => {
+        match $value {
+            Self::GameSpy1($inner) => $result,
+            Self::GameSpy4($inner) => $result,
+            Self::Quake3($inner) => $result,
+            Self::Ut2004($inner) => $result,
+        }
+    };
+    ($value:expr, $inner:ident => $result:expr, map) => {
+        match $value {
+            Self::GameSpy1($inner) => $result.map(Answer::GameSpy1),
+            Self::GameSpy4($inner) => $result.map(Answer::GameSpy4),
+            Self::Quake3($inner) => $result.map(Answer::Quake3),
+            Self::Ut2004($inner) => $result.map(Answer::Ut2004),
+        }
+    };
+}
+
 /// Queries a server's status in a protocol that is chosen at run time. The large ones are boxed: a scan keeps thousands.
 ///
 /// ```
@@ -54,46 +74,23 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        match self {
-            Self::GameSpy1(query) => query.request(out),
-            Self::GameSpy4(query) => query.request(out),
-            Self::Quake3(query) => query.request(out),
-            Self::Ut2004(query) => query.request(out),
-        }
+        each!(self, query => query.request(out));
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        match self {
-            Self::GameSpy1(query) => query.receive(datagram).map(Answer::GameSpy1),
-            Self::GameSpy4(query) => query.receive(datagram).map(Answer::GameSpy4),
-            Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
-            Self::Ut2004(query) => query.receive(datagram).map(Answer::Ut2004),
-        }
+        each!(self, query => query.receive(datagram), map)
     }
 
     fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        match self {
-            Self::Ut2004(query) => query.receive_early(datagram).map(Answer::Ut2004),
-            _ => self.receive(datagram),
-        }
+        each!(self, query => query.receive_early(datagram), map)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        match self {
-            Self::GameSpy1(query) => query.timeout(remaining).map(Answer::GameSpy1),
-            Self::GameSpy4(query) => query.timeout(remaining).map(Answer::GameSpy4),
-            Self::Quake3(query) => query.timeout(remaining).map(Answer::Quake3),
-            Self::Ut2004(query) => query.timeout(remaining).map(Answer::Ut2004),
-        }
+        each!(self, query => query.timeout(remaining), map)
     }
 
     fn retry_spacing(&self) -> Duration {
-        match self {
-            Self::GameSpy1(query) => query.retry_spacing(),
-            Self::GameSpy4(query) => query.retry_spacing(),
-            Self::Quake3(query) => query.retry_spacing(),
-            Self::Ut2004(query) => query.retry_spacing(),
-        }
+        each!(self, query => query.retry_spacing())
     }
 }
 
@@ -157,22 +154,12 @@ impl Answer {
     /// Whether everything that was requested arrived.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
-        match self {
-            Self::GameSpy1(answer) => answer.completeness(),
-            Self::Quake3(answer) => answer.completeness(),
-            Self::Ut2004(answer) => answer.completeness(),
-            Self::GameSpy4(answer) => answer.completeness(),
-        }
+        each!(self, answer => answer.completeness())
     }
 }
 
 impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
-        match self {
-            Self::GameSpy1(answer) => answer.to_status(),
-            Self::GameSpy4(answer) => answer.to_status(),
-            Self::Quake3(answer) => answer.to_status(),
-            Self::Ut2004(answer) => answer.to_status(),
-        }
+        each!(self, answer => answer.to_status())
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn name(number: u64) -> u32 {
 
 /// The token of a requester for a status.
 pub(super) fn issue(requester: &Requester, name: u32) -> i32 {
-    token(requester.tokens.issue_for(requester.now, requester.address, PURPOSE), name)
+    token(requester.tokens.issue(requester.now, requester.address, PURPOSE), name)
 }
 
 /// The names of the statuses that a quoted token can have been issued to this requester for, one for each time window. The

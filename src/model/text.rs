@@ -238,10 +238,11 @@ impl<'a> TextRef<'a> {
 
     /// The text in spans of one colour. The texts of all spans joined are [`Self::plain`].
     pub fn spans(self) -> impl Iterator<Item = Span<'a>> {
-        Spans {
-            segments: Segments::new(self.raw, self.style.colours, self.is_wide()),
-            charset: self.style.charset,
-        }
+        let segments = Segments::new(self.raw, self.style.colours, self.is_wide());
+        segments.map(move |(colour, raw)| Span {
+            colour,
+            text: without_invisible(self.style.charset.decode(raw)),
+        })
     }
 
     /// The bytes in this character set. Only UTF-16 is converted, from and to: other bytes stay as they are.
@@ -317,22 +318,6 @@ pub struct Span<'a> {
     pub colour: Option<Colour>,
     /// The text without colour codes, control and invisible characters.
     pub text: Cow<'a, str>,
-}
-
-/// Iterator over the [`Span`]s of a text.
-#[derive(Debug, Clone)]
-struct Spans<'a> {
-    segments: Segments<'a>,
-    charset: Charset,
-}
-
-impl<'a> Iterator for Spans<'a> {
-    type Item = Span<'a>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (colour, raw) = self.segments.next()?;
-        Some(Span { colour, text: without_invisible(self.charset.decode(raw)) })
-    }
 }
 
 /// The text without [invisible characters](is_invisible).

@@ -200,7 +200,7 @@ fn challenge_reply(
         });
         return Patched::new(template, Patch::NONE);
     }
-    let token = requester.tokens.issue_for(requester.now, requester.address, PURPOSE);
+    let token = requester.tokens.issue(requester.now, requester.address, PURPOSE);
     let challenge = challenge_text(options.engine, token);
     let client = client.filter(|_| !dark_places).and_then(number::number::<i32>);
     let client = client.map(|number| Patch::new(|out| number::put(number.into(), out)));
@@ -350,7 +350,7 @@ mod tests {
                 reply(Command::GetChallenge { client, game }, &status, &Service::new(engine)).unwrap();
             String::from_utf8(reply[4..].to_vec()).unwrap()
         };
-        let token = requester().tokens.issue_for(Instant::now(), requester().address, PURPOSE);
+        let token = requester().tokens.issue(Instant::now(), requester().address, PURPOSE);
         let number = String::from_utf8(challenge_text(Engine::Quake3, token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
         assert_eq!(get(Engine::Quake3, None, None), format!("challengeResponse {number}"));

@@ -49,8 +49,6 @@ pub struct Announcer {
     masters: Vec<SocketAddr>,
     interval: Duration,
     occupancy: Occupancy,
-    /// The latest time seen.
-    now: Instant,
     next: Instant,
     last: Option<Instant>,
     queue: VecDeque<SocketAddr>,
@@ -158,7 +156,6 @@ impl Announcer {
             masters: masters.into_iter().take(MAX_MASTERS).collect(),
             interval: Duration::from_secs(300),
             occupancy,
-            now,
             next: now,
             last: None,
             queue: VecDeque::new(),
@@ -181,7 +178,6 @@ impl Announcer {
     /// # Errors
     /// What of the status would keep masters from listing the server. Heartbeats go on as before.
     pub fn set_status(&mut self, now: Instant, status: &ServerStatus) -> Result<(), AnnounceError> {
-        self.now = self.now.max(now);
         let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {
             self.state = State::Changed;
@@ -207,7 +203,6 @@ impl Announcer {
 impl Machine for Announcer {
     /// Appends the next heartbeat to `out` and says where it goes; `None` when none is due.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        self.now = self.now.max(now);
         if self.queue.is_empty() && now >= self.next {
             self.queue.extend(&self.masters);
             self.last = Some(now);
@@ -224,8 +219,7 @@ impl Machine for Announcer {
 
     /// Takes a datagram that arrived at the server's socket; only its masters' requests matter here, and the server must
     /// answer them.
-    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        self.now = self.now.max(now);
+    fn handle_datagram(&mut self, _now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         let master = self.masters.iter().find(|master| self.protocol.is_master(**master, from));
         if let Some(&master) = master
             && self.protocol.is_query(datagram)
@@ -239,15 +233,13 @@ impl Machine for Announcer {
     /// `None` after [`Self::close`] and without masters.
     fn poll_timeout(&self) -> Option<Instant> {
         if !self.queue.is_empty() {
-            return Some(self.now);
+            return Some(self.last.unwrap_or(self.next));
         }
         (!self.masters.is_empty()).then_some(self.next)
     }
 
-    /// Lets time pass. Early or repeated calls are harmless.
-    fn handle_timeout(&mut self, now: Instant) {
-        self.now = self.now.max(now);
-    }
+    /// Does nothing: heartbeats become due in [`Self::poll_transmit`].
+    fn handle_timeout(&mut self, _now: Instant) {}
 }
 
 impl Announcer {

@@ -1,13 +1,10 @@
 //! The bounds on what a responder sends, in bytes: for each source of requests, for each network and for all together.
 
-use crate::bucket::LeakyBucket;
-use crate::bucket::Rate;
-use crate::bucket::Sketch;
-use crate::bucket::key;
-use crate::secret::Secret;
 use std::net::IpAddr;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use crate::bucket::{LeakyBucket, Rate, Sketch, key};
+use crate::secret::Secret;
 
 /// A network may receive as much as this many sources.
 const SOURCES_PER_NETWORK: u64 = 4;

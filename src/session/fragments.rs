@@ -12,21 +12,13 @@ pub(crate) struct Fragments {
     bytes: usize,
     last: Option<u32>,
     is_mixed: bool,
-    max_fragments: usize,
-    max_bytes: usize,
+    limits: Limits,
 }
 
 impl Fragments {
     /// An empty collection, bounded by these limits.
     pub(crate) fn new(limits: &Limits) -> Self {
-        Self {
-            parts: Vec::new(),
-            bytes: 0,
-            last: None,
-            is_mixed: false,
-            max_fragments: limits.max_fragments(),
-            max_bytes: limits.max_answer_bytes(),
-        }
+        Self { parts: Vec::new(), bytes: 0, last: None, is_mixed: false, limits: *limits }
     }
 
     /// Adds a fragment. `last`: it carries the end mark of the reply.
@@ -42,11 +34,12 @@ impl Fragments {
             Err(position) => position,
         };
         let bytes = self.bytes.saturating_add(body.len());
-        if self.parts.len() >= self.max_fragments {
-            return Err(ParseError::limit("fragments", self.max_fragments, 0));
+        let (most, most_bytes) = (self.limits.max_fragments(), self.limits.max_answer_bytes());
+        if self.parts.len() >= most {
+            return Err(ParseError::limit("fragments", most, 0));
         }
-        if bytes > self.max_bytes {
-            return Err(ParseError::limit("bytes of one answer", self.max_bytes, 0));
+        if bytes > most_bytes {
+            return Err(ParseError::limit("bytes of one answer", most_bytes, 0));
         }
         self.parts.insert(position, (number, body));
         self.bytes = bytes;

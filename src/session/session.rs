@@ -276,8 +276,7 @@ impl<C: Conversation> Session<C> {
     }
 
     /// The server's address.
-    #[must_use]
-    pub const fn peer(&self) -> SocketAddr {
+    pub(crate) const fn peer(&self) -> SocketAddr {
         self.peer
     }
 

@@ -14,41 +14,40 @@ pub(super) struct QuerySpan {
     span: tracing::Span,
 }
 
-#[cfg(feature = "tracing")]
+#[cfg_attr(
+    not(feature = "tracing"),
+    allow(
+        unused_variables,
+        clippy::unused_self,
+        clippy::missing_const_for_fn,
+        reason = "empty without the feature"
+    )
+)]
 impl QuerySpan {
     pub(super) fn new(peer: SocketAddr) -> Self {
-        Self { span: tracing::debug_span!("query", %peer) }
+        Self {
+            #[cfg(feature = "tracing")]
+            span: tracing::debug_span!("query", %peer),
+        }
     }
 
     pub(super) fn rejected(&self, error: &ParseError) {
+        #[cfg(feature = "tracing")]
         tracing::debug!(parent: &self.span, why = %error.kind, offset = error.offset, "datagram rejected");
     }
 
     pub(super) fn retry(&self, retry: u8) {
+        #[cfg(feature = "tracing")]
         tracing::debug!(parent: &self.span, retry, "request sent again");
     }
 
     pub(super) fn late(&self, bytes: usize) {
+        #[cfg(feature = "tracing")]
         tracing::debug!(parent: &self.span, bytes, "datagram after the end of the query");
     }
 
     pub(super) fn timeout(&self, timer: &'static str) {
+        #[cfg(feature = "tracing")]
         tracing::debug!(parent: &self.span, timer, "timed out");
     }
-}
-
-#[cfg(not(feature = "tracing"))]
-#[allow(clippy::unused_self, reason = "the same methods as with the feature")]
-impl QuerySpan {
-    pub(super) const fn new(_peer: SocketAddr) -> Self {
-        Self {}
-    }
-
-    pub(super) const fn rejected(&self, _error: &ParseError) {}
-
-    pub(super) const fn retry(&self, _retry: u8) {}
-
-    pub(super) const fn late(&self, _bytes: usize) {}
-
-    pub(super) const fn timeout(&self, _timer: &'static str) {}
 }

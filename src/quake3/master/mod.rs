@@ -300,7 +300,7 @@ impl Master {
     /// A heartbeat: asks the server for its description. `None`: it is refused.
     fn ask(&mut self, now: Instant, server: SocketAddr, tag: &[u8], length: usize) -> Option<()> {
         let (_, tag) = games::tags(&self.options.tags).find(|(known, _)| known.as_bytes() == tag)?;
-        let challenge = request::challenge(self.tokens.issue_for(now, server, tag.index));
+        let challenge = request::challenge(self.tokens.issue(now, server, tag.index));
         // Never more bytes than the heartbeat had, which may be forged.
         let length = length.checked_sub(HEAD)?.min(*CHALLENGE.end());
         let room = self.requests.len() < MAX_REQUESTS
