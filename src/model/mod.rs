@@ -16,9 +16,7 @@ pub use crate::text::colour::{Colour, Colours};
 pub(crate) use completeness::{Completeness, Verification};
 #[cfg(feature = "serde")]
 pub use json::Detailed;
-pub(crate) use rules::Rules;
-pub(crate) use rules::RulesBuilder;
-pub(crate) use status::Occupancy;
-pub(crate) use status::{Player, ServerStatus, Team, ToStatus};
+pub(crate) use rules::{Rules, RulesBuilder};
+pub(crate) use status::{Occupancy, Player, ServerStatus, Team, ToStatus};
 pub(crate) use text::Text;
 pub use text::{Span, Style, TextRef};

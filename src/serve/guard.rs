@@ -1,4 +1,16 @@
-//! The bounds on what a responder sends, in bytes: for each source of requests, for each network and for all together.
+//! Admission: whether a request gets a reply, so that a responder is of no use as a reflector.
+//!
+//! One idea: every reply is poured into leaky buckets, in bytes, and a request is admitted while all of its buckets have space.
+//!
+//! ```text
+//! request -> source bucket -> network bucket -> share of a regular source, or the total -> reply
+//!            (IPv4, IPv6 /64) (/24, /48)        (64 sources)                (everybody)    -> charged to the same buckets
+//! ```
+//!
+//! - [`Guard::admit`] looks at the buckets and changes none; [`Guard::charge`] adds the reply, so a first reply always fits.
+//! - The buckets of sources and networks are a [`Sketch`]: fixed memory, nothing is evicted. Collisions make a bound stricter.
+//! - Addresses that proved themselves have the same buckets once more, eight times as large.
+//! - [`GuardOptions`] says what this promises and what a forger still can do.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};

@@ -192,13 +192,8 @@ impl Timing {
 
     /// The wait for a reply after this many retries: half as long again for each.
     pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
-        (0..retry).fold(self.retry_after(), |wait, _| wait.saturating_add(half(wait)))
+        (0..retry).fold(self.retry_after, |wait, _| wait.half_again()).into()
     }
-}
-
-/// Half of a duration: `Duration` has no division that cannot panic.
-fn half(wait: Duration) -> Duration {
-    wait.checked_div(2).unwrap_or_default()
 }
 
 #[cfg(test)]
