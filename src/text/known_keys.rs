@@ -1,15 +1,9 @@
 //! Lookup of all known keys of a status in one pass over its pairs.
 
-/// Declares a struct with a slot for the value of each known key: `field = b"key in lower case"`, or `key` for a field of this
-/// name. Keys match in any ASCII case.
+/// Declares a struct with a slot for the value of each known key, which is named like its field or given in lower case:
+/// `field = b"key"`. Keys match in any ASCII case.
 macro_rules! known_keys {
-    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident),+ $(,)? }) => {
-        $crate::text::known_keys::known_keys! {
-            $(#[$doc])*
-            $vis struct $name { $($field = stringify!($field).as_bytes(),)+ }
-        }
-    };
-    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident = $key:expr,)+ }) => {
+    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident $(= $key:expr)?,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, Default)]
         $vis struct $name<'a> {
@@ -20,13 +14,15 @@ macro_rules! known_keys {
             /// The slot of a key; `None` for an unknown key.
             #[inline]
             $vis fn slot(&mut self, key: &[u8]) -> Option<&mut Option<&'a [u8]>> {
-                $(if key.eq_ignore_ascii_case($key) {
+                $(if key.eq_ignore_ascii_case(known_keys!(@key $field $($key)?)) {
                     return Some(&mut self.$field);
                 })+
                 None
             }
         }
     };
+    (@key $field:ident) => { stringify!($field).as_bytes() };
+    (@key $field:ident $key:expr) => { $key };
 }
 
 pub(crate) use known_keys;
@@ -42,7 +38,7 @@ mod tests {
 
     known_keys! {
         struct Known {
-            map = b"map",
+            map,
             map_name = b"mapname",
             long = b"sv_privateclients",
         }

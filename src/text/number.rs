@@ -1,27 +1,13 @@
 //! Numbers and booleans as text.
 
+use std::io::Write;
 use std::time::Duration;
 
 use bytes::BufMut;
 
 /// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte makes it `None`.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
-    let text = text.trim_ascii();
-    let (negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
-    };
-    if digits.is_empty() {
-        return None;
-    }
-    let mut value = 0_i64;
-    for &digit in digits {
-        let digit = i64::from(digit.checked_sub(b'0').filter(|&digit| digit <= 9)?);
-        value = value.checked_mul(10)?;
-        value = if negative { value.checked_sub(digit)? } else { value.checked_add(digit)? };
-    }
-    Some(value)
+    std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
 }
 
 /// Parses a decimal integer like [`integer`]; `None` if it does not fit the type.
@@ -49,22 +35,9 @@ pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
     Duration::try_from_secs_f64((minutes * 60_000.0).round() / 1000.0).ok()
 }
 
-/// Appends a decimal number.
+/// Appends a decimal number, as much of it as there is room for.
 pub(crate) fn put(value: i64, out: &mut impl BufMut) {
-    if value < 0 {
-        out.put_u8(b'-');
-    }
-    let mut digits = [0; 20];
-    let mut rest = value.unsigned_abs();
-    let mut start = digits.len();
-    for (index, digit) in digits.iter_mut().enumerate().rev() {
-        *digit = u8::try_from(rest % 10).unwrap_or_default().wrapping_add(b'0');
-        (rest, start) = (rest / 10, index);
-        if rest == 0 {
-            break;
-        }
-    }
-    out.put_slice(digits.get(start..).unwrap_or_default());
+    let _ = write!(out.writer(), "{value}");
 }
 
 /// Parses a boolean in the spellings of servers: `0`/`1`, `true`/`false`, `yes`/`no`, `on`/`off`, any case. Numbers other
