@@ -55,25 +55,76 @@ pub enum Colour {
     Rgb(u8, u8, u8),
 }
 
-/// A code: its length in bytes, the length of the literal text in it (`^^` is a caret), and the new colour, `Some(None)` for
-/// the default of the game.
+/// A colour code.
 struct Code {
-    bytes: usize,
+    /// Its length in code units.
+    length: usize,
+    /// The length of the literal text in it: `^^` is a caret.
     literal: usize,
+    /// The colour from here on, where it sets one; `Some(None)` is the default of the game.
     colour: Option<Option<Colour>>,
 }
 
 impl Code {
-    const fn plain(bytes: usize) -> Self {
-        Self { bytes, literal: 0, colour: None }
+    /// A code that sets no colour.
+    const fn plain(length: usize) -> Self {
+        Self { length, literal: 0, colour: None }
     }
 
-    const fn to(bytes: usize, colour: Colour) -> Self {
-        Self { bytes, literal: 0, colour: Some(Some(colour)) }
+    const fn to(length: usize, colour: Colour) -> Self {
+        Self { length, literal: 0, colour: Some(Some(colour)) }
     }
 
-    const fn reset(bytes: usize) -> Self {
-        Self { bytes, literal: 0, colour: Some(None) }
+    const fn reset(length: usize) -> Self {
+        Self { length, literal: 0, colour: Some(None) }
+    }
+
+    /// The code that these code units begin with.
+    fn parse(colours: Colours, units: &[u8]) -> Option<Self> {
+        // The distance from `0` modulo eight (ioquake3, code/qcommon/q_shared.h).
+        let caret = |c: u8| Some(Self::to(2, Colour::Palette(c.wrapping_sub(b'0') & 7)));
+        match (colours, units) {
+            (Colours::Caret, [b'^', c, ..]) if !matches!(c, b'^' | 0) => caret(*c),
+            (Colours::CaretAlphanumeric, [b'^', c, ..]) if c.is_ascii_alphanumeric() => caret(*c),
+            (Colours::CaretDigit, [b'^', c @ b'0'..=b'9', ..]) => caret(*c),
+            (Colours::ModernWarfare2, [b'^', c @ b'0'..=b';', ..]) => caret(*c),
+            (Colours::DarkPlaces | Colours::SeriousSam, [b'^', b'^', ..]) => {
+                Some(Self { length: 2, literal: 1, colour: None })
+            }
+            (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => {
+                Some(Self::to(2, Colour::Palette(c.wrapping_sub(b'0'))))
+            }
+            // One digit per component: F is 0xFF.
+            (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..]) => {
+                Some(Self::to(5, rgb([*r, *r, *g, *g, *b, *b])?))
+            }
+            (Colours::UnrealEscape, [0x1B, r, g, b, ..]) => Some(Self::to(4, Colour::Rgb(*r, *g, *b))),
+            (Colours::UnrealEscape, [0x1B, ..]) => Some(Self::plain(4)),
+            (Colours::SectionSign, _) => section_sign(units),
+            (Colours::Swat4, [b'[', b'c' | b'C', b'=', digits @ ..]) => {
+                let (digits, b']') = (digits.first_chunk()?, digits.get(6)?) else { return None };
+                Some(Self::to(10, rgb(*digits)?))
+            }
+            (Colours::Swat4, [b'[', b'\\', b'c' | b'C', b']', ..]) => Some(Self::reset(4)),
+            (Colours::Swat4, [b'[', b'\\', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..]) => {
+                Some(Self::plain(4))
+            }
+            (Colours::Swat4, [b'[', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..]) => {
+                Some(Self::plain(3))
+            }
+            // The characters after a code belong to it whatever they are, as far as the text reaches.
+            (Colours::SeriousSam, [b'^', b'c', digits @ ..]) => {
+                let colour = digits.first_chunk().and_then(|digits| rgb(*digits));
+                Some(colour.map_or(Self::plain(8), |colour| Self::to(8, colour)))
+            }
+            (Colours::SeriousSam, [b'^', b'a', ..]) => Some(Self::plain(4)),
+            (Colours::SeriousSam, [b'^', b'f', ..]) => Some(Self::plain(3)),
+            (Colours::SeriousSam, [b'^', b'r' | b'C', ..]) => Some(Self::reset(2)),
+            (Colours::SeriousSam, [b'^', b'b' | b'i' | b'o' | b'A' | b'F' | b'B' | b'I', ..]) => {
+                Some(Self::plain(2))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -82,45 +133,29 @@ impl Code {
 pub(crate) struct Segments<'a> {
     rest: &'a [u8],
     colours: Colours,
-    unit: usize,
+    is_wide: bool,
     colour: Option<Colour>,
 }
 
+/// Code units of the longest code, `§x§R§R§G§G§B§B`.
+const LONGEST: usize = 14;
+
 impl<'a> Segments<'a> {
-    /// `wide`: two bytes per code unit, little-endian.
-    pub(crate) fn new(raw: &'a [u8], colours: Colours, wide: bool) -> Self {
-        Self { rest: raw, colours, unit: if wide { 2 } else { 1 }, colour: None }
+    /// `is_wide`: two bytes per code unit, little-endian.
+    pub(crate) fn new(raw: &'a [u8], colours: Colours, is_wide: bool) -> Self {
+        Self { rest: raw, colours, is_wide, colour: None }
     }
 
-    /// The code unit with this index; `None` for a truncated one.
-    fn unit(bytes: &[u8], size: usize, index: usize) -> Option<u16> {
-        let start = index.checked_mul(size)?;
-        let low = u16::from(*bytes.get(start)?);
-        if size == 1 {
-            return Some(low);
-        }
-        Some(low | u16::from(*bytes.get(start.checked_add(1)?)?) << 8)
-    }
-
-    /// The code at the start of `bytes`, with its lengths in bytes.
+    /// The code at the start of some bytes.
     fn code(&self, bytes: &[u8]) -> Option<Code> {
-        let at = |index| Self::unit(bytes, self.unit, index);
-        let ascii = |index| at(index).and_then(|unit| u8::try_from(unit).ok());
-        let mut code = match self.colours {
-            Colours::None => None,
-            Colours::Caret => caret(ascii(0)?, ascii(1)?, |c| c != b'^' && c != 0),
-            Colours::CaretAlphanumeric => caret(ascii(0)?, ascii(1)?, |c| c.is_ascii_alphanumeric()),
-            Colours::CaretDigit => caret(ascii(0)?, ascii(1)?, |c| c.is_ascii_digit()),
-            Colours::ModernWarfare2 => caret(ascii(0)?, ascii(1)?, |c| matches!(c, b'0'..=b';')),
-            Colours::DarkPlaces => dark_places(&ascii),
-            Colours::UnrealEscape => unreal_escape(&at),
-            Colours::SectionSign => section_sign(bytes),
-            Colours::Swat4 => swat4(bytes),
-            Colours::SeriousSam => serious_sam(&ascii),
-        }?;
-        code.bytes = code.bytes.checked_mul(self.unit)?.min(bytes.len());
-        code.literal = code.literal.checked_mul(self.unit)?;
-        Some(code)
+        if !self.is_wide {
+            return Code::parse(self.colours, bytes);
+        }
+        // No code has units above 0xFF.
+        let mut units = [0; LONGEST];
+        let narrow = bytes.as_chunks::<2>().0.iter().map_while(|[low, high]| (*high == 0).then_some(*low));
+        let count = units.iter_mut().zip(narrow).map(|(unit, narrow)| *unit = narrow).count();
+        Code::parse(self.colours, units.get(..count)?)
     }
 }
 
@@ -128,19 +163,21 @@ impl<'a> Iterator for Segments<'a> {
     type Item = (Option<Colour>, &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
+        let unit = if self.is_wide { 2 } else { 1 };
         let mut length = 0_usize;
         while let Some(here) = self.rest.get(length..).filter(|here| !here.is_empty()) {
             let Some(code) = self.code(here) else {
-                length = length.saturating_add(self.unit).min(self.rest.len());
+                length = length.saturating_add(unit);
                 continue;
             };
-            let colour = self.colour;
-            let text = self.rest.get(..length.saturating_add(code.literal)).unwrap_or_default();
-            self.rest = self.rest.get(length.saturating_add(code.bytes)..).unwrap_or_default();
-            self.colour = code.colour.unwrap_or(colour);
+            let literal = length.saturating_add(code.literal.saturating_mul(unit));
+            let end = length.saturating_add(code.length.saturating_mul(unit));
+            let part = (self.colour, self.rest.get(..literal).unwrap_or_default());
+            self.rest = self.rest.get(end..).unwrap_or_default();
+            self.colour = code.colour.unwrap_or(self.colour);
             length = 0;
-            if !text.is_empty() {
-                return Some((colour, text));
+            if !part.1.is_empty() {
+                return Some(part);
             }
         }
         let text = std::mem::take(&mut self.rest);
@@ -148,49 +185,19 @@ impl<'a> Iterator for Segments<'a> {
     }
 }
 
+/// The colour of six hexadecimal digits.
+fn rgb(digits: [u8; 6]) -> Option<Colour> {
+    let [r1, r2, g1, g2, b1, b2] = digits;
+    let pair = |high, low| Some(hex(high)? << 4 | hex(low)?);
+    Some(Colour::Rgb(pair(r1, r2)?, pair(g1, g2)?, pair(b1, b2)?))
+}
+
 fn hex(c: u8) -> Option<u8> {
     char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-fn hex_pair(high: u8, low: u8) -> Option<u8> {
-    Some(hex(high)? << 4 | hex(low)?)
-}
-
-/// `^` and one character. The palette index is the distance from `0` modulo eight (ioquake3, code/qcommon/q_shared.h).
-fn caret(first: u8, second: u8, may_follow: impl Fn(u8) -> bool) -> Option<Code> {
-    (first == b'^' && may_follow(second)).then(|| Code::to(2, Colour::Palette(second.wrapping_sub(b'0') & 7)))
-}
-
-fn dark_places(ascii: &impl Fn(usize) -> Option<u8>) -> Option<Code> {
-    if ascii(0)? != b'^' {
-        return None;
-    }
-    match ascii(1)? {
-        b'^' => Some(Code { bytes: 2, literal: 1, colour: None }),
-        digit @ b'0'..=b'9' => Some(Code::to(2, Colour::Palette(digit.wrapping_sub(b'0')))),
-        b'x' => {
-            // One digit per component: F is 0xFF.
-            let nibble = |index| ascii(index).and_then(hex).map(|digit| digit << 4 | digit);
-            Some(Code::to(5, Colour::Rgb(nibble(2)?, nibble(3)?, nibble(4)?)))
-        }
-        _ => None,
-    }
-}
-
-fn unreal_escape(at: &impl Fn(usize) -> Option<u16>) -> Option<Code> {
-    if at(0)? != 0x1B {
-        return None;
-    }
-    let part = |index| at(index).and_then(|unit| u8::try_from(unit).ok());
-    let colour = match (part(1), part(2), part(3)) {
-        (Some(red), Some(green), Some(blue)) => Some(Colour::Rgb(red, green, blue)),
-        _ => None,
-    };
-    Some(Code { bytes: 4, literal: 0, colour: colour.map(Some) })
-}
-
-fn section_sign(bytes: &[u8]) -> Option<Code> {
-    let (length, code) = section_code(bytes)?;
+fn section_sign(units: &[u8]) -> Option<Code> {
+    let (length, code) = section_code(units)?;
     let rgb = |red, green, blue| Some(Code::to(length, Colour::Rgb(red, green, blue)));
     match code {
         b'r' => Some(Code::reset(length)),
@@ -204,14 +211,14 @@ fn section_sign(bytes: &[u8]) -> Option<Code> {
         b's' => rgb(0x2C, 0xBA, 0xA8),
         b't' => rgb(0x21, 0x49, 0x7B),
         b'u' => rgb(0x9A, 0x5C, 0xC6),
-        b'x' => section_hex(bytes, length),
+        b'x' => section_hex(units, length),
         other => hex(other).map(|index| Code::to(length, Colour::Palette(index))),
     }
 }
 
 /// A section sign in either character set and the character after it, in lower case: their length and the character.
-fn section_code(bytes: &[u8]) -> Option<(usize, u8)> {
-    match bytes {
+fn section_code(units: &[u8]) -> Option<(usize, u8)> {
+    match units {
         [0xC2, 0xA7, code, ..] => Some((3, code.to_ascii_lowercase())),
         [0xA7, code, ..] => Some((2, code.to_ascii_lowercase())),
         _ => None,
@@ -219,48 +226,14 @@ fn section_code(bytes: &[u8]) -> Option<(usize, u8)> {
 }
 
 /// `§x` and six codes, one for each digit.
-fn section_hex(bytes: &[u8], mut length: usize) -> Option<Code> {
+fn section_hex(units: &[u8], mut length: usize) -> Option<Code> {
     let mut digits = [0; 6];
     for digit in &mut digits {
-        let (more, code) = section_code(bytes.get(length..)?)?;
-        *digit = hex(code)?;
-        length = length.checked_add(more)?;
+        let (more, code) = section_code(units.get(length..)?)?;
+        *digit = code;
+        length = length.saturating_add(more);
     }
-    let [r1, r2, g1, g2, b1, b2] = digits;
-    Some(Code::to(length, Colour::Rgb(r1 << 4 | r2, g1 << 4 | g2, b1 << 4 | b2)))
-}
-
-fn swat4(bytes: &[u8]) -> Option<Code> {
-    match bytes {
-        [b'[', b'c' | b'C', b'=', r1, r2, g1, g2, b1, b2, b']', ..] => {
-            let rgb = Colour::Rgb(hex_pair(*r1, *r2)?, hex_pair(*g1, *g2)?, hex_pair(*b1, *b2)?);
-            Some(Code::to(10, rgb))
-        }
-        [b'[', b'\\', b'c' | b'C', b']', ..] => Some(Code::reset(4)),
-        [b'[', b'\\', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..] => Some(Code::plain(4)),
-        [b'[', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..] => Some(Code::plain(3)),
-        _ => None,
-    }
-}
-
-fn serious_sam(ascii: &impl Fn(usize) -> Option<u8>) -> Option<Code> {
-    if ascii(0)? != b'^' {
-        return None;
-    }
-    let pair = |index: usize| hex_pair(ascii(index)?, ascii(index.checked_add(1)?)?);
-    // The characters after a code belong to it whatever they are, as far as the text reaches.
-    match ascii(1)? {
-        b'^' => Some(Code { bytes: 2, literal: 1, colour: None }),
-        b'c' => Some(match (pair(2), pair(4), pair(6)) {
-            (Some(red), Some(green), Some(blue)) => Code::to(8, Colour::Rgb(red, green, blue)),
-            _ => Code::plain(8),
-        }),
-        b'a' => Some(Code::plain(4)),
-        b'f' => Some(Code::plain(3)),
-        b'r' | b'C' => Some(Code::reset(2)),
-        b'b' | b'i' | b'o' | b'A' | b'F' | b'B' | b'I' => Some(Code::plain(2)),
-        _ => None,
-    }
+    Some(Code::to(length, rgb(digits)?))
 }
 
 #[cfg(test)]
