@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use super::text::{Style, TextRef};
 use crate::text::charset::Charset;
 use crate::text::colour::Colours;
-use crate::text::small_bytes::locate;
+use crate::text::locate;
 
 /// The keys and values of a server: an ordered multimap whose lookups ignore ASCII case.
 ///

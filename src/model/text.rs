@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::text::charset::Charset;
 use crate::text::colour::{Colour, Colours, Segments};
-use crate::text::small_bytes::SmallBytes;
+use crate::text::share;
 
 /// How to read the bytes of a text: the character set and the kind of colour codes. The default is UTF-8 or Windows-1252
 /// without colour codes. See the example of [`Text`].
@@ -39,8 +39,7 @@ impl Style {
 
 /// An owned text: the bytes that the server sent, and how to read them.
 ///
-/// `Display` writes the plain text. Texts are decoded when read. A text of more than 22 bytes shares
-/// the memory of its answer.
+/// `Display` writes the plain text. Texts are decoded when read. A text shares the memory of its answer.
 ///
 /// ```
 /// use queryport::Text;
@@ -58,7 +57,7 @@ impl Style {
 /// plain text does. Texts are ordered by plain text, then by bytes, then by style.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Text {
-    raw: SmallBytes,
+    raw: Bytes,
     style: Style,
 }
 
@@ -66,13 +65,13 @@ impl Text {
     /// A text of these bytes.
     #[must_use]
     pub fn new(raw: impl Into<Bytes>, style: Style) -> Self {
-        Self { raw: SmallBytes::Shared(raw.into()), style }
+        Self { raw: raw.into(), style }
     }
 
     /// A text that is a part of these bytes.
     #[inline]
     pub(crate) fn part(whole: &Bytes, part: &[u8], style: Style) -> Self {
-        Self { raw: SmallBytes::new(whole, part), style }
+        Self { raw: share(whole, part), style }
     }
 
     /// The bytes that the server sent, colour codes and control bytes included.

@@ -15,7 +15,7 @@ use crate::limits::Limits;
 use crate::model::Verification;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
-use crate::text::small_bytes::locate;
+use crate::text::locate;
 
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///

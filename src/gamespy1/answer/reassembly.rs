@@ -12,7 +12,7 @@ use crate::gamespy1::wire::trailer;
 use crate::limits::Limits;
 use crate::model::Completeness;
 use crate::session::Fragments;
-use crate::text::small_bytes::{locate, share};
+use crate::text::{locate, share};
 
 /// The joined pairs of a reply.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use super::row_key::RowKey;
 use super::trailer::{self, Trailer};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::text::small_bytes::locate;
+use crate::text::locate;
 
 /// One datagram of a reply, viewed without copying: a fragment, or all of it.
 ///

@@ -27,7 +27,7 @@ use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::model::Verification;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::text::number;
-use crate::text::small_bytes::share;
+use crate::text::share;
 
 /// Longest packet that servers read, in bytes (Quake3e, code/server/sv_main.c).
 const MAX_PACKET: usize = 2048;

@@ -13,7 +13,7 @@ use super::player::{PlayerLine, PlayerLines, is_blank};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::options::Detail;
-use crate::text::small_bytes::locate;
+use crate::text::locate;
 
 /// A reply, viewed without copying.
 ///
