@@ -168,8 +168,8 @@ impl<'a> Candidate<'a> {
 /// Whether the first command of a request is one that servers know.
 fn is_known(request: &gamespy1::Request<'_>) -> bool {
     use gamespy1::Command;
-    request.commands().first().is_some_and(|command| match command {
-        Command::Other { name, .. } => *name == b"status",
+    request.commands().next().is_some_and(|command| match command {
+        Command::Other { name, .. } => name == b"status",
         _ => true,
     })
 }

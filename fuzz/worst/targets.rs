@@ -86,7 +86,7 @@ const fn target(name: &'static str, kind: Kind, prepare: fn(Input) -> Work) -> T
 pub const TARGETS: &[Target] = &[
     target("gamespy1 request", Kind::Datagram, |input| {
         each(input, |bytes| {
-            use_result(gamespy1::Request::parse(bytes).map(|request| request.commands().len()));
+            use_result(gamespy1::Request::parse(bytes).map(|request| request.commands().count()));
         })
     }),
     target("gamespy1 response", Kind::Datagram, |input| {

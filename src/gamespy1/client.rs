@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::answer::{Answer, Asked};
 use super::answer::reassembly::{Progress, Reassembly};
+use super::answer::{Answer, Asked};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::options::{Detail, Dialect, QueryOptions};

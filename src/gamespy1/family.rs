@@ -9,61 +9,13 @@ use crate::text::number;
 known_keys! {
     /// The keys that tell the family, and those that the model has fields for.
     pub(crate) struct Known {
-        active_mods = b"active_mods",
-        activemod = b"activemod",
-        ded = b"ded",
-        dedicated = b"dedicated",
-        fraglimit = b"fraglimit",
-        gameclass = b"gameclass",
-        gameid = b"gameid",
-        gamename = b"gamename",
-        gamepassword = b"gamepassword",
-        gametype = b"gametype",
-        gamevariant = b"gamevariant",
-        gamever = b"gamever",
-        goalscore = b"goalscore",
-        goalteamscore = b"goalteamscore",
-        hostname = b"hostname",
-        hostport = b"hostport",
-        listenserver = b"listenserver",
-        mapfilename = b"mapfilename",
-        mapid = b"mapid",
-        mapname = b"mapname",
-        maxplayers = b"maxplayers",
-        mingamever = b"mingamever",
-        minnetver = b"minnetver",
-        minplayers = b"minplayers",
-        mod_key = b"mod",
-        modname = b"modname",
-        mods = b"mods",
-        mutator = b"mutator",
-        mutators = b"mutators",
-        needpass = b"needpass",
-        numbots = b"numbots",
-        numplayers = b"numplayers",
-        numrounds = b"numrounds",
-        password = b"password",
-        pure = b"pure",
-        rankedserver = b"rankedserver",
-        realism = b"realism",
-        remainingtime = b"remainingtime",
-        reservedslots = b"reservedslots",
-        roundtime = b"roundtime",
-        roundtimeremain = b"roundtimeremain",
-        scorelimit = b"scorelimit",
-        suspectsscore = b"suspectsscore",
-        sv_punkbuster = b"sv_punkbuster",
-        swatscore = b"swatscore",
-        teamone = b"teamone",
-        teamonescore = b"teamonescore",
-        teamtwo = b"teamtwo",
-        teamtwoscore = b"teamtwoscore",
-        tickets1 = b"tickets1",
-        tickets2 = b"tickets2",
-        time_limit = b"time_limit",
-        timeleft = b"timeleft",
-        timelimit = b"timelimit",
-        version = b"version",
+        active_mods, activemod, ded, dedicated, fraglimit, gameclass, gameid, gamename, gamepassword,
+        gametype, gamevariant, gamever, goalscore, goalteamscore, hostname, hostport, listenserver,
+        mapfilename, mapid, mapname, maxplayers, mingamever, minnetver, minplayers, mod_key = b"mod", modname,
+        mods, mutator, mutators, needpass, numbots, numplayers, numrounds, password, pure, rankedserver,
+        realism, remainingtime, reservedslots, roundtime, roundtimeremain, scorelimit, suspectsscore,
+        sv_punkbuster, swatscore, teamone, teamonescore, teamtwo, teamtwoscore, tickets1, tickets2,
+        time_limit, timeleft, timelimit, version,
     }
 }
 
@@ -209,7 +161,7 @@ impl Family {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gamespy1::wire::fields::Fields;
+    use crate::gamespy1::wire::Fields;
 
     #[test]
     fn families_are_inferred_from_their_keys() {

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::family::{Family, Known};
-use super::wire::packer::{Packer, token_of};
-use super::wire::row_key::RowKey;
-use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
+use super::wire::{RowKey, put_pair, token_of};
+use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
 use crate::text::number;
 
 /// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to
@@ -17,7 +16,7 @@ const INFO: &str =
 
 /// The sections of a status.
 pub(super) struct Sections<'a> {
-    pub(super) status: &'a ServerStatus,
+    status: &'a ServerStatus,
     family: Family,
     /// Whether the names of teams follow the players.
     team_names: bool,
@@ -46,21 +45,22 @@ impl<'a> Sections<'a> {
         Self { status, family, team_names }
     }
 
-    pub(super) fn basic(&self, packer: &mut Packer) {
-        self.section(BASIC, packer);
+    pub(super) fn basic(&self) -> Vec<u8> {
+        self.section(BASIC)
     }
 
-    pub(super) fn info(&self, packer: &mut Packer) {
-        self.section(INFO, packer);
+    pub(super) fn info(&self) -> Vec<u8> {
+        self.section(INFO)
     }
 
-    fn section(&self, keys: &str, packer: &mut Packer) {
+    fn section(&self, keys: &str) -> Vec<u8> {
+        let mut out = Vec::new();
         for key in keys.split(' ') {
             if let Some(value) = self.value(key) {
-                packer.push(key.as_bytes(), &value);
+                put_pair(key.as_bytes(), &value, &mut out);
             }
         }
-        packer.end_part();
+        out
     }
 
     /// The value of a key of the first two sections, from a field of the status or from its rules.
@@ -89,7 +89,8 @@ impl<'a> Sections<'a> {
     }
 
     /// The rules as they are, but for those that a field of the status contradicts, and the fields that no rule says.
-    pub(super) fn rules(&self, packer: &mut Packer) {
+    pub(super) fn rules(&self) -> Vec<u8> {
+        let mut out = Vec::new();
         let elsewhere: Vec<&str> = BASIC.split(' ').chain(INFO.split(' ')).collect();
         let mut fields: Vec<_> = self.fields().into_iter().map(|(key, value)| (key, value, false)).collect();
         for (key, value) in &self.status.rules {
@@ -107,12 +108,12 @@ impl<'a> Sections<'a> {
                     value = field.clone().into();
                 }
             }
-            packer.push(&key, &value);
+            put_pair(&key, &value, &mut out);
         }
         for (key, value, _) in fields.iter().filter(|(.., is_said)| !is_said) {
-            packer.push(key.as_bytes(), value);
+            put_pair(key.as_bytes(), value, &mut out);
         }
-        packer.end_rules();
+        out
     }
 
     /// The fields that this family has keys for. Where it has several for one field, the key that is among the rules.
@@ -211,72 +212,97 @@ impl<'a> Sections<'a> {
             })
     }
 
-    /// One part for each player, and one for the names of teams where they follow.
-    pub(super) fn players(&self, packer: &mut Packer) {
-        for (index, player) in (0..).zip(self.status.listed_players()) {
-            self.player(index, player, packer);
-        }
+    /// A text for each player, and one for the names of teams where they follow.
+    pub(super) fn players(&self) -> Vec<Vec<u8>> {
+        let players = (0..).zip(self.status.listed_players());
+        let mut texts: Vec<_> = players.map(|(index, player)| self.player(index, player)).collect();
         if self.team_names {
+            let mut out = Vec::new();
             for (id, team) in self.numbered_teams() {
                 if let Some(name) = &team.name {
-                    packer.push_row(b"teamname", id.into(), &encoded(name.as_ref()));
+                    put_row("teamname", id, &encoded(name.as_ref()), &mut out);
                 }
                 if let (Some(score), false) = (team.score, self.family == Family::Battlefield1942) {
-                    packer.push(format!("score_t{id}").as_bytes(), score.to_string().as_bytes());
+                    put_pair(format!("score_t{id}").as_bytes(), score.to_string().as_bytes(), &mut out);
                 }
             }
-            packer.end_part();
+            texts.push(out);
         }
+        texts
     }
 
-    fn player(&self, index: i64, player: &Player, packer: &mut Packer) {
+    fn player(&self, index: i32, player: &Player) -> Vec<u8> {
+        let mut out = Vec::new();
         let is_battlefield = self.family == Family::Battlefield1942;
-        let name = if is_battlefield { &b"playername"[..] } else { b"player" };
-        packer.push_row(name, index, &encoded(player.name.as_ref()));
+        let (name, score) = if is_battlefield { ("playername", "score") } else { ("player", "frags") };
+        put_row(name, index, &encoded(player.name.as_ref()), &mut out);
         let side = |id| self.numbered_teams().find(|(known, _)| *known == id)?.1.name.as_ref();
         let side = player.team.filter(|_| self.family == Family::TribesVengeance).and_then(side);
-        let team = player.team.filter(|_| side.is_none());
         if let Some(name) = side {
-            packer.push_row(b"team", index, &encoded(name.as_ref()));
+            put_row("team", index, &encoded(name.as_ref()), &mut out);
         }
-        let numbers = [
-            (if is_battlefield { &b"score"[..] } else { b"frags" }, player.score),
-            (b"ping", player.ping.map(i64::from)),
-            (b"team", team.map(|team| i64::from(team.saturating_add(self.family.team_offset())))),
-        ];
-        for (name, value) in numbers {
+        let team = player.team.filter(|_| side.is_none());
+        let team = team.map(|team| team.saturating_add(self.family.team_offset()));
+        for (name, value) in
+            [(score, player.score), ("ping", player.ping.map(i64::from)), ("team", team.map(i64::from))]
+        {
             if let Some(value) = value {
-                packer.push_row_number(name, index, value);
+                put_row(name, index, value.to_string().as_bytes(), &mut out);
             }
         }
         for (key, value) in &player.extra {
-            packer.push_row(key.decoded().as_bytes(), index, &encoded(value));
+            put_row(key.decoded().as_bytes(), index, &encoded(value), &mut out);
         }
         if let (Some(is_bot), None) = (player.bot, player.extra.get("ngsecret")) {
-            packer.push_row(b"ngsecret", index, if is_bot { b"bot" } else { b"false" });
+            put_row("ngsecret", index, if is_bot { b"bot" } else { b"false" }, &mut out);
         }
-        packer.end_part();
+        out
     }
 
-    /// One part for each team, as `\teams\` is answered.
-    pub(super) fn teams(&self, packer: &mut Packer) {
-        for (id, team) in self.numbered_teams() {
+    /// A text for each team, as `\teams\` is answered.
+    pub(super) fn teams(&self) -> Vec<Vec<u8>> {
+        let text = |(id, team): (i32, &Team)| {
+            let mut out = Vec::new();
             if let Some(name) = &team.name {
-                packer.push_row(b"team", id.into(), &encoded(name.as_ref()));
+                put_row("team", id, &encoded(name.as_ref()), &mut out);
             }
             if let Some(score) = team.score {
-                packer.push_row_number(b"score", id.into(), score);
+                put_row("score", id, score.to_string().as_bytes(), &mut out);
             }
             let members = self.status.listed_players().iter().filter(|player| player.team == Some(id));
-            packer.push_row_number(b"size", id.into(), i64::try_from(members.count()).unwrap_or(i64::MAX));
-            packer.end_part();
-        }
+            put_row("size", id, members.count().to_string().as_bytes(), &mut out);
+            out
+        };
+        self.numbered_teams().map(text).collect()
+    }
+
+    /// A text for each player with one of the further fields. Rows begin at 1 here, and only here.
+    pub(super) fn player_property(&self, name: &[u8]) -> Vec<Vec<u8>> {
+        let text = |(index, player): (i32, &Player)| {
+            let mut out = Vec::new();
+            put_row(name, index, &property(&player.extra, name), &mut out);
+            out
+        };
+        (1..).zip(self.status.listed_players()).map(text).collect()
     }
 
     /// The teams with their ids, or their positions where they have none.
     fn numbered_teams(&self) -> impl Iterator<Item = (i32, &'a Team)> {
         (0..).zip(&self.status.teams).map(|(position, team)| (team.id.unwrap_or(position), team))
     }
+}
+
+/// Appends a pair with the key of a row.
+fn put_row(name: impl AsRef<[u8]>, index: i32, value: &[u8], out: &mut Vec<u8>) {
+    let mut key = [name.as_ref(), b"_"].concat();
+    number::put(index.into(), &mut key);
+    put_pair(&key, value, out);
+}
+
+/// The value of a property. One that does not exist is empty, as on real servers.
+pub(super) fn property<'a>(properties: &'a Rules, name: &[u8]) -> Cow<'a, [u8]> {
+    let value = std::str::from_utf8(name).ok().and_then(|name| properties.get(name));
+    value.map(encoded).unwrap_or_default()
 }
 
 /// Whether two spellings are the same text, number or truth value.

@@ -80,7 +80,7 @@
 //! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`](crate::Dialect::XServerQuery).
 //!
 //! # Fields of the status
-//! Keys match in any case, the first that is not empty counts, and a value that is no number or truth value says nothing.
+//! Keys match in any case, and the first that is not empty counts. A value that doesn't parse is ignored.
 //! The serving side writes the key that is among the rules, else the first of its family; a rule that contradicts a field is
 //! replaced.
 //!
@@ -129,4 +129,6 @@ mod wire;
 pub use answer::{Answer, Row};
 pub use client::StatusQuery;
 pub use server::answer;
-pub use wire::{Command, Request, Response, Trailer};
+pub use wire::request::{Command, Request};
+pub(crate) use wire::request::{ServerState, put_heartbeat};
+pub use wire::response::Response;

@@ -2,17 +2,20 @@
 
 use bytes::Bytes;
 
-use super::from_status::{Sections, encoded};
-use super::wire::packer::Packer;
+use super::from_status::{Sections, property};
+use super::wire::put_pair;
 use super::wire::request::{Command, Request};
 use crate::model::{Rules, ServerStatus};
-use crate::reply::{Patch, Patched, Template, Templates};
-use crate::reply::{Requester, datagrams};
-use crate::service::{Engine, Service};
+use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
+use crate::service::{Engine, Properties, Service};
 use crate::text::number;
 
 /// Longest text that is sent back for `\echo\`, in bytes.
 const MAX_ECHO: usize = 50;
+/// Most datagrams of a reply. qstat (Unity-Technologies/qstat, gps.c) puts no more together.
+const MAX_FRAGMENTS: usize = 32;
+/// Room for the longest trailer, `\queryid\4294967295.32\final\`.
+const TRAILER: usize = 30;
 
 /// Answers a request. One without a command that this server answers gets no reply. The `queryid` follows from
 /// [`Requester::number`].
@@ -63,18 +66,17 @@ pub(crate) fn reply(
     let is_qr1 = options.engine == Engine::Qr1;
     // Replies to the same commands are the same, unless a command has a value.
     let (mut kind, mut has_value) = (0_u32, false);
-    each_answered(request, options, |number, _| {
+    for (number, _) in answered(request, options) {
         kind = kind << 4 | number;
         has_value |= number > WITHOUT_VALUE;
-    });
+    }
     if kind == 0 {
         return None;
     }
     let encode = |template: &mut Template| {
-        let packer = Packer::new(if is_qr1 { 1349 } else { 1000 });
-        let mut reply = Reply { sections: Sections::new(status, is_qr1), options, packer };
-        each_answered(request, options, |_, command| reply.add(command));
-        reply.packer.finish(is_qr1, template);
+        let mut reply = Reply { sections: Sections::new(status, is_qr1), options, parts: Vec::new() };
+        answered(request, options).for_each(|(_, command)| reply.add(command));
+        write(&reply.parts, if is_qr1 { 1349 } else { 1000 }, is_qr1, template);
     };
     let template = templates.get((!has_value).then_some(kind), encode);
     let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
@@ -86,40 +88,28 @@ pub(crate) fn reply(
 /// Commands up to this number have no value.
 const WITHOUT_VALUE: u32 = 7;
 
-/// Calls `each` with every command that is answered and its number, in the order of the answers.
+/// The commands that are answered and their numbers, in the order of the answers.
 ///
 /// Each command is answered once, and each property once: one request would else draw a full reply 31 times. GameSpy's own
 /// code does the same, because it looks each command up in the request (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The
 /// Unreal engine reads the request command by command and answers each, repeated ones too (IpServer's UdpServerQuery).
-fn each_answered<'a>(request: &Request<'a>, options: &Service, mut each: impl FnMut(u32, Command<'a>)) {
-    let mut answer = |number, command| {
-        if is_answered(command, options) {
-            each(number, command);
-        }
-    };
-    if options.engine == Engine::Qr1 {
-        for (number, known) in (1..).zip(Command::known(b"")) {
-            if let Some((_, command)) =
-                request.find(known.name()).and_then(|value| Command::numbered(known.name(), value))
-            {
-                answer(number, command);
-            }
-        }
-        return;
-    }
+fn answered<'a>(request: &Request<'a>, options: &Service) -> impl Iterator<Item = (u32, Command<'a>)> {
+    let is_qr1 = options.engine == Engine::Qr1;
+    let found = Command::known(b"").into_iter().filter(move |_| is_qr1);
+    let found = found.filter_map(|known| Command::numbered(known.name(), request.find(known.name())?));
     let mut seen = 0_u32;
-    for (index, command) in request.commands().iter().enumerate() {
-        let Some((number, known)) = Command::numbered(command.name(), command.value()) else { continue };
-        let is_same = |other: &Command<'_>| {
+    let listed = request.commands().enumerate().filter(move |_| !is_qr1);
+    let listed = listed.filter_map(move |(index, command)| {
+        let (number, known) = Command::numbered(command.name(), command.value())?;
+        let is_same = |other: Command<'_>| {
             other.value() == command.value() && other.name().eq_ignore_ascii_case(command.name())
         };
-        let is_repeated = seen & 1 << number != 0
-            && (!known.is_property() || request.commands().iter().take(index).any(is_same));
+        let is_repeated =
+            seen & 1 << number != 0 && (!known.is_property() || request.commands().take(index).any(is_same));
         seen |= 1 << number;
-        if !is_repeated {
-            answer(number, known);
-        }
-    }
+        (!is_repeated).then_some((number, known))
+    });
+    found.chain(listed).filter(|(_, command)| is_answered(*command, options))
 }
 
 /// Whether a command is answered: not one that is unknown here or switched off.
@@ -135,9 +125,7 @@ fn is_answered(command: Command<'_>, options: &Service) -> bool {
                 && challenge.iter().all(u8::is_ascii_graphic)
         }
         Command::LevelProperty(_) | Command::GameProperty(_) => options.properties.is_some(),
-        Command::PlayerProperty(_) => {
-            options.properties.as_ref().is_some_and(|properties| properties.players)
-        }
+        Command::PlayerProperty(_) => options.properties.as_ref().is_some_and(|known| known.players),
         Command::Other { .. } => false,
         _ => true,
     }
@@ -147,61 +135,246 @@ fn is_answered(command: Command<'_>, options: &Service) -> bool {
 struct Reply<'a> {
     sections: Sections<'a>,
     options: &'a Service,
-    packer: Packer,
+    parts: Vec<Part>,
+}
+
+/// A part of a reply: pairs that stay together where they fit.
+enum Part {
+    /// What a reply must have: the description, a player, an answer to a command. In a datagram of its own where it does
+    /// not fit into the current one, and cut between pairs where it fits into none.
+    Whole(Vec<u8>),
+    /// Rules, which give way to everything else.
+    Rules(Vec<u8>),
+    /// A new datagram begins.
+    Break,
 }
 
 impl Reply<'_> {
     /// Adds the answer to a command.
     fn add(&mut self, command: Command<'_>) {
-        let properties = self.options.properties.as_ref();
+        let all = |texts: Vec<Vec<u8>>| texts.into_iter().map(Part::Whole);
         match command {
-            Command::Basic => self.sections.basic(&mut self.packer),
-            Command::Info => self.sections.info(&mut self.packer),
-            Command::Rules => self.sections.rules(&mut self.packer),
-            Command::Players => self.sections.players(&mut self.packer),
-            Command::Teams => self.sections.teams(&mut self.packer),
+            Command::Basic => self.parts.push(Part::Whole(self.sections.basic())),
+            Command::Info => self.parts.push(Part::Whole(self.sections.info())),
+            Command::Rules => self.parts.push(Part::Rules(self.sections.rules())),
+            Command::Players => self.parts.extend(all(self.sections.players())),
+            Command::Teams => self.parts.extend(all(self.sections.teams())),
+            Command::PlayerProperty(name) => self.parts.extend(all(self.sections.player_property(name))),
             Command::Status | Command::Packets => {
                 for part in [Command::Basic, Command::Info, Command::Rules, Command::Players] {
                     self.add(part);
-                    if command == Command::Packets {
-                        self.packer.flush();
-                    }
+                    self.parts.extend((command == Command::Packets).then_some(Part::Break));
                 }
             }
-            Command::Echo(text) => {
-                let key = if self.options.engine == Engine::Qr1 { &b"echo"[..] } else { b"echo_replay" };
-                self.add_pair(key, text);
-            }
+            Command::Echo(text) if self.options.engine == Engine::Qr1 => self.add_pair(b"echo", text),
+            Command::Echo(text) => self.add_pair(b"echo_replay", text),
             Command::Secure(challenge) => {
                 let key = self.options.key.as_ref();
                 if let Some(proof) = key.and_then(|key| key.validate(challenge).ok()) {
                     self.add_pair(b"validate", proof.as_bytes());
                 }
             }
-            Command::LevelProperty(name) => self.property(name, properties.map(|known| &known.level)),
-            Command::GameProperty(name) => self.property(name, properties.map(|known| &known.game)),
-            Command::PlayerProperty(name) => self.player_property(name),
+            Command::LevelProperty(name) => self.add_property(name, |known| &known.level),
+            Command::GameProperty(name) => self.add_property(name, |known| &known.game),
             Command::Other { .. } => {}
         }
     }
 
     fn add_pair(&mut self, key: &[u8], value: &[u8]) {
-        self.packer.push(key, value);
-        self.packer.end_part();
+        let mut pair = Vec::new();
+        put_pair(key, value, &mut pair);
+        self.parts.push(Part::Whole(pair));
     }
 
-    /// A property that does not exist is empty, as on real servers.
-    fn property(&mut self, name: &[u8], properties: Option<&Rules>) {
-        let value = std::str::from_utf8(name).ok().and_then(|name| properties?.get(name));
-        self.add_pair(name, &value.map(encoded).unwrap_or_default());
+    fn add_property(&mut self, name: &[u8], rules: impl Fn(&Properties) -> &Rules) {
+        let properties = self.options.properties.as_ref();
+        self.add_pair(name, &properties.map(|known| property(rules(known), name)).unwrap_or_default());
     }
+}
 
-    /// Rows begin at 1 here, and only here.
-    fn player_property(&mut self, name: &[u8]) {
-        for (index, player) in (1..).zip(self.sections.status.listed_players()) {
-            let value = std::str::from_utf8(name).ok().and_then(|name| player.extra.get(name));
-            self.packer.push_row(name, index, &value.map(encoded).unwrap_or_default());
-            self.packer.end_part();
+/// Writes the datagrams of a reply; its number in `queryid` is the patch. `final_first`: the end mark precedes the number.
+///
+/// Where the datagrams are too few for everything, rules are left out one by one, the last first, and only then what
+/// follows them. A reply that was cut has no end mark: a client cannot take it for whole, and the count in `numplayers`
+/// stays true. A rule too long for any datagram is left out alone and cuts nothing, because one text of an operator must
+/// not make the server look broken to clients that wait for the mark; GameSpy's own servers lose such a pair too, and the
+/// rest of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
+fn write(parts: &[Part], max_datagram: usize, final_first: bool, template: &mut Template) {
+    let limit = max_datagram.saturating_sub(TRAILER);
+    let mut packed = Packed::new(parts, limit, None);
+    if packed.datagrams.len() > MAX_FRAGMENTS {
+        // Rules that begin as many datagrams push what follows by up to one more.
+        let others = Packed::new(parts, limit, Some(0)).datagrams.len();
+        packed = Packed::new(parts, limit, Some(MAX_FRAGMENTS.saturating_sub(others).saturating_sub(1)));
+        packed.is_cut = true;
+    }
+    packed.datagrams.truncate(MAX_FRAGMENTS);
+    for (fragment, datagram) in (1..).zip(&packed.datagrams) {
+        let is_final = fragment == packed.datagrams.len() && !packed.is_cut;
+        let mark = if is_final { br"\final\" } else { &b""[..] };
+        let (before, behind) = if final_first { (mark, &b""[..]) } else { (&b""[..], mark) };
+        template.begin();
+        for part in [datagram, before, br"\queryid\"] {
+            template.bytes.extend_from_slice(part);
         }
+        template.patch_here();
+        template.bytes.extend_from_slice(format!(".{fragment}").as_bytes());
+        template.bytes.extend_from_slice(behind);
+    }
+}
+
+/// Parts in datagrams, still without trailers.
+struct Packed {
+    datagrams: Vec<Vec<u8>>,
+    limit: usize,
+    /// Something that is no rule fits into no datagram, or all of it into too few.
+    is_cut: bool,
+}
+
+impl Packed {
+    /// Packs all parts; rules only as long as they begin no more than `room` datagrams.
+    fn new(parts: &[Part], limit: usize, mut room: Option<usize>) -> Self {
+        let mut packed = Self { datagrams: vec![Vec::new()], limit, is_cut: false };
+        for part in parts {
+            match part {
+                Part::Break => packed.begin(),
+                Part::Whole(text) if text.len() <= limit => packed.push(text),
+                Part::Whole(text) => pairs(text).for_each(|pair| packed.push(pair)),
+                Part::Rules(text) if room.is_none() && text.len() <= limit => packed.push(text),
+                Part::Rules(text) => {
+                    for pair in pairs(text).filter(|pair| pair.len() <= limit) {
+                        if !packed.fits(pair)
+                            && let Some(room) = &mut room
+                        {
+                            let Some(less) = room.checked_sub(1) else { break };
+                            *room = less;
+                        }
+                        packed.push(pair);
+                    }
+                }
+            }
+        }
+        if packed.datagrams.len() > 1 && packed.datagrams.last().is_some_and(Vec::is_empty) {
+            packed.datagrams.pop();
+        }
+        packed
+    }
+
+    fn fits(&self, text: &[u8]) -> bool {
+        let length = self.datagrams.last().map_or(0, Vec::len);
+        length.saturating_add(text.len()) <= self.limit
+    }
+
+    fn push(&mut self, text: &[u8]) {
+        if text.len() > self.limit {
+            self.is_cut = true;
+            return;
+        }
+        if !self.fits(text) {
+            self.begin();
+        }
+        if let Some(datagram) = self.datagrams.last_mut() {
+            datagram.extend_from_slice(text);
+        }
+    }
+
+    /// Begins a datagram, unless the last is still empty.
+    fn begin(&mut self) {
+        if self.datagrams.last().is_none_or(|datagram| !datagram.is_empty()) {
+            self.datagrams.push(Vec::new());
+        }
+    }
+}
+
+/// The pairs of a part.
+fn pairs(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let starts = memchr::memchr_iter(b'\\', text).step_by(2);
+    let ends = starts.clone().skip(1).chain([text.len()]);
+    starts.zip(ends).map(|(start, end)| text.get(start..end).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn text(pairs: &[(&str, &str)]) -> Vec<u8> {
+        let mut out = Vec::new();
+        pairs.iter().for_each(|(key, value)| put_pair(key.as_bytes(), value.as_bytes(), &mut out));
+        out
+    }
+
+    fn whole(pairs: &[(&str, &str)]) -> Part {
+        Part::Whole(text(pairs))
+    }
+
+    fn finish(parts: &[Part], room: usize, reply: u8, final_first: bool) -> Vec<Vec<u8>> {
+        let mut template = Template::default();
+        write(parts, TRAILER.saturating_add(room), final_first, &mut template);
+        let number = Patch::new(|out| number::put(reply.into(), out));
+        let reply = Patched::new((Arc::new(template), true), number).unwrap();
+        let datagram = |index| {
+            let mut out = Vec::new();
+            reply.put(index, &mut out);
+            out
+        };
+        (0..reply.len()).map(datagram).collect()
+    }
+
+    #[test]
+    fn sections_stay_in_one_datagram_and_pairs_are_never_cut() {
+        let parts = [
+            whole(&[("a", "1")]),
+            whole(&[("b", "12345"), ("c", "")]),
+            whole(&[("d", "1"), ("e", "2"), ("f", "3")]),
+        ];
+        let datagrams = finish(&parts, 10, 7, false);
+        assert_eq!(
+            datagrams,
+            [
+                &br"\a\1\queryid\7.1"[..],
+                br"\b\12345\queryid\7.2",
+                br"\c\\d\1\queryid\7.3",
+                br"\e\2\f\3\queryid\7.4\final\",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_empty_reply_has_its_end_mark() {
+        assert_eq!(finish(&[], 970, 2, true), [&br"\final\\queryid\2.1"[..]]);
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_has_no_end_mark() {
+        let parts: Vec<Part> = (0..100).map(|_| whole(&[("key", "value")])).collect();
+        let datagrams = finish(&parts, 10, 1, true);
+        assert_eq!(datagrams.len(), MAX_FRAGMENTS);
+        assert_eq!(datagrams[31], br"\key\value\queryid\1.32"[..]);
+    }
+
+    #[test]
+    fn rules_give_way_one_by_one() {
+        let rules: Vec<(String, &str)> = (0..100).map(|rule| (format!("r{rule:02}"), "value")).collect();
+        let rules: Vec<(&str, &str)> = rules.iter().map(|(key, value)| (&**key, *value)).collect();
+        for breaks in [false, true] {
+            let mut parts = vec![whole(&[("name", "a")]), Part::Rules(text(&rules))];
+            parts.extend(breaks.then_some(Part::Break));
+            parts.extend((0..10).map(|_| whole(&[("row", "value")])));
+            let datagrams = finish(&parts, 10, 1, false);
+            let count = |text: &[u8]| datagrams.iter().filter(|datagram| datagram.starts_with(text)).count();
+            assert_eq!((count(br"\row"), count(br"\r00"), count(br"\r99")), (10, 1, 0), "{datagrams:?}");
+            assert!((30..=MAX_FRAGMENTS).contains(&datagrams.len()), "{}", datagrams.len());
+            assert!(!datagrams.iter().any(|datagram| datagram.ends_with(br"\final\")));
+        }
+    }
+
+    #[test]
+    fn a_rule_too_long_for_a_datagram_is_left_out_alone() {
+        let rules = Part::Rules(text(&[("a", "1"), ("b", "too long a value"), ("c", "3")]));
+        assert_eq!(finish(&[rules], 10, 1, false), [&br"\a\1\c\3\queryid\1.1\final\"[..]]);
+        let player = whole(&[("player_0", "too long a name")]);
+        assert_eq!(finish(&[player], 10, 1, false), [&br"\queryid\1.1"[..]], "but a player is a loss");
     }
 }

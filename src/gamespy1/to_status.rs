@@ -2,11 +2,9 @@
 
 use bytes::Bytes;
 
-use super::answer::answer::Answer;
-use super::answer::rows::{Row, RowCollector};
+use super::answer::{Answer, Row, RowCollector};
 use super::family::{Family, Known};
-use super::wire::fields::is_control;
-use super::wire::row_key::{PlayerField, RowKey};
+use super::wire::{RowKey, count_bound, is_control};
 use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};
 use crate::text::known_keys::first_filled;
 use crate::text::number;
@@ -24,7 +22,7 @@ impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
         let bytes = self.raw();
         let mut known = Known::default();
-        let mut rows = RowCollector::new(bytes.len());
+        let mut rows = RowCollector::new(count_bound(bytes));
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
         let own_echo = self.asked.own_echo.then(|| self.echo()).flatten().map(|(key, _)| key);
         let mut pairs = self.fields().pairs();
@@ -219,63 +217,43 @@ struct RowReader<'a> {
 
 impl RowReader<'_> {
     fn player(&mut self, row: &Row<'_>) -> Player {
-        let mut player = Player::default();
-        // Which fields were understood; of repeated ones the first.
-        let (mut name, mut score, mut ping, mut team) = (None, None, None, None);
-        for (position, &(field, value)) in row.fields().iter().enumerate() {
-            let number = || number::integer(value);
-            match PlayerField::of(field) {
-                Some(PlayerField::Name) if name.is_none() => {
-                    player.name = Text::part(self.bytes, value, self.style);
-                    name = Some(position);
-                }
-                Some(kind @ (PlayerField::Score | PlayerField::Frags | PlayerField::Kills)) => {
-                    // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
-                    let rank = kind as u8;
-                    if score.is_none_or(|(best, _)| rank < best)
-                        && let Some(value) = number()
-                    {
-                        player.score = Some(value);
-                        score = Some((rank, position));
-                    }
-                }
-                Some(PlayerField::Ping) if ping.is_none() => {
-                    player.ping = number().and_then(|value| value.try_into().ok());
-                    ping = player.ping.map(|_| position);
-                }
-                Some(PlayerField::Team) if team.is_none() => {
-                    let side = self.side_names.iter().position(|name| *name == Some(value));
-                    let number = number().and_then(|value| i32::try_from(value).ok());
-                    player.team = match side {
-                        Some(side) => i32::try_from(side).ok(),
-                        None => number.map(|value| value.saturating_sub(self.family.team_offset())),
-                    };
-                    team = player.team.map(|_| position);
-                }
-                Some(PlayerField::Secret) => player.bot = Some(value.eq_ignore_ascii_case(b"bot")),
-                _ => {}
-            }
+        let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
+        let side = |value: &[u8]| {
+            let side = self.side_names.iter().position(|name| *name == Some(value))?;
+            i32::try_from(side).ok()
+        };
+        let number =
+            |value: &[u8]| Some(number::number::<i32>(value)?.saturating_sub(self.family.team_offset()));
+        let name = first(row, &["player", "playername"], text);
+        // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
+        let scores = [&["score"][..], &["frags", "frag"], &["kills"]];
+        let score = scores.into_iter().find_map(|names| first(row, names, number::integer));
+        let ping = first(row, &["ping"], number::number);
+        let team = first(row, &["team"], |value| side(value).or_else(|| number(value)));
+        let understood = [position(&name), position(&score), position(&ping), position(&team)];
+        let secret = row.fields().iter().rev().find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
+        Player {
+            name: value(name).unwrap_or_default(),
+            // SWAT 4 leaves out counters that are zero.
+            score: value(score).or_else(|| (self.family == Family::Swat4).then_some(0)),
+            ping: value(ping),
+            team: value(team),
+            bot: secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot")),
+            extra: self.extra(row, understood),
+            ..Player::default()
         }
-        // SWAT 4 leaves out counters that are zero.
-        player.score = player.score.or_else(|| (self.family == Family::Swat4).then_some(0));
-        player.extra = self.extra(row, [name, score.map(|(_, position)| position), ping, team]);
-        player
     }
 
     /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
     fn team(&mut self, row: &Row<'_>) -> Team {
-        let fields = row.fields();
-        let position =
-            |name: &&str| fields.iter().position(|(field, _)| field.eq_ignore_ascii_case(name.as_bytes()));
-        let value = |position: usize| fields.get(position).map(|(_, value)| *value);
-        let number = |position: usize| value(position).and_then(number::integer);
-        let name = TEAM_NAME.iter().find_map(position);
-        let score = TEAM_SCORE.iter().filter_map(position).find(|position| number(*position).is_some());
+        let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
+        let name = TEAM_NAME.iter().find_map(|name| first(row, &[name], text));
+        let score = TEAM_SCORE.iter().find_map(|name| first(row, &[name], number::integer));
         Team {
             id: i32::try_from(row.index()).ok(),
-            name: name.and_then(value).map(|name| Text::part(self.bytes, name, self.style)),
-            score: score.and_then(number),
-            extra: self.extra(row, [name, score]),
+            extra: self.extra(row, [position(&name), position(&score)]),
+            name: value(name),
+            score: value(score),
         }
     }
 
@@ -287,5 +265,40 @@ impl RowReader<'_> {
             }
         }
         self.extras.take_part()
+    }
+}
+
+/// A field of a row that was understood: its position and its value.
+type Found<T> = Option<(usize, T)>;
+
+/// The first field with one of these names whose value can be read.
+fn first<T>(row: &Row<'_>, names: &[&str], read: impl Fn(&[u8]) -> Option<T>) -> Found<T> {
+    let is_one = |field: &[u8]| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
+    let mut named = row.fields().iter().enumerate().filter(|(_, (field, _))| is_one(field));
+    named.find_map(|(position, (_, value))| Some((position, read(value)?)))
+}
+
+fn position<T>(found: &Found<T>) -> Option<usize> {
+    found.as_ref().map(|(position, _)| *position)
+}
+
+fn value<T>(found: Found<T>) -> Option<T> {
+    found.map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    #[test]
+    fn the_first_number_of_a_repeated_field_counts() {
+        let reply =
+            br"\team_t0\Red\score_t0\none\score_t0\3\player_0\Ann\frags_0\none\frags_0\7\final\\queryid\1.1";
+        let answer = Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
+        let status = answer.to_status();
+        let (team, player) = (&status.teams[0], &status.listed_players()[0]);
+        assert_eq!((team.score, player.score), (Some(3), Some(7)));
+        assert!(team.extra.get("score_t").is_some() && player.extra.get("frags").is_some());
     }
 }

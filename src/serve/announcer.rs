@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::address::canonical;
 use crate::error::AnnounceError;
+use crate::gamespy1::{self, ServerState};
 use crate::model::{Occupancy, ServerStatus};
+use crate::quake3;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
-use crate::{gamespy1, quake3};
 
 /// Shortest time between two heartbeats to one master.
 const LEAST: Duration = Duration::from_secs(10);
@@ -53,7 +54,7 @@ pub struct Announcer {
     last: Option<Instant>,
     queue: VecDeque<SocketAddr>,
     /// What the queued heartbeats report.
-    state: State,
+    state: ServerState,
     asked: VecDeque<SocketAddr>,
 }
 
@@ -62,14 +63,6 @@ pub struct Announcer {
 enum Protocol {
     Quake3 { tag: String, options: Service },
     GameSpy1 { query_port: u16, game: Vec<u8> },
-}
-
-/// What a heartbeat reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Running,
-    Changed,
-    Ended,
 }
 
 /// Something that an [`Announcer`] noticed.
@@ -159,7 +152,7 @@ impl Announcer {
             next: now,
             last: None,
             queue: VecDeque::new(),
-            state: State::Running,
+            state: ServerState::Running,
             asked: VecDeque::new(),
         })
     }
@@ -180,7 +173,7 @@ impl Announcer {
     pub fn set_status(&mut self, now: Instant, status: &ServerStatus) -> Result<(), AnnounceError> {
         let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {
-            self.state = State::Changed;
+            self.state = ServerState::Changed;
             let soon = self.last.and_then(|last| last.checked_add(LEAST)).unwrap_or(now);
             self.next = self.next.min(soon.max(now));
         }
@@ -192,7 +185,7 @@ impl Announcer {
     /// engines send them, and no answer to their query: the protocol has no message to leave a list.
     pub fn close(&mut self) {
         let masters = std::mem::take(&mut self.masters);
-        self.state = State::Ended;
+        self.state = ServerState::Ended;
         self.queue.extend(&masters);
         if matches!(self.protocol, Protocol::Quake3 { .. }) {
             self.queue.extend(&masters);
@@ -212,7 +205,7 @@ impl Machine for Announcer {
         let start = out.len();
         self.protocol.encode(self.state, out);
         if self.queue.is_empty() {
-            self.state = State::Running;
+            self.state = ServerState::Running;
         }
         Some(Transmit { to, len: out.len().saturating_sub(start) })
     }
@@ -268,21 +261,10 @@ impl Protocol {
         }
     }
 
-    fn encode(&self, state: State, out: &mut Vec<u8>) {
+    fn encode(&self, state: ServerState, out: &mut Vec<u8>) {
         match self {
             Self::Quake3 { tag, .. } => quake3::master::encode_heartbeat(tag, out),
-            Self::GameSpy1 { query_port, game } => {
-                out.extend_from_slice(br"\heartbeat\");
-                out.extend_from_slice(query_port.to_string().as_bytes());
-                out.extend_from_slice(br"\gamename\");
-                out.extend_from_slice(game);
-                // 1 for a change, 2 for the end (openspy-core, code/qr/server/v1/handle_heartbeat.cpp).
-                match state {
-                    State::Running => {}
-                    State::Changed => out.extend_from_slice(br"\statechanged\1"),
-                    State::Ended => out.extend_from_slice(br"\statechanged\2"),
-                }
-            }
+            Self::GameSpy1 { query_port, game } => gamespy1::put_heartbeat(*query_port, game, state, out),
         }
     }
 
@@ -302,13 +284,8 @@ impl Protocol {
             }
             Self::GameSpy1 { .. } => {
                 use gamespy1::Command;
-                let request = gamespy1::Request::parse(datagram);
-                request.is_ok_and(|request| {
-                    request
-                        .commands()
-                        .iter()
-                        .any(|command| matches!(command, Command::Secure(_) | Command::Status))
-                })
+                let is_query = |command| matches!(command, Command::Secure(_) | Command::Status);
+                gamespy1::Request::parse(datagram).is_ok_and(|request| request.commands().any(is_query))
             }
         }
     }

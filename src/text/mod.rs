@@ -7,7 +7,6 @@ use bytes::Bytes;
 
 pub(crate) mod charset;
 pub(crate) mod colour;
-pub(crate) mod find;
 pub(crate) mod known_keys;
 pub(crate) mod number;
 

@@ -107,7 +107,7 @@ fn text(bytes: &Bytes, string: FString<'_>) -> Text {
 fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
     let style = FString::default().style();
     let mut rules =
-        RulesBuilder::new(&answer.rules.bytes, style.charset, answer.rules.count().saturating_add(1));
+        RulesBuilder::new(&answer.rules.bytes, style.charset, answer.rules.count().saturating_add(4));
     let mut push = |key: FString<'_>, value: FString<'_>| {
         rules.push_with((key.shown(), key.charset()), (value.shown(), value.charset()));
     };

@@ -1,9 +1,415 @@
-//! The datagrams of one reply put together: reassembly, and rows made of numbered keys.
+//! A reply put together: it owns its bytes, the views borrow from it.
 
-#[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
-pub(super) mod answer;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use self::reassembly::{Body, Reassembly};
+use super::wire::request::Command;
+use super::wire::{Fields, RowKey, count_bound, is_control};
+use crate::error::{ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::model::{Completeness, Verification};
+use crate::text::number;
+
 pub(super) mod reassembly;
-pub(super) mod rows;
 
-pub use answer::Answer;
-pub use rows::Row;
+/// What was asked, as far as it decides how a reply is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Asked {
+    /// A status, or its short form: without a server's description something is missing from it.
+    pub(crate) status: bool,
+    /// The players.
+    pub(crate) players: bool,
+    /// The teams and not the players: `team_N` is the name of a team then.
+    pub(crate) teams: bool,
+    /// Only an echo.
+    pub(crate) echo_alone: bool,
+    /// An echo that the query added for its own sake.
+    pub(crate) own_echo: bool,
+}
+
+impl Asked {
+    pub(crate) fn new(commands: &[Command<'_>]) -> Self {
+        let has = |name: &[u8]| commands.iter().any(|command| command.name() == name);
+        let status = has(b"status") || has(b"packets");
+        let players = status || has(b"players");
+        let echo_alone = matches!(commands, [Command::Echo(_)]);
+        Self { status, players, teams: has(b"teams") && !players, echo_alone, own_echo: false }
+    }
+}
+
+/// An accepted reply, all its fragments joined once. A single datagram is kept as it came.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::gamespy1::Answer;
+/// use queryport::{Limits, ToStatus};
+///
+/// // The second fragment first: order does not matter.
+/// let datagrams: [&[u8]; 2] = [
+///     br"\player_0\Ann\frags_0\-3\ping_0\ 52\team_0\255\queryid\7.2\final\",
+///     br"\gamename\ut\hostname\Srv\numplayers\1\queryid\7.1",
+/// ];
+/// let answer = Answer::from_datagrams(datagrams.map(Bytes::from_static), &Limits::default())?;
+/// assert!(answer.completeness().is_complete());
+/// assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
+/// assert_eq!(answer.players().next().unwrap().get("frags"), Some(&b"-3"[..]));
+/// assert_eq!(answer.to_status().listed_players()[0].ping, Some(52));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Answer {
+    body: Body,
+    pub(crate) asked: Asked,
+}
+
+/// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
+const ECHO_KEYS: [&str; 5] = ["echo", "echo_replay", "echo_reply", "echoresponse", "ignoring"];
+
+/// The values of `location` in games of the Unreal engine, in the order of the engine's own list (333networks,
+/// Masterserver-Qt5), with a slash between them. Other games use the key for other things (Battlefield 1942: a
+/// Windows language number).
+const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north-western US, western Canada/\
+    north-eastern US, eastern Canada/United Kingdom/continental Europe/Central Asia, Middle East/\
+    south-east Asia, Pacific/Africa/Australia, New Zealand, Pacific/Central and South America";
+
+/// Whether fewer rows of players are here than the server counts, or a player stands in two parts, which are then of two
+/// replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that it does not list, and MOHAA
+/// lists fewer rows than it counts.
+fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
+    let counted = fields.get("numplayers").and_then(number::number::<usize>);
+    let (mut rows, mut names) = (BTreeSet::new(), BTreeSet::new());
+    let mut repeats = false;
+    for (key, _) in fields.pairs() {
+        rows.extend(RowKey::player_field_index(key));
+        repeats |= RowKey::name_index(key).is_some_and(|name| !names.insert(name));
+    }
+    repeats || ((are_asked || !rows.is_empty()) && counted.is_some_and(|counted| rows.len() < counted))
+}
+
+impl Answer {
+    /// The best of the replies to one query.
+    pub(crate) fn best(replies: &Reassembly, asked: Asked) -> Option<Self> {
+        let mut answers = replies.candidates().map(|body| Self::new(body, asked));
+        let first = answers.next()?;
+        let is_complete = |answer: &Self| answer.completeness().is_complete();
+        let other = if is_complete(&first) { None } else { answers.find(is_complete) };
+        Some(other.unwrap_or(first))
+    }
+
+    fn new(mut body: Body, asked: Asked) -> Self {
+        if asked.status {
+            let fields = body.fields();
+            // Where numbers begin at 0, a lost first fragment leaves no gap.
+            body.missing.info |= fields.get("hostname").is_none() && fields.get("mapname").is_none();
+        }
+        if !body.is_proven {
+            body.missing.players |= lacks_players(body.fields(), asked.players);
+        }
+        Self { body, asked }
+    }
+
+    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is the reply's:
+    /// datagrams of other replies are passed over, as are those that are none.
+    ///
+    /// # Errors
+    /// Why the last rejected datagram is no reply, when none is.
+    pub fn from_datagrams(
+        datagrams: impl IntoIterator<Item = Bytes>,
+        limits: &Limits,
+    ) -> Result<Self, ParseError> {
+        let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
+        let mut replies = Reassembly::new(*limits);
+        replies.expect_one_more();
+        for datagram in datagrams {
+            if let Err(rejection) = replies.insert(&datagram) {
+                error = rejection;
+            }
+        }
+        Self::best(&replies, Asked::default()).ok_or(error)
+    }
+
+    /// Every key and value in the order of the wire, those of player and team rows included.
+    pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.fields().pairs()
+    }
+
+    /// The pairs that describe the server: those of no player or team row, without what numbers and ends the reply.
+    /// In a complete answer, a last key without a value has an empty one; elsewhere it is the rest of something that
+    /// is missing.
+    pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let is_complete = self.completeness().is_complete();
+        let is_rule = |(key, value): &(&[u8], &[u8])| RowKey::parse(key).is_none() && !is_control(key, value);
+        let mut pairs = Some(self.fields().pairs());
+        std::iter::from_fn(move || {
+            let rule = pairs.as_mut()?.find(is_rule);
+            rule.or_else(|| {
+                let odd = pairs.take()?.odd_key().filter(|_| is_complete)?;
+                Some((odd, &b""[..]))
+            })
+        })
+    }
+
+    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
+    /// sends some keys twice with different values; the first is the current one.
+    ///
+    /// This is also the way to `validate`, which answers `\secure\`, and to the values of `\level_property\` and
+    /// `\game_property\`; those of `\player_property\` are in [`Self::players`].
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&[u8]> {
+        self.fields().get(key)
+    }
+
+    /// The rows of players, and of whatever else has a number, in the order of their first keys. A row without
+    /// [`Row::name`] is no player. Allocates.
+    #[must_use]
+    pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        Rows::new(self.fields()).players.into_iter()
+    }
+
+    /// The rows of teams in the order of their first keys. Allocates.
+    #[must_use]
+    pub fn teams(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        Rows::new(self.fields()).teams.into_iter()
+    }
+
+    /// The pairs of all fragments, joined, without the keys that number and end the reply.
+    #[must_use]
+    pub const fn raw(&self) -> &Bytes {
+        &self.body.bytes
+    }
+
+    /// The server's number of this reply, where it sends one. Servers count up, some from 1 to 100 and again.
+    #[must_use]
+    pub const fn reply_number(&self) -> Option<u64> {
+        self.body.reply
+    }
+
+    /// Whether every fragment is here, as far as the reply tells.
+    #[must_use]
+    pub fn completeness(&self) -> Completeness {
+        self.body.missing
+    }
+
+    /// Always [`Verification::Unavailable`]: the protocol has no challenge.
+    #[must_use]
+    pub const fn verification(&self) -> Verification {
+        Verification::Unavailable
+    }
+
+    /// What came back for `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`,
+    /// `echoresponse` or any other: where only an echo was asked for, it is the first pair. Servers that refuse write
+    /// `ignoring`.
+    #[must_use]
+    pub fn echo(&self) -> Option<(&[u8], &[u8])> {
+        let mut pairs = self.fields().pairs();
+        if self.asked.echo_alone {
+            return pairs.next().or_else(|| pairs.odd_key().map(|key| (key, &b""[..])));
+        }
+        pairs.find(|(key, _)| ECHO_KEYS.iter().any(|echo| key.eq_ignore_ascii_case(echo.as_bytes())))
+    }
+
+    /// The part of the world that the key `location` names; `None` also where the game uses the key for something else.
+    #[must_use]
+    pub fn region(&self) -> Option<&'static str> {
+        REGIONS.split('/').nth(number::number(self.get("location")?)?)
+    }
+
+    pub(crate) fn fields(&self) -> Fields<'_> {
+        self.body.fields()
+    }
+}
+
+/// A field: the key without its number, and the value.
+type Field<'a> = (&'a [u8], &'a [u8]);
+
+/// The row of one player or team: the pairs whose keys end in its number.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::Limits;
+/// use queryport::gamespy1::Answer;
+///
+/// // Column by column, as SWAT 4 writes them, with a number left out.
+/// let reply = br"\player_0\Ann\player_5\Bob\score_0\7\score_5\9\teamname_0\Axis\final\\queryid\1.1";
+/// let answer = Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default())?;
+/// let bob = answer.players().nth(1).unwrap();
+/// assert_eq!((bob.index(), bob.name(), bob.get("score")), (5, Some(&b"Bob"[..]), Some(&b"9"[..])));
+/// assert_eq!(bob.fields(), [(&b"player"[..], &b"Bob"[..]), (b"score", b"9")]);
+/// assert_eq!(answer.teams().next().unwrap().get("teamname"), Some(&b"Axis"[..]));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Clone)]
+pub struct Row<'a> {
+    index: u32,
+    /// The fields of all rows, and which of them are of this one.
+    all: Arc<Vec<Field<'a>>>,
+    range: Range<usize>,
+}
+
+impl<'a> Row<'a> {
+    /// The number at the end of its keys.
+    #[must_use]
+    pub const fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Its fields in the order of the wire: the key without the number, and the value.
+    #[must_use]
+    pub fn fields(&self) -> &[(&'a [u8], &'a [u8])] {
+        self.all.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// The first value of this field, by the key without its number. ASCII case is ignored.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        let hit = |(found, _): &&Field<'a>| found.eq_ignore_ascii_case(name.as_bytes());
+        self.fields().iter().find(hit).map(|(_, value)| *value)
+    }
+
+    /// The player's name; a row without one is no player.
+    #[must_use]
+    pub fn name(&self) -> Option<&'a [u8]> {
+        self.get("player").or_else(|| self.get("playername"))
+    }
+}
+
+impl fmt::Debug for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Row({}, \"", self.index)?;
+        for (name, value) in self.fields() {
+            write!(f, "\\{}\\{}", name.escape_ascii(), value.escape_ascii())?;
+        }
+        f.write_str("\")")
+    }
+}
+
+/// The rows of a reply, in the order of their first keys: those of players, and of whatever else has a number, and those of
+/// teams.
+#[derive(Debug)]
+pub(crate) struct Rows<'a> {
+    pub(crate) players: Vec<Row<'a>>,
+    pub(crate) teams: Vec<Row<'a>>,
+    /// How many fields all rows have.
+    pub(crate) field_count: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Collects the rows of some pairs.
+    pub(crate) fn new(fields: Fields<'a>) -> Self {
+        let mut collector = RowCollector::new(count_bound(fields.raw));
+        for (key, value) in fields.pairs() {
+            if let Some(row) = RowKey::parse(key) {
+                collector.add(row, value);
+            }
+        }
+        collector.finish()
+    }
+}
+
+/// Sorts fields into rows, whatever order they come in.
+#[derive(Debug)]
+pub(crate) struct RowCollector<'a> {
+    /// The fields in the order of the wire, each with the position of its row.
+    fields: Vec<(usize, RowKey<'a>, &'a [u8])>,
+    /// The positions of the rows by number. Players and teams are numbered independently.
+    positions: BTreeMap<(bool, u32), usize>,
+}
+
+impl<'a> RowCollector<'a> {
+    /// Preallocates for as many fields.
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { fields: Vec::with_capacity(capacity), positions: BTreeMap::new() }
+    }
+
+    /// Adds a field.
+    pub(crate) fn add(&mut self, key: RowKey<'a>, value: &'a [u8]) {
+        // Most servers write a row in one piece.
+        let row = |key: &RowKey<'_>| (key.is_team, key.index);
+        let position = match self.fields.last() {
+            Some((position, last, _)) if row(last) == row(&key) => *position,
+            _ => {
+                let next = self.positions.len();
+                *self.positions.entry(row(&key)).or_insert(next)
+            }
+        };
+        self.fields.push((position, key, value));
+    }
+
+    /// The rows, the fields of each together in the order of the wire.
+    pub(crate) fn finish(mut self) -> Rows<'a> {
+        self.fields.sort_by_key(|(position, ..)| *position);
+        let all: Arc<Vec<_>> =
+            Arc::new(self.fields.iter().map(|(_, key, value)| (key.field, *value)).collect());
+        let mut rows = Rows { players: Vec::new(), teams: Vec::new(), field_count: all.len() };
+        let mut end = 0_usize;
+        for fields in self.fields.chunk_by(|one, next| one.0 == next.0) {
+            let Some((_, key, _)) = fields.first() else { continue };
+            let start = end;
+            end = start.saturating_add(fields.len());
+            let list = if key.is_team { &mut rows.teams } else { &mut rows.players };
+            list.push(Row { index: key.index, all: Arc::clone(&all), range: start..end });
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values<'a>(row: &Row<'a>) -> Vec<&'a [u8]> {
+        row.fields().iter().map(|(_, value)| *value).collect()
+    }
+
+    #[test]
+    fn rows_keep_the_order_of_their_first_keys() {
+        let fields =
+            Fields::new(br"\player_9\z\player_2\a\frags_2\1\frags_9\2\teamname_1\B\teamname_0\A\frags_2\3");
+        let rows = Rows::new(fields);
+        assert_eq!(rows.players.iter().map(Row::index).collect::<Vec<_>>(), [9, 2]);
+        assert_eq!(rows.teams.iter().map(Row::index).collect::<Vec<_>>(), [1, 0]);
+        let second = &rows.players[1];
+        assert_eq!(
+            (second.get("FRAGS"), second.fields().len()),
+            (Some(&b"1"[..]), 3),
+            "repeated fields are kept"
+        );
+        assert_eq!(format!("{second:?}"), r#"Row(2, "\player\a\frags\1\frags\3")"#);
+    }
+
+    #[test]
+    fn rows_are_the_same_as_by_a_search_for_each_field() {
+        let mut random = 1_u64;
+        for round in 0..200 {
+            let mut text = String::new();
+            for field in 0..60 {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let (row, any) = (random >> 60, random >> 40 & 7);
+                // Row after row, column after column, anything.
+                let row = [field / 4, field % 15, row][round % 3];
+                let team = if any == 0 { "t" } else { "" };
+                text.push_str(&format!("\\k{any}_{team}{row}\\{field}"));
+            }
+            let rows = Rows::new(Fields::new(text.as_bytes()));
+            let mut expected: Vec<(bool, u32, Vec<&[u8]>)> = Vec::new();
+            for (key, value) in Fields::new(text.as_bytes()).pairs() {
+                let key = RowKey::parse(key).unwrap();
+                let known = expected.iter_mut().find(|row| (row.0, row.1) == (key.is_team, key.index));
+                match known {
+                    Some((.., values)) => values.push(value),
+                    None => expected.push((key.is_team, key.index, vec![value])),
+                }
+            }
+            expected.sort_by_key(|(is_team, ..)| *is_team);
+            let players = rows.players.iter().map(|row| (false, row.index(), values(row)));
+            let teams = rows.teams.iter().map(|row| (true, row.index(), values(row)));
+            assert_eq!(players.chain(teams).collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+}

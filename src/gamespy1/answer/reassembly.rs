@@ -5,14 +5,12 @@ use std::cmp::Reverse;
 use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::gamespy1::wire::fields::{Fields, Tokens, count_bound};
-use crate::gamespy1::wire::response::{Response, count_names};
-use crate::gamespy1::wire::row_key::RowKey;
-use crate::gamespy1::wire::trailer;
+use crate::gamespy1::wire::response::{Response, count_names, is_sectioned, split};
+use crate::gamespy1::wire::{Fields, RowKey, count_bound, token, tokens};
 use crate::limits::Limits;
 use crate::model::Completeness;
 use crate::session::Fragments;
-use crate::text::{locate, share};
+use crate::text::share;
 
 /// The joined pairs of a reply.
 #[derive(Debug, Clone)]
@@ -111,8 +109,8 @@ impl Reassembly {
         }
         let response = Response::parse(datagram, &self.limits)
             .inspect_err(|error| self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. }))?;
-        let trailer = response.trailer();
-        if !self.is_open(Order::Arrival) && trailer::is_sectioned(response.raw(), &trailer) {
+        let trailer = response.trailer;
+        if !self.is_open(Order::Arrival) && is_sectioned(response.raw(), &trailer) {
             return self.insert_text(datagram);
         }
         let body = share(datagram, response.raw());
@@ -121,8 +119,7 @@ impl Reassembly {
         let is_tail = is_tail && !body.is_empty() && !is_described(Fields::new(&body));
         let number = trailer.fragment.filter(|_| !is_tail);
         let order = if number.is_some() { Order::Numbers(trailer.reply) } else { Order::Arrival };
-        let end = || locate(datagram, response.raw()).unwrap_or_default().end;
-        let reply = self.reply(order).map_err(|kind| ParseError::new(kind, end()))?;
+        let reply = self.reply(order).map_err(|kind| ParseError::new(kind, response.end()))?;
         reply.zero_based |= trailer.zero_based;
         reply.ends_each &= trailer.is_unclosed;
         reply.is_described |= is_tail && trailer.reply == SERIOUS_SAM_STATUS;
@@ -269,9 +266,8 @@ impl Reply {
             }
             Order::Arrival => {}
             Order::Sections => {
-                let (body, trailer) = trailer::split(&bytes);
-                is_ended =
-                    trailer.is_final && trailer.reply.is_some() && trailer::is_sectioned(body, &trailer);
+                let (body, trailer) = split(&bytes);
+                is_ended = trailer.is_final && trailer.reply.is_some() && is_sectioned(body, &trailer);
                 bytes = share(&bytes, body);
             }
         }
@@ -311,18 +307,11 @@ impl Reply {
         if !self.zero_based || self.order != Order::Numbers(None) {
             return 0;
         }
-        let mut tokens = Tokens::new(body);
-        let (mut first_is_key, mut second_is_key) = (0_usize, 0_usize);
-        let mut second = None;
-        while let Some(token) = tokens.token() {
-            first_is_key = first_is_key.saturating_add(usize::from(RowKey::parse(token).is_some()));
-            let Some(token) = tokens.token() else { break };
-            second_is_key = second_is_key.saturating_add(usize::from(RowKey::parse(token).is_some()));
-            second.get_or_insert(token);
-        }
-        let second = second.filter(|_| second_is_key > first_is_key).and_then(|token| locate(body, token));
-        // The separator before it belongs to it.
-        second.map_or(0, |second| second.start.saturating_sub(1))
+        let Ok((rest, _)) = token(body) else { return 0 };
+        let rows =
+            |first| tokens(body).skip(first).step_by(2).filter(|key| RowKey::parse(key).is_some()).count();
+        // The separator before a key belongs to it.
+        if rows(1) > rows(0) { body.len().saturating_sub(rest.len()) } else { 0 }
     }
 }
 

@@ -1,12 +1,459 @@
-//! One datagram: requests, responses and what they are made of.
+//! One datagram: the grammar that requests, replies and heartbeats share, keys and values by turns.
+//!
+//! ```text
+//! message   = *pair [ token ]                     ; the last key may lack its value
+//! pair      = token ( token / "\" long-name )     ; key and value
+//! token     = [ separator ] text                  ; the first separator may be missing
+//! separator = "\"
+//! text      = *( %x00-5B / %x5D-FF )
+//! row-key   = field ( "_" / "_t" ) 1*DIGIT
+//! ```
 
-pub(super) mod fields;
-pub(super) mod packer;
+use std::borrow::Cow;
+
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take};
+use nom::character::complete::u32;
+use nom::combinator::{all_consuming, fail, map, recognize};
+use nom::sequence::{preceded, terminated};
+use nom::{IResult, Input, Parser};
+
 pub(super) mod request;
 pub(super) mod response;
-pub(super) mod row_key;
-pub(super) mod trailer;
 
-pub use request::{Command, Request};
-pub use response::Response;
-pub use trailer::Trailer;
+/// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values and blanks at the
+/// ends are kept: all of them occur on real servers.
+///
+/// The wire has no escape for `\`. Where a server leaves one in a player's name, everything between the name and the
+/// next key of a player's row is read as the rest of the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Fields<'a> {
+    /// The bytes as they came. The leading `\` may be missing.
+    pub(crate) raw: &'a [u8],
+    /// Start and end of the runs between the gaps of an incomplete reply, each read on its own. Empty for one run over
+    /// everything.
+    pub(crate) runs: &'a [(usize, usize)],
+}
+
+impl<'a> Fields<'a> {
+    /// The pairs of these bytes.
+    pub(crate) const fn new(raw: &'a [u8]) -> Self {
+        Self { raw, runs: &[] }
+    }
+
+    /// Every pair in order, those of player and team rows included. A key at the very end without a value is in
+    /// [`Pairs::odd_key`].
+    pub(crate) fn pairs(self) -> Pairs<'a> {
+        Pairs { fields: self, rest: if self.runs.is_empty() { self.raw } else { b"" } }
+    }
+
+    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
+    /// sends some keys twice with different values; the first is the current one.
+    pub(crate) fn get(self, key: &str) -> Option<&'a [u8]> {
+        let mut empty = None;
+        for (found, value) in self.pairs() {
+            if found.eq_ignore_ascii_case(key.as_bytes()) {
+                if !value.is_empty() {
+                    return Some(value);
+                }
+                empty = Some(value);
+            }
+        }
+        empty
+    }
+}
+
+/// Iterator over the pairs of [`Fields`].
+#[derive(Debug, Clone)]
+pub(crate) struct Pairs<'a> {
+    /// The runs that are still to be read.
+    fields: Fields<'a>,
+    rest: &'a [u8],
+}
+
+impl<'a> Pairs<'a> {
+    /// A key at the very end that has no value: the reply is cut there, or its server writes no separator before an
+    /// empty value. Known once all pairs were taken.
+    pub(crate) fn odd_key(&self) -> Option<&'a [u8]> {
+        // A separator at the very end opens no key.
+        token(self.rest).ok().map(|(_, key)| key).filter(|key| !key.is_empty())
+    }
+}
+
+impl<'a> Iterator for Pairs<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Ok((rest, found)) = pair(self.rest) {
+                self.rest = rest;
+                return Some(found);
+            }
+            let ((start, end), runs) = self.fields.runs.split_first()?;
+            self.fields.runs = runs;
+            self.rest = self.fields.raw.get(*start..*end).unwrap_or_default();
+        }
+    }
+}
+
+/// `separator = "\"`
+#[inline]
+fn separator(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    tag(&b"\\"[..]).parse(input)
+}
+
+/// `token = [ separator ] text`, of at least one byte.
+#[inline]
+pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    match input {
+        [] => fail().parse(input),
+        [b'\\', rest @ ..] => text(rest),
+        _ => text(input),
+    }
+}
+
+/// `text = *( %x00-5B / %x5D-FF )`. Texts are short: a loop is faster than a call of `memchr`.
+#[inline]
+fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let at = input.iter().position(|&byte| byte == b'\\').unwrap_or(input.len());
+    Ok(input.take_split(at))
+}
+
+/// `pair = token ( token / separator long-name )`: the value of a player's name may be a [`long_name`].
+#[inline]
+fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
+    let (input, key) = token(input)?;
+    if let Some(row) = RowKey::name_index(key)
+        && let Ok((rest, name)) = preceded(separator, recognize(|input| long_name(input, row))).parse(input)
+    {
+        return Ok((rest, (key, name)));
+    }
+    map(token, |value| (key, value)).parse(input)
+}
+
+/// `long-name = text 1*8( separator text )`: a name that holds separators, up to the next key of a player's row, this one or the
+/// next. An even number of texts behind the first may be pairs of their own, if the first of them looks like a key.
+#[inline(never)]
+fn long_name(input: &[u8], row: u32) -> IResult<&[u8], ()> {
+    let is_key = |text: &[u8]| {
+        RowKey::player_field_index(text)
+            .is_some_and(|index| index == row || index.checked_sub(1) == Some(row))
+    };
+    let (mut rest, _) = text(input)?;
+    let mut may_be_pairs = false;
+    for skipped in 0..8 {
+        let (behind, next) = token(rest)?;
+        if skipped == 0 {
+            may_be_pairs = next.first().is_some_and(u8::is_ascii_alphabetic);
+        }
+        if is_key(next) {
+            let is_pair = may_be_pairs && skipped % 2 == 0;
+            return if is_pair { fail().parse(input) } else { Ok((rest, ())) };
+        }
+        rest = behind;
+    }
+    fail().parse(input)
+}
+
+/// Every token, as key or as value.
+pub(crate) fn tokens(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (rest, token) = token(text).ok()?;
+        text = rest;
+        Some(token)
+    })
+}
+
+/// Whether a pair numbers or ends a reply and describes nothing of the server. Where the end mark has no value of its own,
+/// as in Descent 3, the rest of a cut `queryid` follows it.
+pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
+    key == b"queryid" || (key == b"final" && b"queryid".starts_with(value))
+}
+
+/// Upper bound of the number of pairs in these bytes.
+pub(crate) fn count_bound(raw: &[u8]) -> usize {
+    memchr::memchr_iter(b'\\', raw).count().div_ceil(2)
+}
+
+/// Appends a pair. Separators and control bytes, which nothing on this wire escapes, are taken out. A pair whose key is then
+/// empty, or is one that numbers or ends a reply, is left out.
+pub(crate) fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    let key = token_of(key);
+    if ![&b""[..], b"queryid", b"final", b"statusresponse", b"eof"].contains(&&*key) {
+        for token in [key, token_of(value)] {
+            out.push(b'\\');
+            out.extend_from_slice(&token);
+        }
+    }
+}
+
+/// The bytes of a text that can be sent: see [`put_pair`].
+pub(crate) fn token_of(text: &[u8]) -> Cow<'_, [u8]> {
+    let is_allowed = |byte: &u8| !matches!(byte, b'\\' | 0..=0x1F | 0x7F);
+    if text.iter().all(is_allowed) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.iter().copied().filter(is_allowed).collect())
+    }
+}
+
+/// A key of a row: `frags_12` is the field `frags` of row 12.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RowKey<'a> {
+    /// The key without its number: `frags`, `teamname`, `score_t`.
+    pub(crate) field: &'a [u8],
+    /// The number, as the server counts. Rows of players may begin anywhere and leave numbers out.
+    pub(crate) index: u32,
+    /// Whether the row is a team's: `teamname_N` (Battlefield 1942) and every key of the form `name_tN`. `team_N` is
+    /// the team of a player.
+    pub(crate) is_team: bool,
+}
+
+/// SWAT 4's objectives: any text follows, even one that ends in a number.
+const OBJECTIVE: &[u8] = b"obj_";
+/// The fields of players in captures. The first two are names.
+const PLAYER_FIELDS: [&str; 24] = [
+    "player",
+    "playername",
+    "score",
+    "frags",
+    "frag",
+    "kills",
+    "ping",
+    "team",
+    "ngsecret",
+    "deaths",
+    "mesh",
+    "skin",
+    "face",
+    "keyhash",
+    "time",
+    "country",
+    "tkills",
+    "arrests",
+    "arrested",
+    "vip",
+    "tks",
+    "health",
+    "skill",
+    "pid",
+];
+
+impl<'a> RowKey<'a> {
+    /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers above `u32`.
+    #[inline]
+    pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
+        // Most keys end in a letter.
+        let may_be_row = key.last().is_some_and(u8::is_ascii_digit) && !key.starts_with(OBJECTIVE);
+        may_be_row.then(|| row_key(key).ok())?.map(|(_, key)| key)
+    }
+
+    /// The row's number when the key is the name of a player.
+    #[inline]
+    pub(crate) fn name_index(key: &[u8]) -> Option<u32> {
+        // Most keys begin with another word.
+        let may_be_name = key.get(..6).is_some_and(|start| start.eq_ignore_ascii_case(b"player"));
+        let key = may_be_name.then(|| RowKey::parse(key))??;
+        key.is_one_of(&["player", "playername"]).then_some(key.index)
+    }
+
+    /// The row's number when the key is a known field of a player.
+    pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
+        RowKey::parse(key).filter(|key| key.is_one_of(&PLAYER_FIELDS)).map(|key| key.index)
+    }
+
+    fn is_one_of(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.field.eq_ignore_ascii_case(name.as_bytes()))
+    }
+}
+
+/// `row-key = field ( "_" / "_t" ) 1*DIGIT`, where the field is not empty and may hold underscores.
+#[inline]
+fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
+    let length = input.iter().rposition(|&byte| byte == b'_').unwrap_or(0).max(1);
+    let (number, field) = terminated(take(length), tag(&b"_"[..])).parse(input)?;
+    let of_team = map(preceded(tag(&b"t"[..]), u32), |index| (input.get(..length.saturating_add(2)), index));
+    let of_player = map(u32, |index| (None, index));
+    map(all_consuming(alt((of_player, of_team))), |(team, index)| RowKey {
+        field: team.unwrap_or(field),
+        index,
+        is_team: team.is_some() || field.eq_ignore_ascii_case(b"teamname"),
+    })
+    .parse(number)
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "tests")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn odd_key(raw: &[u8]) -> Option<&[u8]> {
+        let mut pairs = Fields::new(raw).pairs();
+        pairs.by_ref().for_each(drop);
+        pairs.odd_key()
+    }
+
+    fn pairs(raw: &[u8]) -> Vec<(&[u8], &[u8])> {
+        Fields::new(raw).pairs().collect()
+    }
+
+    #[test]
+    fn empty_values_blanks_and_repeated_keys_are_kept() {
+        let expected: [(&[u8], &[u8]); 4] = [(b"a", b""), (b" b", b"x "), (b"a", b"2"), (b"", b"v")];
+        assert_eq!(pairs(br"\a\\ b\x \a\2\\v"), expected);
+        assert_eq!(pairs(br"a\\ b\x \a\2\\v"), expected, "without the first separator");
+        assert_eq!(Fields::new(br"\a\\ b\x \a\2").get("A"), Some(&b"2"[..]), "the first that is not empty");
+        assert_eq!(Fields::new(br"\a\").get("a"), Some(&b""[..]));
+    }
+
+    #[test]
+    fn a_last_key_without_a_value_is_no_pair() {
+        assert_eq!(pairs(br"\a\1\b\"), [(&b"a"[..], &b"1"[..]), (b"b", b"")]);
+        assert_eq!(odd_key(br"\a\1\b\"), None);
+        assert_eq!(pairs(br"\a\1\b"), [(&b"a"[..], &b"1"[..])]);
+        assert_eq!(odd_key(br"\a\1\b"), Some(&b"b"[..]));
+        assert_eq!(pairs(br"\a\1\"), [(&b"a"[..], &b"1"[..])]);
+        for empty in [&b""[..], br"\"] {
+            assert!(pairs(empty).is_empty() && odd_key(empty).is_none());
+        }
+    }
+
+    #[test]
+    fn names_with_a_backslash_do_not_shift_later_pairs() {
+        let name = |raw: &'static [u8]| {
+            let fields = Fields::new(raw);
+            (fields.get("player_3").unwrap(), fields.get("frags_3"), fields.get("frags_4"))
+        };
+        assert_eq!(name(br"\player_3\a\b\frags_3\7"), (&br"a\b"[..], Some(&b"7"[..]), None));
+        assert_eq!(name(br"\player_3\a\\frags_3\7"), (&br"a\"[..], Some(&b"7"[..]), None));
+        assert_eq!(name(br"\player_3\a\=\b\frags_3\7"), (&br"a\=\b"[..], Some(&b"7"[..]), None));
+        assert_eq!(name(br"\player_3\a\b\c\d\frags_3\7"), (&br"a\b\c\d"[..], Some(&b"7"[..]), None));
+        assert_eq!(name(br"\player_3\a\b\frags_4\7"), (&br"a\b"[..], None, Some(&b"7"[..])));
+        // Ordinary rows are left alone.
+        assert_eq!(name(br"\player_3\\frags_3\7"), (&b""[..], Some(&b"7"[..]), None));
+        assert_eq!(name(br"\player_3\a\hostname\b\frags_3\7"), (&b"a"[..], Some(&b"7"[..]), None));
+        assert_eq!(pairs(br"\player_0\a\teamname\x").len(), 2);
+        assert_eq!(pairs(br"\player_0\a\player_1\b\player_2\c").len(), 3);
+    }
+
+    #[test]
+    fn pairs_are_written_as_they_are_read() {
+        let mut out = Vec::new();
+        for (key, value) in
+            [("final", ""), ("queryid", "1.1"), ("\\", "x"), ("statusresponse", "1"), ("eof", "")]
+        {
+            put_pair(key.as_bytes(), value.as_bytes(), &mut out);
+        }
+        assert!(out.is_empty(), "keys that would end the reply");
+        for (key, value) in [("a\\b", "c\\\n\x7fd"), ("", "x"), ("e", ""), ("player_0", "Ann")] {
+            put_pair(key.as_bytes(), value.as_bytes(), &mut out);
+        }
+        assert_eq!(out, br"\ab\cd\e\\player_0\Ann");
+        assert_eq!(pairs(&out), [(&b"ab"[..], &b"cd"[..]), (b"e", b""), (b"player_0", b"Ann")]);
+        for cut in 0..out.len() {
+            let (whole, read) = (pairs(&out), pairs(&out[..cut]));
+            assert!(
+                read.iter().zip(&whole).all(|(cut, whole)| cut.0 == whole.0 && whole.1.starts_with(cut.1))
+            );
+        }
+    }
+
+    #[test]
+    fn a_separator_is_one_byte() {
+        assert_eq!(separator(br"\\"), Ok((&br"\"[..], &br"\"[..])));
+        assert!(separator(b"").is_err() && separator(b"a").is_err());
+    }
+
+    #[test]
+    fn tokens_and_pairs_end_before_a_separator_or_where_they_are_cut() {
+        let input = br"\key\value\";
+        assert_eq!(text(&input[1..]), Ok((&br"\value\"[..], &b"key"[..])));
+        assert_eq!(token(input), Ok((&br"\value\"[..], &b"key"[..])));
+        assert_eq!(pair(input), Ok((&br"\"[..], (&b"key"[..], &b"value"[..]))));
+        for cut in 0..input.len() - 1 {
+            let (key, value) = (&input[1..cut.clamp(1, 4)], &input[cut.min(5)..cut]);
+            assert_eq!(text(&input[cut.min(1)..cut.min(4)]).unwrap().1, key);
+            assert_eq!(token(&input[..cut]).ok().map(|found| found.1), (cut > 0).then_some(key));
+            assert_eq!(pair(&input[..cut]).ok().map(|found| found.1), (cut > 4).then_some((key, value)));
+        }
+    }
+
+    #[test]
+    fn a_long_name_needs_the_key_after_it() {
+        let input = br"a\b\frags_3";
+        assert_eq!(long_name(input, 3), Ok((&br"\frags_3"[..], ())));
+        assert!(long_name(input, 1).is_err(), "the key of another row");
+        assert!(long_name(br"a\1\2\3\4\5\6\7\8\frags_3", 3).is_err(), "too far away");
+        for cut in 0..input.len() {
+            assert!(long_name(&input[..cut], 3).is_err(), "{cut}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_pair_that_was_written_is_read(key: Vec<u8>, value: Vec<u8>) {
+            let mut out = Vec::new();
+            put_pair(&key, &value, &mut out);
+            let expected = (token_of(&key), token_of(&value));
+            if !expected.0.is_empty() && !out.is_empty() {
+                prop_assert_eq!(pair(&out), Ok((&b""[..], (&*expected.0, &*expected.1))));
+            }
+        }
+    }
+
+    #[test]
+    fn runs_are_read_each_on_its_own() {
+        let raw = br"\a\1\b\c\2\d";
+        let fields = Fields { raw, runs: &[(0, 6), (6, 12)] };
+        let mut pairs = fields.pairs();
+        assert_eq!(pairs.by_ref().collect::<Vec<_>>(), [(&b"a"[..], &b"1"[..]), (b"c", b"2")]);
+        assert_eq!(pairs.odd_key(), Some(&b"d"[..]));
+    }
+
+    #[test]
+    fn row_keys_end_in_an_underscore_and_a_number() {
+        for (key, field, index) in [
+            (&b"player_0"[..], &b"player"[..], 0),
+            (b"name_tag_3", b"name_tag", 3),
+            (b"player_01", b"player", 1),
+            (b"player_000000000000000000000000000012", b"player", 12),
+            (b"player_4000000000", b"player", 4_000_000_000),
+        ] {
+            assert_eq!(RowKey::parse(key), Some(RowKey { field, index, is_team: false }));
+        }
+        assert!(RowKey::parse(b"team_t0").is_some_and(|key| key.is_team && key.field == b"team_t"));
+        let (key, field) = (&b"name_tag_t12"[..], &b"name_tag_t"[..]);
+        for cut in 0..=key.len() {
+            let index = match cut {
+                11 => 1,
+                12 => 12,
+                _ => {
+                    assert_eq!(RowKey::parse(&key[..cut]), None, "{cut}");
+                    continue;
+                }
+            };
+            assert_eq!(RowKey::parse(&key[..cut]), Some(RowKey { field, index, is_team: true }));
+        }
+        for key in [
+            &b""[..],
+            b"_0",
+            b"player_",
+            b"player_-1",
+            b"gametype_i",
+            b"tickets1",
+            b"player_flags",
+            b"_t0",
+            b"player_18446744073709551615",
+            b"player_100000000000000000000000000000",
+            b"player_20000000000000000000000000000000",
+            b"player_4294967296",
+            b"obj_Rescue_2",
+            b"x_tt0",
+        ] {
+            assert_eq!(RowKey::parse(key), None, "{}", String::from_utf8_lossy(key));
+        }
+    }
+}

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::bytes::complete::{tag, take_till};
+use nom::bytes::complete::tag;
 use nom::combinator::opt;
-use nom::sequence::delimited;
+use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
+use super::{put_pair, separator, text};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 
 /// Longest request that servers read, in bytes: GameSpy's own code cuts longer ones (OpenMoHAA's
@@ -145,58 +146,19 @@ impl fmt::Debug for Command<'_> {
 /// assert_eq!(Request::parse(&datagram)?, request);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone, Copy)]
 pub struct Request<'a> {
-    commands: Commands<'a>,
-    /// What was parsed; empty for a request made of commands.
+    /// What a request is made of that was not parsed.
+    list: &'a [Command<'a>],
+    /// What was parsed.
     datagram: &'a [u8],
-}
-
-/// A list of commands; a short one needs no allocation.
-#[derive(Clone)]
-struct Commands<'a> {
-    few: [Command<'a>; 4],
-    count: usize,
-    /// All commands, where they are more.
-    many: Vec<Command<'a>>,
-}
-
-impl<'a> Commands<'a> {
-    fn new(commands: impl IntoIterator<Item = Command<'a>>) -> Self {
-        let mut all = Self { few: [Command::Basic; 4], count: 0, many: Vec::new() };
-        for command in commands {
-            match all.few.get_mut(all.count) {
-                Some(free) => {
-                    *free = command;
-                    all.count = all.count.saturating_add(1);
-                }
-                None => {
-                    if all.many.is_empty() {
-                        all.many.extend_from_slice(&all.few);
-                    }
-                    all.many.push(command);
-                }
-            }
-        }
-        all
-    }
-
-    fn as_slice(&self) -> &[Command<'a>] {
-        if self.many.is_empty() { self.few.get(..self.count).unwrap_or_default() } else { &self.many }
-    }
-}
-
-impl fmt::Debug for Commands<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_slice().fmt(f)
-    }
 }
 
 impl<'a> Request<'a> {
     /// A request of these commands. [`Self::encode`] checks them.
     #[must_use]
-    pub fn new(commands: &[Command<'a>]) -> Self {
-        Self { commands: Commands::new(commands.iter().copied()), datagram: b"" }
+    pub const fn new(commands: &'a [Command<'a>]) -> Self {
+        Self { list: commands, datagram: b"" }
     }
 
     /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token
@@ -219,34 +181,31 @@ impl<'a> Request<'a> {
                 return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
             }
         }
-        let mut rest = datagram;
-        let commands = std::iter::from_fn(|| {
+        let request = Self { list: &[], datagram };
+        match request.commands().next() {
+            Some(_) => Ok(request),
+            None => Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1)),
+        }
+    }
+
+    /// The commands in order.
+    pub fn commands(&self) -> impl Iterator<Item = Command<'a>> + use<'a> {
+        let mut rest = self.datagram;
+        let parsed = std::iter::from_fn(move || {
             let (after, command) = command(rest).ok()?;
             rest = after;
             Some(command)
         });
-        let commands = Commands::new(commands.filter(|command| !command.name().is_empty()));
-        if commands.as_slice().is_empty() {
-            return Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1));
-        }
-        Ok(Self { commands, datagram })
-    }
-
-    /// The commands in order.
-    #[must_use]
-    pub fn commands(&self) -> &[Command<'a>] {
-        self.commands.as_slice()
+        self.list.iter().copied().chain(parsed.filter(|command| !command.name().is_empty()))
     }
 
     /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
         if self.datagram.is_empty() {
-            return self.commands().iter().find(|command| command.name() == name).map(Command::value);
+            return self.list.iter().find(|command| command.name() == name).map(Command::value);
         }
-        let mut starts =
-            memchr::memchr_iter(b'\\', self.datagram).map(|separator| separator.saturating_add(1));
-        let value = |start| self.datagram.get(start..)?.strip_prefix(name)?.strip_prefix(b"\\");
-        starts.find_map(value)?.split(|&byte| byte == b'\\').next()
+        let mut starts = memchr::memchr_iter(b'\\', self.datagram);
+        starts.find_map(|start| named(self.datagram.get(start..)?, name).ok()).map(|(_, value)| value)
     }
 
     /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that
@@ -256,7 +215,7 @@ impl<'a> Request<'a> {
     /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes
     /// outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        if self.commands().is_empty() {
+        if self.commands().next().is_none() {
             return Err(EncodeError::Empty("list of commands"));
         }
         let mut request = Vec::with_capacity(MAX_REQUEST);
@@ -286,34 +245,62 @@ impl<'a> Request<'a> {
 
 impl PartialEq for Request<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.commands() == other.commands()
+        self.commands().eq(other.commands())
     }
 }
 
 impl Eq for Request<'_> {}
 
-/// `\name\`, then a value and one `\` unless another command follows at once. The closing separator of the name is
-/// required: neither the engine nor GameSpy's code knows `\status`.
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.commands()).finish()
+    }
+}
+
+/// `request = 1*command`, `command = "\" name "\" [ value [ "\" ] ]`: without a value where another separator follows at
+/// once. The closing separator of the name is required: neither the engine nor GameSpy's code knows `\status`.
 fn command(input: &[u8]) -> IResult<&[u8], Command<'_>> {
-    let separator = || tag(&b"\\"[..]);
-    let token = || take_till(|byte| byte == b'\\');
-    let (rest, name) = delimited(separator(), token(), separator()).parse(input)?;
+    let (rest, name) = delimited(separator, text, separator).parse(input)?;
     if rest.first() == Some(&b'\\') {
         return Ok((rest, Command::new(name, b"")));
     }
-    let (rest, value) = token().parse(rest)?;
-    let (rest, _) = opt(separator()).parse(rest)?;
     // What is left and begins no command is skipped.
-    let (rest, _) = token().parse(rest)?;
+    let (rest, (value, ..)) = (text, opt(separator), text).parse(rest)?;
     Ok((rest, Command::new(name, value)))
+}
+
+/// `named = "\" name "\" text`: the value of the command with this name.
+fn named<'a>(input: &'a [u8], name: &[u8]) -> IResult<&'a [u8], &'a [u8]> {
+    preceded(delimited(separator, tag(name), separator), text).parse(input)
+}
+
+/// What a heartbeat reports to a master.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServerState {
+    Running,
+    Changed,
+    Ended,
+}
+
+/// Appends a heartbeat: `"\heartbeat\" port "\gamename\" game [ "\statechanged\" ( "1" / "2" ) ]`, where 1 reports a change
+/// and 2 the end (openspy-core, code/qr/server/v1/handle_heartbeat.cpp).
+pub(crate) fn put_heartbeat(query_port: u16, game: &[u8], state: ServerState, out: &mut Vec<u8>) {
+    put_pair(b"heartbeat", query_port.to_string().as_bytes(), out);
+    put_pair(b"gamename", game, out);
+    match state {
+        ServerState::Running => {}
+        ServerState::Changed => put_pair(b"statechanged", b"1", out),
+        ServerState::Ended => put_pair(b"statechanged", b"2", out),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Fields;
     use super::*;
 
     fn commands(datagram: &[u8]) -> Vec<Command<'_>> {
-        Request::parse(datagram).unwrap().commands().to_vec()
+        Request::parse(datagram).unwrap().commands().collect()
     }
 
     #[test]
@@ -332,6 +319,20 @@ mod tests {
         );
         assert_eq!(commands(br"\STATUS\"), [Status]);
         assert_eq!(commands(br"\players\\"), [Players]);
+    }
+
+    #[test]
+    fn a_command_needs_the_separator_after_its_name() {
+        let input = br"\echo\abc\\basic\";
+        assert_eq!(command(input), Ok((&br"\basic\"[..], Command::Echo(b"abc"))));
+        assert_eq!(named(input, b"echo"), Ok((&br"\\basic\"[..], &b"abc"[..])));
+        assert!(named(input, b"ech").is_err());
+        for cut in 0..=10 {
+            let value = (cut > 5).then(|| &input[6..cut.min(9)]);
+            let found = command(&input[..cut]).ok().map(|(_, command)| command);
+            assert_eq!(found, value.map(Command::Echo), "{cut}");
+            assert_eq!(named(&input[..cut], b"echo").ok().map(|found| found.1), value, "{cut}");
+        }
     }
 
     #[test]
@@ -379,10 +380,24 @@ mod tests {
     #[test]
     fn debug_output_has_the_commands_as_they_came() {
         let request = Request::parse(b"\\status\\\\echo\\a\xff").unwrap();
-        assert_eq!(format!("{:?}", request.commands()), r"[\status\, \echo\a\xff]");
-        let shown = format!("{request:?}");
-        assert!(shown.contains(r"[\status\, \echo\a\xff]"), "{shown}");
+        assert_eq!(format!("{request:?}"), r"[\status\, \echo\a\xff]");
         let many = br"\basic\\info\".repeat(18);
-        assert!(format!("{:?}", Request::parse(&many).unwrap().commands()).ends_with(r"\basic\, \info\]"));
+        assert!(format!("{:?}", Request::parse(&many).unwrap()).ends_with(r"\basic\, \info\]"));
+    }
+
+    #[test]
+    fn heartbeats_are_pairs() {
+        let heartbeat = |state| {
+            let mut out = Vec::new();
+            put_heartbeat(7778, b"ut", state, &mut out);
+            out
+        };
+        assert_eq!(heartbeat(ServerState::Running), br"\heartbeat\7778\gamename\ut");
+        let ended = heartbeat(ServerState::Ended);
+        let read = |key| Fields::new(&ended).get(key);
+        assert_eq!(
+            ["heartbeat", "gamename", "statechanged"].map(read),
+            [&b"7778"[..], b"ut", b"2"].map(Some)
+        );
     }
 }
