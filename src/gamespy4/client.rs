@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::answer::{Answer, Assembly, Form};
+use super::answer::{Answer, Assembly, Form};
 use super::wire::request::{Command, Request, RequestId, Selection};
 use super::wire::response::Response;
 use crate::error::{ParseError, ParseErrorKind};

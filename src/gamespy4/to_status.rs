@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::answer::{Answer, Form};
-use super::answer::tables::{Row, Table};
+use super::answer::{Answer, Form, Row, Table};
 use super::ut3;
 use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
 use super::wire::sections::{JustCause2Player, Pair};

@@ -2,15 +2,14 @@
 //!
 //! What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
 
-use crate::options::Detail;
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::family::counts_people_only;
-use super::teams::{match_score, qcstatus as world_status};
+use super::to_status::{NUMBERS, WARSOW, counts_people_only};
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
 use super::wire::player::{Field, put_line};
-use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
+use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
+use crate::options::Detail;
 use crate::service::{Engine, Service};
 
 /// Bytes of a usual player line.
@@ -177,4 +176,45 @@ pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
 /// A text's bytes in this wire's character sets.
 fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
     text.encoded(Charset::Utf8OrWindows1252)
+}
+
+/// The key `qcstatus` for a match of this type, with these teams' scores.
+fn world_status(game_type: &[u8], version: &[u8], teams: &[Team]) -> Vec<u8> {
+    let scored = (1..).zip(NUMBERS).filter_map(|(id, number)| {
+        let team = teams.iter().find(|team| team.id == Some(id))?;
+        Some(format!(":{number}:{}", team.score?))
+    });
+    let scored: String = scored.collect();
+    let names: &[u8] = if scored.is_empty() { b"" } else { b":score!!" };
+    let separator: &[u8] = if version.is_empty() { b"" } else { b":" };
+    [game_type, separator, version, b"::score!!", names, scored.as_bytes()].concat()
+}
+
+/// Warsow's key `g_match_score`.
+fn match_score(teams: &[Team]) -> Vec<u8> {
+    let mut scores = Vec::new();
+    for id in WARSOW {
+        let Some(team) = teams.iter().find(|team| team.id == Some(id)) else { break };
+        let (Some(name), Some(score)) = (&team.name, team.score) else { break };
+        scores.extend_from_slice(format!(" {}: {score}", name.plain().replace(':', " ")).as_bytes());
+    }
+    scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
+        Team { id: Some(id), name, score, ..Team::default() }
+    }
+
+    #[test]
+    fn scores_of_teams_are_written_as_they_are_read() {
+        let two = [team(1, None, Some(4)), team(2, None, Some(-1))];
+        assert_eq!(world_status(b"tdm", b"2.5", &two), b"tdm:2.5::score!!:score!!:5:4:14:-1");
+        assert_eq!(world_status(b"dm", b"", &[]), b"dm::score!!");
+        let two = [team(2, Some("ALPHA".into()), Some(3)), team(3, Some("BETA".into()), Some(14))];
+        assert_eq!(match_score(&two), b" ALPHA: 3 BETA: 14", "captured from Warsow");
+    }
 }

@@ -126,12 +126,10 @@
 mod answer;
 mod client;
 mod connect;
-mod family;
 mod from_status;
 pub mod master;
 mod rcon;
 pub(crate) mod server;
-mod teams;
 mod to_status;
 pub(crate) mod wire;
 

@@ -1,14 +1,14 @@
 //! An answer as a [`ServerStatus`]: which key means what, in which family of games.
 
-use crate::options::Detail;
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::family::{Family, Known, counts_people_only, is_base_folder};
-use super::teams::teams;
 use super::wire::player::PlayerLine;
-use crate::model::{Charset, Player, RulesBuilder, ServerStatus, Style, Text, ToStatus};
-use crate::text::known_keys::first_filled;
+use crate::model::{
+    Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
+};
+use crate::options::Detail;
+use crate::text::known_keys::{first_filled, known_keys};
 use crate::text::number;
 
 /// What the family's texts are read as.
@@ -137,4 +137,268 @@ fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
         player.extra.push_raw(b"score", text);
     }
     player
+}
+
+known_keys! {
+    /// Keys that mean something to the model.
+    struct Known {
+        bluescore, bots, capturelimit, clients, com_gamename, com_protocol, duel_fraglimit, fraglimit,
+        fs_game, g_blueteam, g_gametype, g_gametypestring, g_humanplayers, g_jedivmerc, g_match_score,
+        g_nameblue, g_namered, g_needpass, g_redteam, g_teamnameblue, g_teamnamered, game, gamename,
+        gametype, gamever, gameversion, hostname, humans, hw, isprivate, mapname, modname, needpass, p,
+        password, pb, protocol, pswrd, punkbuster, qcstatus, redscore, score_blue, score_red, scorelimit,
+        shortversion, sv_hostname, sv_maxclients, sv_nxac, sv_privateclients, sv_punkbuster, timelimit,
+        truejedi, version,
+    }
+}
+
+/// Engines whose keys or colour codes differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    /// Quake III Arena and everything without marks of its own.
+    Quake3,
+    Ioquake3,
+    UrbanTerror,
+    /// Nexuiz, Xonotic, FTE.
+    DarkPlaces,
+    CallOfDuty,
+    ModernWarfare2,
+    JediOutcast,
+    JediAcademy,
+    MedalOfHonor,
+    Warsow,
+}
+
+impl Family {
+    fn of(known: &Known<'_>) -> Self {
+        let begins = |value: &[u8], start: &str| {
+            value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+        };
+        let protocol = known.protocol.and_then(number::leading);
+        let is_jedi = known.g_jedivmerc.is_some() || known.truejedi.is_some();
+        match known.gamename.unwrap_or_default() {
+            // Mods of Soldier of Fortune II say `modname` too.
+            _ if known.qcstatus.is_some() || known.modname.is_some() && protocol == Some(3) => {
+                Self::DarkPlaces
+            }
+            b"IW4" => Self::ModernWarfare2,
+            b"Warsow" | b"Warfork" => Self::Warsow,
+            _ if is_jedi && protocol.is_some_and(|protocol| protocol < 20) => Self::JediOutcast,
+            _ if is_jedi => Self::JediAcademy,
+            _ if known.shortversion.is_some() || known.hw.is_some() => Self::CallOfDuty,
+            game if begins(game, "Call of Duty") || begins(game, "CoD:") => Self::CallOfDuty,
+            game if begins(game, "q3ut") || begins(game, "q3urt") => Self::UrbanTerror,
+            _ if known.g_gametypestring.is_some() => Self::MedalOfHonor,
+            _ if begins(known.version.unwrap_or_default(), "ioq3") => Self::Ioquake3,
+            // Quake3e's infoResponse has no `gamename`.
+            _ if known.gamename.is_some() && known.g_humanplayers.is_some() => Self::Ioquake3,
+            _ => Self::Quake3,
+        }
+    }
+
+    /// The colour codes that texts may hold.
+    const fn colours(self) -> Colours {
+        match self {
+            Self::DarkPlaces => Colours::DarkPlaces,
+            Self::ModernWarfare2 => Colours::ModernWarfare2,
+            Self::CallOfDuty | Self::JediOutcast | Self::JediAcademy | Self::Warsow => Colours::CaretDigit,
+            Self::Ioquake3 | Self::MedalOfHonor => Colours::CaretAlphanumeric,
+            Self::Quake3 | Self::UrbanTerror => Colours::Caret,
+        }
+    }
+
+    /// The value of the limit that ends a match of this type; `None` where the game has none or another.
+    fn score_limit<'a>(self, known: &Known<'a>) -> Option<&'a [u8]> {
+        let game_type = known.g_gametype.and_then(number::number::<u8>);
+        let is_mission_pack = || matches!(known.gamename, Some(b"missionpack" | b"baseoa"));
+        match (self, game_type?) {
+            (Self::JediAcademy, 3 | 4) | (Self::JediOutcast, 3) => known.duel_fraglimit,
+            (Self::JediAcademy, 0..=2 | 6) | (Self::JediOutcast, 0..=2 | 5) => known.fraglimit,
+            (Self::JediAcademy, 8 | 9) | (Self::JediOutcast, 7 | 8) => known.capturelimit,
+            (Self::UrbanTerror, 0 | 3) | (Self::MedalOfHonor, 1 | 2) => known.fraglimit,
+            (Self::UrbanTerror, 7) => known.capturelimit,
+            (Self::Quake3 | Self::Ioquake3, 0 | 1 | 3) => known.fraglimit,
+            (Self::Quake3 | Self::Ioquake3, 4) => known.capturelimit,
+            (Self::Quake3 | Self::Ioquake3, 5..=7) if is_mission_pack() => known.capturelimit,
+            _ => None,
+        }
+    }
+
+    /// Whether red and blue play against each other.
+    fn has_teams(self, known: &Known<'_>) -> bool {
+        matches!(
+            (self, known.g_gametype.and_then(number::number::<u8>)),
+            (Self::JediOutcast, Some(5..=8))
+                | (Self::JediAcademy, Some(6..=9))
+                | (Self::UrbanTerror, Some(3..=8 | 10))
+                | (Self::Quake3 | Self::Ioquake3, Some(3..=7))
+        )
+    }
+}
+
+/// Whether `clients` of this game's `infoResponse` counts people only, and its `bots` come on top (DaemonEngine/Daemon,
+/// src/engine/server/sv_main.cpp; iw4x/iw4x-client, src/Components/Modules/Party.cpp).
+pub(super) fn counts_people_only(game: &[u8]) -> bool {
+    game == b"IW4" || game.eq_ignore_ascii_case(b"unvanquished")
+}
+
+/// Whether a folder is a game's own and no modification.
+fn is_base_folder(folder: &[u8]) -> bool {
+    const BASE: [&[u8]; 7] = [b"baseq3", b"basewsw", b"basewf", b"data", b"id1", b"main", b"etmain"];
+    BASE.contains(&folder)
+}
+
+/// DarkPlaces' numbers of teams in `qcstatus` (a colour and one more) by the team's number on player lines, from 1: red, blue,
+/// yellow, pink (xonotic/darkplaces, netconn.c; recorded from Nexuiz).
+pub(super) const NUMBERS: [i32; 4] = [5, 14, 13, 10];
+/// The team numbers of Warsow's two teams (captured).
+pub(super) const WARSOW: [i32; 2] = [2, 3];
+
+/// What separates the values of one team in `qcstatus`.
+const COMMA: u8 = b',';
+
+/// All teams, where the server tells of any.
+fn teams(family: Family, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<Team> {
+    if let Some(status) = known.qcstatus {
+        return in_qcstatus(status);
+    }
+    if let Some(scores) = known.g_match_score {
+        return in_match_score(scores, bytes, style);
+    }
+    let scores = [[known.score_red, known.redscore], [known.score_blue, known.bluescore]];
+    let names = [
+        [known.g_teamnamered, known.g_namered, known.g_redteam],
+        [known.g_teamnameblue, known.g_nameblue, known.g_blueteam],
+    ];
+    let teams = [1, 2].into_iter().zip(scores).zip(names).filter_map(|((id, scores), names)| {
+        let score = first_filled(&scores).and_then(number::integer);
+        let name = first_filled(&names).filter(|_| score.is_some() || family.has_teams(known));
+        (score.is_some() || name.is_some())
+            .then(|| team(id, name.map(|name| Text::part(bytes, name, style)), score))
+    });
+    teams.collect()
+}
+
+fn team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
+    Team { id: Some(id), name, score, extra: Rules::default() }
+}
+
+/// `ctf:2.5.2::score!!:caps!!,score:5:0,2:14:1,3`: after `::` the names of a player's scores, those of a team's, then each
+/// team's number and scores. `!!` marks the score that decides.
+fn in_qcstatus(status: &[u8]) -> Vec<Team> {
+    let Some(start) = status.windows(2).position(|pair| pair == b"::") else { return Vec::new() };
+    let mut fields =
+        status.get(start.saturating_add(2)..).unwrap_or_default().split(|&byte| byte == b':').skip(1);
+    let names = fields.next().unwrap_or_default();
+    let column = names.split(|&byte| byte == COMMA).position(|name| name.ends_with(b"!!")).unwrap_or(0);
+    let mut teams = Vec::new();
+    while let (Some(id), Some(scores)) = (fields.next(), fields.next()) {
+        let number = number::integer(id);
+        let id = (1..).zip(NUMBERS).find(|(_, known)| Some(i64::from(*known)) == number).map(|(id, _)| id);
+        let score = scores.split(|&byte| byte == COMMA).nth(column).and_then(number::integer);
+        teams.extend(id.map(|id| team(id, None, score)));
+    }
+    teams
+}
+
+/// ` ALPHA: 3 BETA: 14`.
+fn in_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
+    let mut parts = scores.split(|&byte| byte == b':');
+    let mut name = parts.next().unwrap_or_default().trim_ascii();
+    let mut teams = Vec::new();
+    for (part, id) in parts.zip(WARSOW) {
+        let part = part.trim_ascii();
+        let end = part.iter().position(|&byte| byte == b' ').unwrap_or(part.len());
+        let (score, rest) = part.split_at_checked(end).unwrap_or_default();
+        let Some(score) = number::integer(score) else { break };
+        teams.push(team(id, Some(Text::part(bytes, name, style)), Some(score)));
+        name = rest.trim_ascii();
+    }
+    teams
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_told_apart_by_what_only_they_say() {
+        let family = |pairs: &[(&str, &'static str)]| {
+            let mut known = Known::default();
+            for (key, value) in pairs {
+                known.slot(key.as_bytes()).unwrap().get_or_insert(value.as_bytes());
+            }
+            Family::of(&known)
+        };
+        assert_eq!(family(&[("modname", "data"), ("protocol", "3")]), Family::DarkPlaces);
+        assert_eq!(family(&[("modname", "fte"), ("protocol", "3wnd")]), Family::DarkPlaces);
+        assert_eq!(family(&[("qcstatus", "dm:2.5.2::score!!")]), Family::DarkPlaces);
+        // Captured from Soldier of Fortune II.
+        assert_eq!(family(&[("modname", "ROCmod"), ("protocol", "2004")]), Family::Quake3);
+        assert_eq!(family(&[("g_jediVmerc", "0"), ("protocol", "16")]), Family::JediOutcast);
+        assert_eq!(family(&[("truejedi", "0"), ("protocol", "26")]), Family::JediAcademy);
+        assert_eq!(family(&[("gamename", "Call of Duty 4"), ("protocol", "6")]), Family::CallOfDuty);
+        assert_eq!(family(&[("hw", "1")]), Family::CallOfDuty, "an infoResponse of CoD2rev_Server");
+        assert_eq!(family(&[("gamename", "IW4"), ("shortversion", "0.7.2")]), Family::ModernWarfare2);
+        assert_eq!(family(&[("version", "ioq3 1.36"), ("gamename", "baseoa")]), Family::Ioquake3);
+        assert_eq!(
+            family(&[("version", "ioQ3 1.35 urt 4.3.4"), ("gamename", "q3urt43")]),
+            Family::UrbanTerror
+        );
+        assert_eq!(family(&[("gamename", "Quake3Arena"), ("g_humanplayers", "0")]), Family::Ioquake3);
+        assert_eq!(family(&[("g_humanplayers", "0")]), Family::Quake3, "Quake3e");
+        assert_eq!(family(&[("version", "Q3 1.32c")]), Family::Quake3);
+        assert_eq!(family(&[("g_gametypestring", "Team-Match")]), Family::MedalOfHonor);
+    }
+
+    /// `g_gametype` by game: `bg_public.h` of Quake III, of Jedi Outcast and of Jedi Academy (JACoders/OpenJK).
+    #[test]
+    fn the_same_number_is_a_game_of_teams_in_some_games_only() {
+        let teams = |family: Family| -> Vec<u8> {
+            let has_teams = |number: &u8| {
+                let text = number.to_string();
+                let mut known = Known::default();
+                known.slot(b"g_gametype").unwrap().get_or_insert(text.as_bytes());
+                family.has_teams(&known)
+            };
+            (0..12).filter(has_teams).collect()
+        };
+        assert_eq!(teams(Family::JediOutcast), [5, 6, 7, 8]);
+        assert_eq!(teams(Family::JediAcademy), [6, 7, 8, 9]);
+        assert_eq!(teams(Family::UrbanTerror), [3, 4, 5, 6, 7, 8, 10]);
+        assert_eq!(teams(Family::Quake3), [3, 4, 5, 6, 7]);
+        assert!(teams(Family::Warsow).is_empty());
+    }
+
+    fn shown(teams: &[Team]) -> Vec<(i32, String, Option<i64>)> {
+        let name = |team: &Team| team.name.as_ref().map_or(String::new(), |name| name.plain().into_owned());
+        teams.iter().map(|team| (team.id.unwrap(), name(team), team.score)).collect()
+    }
+
+    #[test]
+    fn scores_of_teams_are_read_from_a_worlds_status() {
+        let none = String::new;
+        // Recorded from Nexuiz 2.5.2.
+        assert_eq!(
+            shown(&in_qcstatus(b"ctf:2.5.2::score!!:caps!!:5:0:14:3")),
+            [(1, none(), Some(0)), (2, none(), Some(3))]
+        );
+        assert_eq!(
+            shown(&in_qcstatus(b"ctf:0.8.6:P0:S9:F0:MXonotic::score!!:score,caps!!:13:40,-2:10:7")),
+            [(3, none(), Some(-2)), (4, none(), None)]
+        );
+        for without in ["dm:2.5.2::score!!", "dm:2.5.2::", "dm", "", "::", "a::b:c:5", "a::b:c:6:1"] {
+            assert_eq!(in_qcstatus(without.as_bytes()), [], "{without}");
+        }
+    }
+
+    #[test]
+    fn scores_of_a_match_are_read() {
+        let read = |scores| shown(&in_match_score(scores, &Bytes::new(), Style::default()));
+        let (alpha, beta) = ("ALPHA".to_owned(), "THE BETA".to_owned());
+        assert_eq!(read(b" ALPHA: 3 THE BETA: 14"), [(2, alpha.clone(), Some(3)), (3, beta, Some(14))]);
+        assert_eq!(read(b" ALPHA: 3 BETA:"), [(2, alpha, Some(3))]);
+        assert_eq!(read(b""), []);
+        assert_eq!(read(b"a:b:c"), []);
+    }
 }

@@ -1,9 +1,389 @@
-//! The datagrams of one reply put together: reassembly, and an index of where keys, values and cells are.
+//! Answers: the datagrams of one reply, joined, read once and owned.
 
-#[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
-pub(crate) mod answer;
 mod reader;
-pub(crate) mod tables;
 
-pub use answer::{Answer, Form};
-pub use tables::{Row, Table};
+use bytes::Bytes;
+
+use self::reader::{Body, Cell, Column, Index, Reader};
+use super::wire::minecraft::{self, Basic};
+use super::wire::request::RequestId;
+use super::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM, Response};
+use super::wire::sections::{JustCause2Player, PLAYERS, SERVER, TEAMS, just_cause_2};
+use crate::error::{ParseError, ParseErrorKind};
+use crate::limits::Limits;
+use crate::model::{Completeness, Verification};
+use crate::session::Fragments;
+
+/// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of what is where; the
+/// views borrow from it. Order, repeated keys, empty values and field names are those of the wire.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::gamespy4::Answer;
+/// use queryport::Limits;
+///
+/// let datagrams = [
+///     &b"\0\x01\x02\x03\x04splitnum\0\x81\x02team_t\0\0Red\0\0\0"[..],
+///     b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0\0",
+/// ];
+/// let answer = Answer::from_datagrams(datagrams.map(Bytes::from_static), &Limits::default())?;
+/// assert!(answer.completeness().is_complete());
+/// assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
+/// assert_eq!(answer.players().rows().next().unwrap().get("player_"), Some(&b"Ann"[..]));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Answer {
+    id: RequestId,
+    bytes: Bytes,
+    form: Form,
+    index: Index,
+    missing: Completeness,
+    verification: Verification,
+}
+
+/// Which layout a reply has.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::gamespy4::{Answer, Form};
+/// use queryport::{Limits, ToStatus};
+///
+/// let datagram = b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
+/// let answer = Answer::from_datagrams([Bytes::from_static(datagram)], &Limits::default())?;
+/// assert_eq!(answer.form(), Form::MinecraftBasic);
+/// assert_eq!(answer.to_status().map.unwrap(), "world");
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Form {
+    /// Sections of server keys, players and teams.
+    Sections,
+    /// The same from a Minecraft server: no teams, one datagram of any size.
+    MinecraftFull,
+    /// Texts without keys: [`ToStatus`](crate::ToStatus) names them as the full reply does. See
+    /// [`minecraft`](crate::gamespy4::minecraft).
+    MinecraftBasic,
+    /// Server keys, then Just Cause 2's list of players, which only [`ToStatus`](crate::ToStatus) gives: name, Steam id
+    /// NUL-terminated, ping in two bytes.
+    JustCause2,
+    /// One datagram without a number, to a client that does not say that it understands several: keys and values, then
+    /// tables row by row.
+    Legacy,
+}
+
+impl Answer {
+    /// Reads captured datagrams, in any order. The request id is that of the first data datagram; datagrams with another
+    /// one, and those that are no data, are passed over. Of two that differ in all but their number the first is kept, and the
+    /// answer is incomplete: they are of two replies.
+    ///
+    /// # Errors
+    /// Why the last datagram is no data reply, when none is; [`ParseErrorKind::Limit`] for more than `limits` allow.
+    pub fn from_datagrams(
+        datagrams: impl IntoIterator<Item = Bytes>,
+        limits: &Limits,
+    ) -> Result<Self, ParseError> {
+        let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
+        let mut assembly: Option<Assembly> = None;
+        for datagram in datagrams {
+            let response = Response::parse(&datagram, limits);
+            let Ok(Response::Data { id, number, last, .. }) = response else {
+                let unexpected = ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0);
+                error = response.err().unwrap_or(unexpected);
+                continue;
+            };
+            if let Some(number) = number {
+                let assembly = assembly.get_or_insert_with(|| Assembly::new(id, limits));
+                if assembly.id == id {
+                    assembly.fragments.insert(number.into(), datagram, last)?;
+                }
+            } else if assembly.is_none() {
+                match Self::single(id, datagram, limits) {
+                    Ok(answer) => return Ok(answer),
+                    Err(because) => error = because,
+                }
+            }
+        }
+        assembly.ok_or(error)?.finish(limits, false)
+    }
+
+    /// The reply of a server that does not number its datagrams.
+    pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
+        let body = bytes.get(HEAD..).unwrap_or_default();
+        if let Some(basic) = minecraft::basic(body) {
+            let missing = Completeness { info: !basic.is_regular, ..Completeness::COMPLETE };
+            return Ok(Self { form: Form::MinecraftBasic, missing, ..Self::new(id, bytes) });
+        }
+        let mut reader = Reader::new(&bytes, limits);
+        reader.read_legacy(body)?;
+        let Reader { index, missing, .. } = reader;
+        Ok(Self { form: Form::Legacy, index, missing, ..Self::new(id, bytes) })
+    }
+
+    fn new(id: RequestId, bytes: Bytes) -> Self {
+        Self {
+            id,
+            bytes,
+            form: Form::Sections,
+            index: Index::default(),
+            missing: Completeness::COMPLETE,
+            verification: Verification::Unavailable,
+        }
+    }
+
+    /// The server's keys and values. Minecraft's basic reply has none, see [`Form::MinecraftBasic`].
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
+        let text = |cell: &Cell| cell.of(&self.bytes).unwrap_or_default();
+        self.index.pairs.iter().map(move |(key, value)| (text(key), text(value)))
+    }
+
+    /// The value of the first pair with this key, compared without regard to ASCII case.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&[u8]> {
+        self.rules().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
+    }
+
+    /// The players. Field names end in `_`: `player_`, `score_`, `ping_`. For Just Cause 2's see
+    /// [`Form::JustCause2`].
+    #[must_use]
+    pub fn players(&self) -> Table<'_> {
+        self.table(PLAYERS)
+    }
+
+    /// The teams. Field names end in `_t`: `team_t`, `score_t`.
+    #[must_use]
+    pub fn teams(&self) -> Table<'_> {
+        self.table(TEAMS)
+    }
+
+    fn table(&self, section: u8) -> Table<'_> {
+        let of = |column: &Column| column.section == section;
+        // The columns of a section are adjacent.
+        let start = self.index.columns.iter().position(of).unwrap_or_default();
+        let end = self.index.columns.iter().rposition(of).map_or(start, |last| last.saturating_add(1));
+        let columns = self.index.columns.get(start..end).unwrap_or_default();
+        let rows = columns.iter().map(|column| column.rows).max().unwrap_or_default();
+        Table { bytes: &self.bytes, columns, cells: &self.index.cells, rows }
+    }
+
+    /// What the views passed over: keys without a value, as Unreal Tournament 3 sends them, and bytes that belong to no
+    /// section. The offsets are those in [`Self::raw`].
+    pub fn problems(&self) -> impl Iterator<Item = ParseError> {
+        let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
+        // Such a value is empty, and no NUL ends it.
+        let has_no_value =
+            |value: &Cell| value.is_empty() && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0);
+        let pairs = self.index.pairs.iter().filter(move |(_, value)| has_no_value(value));
+        let unread = self.index.unread.map(|offset| malformed("section: bytes that belong to none", offset));
+        pairs.map(move |(key, _)| malformed("key: no value", key.end())).chain(unread)
+    }
+
+    /// Minecraft's basic reply, where it is one.
+    pub(crate) fn minecraft_basic(&self) -> Option<Basic<'_>> {
+        minecraft::basic(self.bytes.get(HEAD..)?).filter(|_| self.form == Form::MinecraftBasic)
+    }
+
+    /// Just Cause 2's players, where it is such an answer.
+    pub(crate) fn just_cause_2(&self) -> Option<Vec<JustCause2Player<'_>>> {
+        let body = self.bytes.get(BODY_AT..).filter(|_| self.form == Form::JustCause2)?;
+        just_cause_2(body).ok().map(|(_, (_, players))| players)
+    }
+
+    /// Which layout it has.
+    #[must_use]
+    pub const fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The id that all its datagrams quote.
+    #[must_use]
+    pub const fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// The datagrams, joined in the order of their numbers.
+    #[must_use]
+    pub const fn raw(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Whether every datagram arrived, and none was shortened on its way.
+    #[must_use]
+    pub fn completeness(&self) -> Completeness {
+        self.missing
+    }
+
+    /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request is known.
+    #[must_use]
+    pub const fn verification(&self) -> Verification {
+        self.verification
+    }
+
+    /// The same, known to quote the request id of a query.
+    pub(crate) const fn verified(mut self) -> Self {
+        self.verification = Verification::Verified;
+        self
+    }
+
+    /// Marks what Minecraft's basic reply to a request for everything lacks.
+    pub(crate) const fn without_lists(mut self) -> Self {
+        (self.missing.rules, self.missing.players) = (true, true);
+        self
+    }
+}
+
+/// The datagrams of one reply on their way to an [`Answer`].
+#[derive(Debug, Clone)]
+pub(crate) struct Assembly {
+    pub(crate) id: RequestId,
+    /// The first datagram of each number. Mixed: the request was answered twice, from two moments.
+    pub(crate) fragments: Fragments,
+}
+
+impl Assembly {
+    pub(crate) fn new(id: RequestId, limits: &Limits) -> Self {
+        Self { id, fragments: Fragments::new(limits) }
+    }
+
+    /// GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them is the last.
+    pub(crate) fn is_at_senders_limit(&self) -> bool {
+        self.fragments.last().is_none() && self.fragments.len() >= 8 && self.fragments.missing(0) == 0
+    }
+
+    /// Reads what is here. `minecraft`: a Minecraft server was asked.
+    pub(crate) fn finish(&self, limits: &Limits, minecraft: bool) -> Result<Answer, ParseError> {
+        let bytes = self.join();
+        let fragments = u16::try_from(self.fragments.missing(0)).unwrap_or(u16::MAX);
+        let mut reader = Reader::new(&bytes, limits);
+        let bodies: Vec<(u32, Body<'_>)> = self.bodies(&bytes).collect();
+        let only = bodies.first().filter(|_| bodies.len() == 1 && fragments == 0).map(|(_, body)| body);
+        let form = if let Some(body) = only.filter(|body| minecraft || minecraft::is_full(body.bytes)) {
+            let (mut pairs, players) = minecraft::full(body.bytes);
+            pairs.try_for_each(|pair| reader.push_pair(pair))?;
+            reader.minecraft = true;
+            reader.read(&Body { bytes: players, full: false, last: true }, None)?;
+            Form::MinecraftFull
+        } else if let Some(body) = only.filter(|body| !body.last)
+            && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
+            && players.len() <= limits.max_players()
+        {
+            pairs.into_iter().try_for_each(|pair| reader.push_pair(pair))?;
+            Form::JustCause2
+        } else {
+            let behind = bodies.iter().skip(1).map(Some).chain([None]);
+            for ((number, body), next) in bodies.iter().zip(behind) {
+                let next = next.filter(|(next, _)| number.checked_add(1) == Some(*next));
+                reader.read(body, next.map(|(_, next)| next))?;
+            }
+            Form::Sections
+        };
+        if self.fragments.is_mixed() {
+            reader.lose(SERVER, TEAMS);
+        }
+        let Reader { index, missing, .. } = reader;
+        // Just Cause 2 does not mark the last datagram: there it is the only one.
+        let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
+        let missing = Completeness { fragments, end: missing.end || !has_end, ..missing };
+        Ok(Answer { form, index, missing, ..Answer::new(self.id, bytes) })
+    }
+
+    fn join(&self) -> Bytes {
+        let datagrams: Vec<&[u8]> = self.fragments.iter().map(|(_, datagram)| &datagram[..]).collect();
+        let only = self.fragments.iter().next().filter(|_| datagrams.len() == 1);
+        only.map_or_else(|| datagrams.concat().into(), |(_, only)| only.clone())
+    }
+
+    /// The numbers of the datagrams and their bodies, as slices of the joined bytes.
+    fn bodies<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = (u32, Body<'a>)> {
+        let mut rest = bytes;
+        self.fragments.iter().map(move |(number, datagram)| {
+            let (bytes, after) = rest.split_at_checked(datagram.len()).unwrap_or_default();
+            rest = after;
+            let last = self.fragments.last() == Some(number);
+            let full = datagram.len() >= MAX_DATAGRAM && !last;
+            (number, Body { bytes: bytes.get(BODY_AT..).unwrap_or_default(), full, last })
+        })
+    }
+}
+
+/// The players or the teams, as rows; the wire has them column by column.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queryport::Limits;
+/// use queryport::gamespy4::Answer;
+///
+/// let datagram = Bytes::from_static(
+///     b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\
+///       \x01player_\0\0Ann\0Bob\0\0score_\0\x005\x007\0\0\0\x02\0",
+/// );
+/// let answer = Answer::from_datagrams([datagram], &Limits::default())?;
+/// let players = answer.players();
+/// assert_eq!((players.len(), players.fields().next()), (2, Some(&b"player_"[..])));
+/// assert_eq!(players.rows().nth(1).unwrap().get("score_"), Some(&b"7"[..]));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    bytes: &'a [u8],
+    columns: &'a [Column],
+    cells: &'a [Cell],
+    rows: usize,
+}
+
+impl<'a> Table<'a> {
+    /// The field names in the order of the wire. A table without rows still has them.
+    pub fn fields(self) -> impl ExactSizeIterator<Item = &'a [u8]> {
+        self.columns.iter().map(move |column| column.name.of(self.bytes).unwrap_or_default())
+    }
+
+    /// How many rows there are. The server's own count, `numplayers`, may differ.
+    #[must_use]
+    pub const fn len(self) -> usize {
+        self.rows
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.rows == 0
+    }
+
+    /// The rows in the order of the wire.
+    pub fn rows(self) -> impl ExactSizeIterator<Item = Row<'a>> {
+        (0..self.rows).map(move |row| Row { table: self, row })
+    }
+
+    fn cell(self, column: &Column, row: usize) -> Option<&'a [u8]> {
+        if row < column.rows {
+            self.cells.get(column.first.saturating_add(row))?.of(self.bytes)
+        } else {
+            (column.closed && row < self.rows).then_some(b"")
+        }
+    }
+}
+
+/// One player or team.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    table: Table<'a>,
+    row: usize,
+}
+
+impl<'a> Row<'a> {
+    /// Every field with its value in the order of the wire. `None`: the value never arrived (only in an incomplete
+    /// answer).
+    pub fn fields(self) -> impl ExactSizeIterator<Item = (&'a [u8], Option<&'a [u8]>)> {
+        self.table.columns.iter().map(move |column| {
+            let name = column.name.of(self.table.bytes).unwrap_or_default();
+            (name, self.table.cell(column, self.row))
+        })
+    }
+
+    /// The value of a field by its name on the wire.
+    #[must_use]
+    pub fn get(self, field: &str) -> Option<&'a [u8]> {
+        self.fields().find(|(name, _)| *name == field.as_bytes())?.1
+    }
+}

@@ -10,7 +10,6 @@
 use nom::IResult;
 use nom::number::complete::be_u16;
 
-use super::tables::{Cell, Column, Index};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
@@ -288,7 +287,13 @@ impl<'a> Reader<'a> {
             }
         } else {
             // A repeated column starts a new reply: forget its old rows.
-            if is_first && self.index.table(bytes, section).fields().any(|known| known == field) {
+            if is_first
+                && self
+                    .index
+                    .columns
+                    .iter()
+                    .any(|column| column.section == section && column.name.of(bytes) == Some(field))
+            {
                 self.known = None;
             }
             self.push_column(section, field)?;
@@ -482,12 +487,75 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Where everything is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Index {
+    pub(super) pairs: Vec<(Cell, Cell)>,
+    pub(super) columns: Vec<Column>,
+    pub(super) cells: Vec<Cell>,
+    /// Where bytes begin that were not read.
+    pub(super) unread: Option<usize>,
+}
+
+/// One column of a table; its cells are adjacent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    pub(super) section: u8,
+    pub(super) name: Cell,
+    /// Where its cells begin in [`Index::cells`].
+    pub(super) first: usize,
+    pub(super) rows: usize,
+    /// Whether its end was seen. Cells that such a column lacks are empty: at the end of a datagram the wire does not
+    /// tell a last empty value from the column's end.
+    pub(super) closed: bool,
+}
+
+/// A text in the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cell {
+    start: u32,
+    length: u32,
+}
+
+impl Cell {
+    /// A cell that never arrived.
+    pub(super) const ABSENT: Self = Self { start: u32::MAX, length: 0 };
+
+    /// A text that is a part of the buffer; replies are bounded far below 4 GiB.
+    pub(super) fn new(buffer: &[u8], text: &[u8]) -> Self {
+        let start = text.as_ptr().addr().saturating_sub(buffer.as_ptr().addr());
+        match (u32::try_from(start), u32::try_from(text.len())) {
+            (Ok(start), Ok(length)) => Self { start, length },
+            _ => Self::ABSENT,
+        }
+    }
+
+    /// The text; `None` for one that never arrived.
+    pub(super) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
+        bytes.get(self.start()..self.end())
+    }
+
+    /// Whether the text is empty.
+    pub(super) const fn is_empty(self) -> bool {
+        self.length == 0
+    }
+
+    /// Where the text begins.
+    pub(super) const fn start(self) -> usize {
+        self.start as usize
+    }
+
+    /// Where the text ends.
+    pub(super) const fn end(self) -> usize {
+        self.start().saturating_add(self.length as usize)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-
     use crate::gamespy4::{Answer, Form};
     use crate::limits::Limits;
+    use bytes::Bytes;
 
     const REPLY: &[u8] = b"\0\x01\x02\x03\x04hostname\0Srv\0empty\0\0\0\
         \0\x02player_\0score_\0\0Ann\x005\0\0-3\0\

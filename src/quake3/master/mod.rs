@@ -39,7 +39,6 @@
 //!
 //! A client's side is [`Quake3List`](crate::lists::Quake3List), a game server's [`Announcer`](crate::serve::Announcer), a master's [`Master`].
 
-mod games;
 mod outbox;
 mod registry;
 
@@ -47,10 +46,9 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use self::games::{Description, Name, Tag, name};
-pub(crate) use self::games::{check_status, check_tag, encode_heartbeat};
 use self::outbox::{Outbox, Sending};
-use self::registry::{BYTES_PER_SERVER, Entry, Listing, Registry};
+use self::registry::{BYTES_PER_SERVER, Description, Entry, Listing, Name, Registry, Tag, name};
+pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat};
 use super::wire::infostring::InfoString;
 pub use super::wire::list::ListRequest;
 use super::wire::request::{self, Command, Request};
@@ -299,7 +297,7 @@ impl Master {
 
     /// A heartbeat: asks the server for its description. `None`: it is refused.
     fn ask(&mut self, now: Instant, server: SocketAddr, tag: &[u8], length: usize) -> Option<()> {
-        let (_, tag) = games::tags(&self.options.tags).find(|(known, _)| known.as_bytes() == tag)?;
+        let (_, tag) = registry::tags(&self.options.tags).find(|(known, _)| known.as_bytes() == tag)?;
         let challenge = request::challenge(self.tokens.issue(now, server, tag.index));
         // Never more bytes than the heartbeat had, which may be forged.
         let length = length.checked_sub(HEAD)?.min(*CHALLENGE.end());
@@ -339,7 +337,7 @@ impl Master {
     fn proved_tag(&self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> Option<Tag<'_>> {
         let quoted = info.get("challenge").filter(|quoted| CHALLENGE.contains(&quoted.len()))?;
         let is_ours = |token| request::challenge(token).starts_with(quoted);
-        let mut tags = games::tags(&self.options.tags).map(|(_, tag)| tag);
+        let mut tags = registry::tags(&self.options.tags).map(|(_, tag)| tag);
         let tag = tags.find(|tag| self.tokens.valid(now, server, tag.index).any(is_ours));
         tag.filter(|_| self.options.scope.admits(server))
     }

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::games::{self, Name, name};
-use super::registry::{Entry, Registry};
+use super::registry::{self, Entry, Name, Registry, name};
 use crate::bucket::{LeakyBucket, Rate, Sketch, key};
 use crate::model::Occupancy;
 use crate::quake3::wire::list::{ListRequest, MAX_PART, PartWriter};
@@ -50,14 +49,14 @@ impl Sending {
     pub(super) fn new(
         (to, source): (SocketAddr, u64),
         request: &ListRequest<'_>,
-        registry: &Registry,
+        servers: &Registry,
     ) -> Option<Self> {
         // Without a game's name: by the protocol number, or as the first such server's heartbeat says.
-        let game = match request.game.or_else(|| games::by_protocol(request.protocol).map(str::as_bytes)) {
+        let game = match request.game.or_else(|| registry::by_protocol(request.protocol).map(str::as_bytes)) {
             Some(game) => Some(name(game)?),
-            None => registry.anonymous_game(request.protocol),
+            None => servers.anonymous_game(request.protocol),
         };
-        let all = game == name(games::ALWAYS_ALL);
+        let all = game == name(registry::ALWAYS_ALL);
         let game_type = request.game_type.map(|text| name(text).ok_or(())).transpose().ok()?;
         Some(Self {
             to,

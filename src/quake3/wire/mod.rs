@@ -5,14 +5,12 @@ pub(super) mod infostring;
 pub(super) mod line;
 pub(crate) mod list;
 pub(super) mod player;
-pub(super) mod rcon;
 pub(super) mod reply;
 pub(crate) mod request;
 pub(super) mod response;
 
 pub use infostring::InfoString;
 pub use player::PlayerLine;
-pub use rcon::{RconRequest, SecureRconRequest};
 pub use reply::Reply;
-pub use request::{Command, ConnectRequest, Request};
+pub use request::{Command, ConnectRequest, RconRequest, Request, SecureRconRequest};
 pub use response::Response;

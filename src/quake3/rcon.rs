@@ -13,22 +13,25 @@
 //! The password travels in plain text and the replies prove nothing: whoever is on the way reads and forges both.
 //! DarkPlaces' signed form keeps the password secret.
 
-mod answer;
-mod password;
-
+use std::fmt;
 #[cfg(feature = "secure-rcon")]
 use std::time::Duration;
 
-pub use self::answer::{RconAnswer, RconError};
-pub use self::password::Password;
-use super::wire::rcon::RconRequest;
+use bytes::Bytes;
 #[cfg(feature = "secure-rcon")]
-use super::wire::rcon::SecureRconRequest;
+use hmac::{Hmac, KeyInit, Mac};
+#[cfg(feature = "secure-rcon")]
+use md4::Md4;
+use thiserror::Error;
+
+use super::connect::Refusal;
 use super::wire::reply::Reply;
-use super::wire::request::{Command, Request};
-use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use super::wire::request::{Command, RconRequest, Request};
+#[cfg(feature = "secure-rcon")]
+use super::wire::request::{MAC, SecureRconRequest};
+use crate::error::{EncodeError, ErrorKind, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Charset, Colours, Style, Text};
+use crate::model::{Charset, Colours, Style, Text, TextRef};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// How the password is sent to the server.
@@ -231,6 +234,166 @@ impl Conversation for RconQuery {
     }
 }
 
+/// The output of a command.
+///
+/// ```
+/// use queryport::Limits;
+/// use queryport::quake3::{Password, RconMode, RconQuery};
+/// use queryport::session::{Conversation, OnTimeout, Remaining};
+///
+/// let mut query = RconQuery::new(Password::new("secret"), "status", RconMode::Plain, &Limits::default())?;
+/// query.receive(b"\xff\xff\xff\xffprint\nmap: q3d");
+/// query.receive(b"\xff\xff\xff\xffprint\nm17\n2 players\n");
+/// let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
+/// assert_eq!(answer.lines().next().unwrap(), "map: q3dm17");
+/// # Ok::<(), queryport::EncodeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RconAnswer {
+    /// All pieces, joined in the order of their arrival. Nothing on the wire numbers or ends them: a piece that was lost,
+    /// overtaken or delivered twice goes unnoticed.
+    pub text: Text,
+    /// How many datagrams it came in.
+    pub datagrams: u16,
+    /// Whether the deadline or a limit ended the answer while the server was still sending. `false` says that the server
+    /// fell silent, and not that every piece arrived.
+    pub is_cut: bool,
+}
+
+impl RconAnswer {
+    /// The lines of [`Self::text`], without line ends.
+    pub fn lines(&self) -> impl Iterator<Item = TextRef<'_>> {
+        let (text, style) = (self.text.raw(), self.text.style());
+        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
+        lines
+            .filter(|_| !text.is_empty())
+            .map(move |line| TextRef::new(line.strip_suffix(b"\r").unwrap_or(line), style))
+    }
+}
+
+/// Why a command was not run, or not answered.
+///
+/// ```
+/// use queryport::ErrorKind;
+/// use queryport::quake3::RconError;
+///
+/// let error = RconError::BadPassword;
+/// assert_eq!(error.kind(), ErrorKind::Refused);
+/// assert_eq!(error.to_string(), "the server does not take this rcon password");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RconError {
+    /// The server does not take this password.
+    #[error("the server does not take this rcon password")]
+    BadPassword,
+    /// The server has no rcon password and takes no commands.
+    #[error("the server has no rcon password set and takes no commands")]
+    NoPassword,
+    /// The server refused in other words.
+    #[error(transparent)]
+    Refused(Refusal),
+    /// No answer. The command may have been run.
+    #[error(
+        "no answer to rcon: the server is down, limits its answers, or, as DarkPlaces does, does not answer a wrong \
+         password"
+    )]
+    NoAnswer,
+}
+
+impl RconError {
+    /// What kind of failure it is.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::BadPassword | Self::NoPassword | Self::Refused(_) => ErrorKind::Refused,
+            Self::NoAnswer => ErrorKind::Offline,
+        }
+    }
+
+    pub(super) fn refused(text: &[u8]) -> Self {
+        Self::Refused(Refusal::new(Bytes::copy_from_slice(text)))
+    }
+
+    /// Known error texts. A command that prints just the same is taken for an error too.
+    pub(super) fn from_text(text: &[u8]) -> Option<Self> {
+        const NO_PASSWORD: [&str; 2] = ["no rconpassword set", "the server must set 'rcon_password'"];
+        let line = String::from_utf8_lossy(text.trim_ascii()).to_lowercase();
+        match line.as_str() {
+            "bad rconpassword." | "bad rconpassword" | "bad rcon_password." | "bad rcon"
+            | "invalid password." => Some(Self::BadPassword),
+            // Commands print longer lines.
+            _ if line.len() > 80 => None,
+            _ => NO_PASSWORD.iter().any(|text| line.starts_with(text)).then_some(Self::NoPassword),
+        }
+    }
+}
+
+/// A password. `Debug` does not show it.
+///
+/// ```
+/// use queryport::quake3::Password;
+///
+/// let password = Password::new("secret");
+/// assert!(password.matches(b"secret") && !password.matches(b"Secret"));
+/// assert_eq!(format!("{password:?}"), "Password(..)");
+/// ```
+#[derive(Clone)]
+pub struct Password(Bytes);
+
+impl Password {
+    /// Takes a password.
+    #[must_use]
+    pub fn new(password: impl Into<Bytes>) -> Self {
+        Self(password.into())
+    }
+
+    /// The bytes, for sending.
+    fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Whether the given bytes are the password, in time that does not depend on how much of it is right.
+    #[must_use]
+    pub fn matches(&self, given: &[u8]) -> bool {
+        let differing = self.0.iter().zip(given).fold(0_u8, |differing, (a, b)| differing | (a ^ b));
+        differing == 0 && self.0.len() == given.len() && !given.is_empty()
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password(..)")
+    }
+}
+
+#[cfg(feature = "secure-rcon")]
+impl<'a> SecureRconRequest<'a> {
+    /// Signs. `timed`, `signed`: see the fields. The password up to its first blank is the key, as on
+    /// DarkPlaces. Feature `secure-rcon`.
+    #[must_use]
+    pub fn sign(timed: bool, password: &Password, signed: &'a [u8]) -> Self {
+        Self { timed, mac: hmac_md4(password, signed), signed }
+    }
+
+    /// Whether the signature was made with this password. Whether the time or the challenge is valid is for the caller to
+    /// check, see [`verify_challenge`](crate::quake3::server::verify_challenge). Feature `secure-rcon`.
+    #[must_use]
+    pub fn verify(&self, password: &Password) -> bool {
+        !password.as_bytes().is_empty()
+            && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)
+    }
+}
+
+#[cfg(feature = "secure-rcon")]
+fn hmac_md4(password: &Password, signed: &[u8]) -> [u8; MAC] {
+    let key = password.as_bytes().split(|&byte| byte == b' ').next().unwrap_or_default();
+    // HMAC takes keys of every length: there is no error.
+    Hmac::<Md4>::new_from_slice(key)
+        .map_or([0; MAC], |mac| mac.chain_update(signed).finalize().into_bytes().into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,5 +501,50 @@ mod tests {
         let Verdict::Done(Ok(answer)) = query.receive(&piece) else { panic!() };
         assert_eq!(answer.text.raw().len(), 2000);
         assert!(answer.is_cut);
+    }
+
+    #[test]
+    fn known_error_texts() {
+        for text in ["Bad rconpassword.\n", "bad rcon", "Invalid password.\n"] {
+            assert_eq!(RconError::from_text(text.as_bytes()), Some(RconError::BadPassword), "{text}");
+        }
+        let none = b"No rconpassword set on the server.\n";
+        assert_eq!(RconError::from_text(none), Some(RconError::NoPassword));
+        for text in ["", "map: q3dm17\n", "Bad rconpassword. And more of what a command prints\n"] {
+            assert_eq!(RconError::from_text(text.as_bytes()), None, "{text}");
+        }
+        let refused = RconError::refused(b"you are banned");
+        for error in [RconError::BadPassword, RconError::NoPassword, refused] {
+            assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+        }
+        assert_eq!(RconError::NoAnswer.kind(), ErrorKind::Offline);
+    }
+
+    #[test]
+    fn passwords_match_in_full_length_only() {
+        let password = Password::new("secret");
+        assert!(password.matches(b"secret"));
+        for wrong in [&b""[..], b"secre", b"secrets", b"Secret"] {
+            assert!(!password.matches(wrong));
+        }
+        assert!(!Password::new("").matches(b""), "no password lets nobody in");
+    }
+
+    /// Computed with an independent MD4 (RFC 1320) and HMAC (RFC 2104).
+    #[cfg(feature = "secure-rcon")]
+    #[test]
+    fn known_signatures() {
+        let password = Password::new("secret");
+        for (timed, signed, mac) in [
+            (true, "1700000000.000123 status", "c6cf6c6ad27c18f387566c17a6039f2f"),
+            (false, "ABCDEFGHIJK status", "9f0a54dcdcfb759e140ff546bcd26696"),
+        ] {
+            let request = SecureRconRequest::sign(timed, &password, signed.as_bytes());
+            assert_eq!(hex::encode(request.mac), mac);
+            assert!(request.verify(&password) && request.verify(&Password::new("secret and more")));
+            assert!(!request.verify(&Password::new("Secret")) && !request.verify(&Password::new("")));
+            let other = SecureRconRequest { signed: b"1700000000.000123 quit", ..request };
+            assert!(!other.verify(&password));
+        }
     }
 }
