@@ -68,27 +68,19 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
     fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
         text.as_ref().map(|text| wire(text.as_ref(), MAX_VALUE))
     }
+    fn number<'a>(number: Option<impl Into<i64>>) -> Option<Cow<'a, [u8]>> {
+        number.map(|number| Cow::Owned(number.into().to_string().into_bytes()))
+    }
     let rule = |key: &str, default: &'static str| {
         let value = status.rules.get(key).map(|value| wire(value, MAX_VALUE));
         Some(value.unwrap_or(Cow::Borrowed(default.as_bytes())))
     };
-    let number = |number: Option<i64>| number.map(|number| Cow::Owned(number.to_string().into_bytes()));
-    let flag = |flag: Option<bool>| number(flag.map(i64::from));
-    let count = |count: Option<u32>| number(count.map(i64::from));
     let listed = || u32::try_from(status.listed_players().len()).ok();
     let empty = || Some(Cow::Borrowed(&[][..]));
     let name = text(&status.name).or_else(empty);
     let software = || text(&status.mod_name).or_else(empty);
-    let map = text(&status.map);
-    let game_type = text(&status.game_type);
-    let version = text(&status.version);
     let everyone = status.player_count.or_else(listed).unwrap_or_default();
-    let players = count(Some(everyone));
-    let max_players = count(Some(status.max_players.unwrap_or_default()));
-    let port = number(status.game_port.map(i64::from));
-    let password = flag(status.password);
-    let bots = count(status.bot_count);
-    let score_limit = number(status.score_limit);
+    let max_players = status.max_players.unwrap_or_default();
     let seconds = status.time_limit.and_then(|limit| i64::try_from(limit.as_secs()).ok());
     match engine {
         Engine::Battlefield2 => {
@@ -97,36 +89,36 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
             vec![
                 ("hostname", name),
                 ("gamename", text(&status.game)),
-                ("gamever", version),
-                ("mapname", map),
-                ("gametype", game_type),
+                ("gamever", text(&status.version)),
+                ("mapname", text(&status.map)),
+                ("gametype", text(&status.game_type)),
                 ("gamevariant", text(&status.mod_name)),
-                ("numplayers", players),
-                ("maxplayers", max_players),
+                ("numplayers", number(Some(everyone))),
+                ("maxplayers", number(Some(max_players))),
                 ("gamemode", rule("gamemode", "openplaying")),
-                ("password", password),
+                ("password", number(status.password)),
                 ("timelimit", number(seconds)),
-                ("hostport", port),
-                ("bf2_dedicated", flag(status.dedicated)),
-                ("bf2_anticheat", flag(status.anti_cheat)),
-                ("bf2_scorelimit", score_limit),
+                ("hostport", number(status.game_port)),
+                ("bf2_dedicated", number(status.dedicated)),
+                ("bf2_anticheat", number(status.anti_cheat)),
+                ("bf2_scorelimit", number(status.score_limit)),
                 ("bf2_team1", team(1)),
                 ("bf2_team2", team(2)),
-                ("bf2_bots", flag(status.bot_count.map(|bots| bots > 0))),
-                ("bf2_reservedslots", count(status.private_slots)),
-                ("bf2_coopbotcount", bots.filter(|_| status.bot_count != Some(0))),
+                ("bf2_bots", number(status.bot_count.map(|bots| bots > 0))),
+                ("bf2_reservedslots", number(status.private_slots)),
+                ("bf2_coopbotcount", number(status.bot_count.filter(|&bots| bots != 0))),
             ]
         }
         Engine::Minecraft => vec![
             ("hostname", status.name.as_ref().map(minecraft_title).or(name)),
-            ("gametype", game_type.or_else(|| rule("gametype", "SMP"))),
+            ("gametype", text(&status.game_type).or_else(|| rule("gametype", "SMP"))),
             ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
-            ("version", version.or_else(empty)),
+            ("version", text(&status.version).or_else(empty)),
             ("plugins", rule("plugins", "").filter(|list| !list.is_empty()).or_else(software)),
-            ("map", map.or_else(|| rule("map", "world"))),
-            ("numplayers", players),
-            ("maxplayers", max_players),
-            ("hostport", port.or_else(|| rule("hostport", "25565"))),
+            ("map", text(&status.map).or_else(|| rule("map", "world"))),
+            ("numplayers", number(Some(everyone))),
+            ("maxplayers", number(Some(max_players))),
+            ("hostport", number(status.game_port).or_else(|| rule("hostport", "25565"))),
             ("hostip", rule("hostip", "0.0.0.0")),
         ],
         _ => {
@@ -135,21 +127,21 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
             let people = everyone.saturating_sub(status.bot_count.unwrap_or_default());
             vec![
                 ("hostname", name),
-                ("hostport", port),
-                ("numplayers", count(Some(people))),
-                ("maxplayers", max_players),
+                ("hostport", number(status.game_port)),
+                ("numplayers", number(Some(people))),
+                ("maxplayers", number(Some(max_players))),
                 ("gamemode", rule("gamemode", "openplaying")),
-                ("mapname", map.clone()),
+                ("mapname", text(&status.map)),
                 ("bIsDedicated", status.dedicated.map(word)),
-                ("EngineVersion", version),
-                ("MinNetVersion", count(status.protocol_version)),
-                ("s7", password),
-                ("p1073741825", map),
-                ("p1073741826", game_type),
-                ("p268435703", bots),
-                ("p268435704", score_limit),
+                ("EngineVersion", text(&status.version)),
+                ("MinNetVersion", number(status.protocol_version)),
+                ("s7", number(status.password)),
+                ("p1073741825", text(&status.map)),
+                ("p1073741826", text(&status.game_type)),
+                ("p268435703", number(status.bot_count)),
+                ("p268435704", number(status.score_limit)),
                 ("p268435705", number(whole_minutes)),
-                ("p268435969", flag(status.anti_cheat)),
+                ("p268435969", number(status.anti_cheat)),
                 ("p1073741828", custom_mutators(status)),
             ]
         }

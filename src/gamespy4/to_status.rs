@@ -9,7 +9,7 @@ use super::ut3;
 use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
 use super::wire::sections::{JustCause2Player, Pair};
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};
-use crate::text::known_keys::{first_filled, known_keys};
+use crate::text::known_keys::{any, first_filled, known_keys};
 use crate::text::number;
 
 impl ToStatus for Answer {
@@ -42,21 +42,16 @@ const BASIC_KEYS: [&[u8]; 5] = [b"hostname", b"gametype", b"map", b"numplayers",
 known_keys! {
     /// Keys that mean something to the model.
     struct Known {
-        hostname = b"hostname", hostport = b"hostport", map = b"map", mapname = b"mapname", gametype = b"gametype",
-        gamename = b"gamename", game_id = b"game_id", gamever = b"gamever", version = b"version",
-        numplayers = b"numplayers", maxplayers = b"maxplayers", password = b"password", dedicated = b"dedicated",
-        timelimit = b"timelimit", frag_limit = b"fraglimit", score_limit = b"scorelimit",
+        hostname, hostport, map, mapname, gametype, gamename, game_id, gamever, version, numplayers, maxplayers,
+        password, dedicated, timelimit, fraglimit, scorelimit,
         // Battlefield 2 and its relatives.
-        gamevariant = b"gamevariant", bf2_anticheat = b"bf2_anticheat", bf2_bots = b"bf2_bots",
-        bf2_coop_bots = b"bf2_coopbotcount", bf2_dedicated = b"bf2_dedicated",
-        bf2_reserved_slots = b"bf2_reservedslots", bf2_score_limit = b"bf2_scorelimit",
-        bf2_team_1 = b"bf2_team1", bf2_team_2 = b"bf2_team2",
+        gamevariant, bf2_anticheat, bf2_bots, bf2_coopbotcount, bf2_dedicated, bf2_reservedslots, bf2_scorelimit,
+        bf2_team1, bf2_team2,
         // Crysis, Arma, Minecraft.
-        crysis_dx10 = b"dx10", anticheat = b"anticheat", modname = b"modname", timeleft = b"timeleft",
-        modification = b"mod", sv_battleye = b"sv_battleye", sv_punkbuster = b"sv_punkbuster",
-        plugins = b"plugins", server_engine = b"server_engine",
+        crysis_dx10 = b"dx10", anticheat, modname, timeleft, modification = b"mod", sv_battleye, sv_punkbuster,
+        plugins, server_engine,
         // Unreal Tournament 3.
-        engine_version = b"engineversion", min_net_version = b"minnetversion", is_dedicated = b"bisdedicated",
+        engineversion, minnetversion, is_dedicated = b"bisdedicated",
         ut3_bots = b"p268435703", ut3_goal_score = b"p268435704", ut3_time_limit = b"p268435705",
         ut3_mutators = b"p268435717", ut3_vac = b"p268435969", ut3_map = b"p1073741825",
         ut3_game_class = b"p1073741826", ut3_custom_mutators = b"p1073741828",
@@ -72,7 +67,7 @@ impl<'a> Known<'a> {
 
     /// Battlefield 2, Battlefield 2142 and their modifications.
     const fn is_bf2(&self) -> bool {
-        self.bf2_dedicated.is_some() || self.bf2_team_1.is_some()
+        self.bf2_dedicated.is_some() || self.bf2_team1.is_some()
     }
 
     /// The modification; Battlefield's key is there without one too.
@@ -99,7 +94,7 @@ impl<'a> Known<'a> {
 
     fn mutators(&self, bytes: &Bytes, style: Style) -> Option<Vec<Text>> {
         let classes = self.ut3_custom_classes.is_some();
-        let official = self.ut3_mutators.and_then(|mask| ut3::mutators(mask, self.engine_version, classes));
+        let official = self.ut3_mutators.and_then(|mask| ut3::mutators(mask, self.engineversion, classes));
         if official.is_none() && self.ut3_custom_mutators.is_none() {
             return None;
         }
@@ -123,7 +118,7 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
     let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
     let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
     let Known { anticheat, bf2_anticheat, sv_punkbuster, sv_battleye, ut3_vac, .. } = known;
-    let score_limits = [known.ut3_goal_score, known.bf2_score_limit, known.score_limit, known.frag_limit];
+    let score_limits = [known.ut3_goal_score, known.bf2_scorelimit, known.scorelimit, known.fraglimit];
     let time_left = known.timeleft.filter(|_| known.crysis_dx10.is_some());
     let everyone = count(known.numplayers);
     let is_listed = answer.completeness().is_complete()
@@ -138,7 +133,7 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
     }
     let listed_bots = players.as_deref().filter(|_| is_listed).and_then(listed_bots);
     let has_bots = known.bf2_bots.and_then(number::boolean);
-    let bf2_bots = || if has_bots? { count(known.bf2_coop_bots) } else { Some(0) };
+    let bf2_bots = || if has_bots? { count(known.bf2_coopbotcount) } else { Some(0) };
     let bot_count = ut3_bots.or(listed_bots).or_else(bf2_bots);
     // Teams have no number on the wire; players refer to them by position, from 1 on, from 0 in UT3.
     let numbers = if is_ut3 { 0.. } else { 1.. };
@@ -146,7 +141,7 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
     let mut teams: Vec<Team> =
         teams.map(|(row, number)| team(row, number, bytes, style, &mut extras)).collect();
     if teams.is_empty() {
-        let names = (1..).zip([known.bf2_team_1, known.bf2_team_2]);
+        let names = (1..).zip([known.bf2_team1, known.bf2_team2]);
         let named = names.filter_map(|(id, name)| Some((id, text(&[name])?)));
         teams = named.map(|(id, name)| Team { id: Some(id), name: Some(name), ..Team::default() }).collect();
     }
@@ -159,8 +154,8 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
         mod_name: text(&[known.mod_name()]),
         game_type: if is_ut3 { text(&[known.ut3_game_class]) } else { text(&[known.gametype]) },
         mutators: known.mutators(bytes, style),
-        version: text(&[known.gamever, known.version, known.engine_version]),
-        protocol_version: count(known.min_net_version),
+        version: text(&[known.gamever, known.version, known.engineversion]),
+        protocol_version: count(known.minnetversion),
         game_port: known.hostport.and_then(number::number),
         password: any(&[known.password, known.ut3_password]),
         dedicated: any(&[known.bf2_dedicated, known.dedicated, known.is_dedicated, known.ut3_dedicated]),
@@ -169,7 +164,7 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
         player_count: everyone.map(|people| people.saturating_add(ut3_bots.unwrap_or(0))),
         bot_count,
         max_players: count(known.maxplayers),
-        private_slots: count(known.bf2_reserved_slots),
+        private_slots: count(known.bf2_reservedslots),
         time_limit: known.time_limit(),
         time_left: time_left.and_then(number::number).map(Duration::from_secs),
         score_limit: first_filled(&score_limits).and_then(number::integer),
@@ -178,11 +173,6 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
         rules: rules.build(style.colours),
         ..ServerStatus::default()
     }
-}
-
-/// Whether one of these is said to be so; `None` where none is said at all.
-fn any(values: &[Option<&[u8]>]) -> Option<bool> {
-    values.iter().flatten().filter_map(|value| number::boolean(value)).reduce(|one, other| one || other)
 }
 
 /// UT3 lists bots without a name. Where their number is right, they are the rows without one.

@@ -212,10 +212,8 @@ impl fmt::Display for Settings<'_> {
                 write!(f, " ({skill})")?;
             }
         }
-        for key in ["s7", "s6", "s10"] {
-            if let Some((name, "yes")) =
-                self.find(key).map(|((_, name, _), _)| name).zip(self.get(key).as_deref())
-            {
+        for (key, name) in [("s7", "password"), ("s6", "pure"), ("s10", "forced respawn")] {
+            if self.get(key).as_deref() == Some("yes") {
                 write!(f, ", {name}")?;
             }
         }

@@ -3,7 +3,6 @@
 //! What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use super::to_status::{NUMBERS, WARSOW, counts_people_only};
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
@@ -56,6 +55,8 @@ pub(super) fn named(
     };
     let has_match_score = !is_info && engine == Engine::Warsow && lacks(&["g_match_score"]);
     let match_score = has_match_score.then(|| match_score(&status.teams));
+    let time_limit = status.time_limit.filter(|_| !is_info && is_quake3);
+    let minutes = time_limit.map(|limit| (limit.as_secs_f64() / 60.0).to_string().into_bytes());
     let pairs = [
         ("challenge", Some(challenge.to_vec())),
         (name_key, text(&status.name)),
@@ -73,7 +74,7 @@ pub(super) fn named(
         ("bots", number(status.bot_count.filter(|_| people.is_none()))),
         ("version", text(&status.version)),
         ("qcstatus", qcstatus),
-        ("timelimit", status.time_limit.filter(|_| !is_info && is_quake3).map(minutes)),
+        ("timelimit", minutes),
         (limit_key.unwrap_or_default(), limit.filter(|_| !is_info && limit_key.is_some())),
         ("sv_punkbuster", number(anti_cheat.map(u32::from))),
         ("redscore", score(1)),
@@ -132,10 +133,6 @@ fn limit_key(engine: Engine, game_type: Option<&Text>) -> Option<&'static str> {
         (Engine::Quake3, Some(b"4")) => Some("capturelimit"),
         _ => None,
     }
-}
-
-fn minutes(time: Duration) -> Vec<u8> {
-    (time.as_secs_f64() / 60.0).to_string().into_bytes()
 }
 
 /// DarkPlaces' status of the world: the one that was read, or one of the type of game and the teams' scores.

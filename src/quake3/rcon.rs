@@ -103,7 +103,7 @@ impl RconQuery {
         limits: &Limits,
     ) -> Result<Self, EncodeError> {
         let (command, quoted) = (command.as_bytes().to_vec(), mode != RconMode::Plain);
-        RconRequest { password: password.as_bytes(), command: &command, quoted }.check()?;
+        RconRequest { password: &password.0, command: &command, quoted }.check()?;
         Ok(Self {
             password,
             command,
@@ -167,7 +167,7 @@ impl Conversation for RconQuery {
     type Answer = Result<RconAnswer, RconError>;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        let (password, command) = (self.password.as_bytes(), &self.command[..]);
+        let (password, command) = (&self.password.0[..], &self.command[..]);
         let command = match (self.is_signed(), &self.nonce) {
             (false, _) => {
                 let quoted = self.mode == RconMode::Quoted;
@@ -349,11 +349,6 @@ impl Password {
         Self(password.into())
     }
 
-    /// The bytes, for sending.
-    fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-
     /// Whether the given bytes are the password, in time that does not depend on how much of it is right.
     #[must_use]
     pub fn matches(&self, given: &[u8]) -> bool {
@@ -381,14 +376,13 @@ impl<'a> SecureRconRequest<'a> {
     /// check, see [`verify_challenge`](crate::quake3::server::verify_challenge). Feature `secure-rcon`.
     #[must_use]
     pub fn verify(&self, password: &Password) -> bool {
-        !password.as_bytes().is_empty()
-            && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)
+        !password.0.is_empty() && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)
     }
 }
 
 #[cfg(feature = "secure-rcon")]
 fn hmac_md4(password: &Password, signed: &[u8]) -> [u8; MAC] {
-    let key = password.as_bytes().split(|&byte| byte == b' ').next().unwrap_or_default();
+    let key = password.0.split(|&byte| byte == b' ').next().unwrap_or_default();
     // HMAC takes keys of every length: there is no error.
     Hmac::<Md4>::new_from_slice(key)
         .map_or([0; MAC], |mac| mac.chain_update(signed).finalize().into_bytes().into())

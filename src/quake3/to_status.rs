@@ -8,7 +8,7 @@ use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
 };
 use crate::options::Detail;
-use crate::text::known_keys::{first_filled, known_keys};
+use crate::text::known_keys::{any, first_filled, known_keys};
 use crate::text::number;
 
 /// What the family's texts are read as.
@@ -81,7 +81,7 @@ impl ToStatus for Answer {
             version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
             protocol_version: known.protocol.or(known.com_protocol).and_then(number::leading),
             password: first_filled(&locked).and_then(number::boolean),
-            anti_cheat: anti_cheat(&known),
+            anti_cheat: any(&[known.sv_punkbuster, known.punkbuster, known.pb, known.sv_nxac]),
             player_count,
             bot_count: count(known.bots).or_else(bots),
             max_players,
@@ -105,12 +105,6 @@ fn game<'a>(known: &Known<'a>) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
     let inner = known.gamename.filter(|_| known.com_gamename.is_some());
     let mod_name = first_filled(&[inner, known.modname, known.fs_game, known.game]);
     (game, mod_name.filter(|&name| Some(name) != game && !is_base_folder(name)))
-}
-
-/// Whether one of the anti-cheat systems that the server names is active.
-fn anti_cheat(known: &Known<'_>) -> Option<bool> {
-    let systems = [known.sv_punkbuster, known.punkbuster, known.pb, known.sv_nxac];
-    systems.into_iter().flatten().filter_map(number::boolean).reduce(|any, active| any || active)
 }
 
 /// Sets the teams of Enemy Territory's players from its key `P`: a digit for each client slot in use, `-` for each free one
@@ -254,9 +248,6 @@ pub(super) const NUMBERS: [i32; 4] = [5, 14, 13, 10];
 /// The team numbers of Warsow's two teams (captured).
 pub(super) const WARSOW: [i32; 2] = [2, 3];
 
-/// What separates the values of one team in `qcstatus`.
-const COMMA: u8 = b',';
-
 /// All teams, where the server tells of any.
 fn teams(family: Family, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<Team> {
     if let Some(status) = known.qcstatus {
@@ -290,12 +281,12 @@ fn in_qcstatus(status: &[u8]) -> Vec<Team> {
     let mut fields =
         status.get(start.saturating_add(2)..).unwrap_or_default().split(|&byte| byte == b':').skip(1);
     let names = fields.next().unwrap_or_default();
-    let column = names.split(|&byte| byte == COMMA).position(|name| name.ends_with(b"!!")).unwrap_or(0);
+    let column = names.split(|&byte| byte == b',').position(|name| name.ends_with(b"!!")).unwrap_or(0);
     let mut teams = Vec::new();
     while let (Some(id), Some(scores)) = (fields.next(), fields.next()) {
         let number = number::integer(id);
         let id = (1..).zip(NUMBERS).find(|(_, known)| Some(i64::from(*known)) == number).map(|(id, _)| id);
-        let score = scores.split(|&byte| byte == COMMA).nth(column).and_then(number::integer);
+        let score = scores.split(|&byte| byte == b',').nth(column).and_then(number::integer);
         teams.extend(id.map(|id| team(id, None, score)));
     }
     teams

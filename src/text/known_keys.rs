@@ -1,5 +1,7 @@
 //! Lookup of all known keys of a status in one pass over its pairs.
 
+use crate::text::number;
+
 /// Declares a struct with a slot for the value of each known key, which is named like its field or given in lower case:
 /// `field = b"key"`. Keys match in any ASCII case.
 macro_rules! known_keys {
@@ -26,6 +28,11 @@ macro_rules! known_keys {
 }
 
 pub(crate) use known_keys;
+
+/// Whether one of these values says yes; `None` if none is a truth value.
+pub(crate) fn any(values: &[Option<&[u8]>]) -> Option<bool> {
+    values.iter().flatten().filter_map(|value| number::boolean(value)).reduce(|one, other| one || other)
+}
 
 /// The first value that is not empty. The preferred key comes first.
 pub(crate) fn first_filled<'a>(values: &[Option<&'a [u8]>]) -> Option<&'a [u8]> {

@@ -13,10 +13,11 @@ use nom::number::complete::be_u16;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
-    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, server_pair, text, token, word,
+    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, pair, server_pair, text, token, word,
 };
 use crate::limits::Limits;
 use crate::model::Completeness;
+use crate::text::small_bytes::locate;
 
 /// Most columns of one reply; real ones have at most ten.
 pub(super) const MAX_COLUMNS: usize = 64;
@@ -134,13 +135,13 @@ impl<'a> Reader<'a> {
     pub(super) fn read_legacy(&mut self, body: &'a [u8]) -> Result<(), ParseError> {
         self.input = body;
         self.lose(SERVER, TEAMS);
-        while let Some(key) = self.take(text) {
-            if key.is_empty() {
-                self.missing.rules = false;
-                break;
-            }
-            let Some(value) = self.take(text) else { break };
-            self.push_pair((key, value))?;
+        while let Some(pair) = self.take(pair) {
+            self.push_pair(pair)?;
+        }
+        self.missing.rules = !self.take_nul();
+        if self.missing.rules {
+            // A key without its value is read.
+            self.take(text);
         }
         if self.index.pairs.is_empty() {
             let cut_short = ParseErrorKind::CutShort("the reply: no key with a value");
@@ -483,7 +484,7 @@ impl<'a> Reader<'a> {
 
     /// Where these bytes are in the buffer.
     fn offset(&self, bytes: &[u8]) -> usize {
-        Cell::new(self.bytes, bytes).start()
+        locate(self.bytes, bytes).map_or(0, |range| range.start)
     }
 }
 
@@ -514,40 +515,35 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
     start: u32,
-    length: u32,
+    end: u32,
 }
 
 impl Cell {
     /// A cell that never arrived.
-    pub(super) const ABSENT: Self = Self { start: u32::MAX, length: 0 };
+    pub(super) const ABSENT: Self = Self { start: u32::MAX, end: u32::MAX };
 
     /// A text that is a part of the buffer; replies are bounded far below 4 GiB.
     pub(super) fn new(buffer: &[u8], text: &[u8]) -> Self {
-        let start = text.as_ptr().addr().saturating_sub(buffer.as_ptr().addr());
-        match (u32::try_from(start), u32::try_from(text.len())) {
-            (Ok(start), Ok(length)) => Self { start, length },
+        let range = locate(buffer, text).unwrap_or_default();
+        match (u32::try_from(range.start), u32::try_from(range.end)) {
+            (Ok(start), Ok(end)) => Self { start, end },
             _ => Self::ABSENT,
         }
     }
 
     /// The text; `None` for one that never arrived.
     pub(super) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
-        bytes.get(self.start()..self.end())
+        bytes.get(self.start as usize..self.end())
     }
 
     /// Whether the text is empty.
     pub(super) const fn is_empty(self) -> bool {
-        self.length == 0
-    }
-
-    /// Where the text begins.
-    pub(super) const fn start(self) -> usize {
-        self.start as usize
+        self.start == self.end
     }
 
     /// Where the text ends.
     pub(super) const fn end(self) -> usize {
-        self.start().saturating_add(self.length as usize)
+        self.end as usize
     }
 }
 

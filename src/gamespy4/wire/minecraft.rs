@@ -17,7 +17,6 @@
 //! the title reaches to the first NUL after which the known keys follow, each of them once.
 
 use std::net::IpAddr;
-use std::sync::LazyLock;
 
 use memchr::memmem;
 use nom::combinator::{all_consuming, map_opt, verify};
@@ -138,12 +137,9 @@ const USUAL: usize = 7;
 /// Ends the server's keys and begins the players.
 const PLAYERS: &[u8] = b"\0\0\x01player_\0\0";
 
-/// Only Minecraft servers have this key. Preparing the search costs more than it does.
-static GAME_ID: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\0game_id\0"));
-
-/// Whether a body of sections is a Minecraft server's.
+/// Whether a body of sections is a Minecraft server's: no other has this key.
 pub(crate) fn is_full(body: &[u8]) -> bool {
-    GAME_ID.find(body).is_some()
+    memmem::find(body, b"\0game_id\0").is_some()
 }
 
 /// Divides the body of a full reply: its pairs, and its players from their section's type on, unless they are cut off.

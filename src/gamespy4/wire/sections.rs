@@ -10,7 +10,7 @@
 //! `answer/reader.rs` decides it from the other columns and the next datagram.
 
 use nom::bytes::complete::tag;
-use nom::combinator::{all_consuming, fail};
+use nom::combinator::{all_consuming, fail, verify};
 use nom::multi::{length_count, many0};
 use nom::number::complete::{be_u16, u8 as any_byte};
 use nom::sequence::{preceded, terminated};
@@ -45,14 +45,11 @@ pub(crate) fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
 /// `word = 1*(%x01-FF) NUL`.
 #[inline]
 pub(crate) fn word(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    match text(input)? {
-        (_, []) => fail().parse(input),
-        found => Ok(found),
-    }
+    verify(text, |text: &[u8]| !text.is_empty()).parse(input)
 }
 
 /// `pair = word text`.
-fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
+pub(crate) fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
     (word, text).parse(input)
 }
 

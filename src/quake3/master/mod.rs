@@ -218,24 +218,19 @@ impl Machine for Master {
 
     /// Takes a datagram that arrived.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+        const ASKED: Handled = Handled::Request(Protocol::Quake3);
         self.now = self.now.max(now);
         let from = canonical(from);
         let (counter, handled) = match Request::parse(datagram).map(|request| request.command) {
             _ if !Scope::Any.admits(from) => (&mut self.stats.ignored, Handled::Refused),
-            Ok(Command::Heartbeat { tag }) => {
-                let counter = match self.ask(now, from, tag, datagram.len()) {
-                    Some(()) => &mut self.stats.heartbeats,
-                    None => &mut self.stats.heartbeats_refused,
-                };
-                (counter, Handled::Request(Protocol::Quake3))
-            }
-            Ok(Command::GetServers(request)) => {
-                let counter = match self.send_list(now, from, &request) {
-                    Some(()) => &mut self.stats.lists,
-                    None => &mut self.stats.lists_refused,
-                };
-                (counter, Handled::Request(Protocol::Quake3))
-            }
+            Ok(Command::Heartbeat { tag }) => match self.ask(now, from, tag, datagram.len()) {
+                Some(()) => (&mut self.stats.heartbeats, ASKED),
+                None => (&mut self.stats.heartbeats_refused, ASKED),
+            },
+            Ok(Command::GetServers(request)) => match self.send_list(now, from, &request) {
+                Some(()) => (&mut self.stats.lists, ASKED),
+                None => (&mut self.stats.lists_refused, ASKED),
+            },
             _ => match Response::parse(datagram, &Limits::default()) {
                 Ok(response) if response.detail() == Detail::Short => {
                     (self.list(now, from, response.info()), Handled::Reply)
@@ -297,7 +292,7 @@ impl Master {
 
     /// A heartbeat: asks the server for its description. `None`: it is refused.
     fn ask(&mut self, now: Instant, server: SocketAddr, tag: &[u8], length: usize) -> Option<()> {
-        let (_, tag) = registry::tags(&self.options.tags).find(|(known, _)| known.as_bytes() == tag)?;
+        let tag = registry::tags(&self.options.tags).find(|known| known.text.as_bytes() == tag)?;
         let challenge = request::challenge(self.tokens.issue(now, server, tag.index));
         // Never more bytes than the heartbeat had, which may be forged.
         let length = length.checked_sub(HEAD)?.min(*CHALLENGE.end());
@@ -337,7 +332,7 @@ impl Master {
     fn proved_tag(&self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> Option<Tag<'_>> {
         let quoted = info.get("challenge").filter(|quoted| CHALLENGE.contains(&quoted.len()))?;
         let is_ours = |token| request::challenge(token).starts_with(quoted);
-        let mut tags = registry::tags(&self.options.tags).map(|(_, tag)| tag);
+        let mut tags = registry::tags(&self.options.tags);
         let tag = tags.find(|tag| self.tokens.valid(now, server, tag.index).any(is_ours));
         tag.filter(|_| self.options.scope.admits(server))
     }

@@ -177,6 +177,7 @@ pub(super) const ALWAYS_ALL: &[u8] = b"et";
 /// A known tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
+    pub(super) text: &'a str,
     /// Its number, which challenges are bound to.
     pub(super) index: u16,
     /// The game it stands for. With one, the infostring need not name the game.
@@ -184,10 +185,9 @@ pub(super) struct Tag<'a> {
 }
 
 /// Every known tag with its number: the built-in ones and the caller's own.
-pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = (&str, Tag<'_>)> {
+pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
     let own = own.iter().map(|(tag, game)| (tag.as_str(), Some(game.as_str())));
-    let all = (0..=u16::MAX).zip(TAGS.into_iter().chain(own));
-    all.map(|(index, (tag, game))| (tag, Tag { index, game }))
+    (0..=u16::MAX).zip(TAGS.into_iter().chain(own)).map(|(index, (text, game))| Tag { text, index, game })
 }
 
 /// The game that a protocol number stands for where no game is named.
@@ -376,8 +376,8 @@ mod tests {
         let own = [("Warsow".to_owned(), "Warsow".to_owned())];
         let all: Vec<_> = tags(&own).collect();
         assert_eq!(all.len(), 5);
-        assert_eq!(all[0], ("DarkPlaces", Tag { index: 0, game: None }));
-        assert_eq!(all[4], ("Warsow", Tag { index: 4, game: Some("Warsow") }));
+        assert_eq!(all[0], Tag { text: "DarkPlaces", index: 0, game: None });
+        assert_eq!(all[4], Tag { text: "Warsow", index: 4, game: Some("Warsow") });
     }
 
     #[test]

@@ -177,15 +177,9 @@ pub(crate) fn put_line(fields: &[Field], numbers: (i64, i32, i32), name: &[u8], 
 /// The player lines of a status. Lines on which no quoted name closes are skipped.
 #[derive(Debug, Clone)]
 pub(crate) struct PlayerLines<'a> {
-    rest: &'a [u8],
+    pub(super) rest: &'a [u8],
     /// Whether a line was skipped that is neither blank nor a player's, among those that were read.
     pub(crate) has_skipped: bool,
-}
-
-impl<'a> PlayerLines<'a> {
-    pub(crate) const fn new(text: &'a [u8]) -> Self {
-        Self { rest: text, has_skipped: false }
-    }
 }
 
 impl<'a> Iterator for PlayerLines<'a> {
@@ -271,12 +265,12 @@ mod tests {
 
     #[test]
     fn odd_lines_are_skipped_and_noticed() {
-        let mut lines = PlayerLines::new(b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n");
+        let mut lines = PlayerLines { rest: b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n", has_skipped: false };
         assert_eq!(lines.by_ref().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
         assert!(lines.has_skipped);
         for tail in [&b""[..], b"\n", b"\r\n", b"\0", b"\""] {
             let text = [b"1 2 \"a\"\n", tail].concat();
-            let mut lines = PlayerLines::new(&text);
+            let mut lines = PlayerLines { rest: &text, has_skipped: false };
             assert_eq!((lines.by_ref().count(), lines.has_skipped), (1, false));
         }
     }

@@ -119,8 +119,7 @@ impl<'a> Reply<'a> {
     #[must_use]
     pub fn print(text: &[u8], dark_places: bool) -> Vec<Bytes> {
         let most = if dark_places { 1394 } else { 1007 };
-        let empty: [&[u8]; 1] = [b""];
-        let pieces = text.chunks(most).chain(empty.into_iter().filter(|_| text.is_empty()));
+        let pieces = text.chunks(most).chain(text.is_empty().then_some(text));
         let datagram = |text: &[u8]| {
             let mut datagram = Vec::with_capacity(text.len().saturating_add(10));
             Reply::Print { dark_places, text }.put(false, &mut datagram);
@@ -135,16 +134,20 @@ impl<'a> Reply<'a> {
     /// [`EncodeError::Empty`] and [`EncodeError::Forbidden`] for a challenge or number that is no single word. Nothing is
     /// written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let words = match *self {
-            Self::Challenge { challenge, client, protocol, .. } => [Some(challenge), client, protocol],
-            Self::Connected { challenge, protocol, .. } => [challenge, protocol, None],
-            _ => [None; 3],
-        };
-        for word in words.into_iter().flatten() {
+        for word in self.words().into_iter().flatten() {
             check("challenge", word, usize::MAX, |byte| byte <= b' ')?;
         }
         self.put(false, out);
         Ok(())
+    }
+
+    /// The words after the first.
+    const fn words(&self) -> [Option<&'a [u8]>; 3] {
+        match *self {
+            Self::Challenge { challenge, client, protocol, .. } => [Some(challenge), client, protocol],
+            Self::Connected { challenge, protocol, .. } => [challenge, protocol, None],
+            _ => [None; 3],
+        }
     }
 
     /// [`Self::encode`] without its checks, and with Medal of Honor's direction byte where it is wanted.
@@ -164,16 +167,10 @@ impl<'a> Reply<'a> {
         };
         line::put(direction_byte.then_some(TO_CLIENT), word, out);
         out.put_slice(text);
-        match *self {
-            Self::Challenge { challenge, client, protocol, extra, .. } => {
-                put_words(&[Some(challenge), client, protocol], out);
-                if let Some(extra) = extra {
-                    out.put_u8(0);
-                    out.put_slice(extra);
-                }
-            }
-            Self::Connected { challenge, protocol, .. } => put_words(&[challenge, protocol], out),
-            _ => {}
+        put_words(&self.words(), out);
+        if let Self::Challenge { extra: Some(extra), .. } = *self {
+            out.put_u8(0);
+            out.put_slice(extra);
         }
     }
 }

@@ -155,17 +155,21 @@ impl<'a> Request<'a> {
                 put(b"heartbeat", &[Some(tag)]);
                 out.put_u8(b'\n');
             }
-            Command::Connect(connect) => {
+            Command::Connect(ConnectRequest::Compressed(packed)) => put(b"connect", &[Some(packed)]),
+            Command::Connect(ConnectRequest::Plain(userinfo)) => {
                 put(b"connect", &[]);
-                connect.put(out);
+                out.put_slice(userinfo);
             }
-            Command::Rcon(rcon) => {
-                put(b"rcon ", &[]);
-                rcon.put(out);
+            Command::Rcon(RconRequest { password, command, quoted: false }) => {
+                put(b"rcon", &[Some(password), Some(command)]);
             }
-            Command::SecureRcon(secure) => {
-                put(b"", &[]);
-                secure.put(out);
+            Command::Rcon(RconRequest { password, command, quoted: true }) => {
+                put(b"rcon", &[Some(&[b"\"", *password, b"\""].concat()), Some(command)]);
+            }
+            Command::SecureRcon(SecureRconRequest { timed, mac, signed }) => {
+                put(if *timed { TIMED } else { CHALLENGED }.as_bytes(), &[]);
+                out.put_slice(mac);
+                put_words(&[Some(signed)], out);
             }
             Command::GetServers(list) => {
                 put(if list.extended { b"getserversExt" } else { b"getservers" }, &[list.game]);
@@ -235,18 +239,6 @@ pub enum ConnectRequest<'a> {
     Compressed(&'a [u8]),
     /// Without a blank, as it is: the userinfo without quotes (DarkPlaces).
     Plain(&'a [u8]),
-}
-
-impl ConnectRequest<'_> {
-    /// Appends what follows the word.
-    fn put(&self, out: &mut impl BufMut) {
-        let (blank, userinfo): (&[u8], _) = match self {
-            Self::Compressed(packed) => (b" ", packed),
-            Self::Plain(userinfo) => (b"", userinfo),
-        };
-        out.put_slice(blank);
-        out.put_slice(userinfo);
-    }
 }
 
 /// `connect = %s"connect" ( SP packed / infostring )`: servers look for the word at its offset, in lower case, before they
@@ -348,14 +340,6 @@ impl<'a> RconRequest<'a> {
         }
         Ok(())
     }
-
-    /// Appends what follows the word and its blank.
-    pub(super) fn put(&self, out: &mut impl BufMut) {
-        let quote: &[u8] = if self.quoted { b"\"" } else { b"" };
-        for part in [quote, self.password, quote, b" ", self.command] {
-            out.put_slice(part);
-        }
-    }
 }
 
 impl fmt::Debug for RconRequest<'_> {
@@ -398,14 +382,6 @@ pub struct SecureRconRequest<'a> {
 }
 
 impl<'a> SecureRconRequest<'a> {
-    /// Appends the request without its mark.
-    pub(super) fn put(&self, out: &mut impl BufMut) {
-        let head = if self.timed { TIMED } else { CHALLENGED };
-        for part in [head.as_bytes(), &self.mac, b" ", self.signed] {
-            out.put_slice(part);
-        }
-    }
-
     /// The time or the challenge.
     #[must_use]
     pub fn nonce(&self) -> &'a [u8] {
@@ -586,8 +562,8 @@ mod tests {
             let (_, request) = secure_rcon(&text).unwrap();
             assert_eq!((request.mac, request.nonce(), request.command()), (mac, &b"123"[..], &b"say hi"[..]));
             let mut out = Vec::new();
-            request.put(&mut out);
-            assert_eq!(out, text);
+            Request::new(Command::SecureRcon(request)).put(&mut out);
+            assert_eq!(out, [&[0xFF; 4], &text[..]].concat());
         }
     }
 

@@ -105,7 +105,7 @@ impl<'a> Response<'a> {
 
     /// [`Self::players`], which can tell afterwards whether lines were skipped.
     pub(crate) fn lines(&self) -> PlayerLines<'a> {
-        PlayerLines::new(self.player_text())
+        PlayerLines { rest: self.player_text(), has_skipped: false }
     }
 
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
