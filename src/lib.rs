@@ -224,7 +224,7 @@ pub use model::status::{Player, ServerStatus, Team, ToStatus};
 pub use model::text::Text;
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
-pub use net::{client::Client, error::Error, query::Query, scan::Scan};
+pub use net::{client::Client, client::Query, error::Error, scan::Scan};
 pub use options::{Detail, Dialect, QueryOptions};
 pub use protocol::{Protocol, UnknownProtocol};
 pub use reply::Requester;

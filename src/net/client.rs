@@ -1,16 +1,17 @@
-//! Querying servers.
+//! Querying servers: the client, host names, and servers as objects.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use async_trait::async_trait;
+use tokio::time::{Instant, timeout_at};
 
 use super::error::Error;
 use super::exchange::{self, Exchange};
-use super::resolve::{Family, resolve};
 use crate::address::is_unicast;
 use crate::error::QueryError;
 use crate::lists::ServerList;
@@ -138,7 +139,7 @@ impl Client {
         server: SocketAddr,
         conversation: C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        self.exchange(conversation, server, self.timing).await?.finish().await
+        self.ask_within(server, conversation, self.timing).await
     }
 
     /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce that nobody else can guess. A name with
@@ -156,21 +157,36 @@ impl Client {
         let mut attempts = self.attempts(server, default_port).await?;
         loop {
             let conversation = conversation(self.nonce(attempts.address));
-            let outcome = match self.exchange(conversation, attempts.address, attempts.timing()).await {
-                Ok(exchange) => exchange.finish().await,
-                Err(error) => Err(error),
-            };
+            let outcome = self.ask_within(attempts.address, conversation, attempts.timing()).await;
             if outcome.is_ok() || !attempts.advance() {
                 return outcome;
             }
         }
     }
 
-    /// Looks a host up.
+    /// The addresses behind `HOST`, `HOST:PORT`, an IP address, or `[IPv6]:PORT`, in the resolver's order. The client's
+    /// deadline begins here.
     pub(super) async fn attempts(&self, server: &str, default_port: u16) -> Result<Attempts, Error> {
-        let deadline = self.deadline();
-        let (address, others) = self.resolve(server, default_port, deadline).await?;
-        Ok(Attempts { address, others: others.into_iter(), deadline, timing: self.timing })
+        let deadline = Instant::now().checked_add(self.deadline).unwrap_or_else(Instant::now);
+        let (host, port) =
+            split(server, default_port).map_err(|why| Error::BadAddress { text: server.to_owned(), why })?;
+        let mut addresses: Vec<SocketAddr> = Vec::new();
+        let failed = |source| Error::Resolve { host: host.to_owned(), source };
+        if let Ok(ip) = host.parse::<IpAddr>() {
+            addresses.push(SocketAddr::new(ip, port));
+        } else {
+            let late = |_| failed(io::Error::new(io::ErrorKind::TimedOut, "the resolver took too long"));
+            let found = timeout_at(deadline, tokio::net::lookup_host((host, port))).await.map_err(late)?;
+            for address in found.map_err(failed)?.filter(|address| self.family.admits(*address)) {
+                if !addresses.contains(&address) && addresses.len() < MAX_ADDRESSES {
+                    addresses.push(address);
+                }
+            }
+        }
+        let mut others = addresses.into_iter();
+        let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address of the wanted family");
+        let address = others.next().ok_or_else(|| failed(none()))?;
+        Ok(Attempts { address, others, deadline, timing: self.timing })
     }
 
     /// A number for a new conversation that nobody else can guess.
@@ -179,18 +195,14 @@ impl Client {
         self.secret.number("client nonce", server, self.counter.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// When a call that begins now must end.
-    pub(super) fn deadline(&self) -> Instant {
-        Instant::now().checked_add(self.deadline).unwrap_or_else(Instant::now)
-    }
-
-    pub(super) async fn resolve(
+    /// Runs a conversation on a socket of its own.
+    pub(super) async fn ask_within<C: Conversation>(
         &self,
-        server: &str,
-        default_port: u16,
-        deadline: Instant,
-    ) -> Result<(SocketAddr, Vec<SocketAddr>), Error> {
-        resolve(server, default_port, self.family, deadline).await
+        server: SocketAddr,
+        conversation: C,
+        timing: Timing,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        self.exchange(conversation, server, timing).await?.finish().await
     }
 
     /// A conversation on a socket of its own.
@@ -211,8 +223,8 @@ impl Client {
 #[derive(Debug)]
 pub(super) struct Attempts {
     pub(super) address: SocketAddr,
-    others: std::vec::IntoIter<SocketAddr>,
-    deadline: Instant,
+    pub(super) others: std::vec::IntoIter<SocketAddr>,
+    pub(super) deadline: Instant,
     timing: Timing,
 }
 
@@ -228,5 +240,275 @@ impl Attempts {
     /// Goes on to the next address; `false` if there is none.
     pub(super) fn advance(&mut self) -> bool {
         self.others.next().map(|next| self.address = next).is_some()
+    }
+}
+
+/// Addresses of one name that are worth trying: one or two per family. More would only add up timeouts.
+const MAX_ADDRESSES: usize = 4;
+
+/// Which addresses of a host name are tried.
+///
+/// ```
+/// use queryport::net::Family;
+/// use queryport::{Client, Secret};
+///
+/// let client = Client::with_secret(Secret::new([7; 16])).with_family(Family::Ipv4);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Family {
+    /// All, in the resolver's order.
+    #[default]
+    Any,
+    /// IPv4 only.
+    Ipv4,
+    /// IPv6 only.
+    Ipv6,
+}
+
+impl Family {
+    /// Whether an address is of the family.
+    pub(super) const fn admits(self, address: SocketAddr) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Ipv4 => address.is_ipv4(),
+            Self::Ipv6 => address.is_ipv6(),
+        }
+    }
+}
+
+/// Host and port. Several colons without brackets are an IPv6 address without a port.
+pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), &'static str> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(bracketed) => match bracketed.split_once(']') {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or("no colon behind the bracket")?)),
+            None => return Err("no closing bracket"),
+        },
+        None => match text.split_once(':') {
+            Some((host, port)) if !port.contains(':') => (host, Some(port)),
+            Some(_) if text.parse::<IpAddr>().is_err() => return Err("several colons, and no IPv6 address"),
+            _ => (text, None),
+        },
+    };
+    let port = match port.map(str::parse) {
+        None => default_port,
+        Some(Ok(port)) if port != 0 => port,
+        Some(_) => return Err("the port is no number from 1 to 65535"),
+    };
+    if host.is_empty() {
+        Err("the host is empty")
+    } else if host.contains(char::is_whitespace) {
+        Err("a blank in the host")
+    } else {
+        Ok((host, port))
+    }
+}
+
+/// One server that can be asked for its status, whatever is behind it: the network, a cache, a mock.
+///
+/// The trait is declared with `#[async_trait]`, and so are its implementations:
+///
+/// ```
+/// use queryport::{Client, Error, Query};
+/// use queryport::{Outcome, Protocol, QueryError, Secret, ServerStatus};
+///
+/// /// A server that is up or down as a test wants it.
+/// struct Mock { name: String, up: bool }
+///
+/// #[async_trait::async_trait]
+/// impl Query for Mock {
+///     fn name(&self) -> &str {
+///         &self.name
+///     }
+///
+///     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+///         let peer = ([192, 0, 2, 1], 27960).into();
+///         if !self.up {
+///             return Err(Error::Query { peer, error: QueryError::Unreachable });
+///         }
+///         let mut status = ServerStatus::default();
+///         status.name = Some("Mock".into());
+///         Ok(Outcome::new(status, peer, None))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let client = Client::with_secret(Secret::new([7; 16]));
+/// let servers: Vec<Box<dyn Query>> = vec![
+///     Box::new(Mock { name: "mock".to_owned(), up: true }),
+///     Box::new(client.target(Protocol::Quake3, "192.0.2.2:27961")),
+/// ];
+/// assert_eq!(servers[1].name(), "192.0.2.2:27961");
+/// assert_eq!(servers[0].query().await.unwrap().answer.name.unwrap(), "Mock");
+/// # }
+/// ```
+///
+/// Both `Box` and `Arc` of an implementation are implementations, so a cache can wrap any of them:
+///
+/// ```
+/// use std::sync::Mutex;
+/// use queryport::{Error, Query};
+/// use queryport::{Outcome, ServerStatus};
+///
+/// /// Queries once, and answers from memory after that.
+/// struct Cache<Q> { inner: Q, answer: Mutex<Option<Outcome<ServerStatus>>> }
+///
+/// #[async_trait::async_trait]
+/// impl<Q: Query> Query for Cache<Q> {
+///     fn name(&self) -> &str {
+///         self.inner.name()
+///     }
+///
+///     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+///         if let Some(answer) = self.answer.lock().unwrap().clone() {
+///             return Ok(answer);
+///         }
+///         let answer = self.inner.query().await?;
+///         *self.answer.lock().unwrap() = Some(answer.clone());
+///         Ok(answer)
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Query: Send + Sync {
+    /// What a person calls the server: usually the host and port it was given as.
+    fn name(&self) -> &str;
+
+    /// Queries the server and waits for the answer. Dropping the future cancels the query.
+    async fn query(&self) -> Result<Outcome<ServerStatus>, Error>;
+}
+
+#[async_trait]
+impl<Q: Query + ?Sized> Query for Box<Q> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+        (**self).query().await
+    }
+}
+
+#[async_trait]
+impl<Q: Query + ?Sized> Query for Arc<Q> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+        (**self).query().await
+    }
+}
+
+/// A server on the network, bound to the [`Client`] that queries it. See [`Client::target`].
+#[derive(Debug, Clone)]
+pub struct Target {
+    client: Client,
+    protocol: Protocol,
+    server: String,
+}
+
+impl Client {
+    /// A server bound to this client, which can be an element of a `Vec<Box<dyn Query>>`.
+    #[must_use]
+    pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
+        Target { client: self.clone(), protocol, server: server.into() }
+    }
+
+    /// The same for a protocol of your own: `conversation` is made from a nonce that nobody else can guess. The port is
+    /// `default_port` where `server` has none.
+    #[must_use]
+    pub fn target_with<C, F>(
+        &self,
+        server: String,
+        default_port: u16,
+        conversation: F,
+    ) -> impl Query + use<C, F>
+    where
+        C: Conversation<Answer: ToStatus + Send> + Send + 'static,
+        F: Fn(u64) -> C + Send + Sync + 'static,
+    {
+        Custom { client: self.clone(), server, default_port, conversation }
+    }
+}
+
+/// A server in a protocol of the caller's.
+struct Custom<F> {
+    client: Client,
+    server: String,
+    default_port: u16,
+    conversation: F,
+}
+
+#[async_trait]
+impl<C, F> Query for Custom<F>
+where
+    C: Conversation<Answer: ToStatus + Send> + Send + 'static,
+    F: Fn(u64) -> C + Send + Sync,
+{
+    fn name(&self) -> &str {
+        &self.server
+    }
+
+    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+        let outcome = self.client.ask_host(&self.server, self.default_port, &self.conversation).await?;
+        Ok(outcome.map(|answer| answer.to_status()))
+    }
+}
+
+impl Target {
+    /// The protocol it is queried in.
+    #[must_use]
+    pub const fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+}
+
+#[async_trait]
+impl Query for Target {
+    fn name(&self) -> &str {
+        &self.server
+    }
+
+    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
+        self.client.query(self.protocol, &self.server).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_ports_in_every_spelling() {
+        for (text, host, port) in [
+            ("example.org", "example.org", 1),
+            ("example.org:27960", "example.org", 27960),
+            ("192.0.2.1:5", "192.0.2.1", 5),
+            ("::1", "::1", 1),
+            ("2001:db8::1", "2001:db8::1", 1),
+            ("[::1]", "::1", 1),
+            ("[::1]:5", "::1", 5),
+        ] {
+            assert_eq!(split(text, 1), Ok((host, port)), "{text}");
+        }
+        let bad = [
+            "",
+            ":5",
+            "host:",
+            "host:0",
+            "host:65536",
+            "host:x",
+            "[::1",
+            "[::1]5",
+            "[]:5",
+            "a b",
+            "host:5:6",
+        ];
+        for text in bad {
+            assert!(split(text, 1).is_err(), "{text}");
+        }
     }
 }

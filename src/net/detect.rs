@@ -1,16 +1,15 @@
-//! Which protocol does a host speak?
+//! Servers at one of several ports: which protocol a host speaks, and a server by the name of its game.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::client::Client;
+use super::client::{Client, split};
 use super::error::Error;
-use super::resolve::split;
 #[cfg(feature = "games")]
-use crate::games::{Certainty, Game};
+use crate::games::{Certainty, Game, QueryPort};
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
@@ -63,8 +62,23 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::Ut2004, &[7778, 7708]),
 ];
 
+/// How long one port of a game's server has the host to itself before the next is tried.
+#[cfg(feature = "games")]
+const STAGGER: Duration = Duration::from_millis(600);
+/// Most requests for a game's server to different ports and addresses of one host.
+#[cfg(feature = "games")]
+const MAX_ATTEMPTS: usize = 10;
+
 /// Where a server may answer, and how it is asked.
-type Candidate = (Protocol, u16, QueryOptions);
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    protocol: Protocol,
+    port: u16,
+    options: QueryOptions,
+    /// Whatever answers there is the server that was meant.
+    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "all are, without a game"))]
+    is_certain: bool,
+}
 
 impl Client {
     /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first: the
@@ -87,22 +101,20 @@ impl Client {
     /// # Errors
     /// When the host has no address. A host that does not answer gives an empty list.
     pub async fn detect(&self, host: &str) -> Result<Vec<Detected>, Error> {
-        let deadline = self.deadline();
         let given = split(host, 0).ok().map(|(_, port)| port).filter(|&port| port != 0);
-        let (address, _) = self.resolve(host, 1, deadline).await?;
+        let attempts = self.attempts(host, 1).await?;
+        let deadline = attempts.deadline;
         let mut queries = JoinSet::new();
-        for (number, (protocol, port, options)) in candidates(given, self.options).into_iter().enumerate() {
-            let (client, address) = (self.clone(), SocketAddr::new(address.ip(), port));
+        for (number, candidate) in (0_u32..).zip(ports_of_all(given, self.options)) {
+            let query = self.clone().ask_candidate(candidate, attempts.address.ip(), deadline);
             queries.spawn(async move {
-                sleep(GAP.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))).await;
-                let query = StatusQuery::new(protocol, client.nonce(address), &options);
-                let outcome = client.ask(address, query).await.ok()?;
-                Some(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
+                sleep(GAP.saturating_mul(number)).await;
+                query.await
             });
         }
         let (mut detected, mut until) = (Vec::new(), deadline);
         while let Ok(Some(ended)) = timeout_at(until, queries.join_next()).await {
-            if let Ok(Some(answer)) = ended {
+            if let Ok(Ok(answer)) = ended {
                 detected.push(answer);
                 let soon = Instant::now().checked_add(AFTER_FIRST).unwrap_or(deadline);
                 until = until.min(soon);
@@ -110,15 +122,117 @@ impl Client {
         }
         Ok(detected)
     }
+
+    /// Queries a server by its game: `server` is a host name or address, with the port that players connect to where it is
+    /// not the game's default.
+    ///
+    /// The request goes to the query port that [`Game::query_port`] gives. If no answer comes within 0.6 s, the ports of
+    /// [`Game::also_at`] follow one by one, then the given port itself, for people who know the query port; the first answer
+    /// ends it. An answer from one of these other ports counts only if it says no other game port and no other game.
+    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered; nothing is remembered.
+    ///
+    /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for them, and hickory-resolver brings
+    /// 55 crates that this crate does not have. They hold the game port; the query port can be another one anyway.
+    ///
+    /// ```no_run
+    /// use queryport::Client;
+    /// use queryport::games::Game;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let found = Client::new()?.query_game(Game::find("battlefield 2")?, "example.org:16568").await?;
+    /// println!("{} at {}", found.outcome.answer.name.unwrap_or_default(), found.outcome.peer);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has no default port and
+    /// `server` has none.
+    #[cfg(feature = "games")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
+    pub async fn query_game(&self, game: &Game, server: &str) -> Result<Detected, Error> {
+        let bad = |why| Error::BadAddress { text: server.to_owned(), why };
+        // Port 0 is refused, so it stands for none.
+        let given = Some(split(server, 0).map_err(bad)?.1).filter(|&port| port != 0);
+        let candidates = ports_of_game(game, given, self.options.of_game(game.dialect));
+        if candidates.is_empty() {
+            return Err(bad("the game has no default port, and no port is given"));
+        }
+        let found = self.attempts(server, 1).await?;
+        let addresses = std::iter::once(found.address).chain(found.others);
+        let attempts = candidates
+            .iter()
+            .flat_map(|candidate| addresses.clone().map(|address| (*candidate, address.ip())));
+        let mut waiting = (0_usize..).zip(attempts.take(MAX_ATTEMPTS));
+        let mut queries = JoinSet::new();
+        let mut first: Option<(usize, Error)> = None;
+        loop {
+            // The queries end by themselves at the deadline.
+            let mut until = None;
+            if let Some((number, (candidate, ip))) =
+                waiting.next().filter(|_| Instant::now() < found.deadline)
+            {
+                let query = self.clone().ask_candidate(candidate, ip, found.deadline);
+                queries.spawn(async move { (number, candidate, query.await) });
+                until = Instant::now().checked_add(STAGGER);
+            }
+            let ended = match until {
+                None => queries.join_next().await,
+                Some(next_is_due) => match timeout_at(next_is_due, queries.join_next()).await {
+                    Ok(ended) => ended,
+                    Err(_elapsed) => continue,
+                },
+            };
+            let (number, error) = match ended {
+                Some(Ok((number, candidate, Ok(found)))) => {
+                    if candidate.is_certain || is_meant(game, given, &found) {
+                        return Ok(found);
+                    }
+                    let peer = found.outcome.peer;
+                    let game_port = found.outcome.answer.game_port;
+                    (number, Error::OtherServer { peer, game: found.game().map(|game| game.id), game_port })
+                }
+                Some(Ok((number, _, Err(error)))) => (number, error),
+                Some(Err(_cancelled)) => continue,
+                None => break,
+            };
+            if first.as_ref().is_none_or(|(before, _)| number < *before) {
+                first = Some((number, error));
+            }
+        }
+        Err(first.map_or_else(|| bad("the time is over"), |(_, error)| error))
+    }
+
+    /// Asks at one port.
+    async fn ask_candidate(
+        self,
+        candidate: Candidate,
+        ip: IpAddr,
+        deadline: Instant,
+    ) -> Result<Detected, Error> {
+        let Candidate { protocol, port, options, .. } = candidate;
+        let server = SocketAddr::new(ip, port);
+        let query = StatusQuery::new(protocol, self.nonce(server), &options);
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timing = self.timing.with_timeout(left.min(self.timing.timeout()));
+        let outcome = self.ask_within(server, query, timing).await?;
+        Ok(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
+    }
 }
 
-/// What to try, in order.
-fn candidates(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
-    let mut candidates: Vec<Candidate> = Vec::new();
+/// Adds a port, unless it is known.
+fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
+    let key = |candidate: &Candidate| (candidate.protocol, candidate.port);
+    if candidate.port != 0 && !candidates.iter().any(|known| key(known) == key(&candidate)) {
+        candidates.push(candidate);
+    }
+}
+
+/// The ports for all protocols, in the order in which they are tried.
+fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
     let mut add = |protocol, port, options| {
-        if !candidates.iter().any(|known| (known.0, known.1) == (protocol, port)) {
-            candidates.push((protocol, port, options));
-        }
+        add(&mut candidates, Candidate { protocol, port, options, is_certain: true });
     };
     if let Some(port) = given {
         Protocol::ALL.into_iter().for_each(|protocol| add(protocol, port, options));
@@ -142,6 +256,43 @@ fn candidates(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     candidates
 }
 
+/// Whether an answer from a port that another server could have is from the server that was meant.
+#[cfg(feature = "games")]
+fn is_meant(game: &Game, given: Option<u16>, found: &Detected) -> bool {
+    let is_other_port = given.zip(found.outcome.answer.game_port).is_some_and(|(given, said)| given != said);
+    // Modifications have the GameSpy name of their game.
+    let is_other_game = found.game().is_some_and(|other| {
+        other.id != game.id && (other.gamename != game.gamename || game.gamename.is_none())
+    });
+    !is_other_port && !is_other_game
+}
+
+/// The ports for a game, in the order in which they are tried.
+#[cfg(feature = "games")]
+fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    let mut add = |protocol, port: Option<u16>, is_certain| {
+        let Some(port) = port else { return };
+        add(&mut candidates, Candidate { protocol, port, options, is_certain });
+    };
+    let of = |rule: QueryPort, port: Option<u16>| match rule {
+        QueryPort::Fixed(fixed) => Some(fixed),
+        rule => rule.of(port?),
+    };
+    let is_fixed = matches!(game.query_port, QueryPort::Fixed(_));
+    // A given port that no rule leads from, or that is the query port itself.
+    if given.is_some() && (game.game_port.is_none() || (is_fixed && given == of(game.query_port, None))) {
+        add(game.protocol, given, true);
+    }
+    let port = given.or(game.game_port);
+    add(game.protocol, of(game.query_port, port), given.is_none() || !is_fixed);
+    for (protocol, rule) in game.also_at {
+        add(*protocol, of(*rule, port), false);
+    }
+    add(game.protocol, given, true);
+    candidates
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,8 +300,8 @@ mod tests {
     #[test]
     fn each_protocol_is_tried_at_its_commonest_port_first() {
         let at = |given| -> Vec<(Protocol, u16)> {
-            let candidates = candidates(given, QueryOptions::default());
-            candidates.into_iter().map(|(protocol, port, _)| (protocol, port)).collect()
+            let candidates = ports_of_all(given, QueryOptions::default());
+            candidates.into_iter().map(|candidate| (candidate.protocol, candidate.port)).collect()
         };
         let all = at(None);
         println!("{} ports", all.len());
@@ -163,5 +314,35 @@ mod tests {
         }
         assert!(at(Some(7777)).contains(&(Protocol::Ut2004, 7778)));
         assert_eq!(at(Some(u16::MAX)).len(), 4, "no port behind the last");
+    }
+
+    #[cfg(feature = "games")]
+    fn ports(game: &str, given: Option<u16>) -> Vec<(Protocol, u16, bool)> {
+        let candidates = ports_of_game(Game::find(game).unwrap(), given, QueryOptions::default());
+        candidates
+            .iter()
+            .map(|candidate| (candidate.protocol, candidate.port, candidate.is_certain))
+            .collect()
+    }
+
+    #[cfg(feature = "games")]
+    #[test]
+    fn ports_follow_the_rule_then_what_real_servers_do_then_the_given_port() {
+        use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
+        assert_eq!(ports("openarena", None), [(Quake3, 27960, true)]);
+        assert_eq!(ports("openarena", Some(5)), [(Quake3, 5, true)]);
+        let ut2004 = [(Ut2004, 7798, true), (GameSpy1, 7807, false), (Ut2004, 7797, true)];
+        assert_eq!(ports("ut2004", Some(7797)), ut2004);
+        let bf2 = [(GameSpy4, 29900, false), (GameSpy4, 29901, false), (GameSpy4, 16568, true)];
+        assert_eq!(ports("bf2", Some(16568)), bf2);
+        let ut3 = [
+            (GameSpy4, 6500, true),
+            (GameSpy4, 7788, false),
+            (GameSpy4, 6501, false),
+            (GameSpy4, 6502, false),
+        ];
+        assert_eq!(ports("ut3", None), ut3);
+        assert_eq!(ports("shogo", Some(27000)), [(GameSpy1, 27000, true), (GameSpy1, 27888, false)]);
+        assert_eq!(ports("ut", Some(u16::MAX)), [(GameSpy1, u16::MAX, true)], "no port behind the last");
     }
 }

@@ -12,18 +12,13 @@ mod exchange;
 #[cfg(feature = "games")]
 mod lan;
 mod lists;
-pub(crate) mod query;
-#[cfg(feature = "games")]
-mod query_game;
 mod rcon;
-mod resolve;
 pub(crate) mod scan;
 mod serve;
 
+pub use client::{Family, Target};
 pub use detect::Detected;
 pub use lists::{Listed, MasterReport, Servers};
-pub use query::Target;
 pub use rcon::Rcon;
-pub use resolve::Family;
 pub use scan::{ScanIo, ScanTarget};
 pub use serve::serve;

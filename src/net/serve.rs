@@ -13,10 +13,9 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::exchange::now;
+use super::exchange::{BATCH, Outgoing, now};
 #[cfg(target_os = "linux")]
 use super::scan::batch::{self, Batch};
-use super::scan::outgoing::{BATCH, Outgoing};
 use crate::session::Machine;
 
 /// No request to a server or a master is longer; the rest of a longer datagram is cut off, which makes it no request.

@@ -13,9 +13,9 @@ use tokio::net::UdpSocket;
 
 #[cfg(target_os = "linux")]
 use super::batch::Batch;
-use super::outgoing::{BATCH, Outgoing};
+
 use crate::net::error::Error;
-use crate::net::exchange::{MAX_DATAGRAM, is_unreachable};
+use crate::net::exchange::{BATCH, MAX_DATAGRAM, Outgoing, is_unreachable};
 
 /// Failures in a row after which a server without a route is reported as unreachable. The pauses between them add up to
 /// 0.3 s.

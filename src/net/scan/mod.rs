@@ -3,10 +3,407 @@
 #[cfg(target_os = "linux")]
 pub(super) mod batch;
 mod family_socket;
-pub(super) mod outgoing;
-#[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
-mod scan;
 mod target;
 
-pub use scan::{Scan, ScanIo};
-pub use target::ScanTarget;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use futures_core::Stream;
+use tokio::runtime::Handle;
+use tokio::time::Sleep;
+
+use self::family_socket::{FamilySocket, Incoming, SendProgress};
+pub use self::target::ScanTarget;
+use self::target::{List, Pulled, Targets};
+use crate::net::client::Client;
+use crate::net::error::Error;
+use crate::net::exchange::{BATCH, now};
+use crate::scan::options::ScanOptions;
+use crate::scan::{ScanStats, Scanned, Scanner};
+use crate::session::{Conversation, Machine, Timing};
+use crate::status_query::StatusQuery;
+
+/// The receive buffer that is asked for, in bytes.
+const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
+/// Batches that are received in a row, without sending in between, while more are waiting.
+const MOST_BATCHES: u32 = 8;
+/// Waits for space in the receive buffer that are shorter than this are spent polling: timers of the runtime are not finer.
+const SHORT_WAIT: Duration = Duration::from_millis(1);
+
+/// A scan over the network: queries each server of a list and gives the results as they come.
+///
+/// Pull it with [`Self::next`], or as a [`Stream`]. Nothing happens between two pulls, and results that are not pulled
+/// count as under way: a slow caller slows the scan down. All state is in here, so a future of `next` may be dropped at any
+/// point and the scan goes on with the next one.
+///
+/// There is one socket for IPv4 and one for IPv6. On Linux many datagrams cross with one system call, the
+/// kernel's drop counter slows the scan down, and ICMP errors end the query they belong to. Elsewhere, and with
+/// [`Self::unbatched`], datagrams cross one by one, and a server that does not exist times out: an unconnected socket
+/// does not say which address an ICMP error is about.
+///
+/// What has arrived is received before anything is sent, and a request leaves only when the receive buffer has space for
+/// what it brings, see [`Scanner`]. Linux's default receive buffer of 212,992 bytes is enough.
+///
+/// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to
+/// send, the scan pauses, from 10 ms doubling up to a second, and then sends the same datagram again.
+///
+/// ```no_run
+/// use queryport::{Client, Protocol, ScanOptions, ToStatus};
+///
+/// # async fn example() -> Result<(), queryport::Error> {
+/// let targets = ["192.0.2.1:27960", "example.org"].map(|server| (Protocol::Quake3, server));
+/// let mut scan = Client::new()?.scan(targets, ScanOptions::default())?;
+/// while let Some(scanned) = scan.next().await {
+///     match scanned.result {
+///         Ok(outcome) => println!("{} {:?}", outcome.peer, outcome.answer.to_status().player_count),
+///         Err(error) => println!("target {}: {error}", scanned.index),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Scan<C: Conversation = StatusQuery> {
+    scanner: Scanner<C>,
+    /// Where pushed targets come from, while there are more.
+    targets: Option<PulledTargets<C>>,
+    /// A target that failed before it could be queried.
+    failed: Option<(u64, Error)>,
+    /// For IPv4 and IPv6.
+    sockets: [Option<FamilySocket>; 2],
+    receive_buffer: usize,
+    /// The kernel's count of dropped datagrams, as last seen.
+    drops: u32,
+    /// One request on its way to its socket.
+    request: Vec<u8>,
+    sleep: Pin<Box<Sleep>>,
+    sleeps_until: Option<Instant>,
+}
+
+/// Targets that are ready to be queried, and those that failed before.
+type PulledTargets<C> = Pin<Box<dyn Stream<Item = Pulled<C>> + Send>>;
+
+/// Counters of the sockets of a scan.
+///
+/// ```
+/// use queryport::net::ScanIo;
+///
+/// fn lost(io: &ScanIo) -> String {
+///     io.drops.map_or_else(|| "unknown".to_owned(), |drops| drops.to_string())
+/// }
+/// assert_eq!(lost(&ScanIo::default()), "unknown");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ScanIo {
+    /// Whether many datagrams cross with one system call.
+    pub batched: bool,
+    /// Bytes of the smaller receive buffer, as the system counts them.
+    pub receive_buffer: usize,
+    /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does not count them.
+    pub drops: Option<u64>,
+    /// Failures to send.
+    pub send_errors: u64,
+}
+
+impl<C: Conversation> Scan<C> {
+    /// A scan that runs these conversations; [`Client::scan`] makes them for the usual query.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when there is no socket to be had, or no tokio runtime with its drivers around.
+    pub fn new<T>(targets: T, timing: Timing, options: ScanOptions) -> Result<Self, Error>
+    where
+        T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
+    {
+        Self::open(Scanner::new(targets, timing, options, now()), None, None, options)
+    }
+
+    fn open(
+        scanner: Scanner<C>,
+        targets: Option<PulledTargets<C>>,
+        local: Option<SocketAddr>,
+        options: ScanOptions,
+    ) -> Result<Self, Error> {
+        Handle::try_current()
+            .map_err(|error| Error::Io { doing: "start a scan", source: std::io::Error::other(error) })?;
+        let wanted = options.receive_buffer().unwrap_or(RECEIVE_BUFFER) as usize;
+        // A machine may have one of the families only.
+        let sockets = [true, false].map(|ipv4| {
+            let local = local.filter(|local| local.is_ipv4() == ipv4);
+            FamilySocket::open(local.unwrap_or_else(|| FamilySocket::any_address(ipv4)), wanted)
+        });
+        let sockets = match sockets {
+            [Err(error), Err(_)] => return Err(error),
+            sockets => sockets.map(Result::ok),
+        };
+        let receive_buffer =
+            sockets.iter().flatten().map(|socket| socket.receive_buffer).min().unwrap_or_default();
+        let sleep = Box::pin(tokio::time::sleep_until(now().into()));
+        let mut scan = Self {
+            scanner,
+            targets,
+            failed: None,
+            sockets,
+            receive_buffer,
+            drops: 0,
+            request: Vec::new(),
+            sleep,
+            sleeps_until: None,
+        };
+        scan.scanner.set_receive_buffer(receive_buffer);
+        Ok(scan)
+    }
+
+    /// Uses one system call per datagram, as on systems without batched calls.
+    #[must_use]
+    pub fn unbatched(mut self) -> Self {
+        for socket in self.sockets.iter_mut().flatten() {
+            socket.unbatch();
+        }
+        self
+    }
+
+    /// The next result; `None` when every target has had its own. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Scanned<C::Answer, Error>> {
+        poll_fn(|cx| self.poll_answer(cx)).await
+    }
+
+    /// Counters of the queries.
+    #[must_use]
+    pub const fn stats(&self) -> &ScanStats {
+        self.scanner.stats()
+    }
+
+    /// Counters of the sockets.
+    #[must_use]
+    pub fn io(&self) -> ScanIo {
+        let sockets = || self.sockets.iter().flatten();
+        ScanIo {
+            batched: sockets().all(FamilySocket::is_batched),
+            receive_buffer: self.receive_buffer,
+            drops: sockets()
+                .map(FamilySocket::drops_until_now)
+                .try_fold(0_u64, |sum, drops| Some(sum.saturating_add(drops?.into()))),
+            send_errors: sockets().map(|socket| socket.send_errors).fold(0, u64::saturating_add),
+        }
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Scanned<C::Answer, Error>>> {
+        let mut batches = 0_u32;
+        loop {
+            if let Some(Scanned { index, peer, result }) = self.scanner.poll_answer() {
+                let server = peer.unwrap_or_else(|| FamilySocket::any_address(true));
+                let result = result.map_err(|error| Error::Query { peer: server, error });
+                return Poll::Ready(Some(Scanned { index, peer, result }));
+            }
+            if let Some((index, error)) = self.failed.take() {
+                return Poll::Ready(Some(Scanned { index, peer: None, result: Err(error) }));
+            }
+            if self.scanner.is_finished() {
+                return Poll::Ready(None);
+            }
+            let now = now();
+            self.scanner.handle_timeout(now);
+            self.pull(cx);
+            let received = self.receive(now, cx);
+            batches = batches.saturating_add(1);
+            // More is waiting: it comes first, or the receive buffer fills up.
+            if received == Received::Full && batches < MOST_BATCHES {
+                continue;
+            }
+            batches = 0;
+            let next = self.send(now, cx);
+            // Sending may have ended queries, or found the list at its end: look before sleeping.
+            let has_result = self.failed.is_some() || self.scanner.has_answer() || self.scanner.is_finished();
+            if received != Received::Nothing || has_result {
+                continue;
+            }
+            match next {
+                Next::Woken => return Poll::Pending,
+                Next::At(at) if self.sleep(now, at, cx) => return Poll::Pending,
+                Next::At(_) | Next::Now => {}
+            }
+        }
+    }
+
+    /// Pushes one target into the scanner, if it wants one and one is here.
+    fn pull(&mut self, cx: &mut Context<'_>) {
+        let Some(targets) = &mut self.targets else { return };
+        while self.failed.is_none() && self.scanner.wants_target() {
+            match targets.as_mut().poll_next(cx) {
+                Poll::Ready(Some(Pulled { index, target: Ok((peer, conversation)) })) => {
+                    self.scanner.push(index, peer, conversation);
+                }
+                Poll::Ready(Some(Pulled { index, target: Err(error) })) => self.failed = Some((index, error)),
+                Poll::Ready(None) => {
+                    self.scanner.close();
+                    self.targets = None;
+                    return;
+                }
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    /// Takes what has arrived, a batch per socket.
+    fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> Received {
+        let Self { scanner, sockets, .. } = self;
+        let mut received = Received::Nothing;
+        for socket in sockets.iter_mut().flatten() {
+            if let Poll::Ready(count) =
+                socket.poll_receive(cx, |from, incoming| handle(scanner, now, from, incoming))
+            {
+                received = received.max(if count >= BATCH { Received::Full } else { Received::Some });
+            }
+        }
+        let drops = sockets.iter().flatten().filter_map(FamilySocket::drops).fold(0, u32::wrapping_add);
+        if std::mem::replace(&mut self.drops, drops) != drops {
+            scanner.handle_drops();
+        }
+        received
+    }
+
+    /// Sends what may be sent, a batch per socket: replies must be taken in between, or the receive buffer fills up.
+    fn send(&mut self, now: Instant, cx: &mut Context<'_>) -> Next {
+        let has_room =
+            |sockets: &[Option<FamilySocket>; 2]| sockets.iter().flatten().all(FamilySocket::has_room);
+        while has_room(&self.sockets) {
+            self.pull(cx);
+            self.request.clear();
+            let Some(transmit) = self.scanner.poll_transmit(now, &mut self.request) else { break };
+            let Self { scanner, sockets, request, .. } = self;
+            let [v4, v6] = sockets;
+            let socket = if transmit.to.is_ipv4() { v4 } else { v6 };
+            match socket {
+                Some(socket) => socket.queue(transmit.to, request),
+                None => scanner.handle_unreachable(now, transmit.to),
+            }
+        }
+        let Self { scanner, sockets, .. } = self;
+        let filled = !has_room(sockets);
+        let mut wake_at = None;
+        for socket in sockets.iter_mut().flatten() {
+            loop {
+                match socket.poll_send(now, cx, |from, incoming| handle(scanner, now, from, incoming)) {
+                    SendProgress::All | SendProgress::Full => break,
+                    SendProgress::NoRoute(to) => scanner.handle_unreachable(now, to),
+                    SendProgress::Paused(until) => {
+                        wake_at = earlier(wake_at, Some(until));
+                        break;
+                    }
+                }
+            }
+        }
+        if filled && has_room(sockets) {
+            return Next::Now;
+        }
+        // What waits for space on a socket waits for that socket.
+        let due = if has_room(sockets) { scanner.poll_timeout() } else { scanner.next_timer() };
+        match earlier(wake_at, due) {
+            Some(at) => Next::At(at),
+            None => Next::Woken,
+        }
+    }
+
+    /// Sleeps until this time; `false` when it has passed already.
+    fn sleep(&mut self, now: Instant, at: Instant, cx: &mut Context<'_>) -> bool {
+        let wait = at.saturating_duration_since(now);
+        if wait < SHORT_WAIT && !wait.is_zero() && self.scanner.waits_for_room() {
+            cx.waker().wake_by_ref();
+            return true;
+        }
+        if self.sockets.iter().flatten().any(|socket| socket.is_orphaned) && Handle::try_current().is_ok() {
+            // The timer of that runtime never expires. In another one, the queries end by their deadlines.
+            self.sleep = Box::pin(tokio::time::sleep_until(at.into()));
+        }
+        // A timer that expires early costs one poll; resetting it with every answer would cost more.
+        if self.sleeps_until.is_none_or(|until| at < until) {
+            self.sleep.as_mut().reset(at.into());
+            self.sleeps_until = Some(at);
+        }
+        let pending = self.sleep.as_mut().poll(cx).is_pending();
+        if !pending {
+            self.sleeps_until = None;
+        }
+        pending
+    }
+}
+
+/// How much arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Received {
+    Nothing,
+    Some,
+    /// As much as is taken at a time: more may be waiting.
+    Full,
+}
+
+/// When the pump goes on.
+enum Next {
+    /// There is more to send.
+    Now,
+    /// At this time, or when a socket wakes the task.
+    At(Instant),
+    /// When a socket wakes the task.
+    Woken,
+}
+
+fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    a.into_iter().chain(b).min()
+}
+
+fn handle<C: Conversation>(scanner: &mut Scanner<C>, now: Instant, from: SocketAddr, incoming: Incoming<'_>) {
+    match incoming {
+        Incoming::Datagram(bytes) => {
+            scanner.handle_datagram(now, from, bytes);
+        }
+        Incoming::Unreachable => scanner.handle_unreachable(now, from),
+    }
+}
+
+impl Client {
+    /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol with an
+    /// address or host name, see [`ScanTarget`]. Names are looked up while the scan runs. A query takes at most
+    /// [`Timing::timeout`](crate::Timing::timeout), and four times as long where the server has sent a part of its answer.
+    ///
+    /// # Errors
+    /// See [`Scan::new`].
+    pub fn scan<T>(&self, targets: T, options: ScanOptions) -> Result<Scan, Error>
+    where
+        T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
+    {
+        self.scan_stream(List(Box::new(targets.into_iter().map(Into::into))), options)
+    }
+
+    /// Queries servers that arrive while the scan runs, see [`Self::scan`].
+    ///
+    /// # Errors
+    /// See [`Scan::new`].
+    pub fn scan_stream<S>(&self, targets: S, options: ScanOptions) -> Result<Scan, Error>
+    where
+        S: Stream<Item = ScanTarget> + Send + 'static,
+    {
+        let targets = Box::pin(Targets::new(self.clone(), targets));
+        Scan::open(Scanner::pushed(self.timing, options, now()), Some(targets), self.local, options)
+    }
+}
+
+// Nothing in it is borrowed by its own fields.
+impl<C: Conversation> Unpin for Scan<C> {}
+
+impl<C: Conversation> Stream for Scan<C> {
+    type Item = Scanned<C::Answer, Error>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_answer(cx)
+    }
+}
+
+impl<C: Conversation> fmt::Debug for Scan<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scan").field("scanner", &self.scanner).field("io", &self.io()).finish_non_exhaustive()
+    }
+}

@@ -109,8 +109,8 @@ impl Targets {
         let client = self.client.clone();
         let lookup = self.lookups.spawn(async move {
             let port = target.protocol.default_query_port();
-            let found = client.resolve(&name, port, client.deadline()).await;
-            (index, target, found.map(|(first, _)| first))
+            let found = client.attempts(&name, port).await;
+            (index, target, found.map(|found| found.address))
         });
         self.running.push((lookup.id(), index));
     }
