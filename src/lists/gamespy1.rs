@@ -1,7 +1,6 @@
 //! GameSpy v1's list of servers, over TCP. The [module](super) has its flow.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::time::Instant;
 
 use nom::branch::alt;
 use nom::bytes::complete;
@@ -11,10 +10,9 @@ use nom::number::complete::{be_u16, be_u32};
 use nom::{IResult, Needed, Parser};
 
 use super::server_list::Collector;
-use super::session::{Form, ListSession, Next, check, words};
+use super::session::{Form, Next, check, words};
 use crate::error::{EncodeError, ListError};
 use crate::game_key::{GameKey, MAX_CHALLENGE};
-use crate::session::Timing;
 
 /// The end mark of lists and greetings.
 const END: &[u8] = br"\final\";
@@ -95,10 +93,8 @@ impl GameSpy1List {
         }
     }
 
-    pub(super) fn session(self, timing: Timing, now: Instant) -> ListSession {
-        let dialogue =
-            Dialogue { request: self, greeting_ended: false, has_end: false, state: State::Greeting };
-        ListSession::start(dialogue, Ok(Vec::new()), timing, now)
+    pub(super) const fn dialogue(self) -> impl Form {
+        Dialogue { request: self, greeting_ended: false, has_end: false, state: State::Greeting }
     }
 
     /// What is sent after the greeting.

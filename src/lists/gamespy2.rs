@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Instant;
 
 use bytes::BufMut;
 use nom::branch::alt;
@@ -12,12 +11,10 @@ use nom::error::{Error, ErrorKind};
 use nom::number::streaming::{be_u16, be_u32, u8 as byte};
 use nom::{Err, IResult, Needed, Parser};
 
-use super::sapphire::{CHALLENGE, Cipher, mix};
 use super::server_list::{Collector, ListedServer};
-use super::session::{Form, ListSession, Next, check, words};
+use super::session::{Form, Next, check, words};
 use crate::error::{EncodeError, ListError};
 use crate::model::Rules;
-use crate::session::Timing;
 
 /// Most bytes of a name or value, with its NUL. Replies of GameSpy v4 are at most this long.
 const MAX_TEXT: usize = 4096;
@@ -85,22 +82,8 @@ impl GameSpy2List {
     }
 
     /// The challenge in the request is made from `nonce`.
-    pub(super) fn session(self, nonce: u64, timing: Timing, now: Instant) -> ListSession {
-        self.with_challenge(challenge(nonce), timing, now)
-    }
-
-    fn with_challenge(self, challenge: [u8; CHALLENGE], timing: Timing, now: Instant) -> ListSession {
-        let out = self.encode(&challenge);
-        let reply = Reply {
-            key: self.key,
-            challenge,
-            expected: Part::Blocks,
-            default_port: 0,
-            fields: Vec::new(),
-            popular: Vec::new(),
-            server: None,
-        };
-        ListSession::start(reply, out, timing, now)
+    pub(super) fn dialogue(self, nonce: u64) -> impl Form {
+        Dialogue::new(self, challenge(nonce))
     }
 
     /// The request, with the client's challenge.
@@ -138,6 +121,13 @@ impl GameSpy2List {
     }
 }
 
+/// Without the state of the cipher.
+impl std::fmt::Debug for Dialogue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dialogue").field("expected", &self.expected).finish_non_exhaustive()
+    }
+}
+
 /// Without the key.
 impl std::fmt::Debug for GameSpy2List {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -165,8 +155,8 @@ fn challenge(nonce: u64) -> [u8; CHALLENGE] {
     challenge
 }
 
-struct Reply {
-    key: Vec<u8>,
+struct Dialogue {
+    request: GameSpy2List,
     challenge: [u8; CHALLENGE],
     expected: Part,
     /// The query port of servers that are listed without one.
@@ -176,6 +166,8 @@ struct Reply {
     popular: Vec<Vec<u8>>,
     /// The server whose values and pairs come.
     server: Option<ListedServer>,
+    /// The cipher of the bytes to come.
+    cipher: Option<Cipher>,
 }
 
 /// What comes next.
@@ -194,7 +186,15 @@ enum Part {
     Pair,
 }
 
-impl Form for Reply {
+impl Form for Dialogue {
+    fn begin(&self) -> Result<Vec<u8>, EncodeError> {
+        self.request.encode(&self.challenge)
+    }
+
+    fn decipher(&mut self, bytes: &mut [u8]) {
+        self.cipher.iter_mut().for_each(|cipher| cipher.decipher(bytes));
+    }
+
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
         match self.part(input, servers) {
             // A wrong key shows here nearly always: noise is no list of fields.
@@ -214,7 +214,20 @@ impl Form for Reply {
     }
 }
 
-impl Reply {
+impl Dialogue {
+    const fn new(request: GameSpy2List, challenge: [u8; CHALLENGE]) -> Self {
+        Self {
+            request,
+            challenge,
+            expected: Part::Blocks,
+            default_port: 0,
+            fields: Vec::new(),
+            popular: Vec::new(),
+            server: None,
+            cipher: None,
+        }
+    }
+
     /// Reads the next part of the list.
     fn part<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
         let (rest, next) = match self.expected {
@@ -223,8 +236,8 @@ impl Reply {
                 let (rest, (random, server_challenge)) = blocks(input)?;
                 servers.list.backend_flags = random.first_chunk().copied().map(u16::from_be_bytes);
                 self.expected = Part::Head;
-                let key = mix(self.challenge, &self.key, server_challenge);
-                return Ok((rest, Next::Decipher(Box::new(Cipher::new(key)))));
+                self.cipher = Some(Cipher::new(mix(self.challenge, &self.request.key, server_challenge)));
+                return Ok((rest, Next::Decipher));
             }
             Part::Head => {
                 let (rest, (client, port)) = (address, be_u16).parse(input)?;
@@ -284,12 +297,6 @@ impl Reply {
 }
 
 /// Without the key.
-impl std::fmt::Debug for Reply {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reply").field("expected", &self.expected).finish_non_exhaustive()
-    }
-}
-
 /// Whether the reply is a refusal in clear. A reply's first byte is from 80 on: its first block is shorter than 128
 /// bytes, on OpenSpy 10 and on SWAT 4's list server 7.
 fn is_refusal(reply: &[u8]) -> bool {
@@ -361,11 +368,113 @@ fn refused(text: &[u8]) -> ListError {
     ListError::Refused(words(text.strip_prefix(b"Query Error: ").unwrap_or(text)))
 }
 
+/// Bytes of a client's challenge.
+const CHALLENGE: usize = 8;
+
+/// The state of the cipher of GameSpy v2's lists, known as *enctypeX*: Johnson's Sapphire II with two of its indices exchanged.
+/// 256 cards, five indices.
+///
+/// Source: GameSpy's SDK as published by IGN (`nitrocaster/GameSpy`, `serverbrowsing/sb_crypt.c`; the key: `sb_serverlist.c`).
+#[derive(Debug, Clone)]
+struct Cipher {
+    cards: [u8; 256],
+    rotor: u8,
+    ratchet: u8,
+    avalanche: u8,
+    last_plain: u8,
+    last_cipher: u8,
+}
+
+/// The key of a conversation: the client's challenge, with the game's key and the server's challenge mixed in.
+fn mix(mut challenge: [u8; CHALLENGE], game_key: &[u8], server_challenge: &[u8]) -> [u8; CHALLENGE] {
+    let key_bytes = game_key.iter().cycle();
+    for ((index, byte), game_key) in server_challenge.iter().enumerate().zip(key_bytes) {
+        let mixed = challenge.get(index % CHALLENGE).copied().unwrap_or_default() ^ byte;
+        let target = index.wrapping_mul(usize::from(*game_key)) % CHALLENGE;
+        if let Some(target) = challenge.get_mut(target) {
+            *target ^= mixed;
+        }
+    }
+    challenge
+}
+
+impl Cipher {
+    fn new(key: [u8; CHALLENGE]) -> Self {
+        let mut cards = [0; 256];
+        (0..=255).zip(&mut cards).for_each(|(value, card)| *card = value);
+        let mut cipher = Self { cards, rotor: 0, ratchet: 0, avalanche: 0, last_plain: 0, last_cipher: 0 };
+        let (mut sum, mut position) = (0_u8, 0_usize);
+        for last in (1..=255_u8).rev() {
+            let other = cipher.draw(last, &key, &mut sum, &mut position);
+            cipher.cards.swap(usize::from(last), usize::from(other));
+        }
+        [cipher.rotor, cipher.ratchet, cipher.avalanche, cipher.last_plain] =
+            [1, 3, 5, 7].map(|n| cipher.card(n));
+        cipher.last_cipher = cipher.card(sum);
+        cipher
+    }
+
+    /// Replaces cipher text by plain text.
+    fn decipher(&mut self, bytes: &mut [u8]) {
+        for byte in bytes {
+            self.ratchet = self.ratchet.wrapping_add(self.card(self.rotor));
+            self.rotor = self.rotor.wrapping_add(1);
+            let saved = self.card(self.last_cipher);
+            self.set_card(self.last_cipher, self.card(self.ratchet));
+            self.set_card(self.ratchet, self.card(self.last_plain));
+            self.set_card(self.last_plain, self.card(self.rotor));
+            self.set_card(self.rotor, saved);
+            self.avalanche = self.avalanche.wrapping_add(self.card(saved));
+            let one = self.card(self.avalanche).wrapping_add(self.card(self.rotor));
+            let three = [self.last_plain, self.last_cipher, self.ratchet].map(|index| self.card(index));
+            let three = three.into_iter().fold(0_u8, u8::wrapping_add);
+            self.last_cipher = *byte;
+            *byte ^= self.card(one) ^ self.card(self.card(three));
+            self.last_plain = *byte;
+        }
+    }
+
+    /// A number from 0 to `limit` that follows from the key.
+    fn draw(&self, limit: u8, key: &[u8; CHALLENGE], sum: &mut u8, position: &mut usize) -> u8 {
+        let mask = u8::MAX >> limit.leading_zeros();
+        for attempt in 1_u8.. {
+            let key_byte = key.get(*position).copied().unwrap_or_default();
+            *sum = self.card(*sum).wrapping_add(key_byte);
+            *position = position.wrapping_add(1);
+            if *position >= CHALLENGE {
+                *position = 0;
+                *sum = sum.wrapping_add(8);
+            }
+            let mut number = *sum & mask;
+            if attempt >= 12 {
+                number = number.checked_rem(limit).unwrap_or_default();
+            }
+            if number <= limit {
+                return number;
+            }
+        }
+        0
+    }
+
+    fn card(&self, index: u8) -> u8 {
+        self.cards.get(usize::from(index)).copied().unwrap_or_default()
+    }
+
+    fn set_card(&mut self, index: u8, value: u8) {
+        if let Some(card) = self.cards.get_mut(usize::from(index)) {
+            *card = value;
+        }
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests start at the time of the clock")]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
-    use crate::lists::ServerList;
+    use crate::lists::{ListSession, ServerList};
+    use crate::session::Timing;
 
     /// A reply built by hand and enciphered with the SDK's own `sb_crypt.c` for the challenge `ABCDEFGH` and SWAT 4's key;
     /// the SDK's own client read it.
@@ -374,7 +483,8 @@ mod tests {
 
     fn session() -> ListSession {
         let request = GameSpy2List::new("swat4", "tG3j8c");
-        request.with_challenge(*b"ABCDEFGH", Timing::default(), Instant::now())
+        let dialogue = Dialogue::new(request, *b"ABCDEFGH");
+        ListSession::start(dialogue, Timing::default(), Instant::now())
     }
 
     /// What the session makes of a reply that comes in pieces of this length.
@@ -425,5 +535,40 @@ mod tests {
                 Err(error) => assert_eq!(error, ListError::NoReply, "{cut}"),
             }
         }
+    }
+
+    fn deciphered(key: [u8; 8], cipher_text: &str) -> Vec<u8> {
+        let mut bytes = hex::decode(cipher_text).unwrap();
+        Cipher::new(key).decipher(&mut bytes);
+        bytes
+    }
+
+    /// Made with the SDK's own `sb_crypt.c`.
+    #[test]
+    fn the_cipher_is_that_of_the_sdk() {
+        let cipher = Cipher::new(*b"12345678");
+        assert_eq!(hex::encode(&cipher.cards[..8]), "165aab52c886a60e");
+        let indices = [cipher.rotor, cipher.ratchet, cipher.avalanche, cipher.last_plain, cipher.last_cipher];
+        assert_eq!(indices, [90, 82, 134, 14, 67]);
+        assert_eq!(deciphered(*b"12345678", "3fcd58ae640714ffe0e8339269879f6c"), [0; 16]);
+        assert_eq!(deciphered(*b"12345678", "782b9471e245c6bbd5ac3e5390433c2d"), b"GameSpy test 123");
+        assert_eq!(deciphered([0; 8], "ed17e5572765290d"), [0; 8]);
+        assert_eq!(deciphered([0xFF; 8], "ec42de1a4a73b8c2"), [0; 8]);
+    }
+
+    #[test]
+    fn pieces_of_any_length_are_deciphered_alike() {
+        let mut whole = hex::decode("782b9471e245c6bbd5ac3e5390433c2d").unwrap();
+        let mut cipher = Cipher::new(*b"12345678");
+        whole.chunks_mut(3).for_each(|piece| cipher.decipher(piece));
+        assert_eq!(whole, b"GameSpy test 123");
+    }
+
+    /// As `InitCryptKey` of the SDK's `sb_serverlist.c` mixes them.
+    #[test]
+    fn keys_are_mixed_as_by_the_sdk() {
+        assert_eq!(hex::encode(mix(*b"ABCDEFGH", b"tG3j8c", b"SERVERCHAL1234")), "58275e364546445b");
+        let bytes: Vec<u8> = (1..=0x19).collect();
+        assert_eq!(hex::encode(mix(*b"!8Gp9Riq", b"secret", &bytes)), "195e23096168176c");
     }
 }

@@ -136,11 +136,9 @@
 //! `commands/handle_serverlist.cpp`); `cetteup/pyut2serverlist`; keys and comparisons of conditions: `Deaod/UT2004`,
 //! `IpDrv/MasterServerClient.uc`, `XInterface/Browser_ServerListPageMS.uc`.
 
-mod cod4x;
 mod gamespy1;
 mod gamespy2;
 mod quake3;
-mod sapphire;
 mod server_list;
 mod session;
 mod ut2004;
@@ -152,10 +150,9 @@ use crate::session::Timing;
 pub use crate::address::Scope;
 pub use crate::error::ListError;
 pub use crate::quake3::wire::list::ListPart;
-pub use cod4x::Cod4xList;
 pub use gamespy1::GameSpy1List;
 pub use gamespy2::GameSpy2List;
-pub use quake3::Quake3List;
+pub use quake3::{Cod4xList, Quake3List};
 pub use server_list::{ListCompleteness, ListedServer, ServerList};
 pub use session::ListSession;
 pub use ut2004::{Comparison, Ut2004List};
@@ -200,13 +197,13 @@ impl ListRequest {
     /// default, since OpenSpy takes up to half a minute for a long list.
     #[must_use]
     pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> Option<ListSession> {
-        match self {
-            Self::Quake3(_) => None,
-            Self::GameSpy1(list) => Some(list.session(timing, now)),
-            Self::GameSpy2(list) => Some(list.session(nonce, timing, now)),
-            Self::Ut2004(list) => Some(list.session(timing, now)),
-            Self::Cod4x(list) => Some(list.session(timing, now)),
-        }
+        Some(match self {
+            Self::Quake3(_) => return None,
+            Self::GameSpy1(list) => ListSession::start(list.dialogue(), timing, now),
+            Self::GameSpy2(list) => ListSession::start(list.dialogue(nonce), timing, now),
+            Self::Ut2004(list) => ListSession::start(list.dialogue(), timing, now),
+            Self::Cod4x(list) => ListSession::start(list.dialogue(), timing, now),
+        })
     }
 }
 

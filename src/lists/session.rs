@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use nom::IResult;
 
-use super::sapphire::Cipher;
 use super::server_list::{Collector, ServerList};
 use crate::error::{EncodeError, ListError};
 use crate::limits::{LIST_BYTES, Limits};
@@ -27,8 +26,6 @@ pub struct ListSession {
     /// Where that stands in the stream.
     offset: usize,
     servers: Collector,
-    /// The cipher of the bytes to come.
-    cipher: Option<Box<Cipher>>,
     /// `None` until the end; the answer in it is taken once.
     answer: Option<Option<Result<ServerList, ListError>>>,
     started: Instant,
@@ -39,6 +36,14 @@ pub struct ListSession {
 
 /// What the form of a list makes of a stream.
 pub(super) trait Form: fmt::Debug + Send + Sync {
+    /// What the client sends before it has received anything.
+    fn begin(&self) -> Result<Vec<u8>, EncodeError> {
+        Ok(Vec::new())
+    }
+
+    /// Replaces cipher text by plain text, in the order of the stream.
+    fn decipher(&mut self, _bytes: &mut [u8]) {}
+
     /// Reads the next element of the stream.
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next>;
 
@@ -58,8 +63,8 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
 pub(super) enum Next {
     Read,
     Send(Vec<u8>),
-    /// The bytes that follow are enciphered.
-    Decipher(Box<Cipher>),
+    /// The bytes that follow are enciphered, those that have come with this element too.
+    Decipher,
     /// The list is whole.
     End,
     /// There is no list. The offset of an error is that within the element.
@@ -67,15 +72,9 @@ pub(super) enum Next {
 }
 
 impl ListSession {
-    /// A session that begins by sending `out`, or by waiting where `out` is empty. Its deadline is `now` plus
-    /// [`Timing::timeout`].
-    pub(super) fn start(
-        form: impl Form + 'static,
-        out: Result<Vec<u8>, EncodeError>,
-        timing: Timing,
-        now: Instant,
-    ) -> Self {
-        let (out, answer) = match out {
+    /// A session whose deadline is `now` plus [`Timing::timeout`].
+    pub(super) fn start(form: impl Form + 'static, timing: Timing, now: Instant) -> Self {
+        let (out, answer) = match form.begin() {
             Ok(out) => (out, None),
             Err(error) => (Vec::new(), Some(Some(Err(ListError::Request(error))))),
         };
@@ -86,7 +85,6 @@ impl ListSession {
             received: Vec::new(),
             offset: 0,
             servers: Collector::default(),
-            cipher: None,
             answer,
             started: now,
             deadline,
@@ -124,17 +122,11 @@ impl ListSession {
         if self.offset.saturating_add(self.received.len()) > LIST_BYTES as usize {
             return self.finish(Err(ListError::TooLong));
         }
-        self.decipher(new);
+        self.form.decipher(self.received.get_mut(new..).unwrap_or_default());
         self.read();
         self.settle(now);
         if now >= self.deadline {
             self.handle_end(now);
-        }
-    }
-
-    fn decipher(&mut self, from: usize) {
-        if let (Some(cipher), Some(bytes)) = (&mut self.cipher, self.received.get_mut(from..)) {
-            cipher.decipher(bytes);
         }
     }
 
@@ -153,10 +145,7 @@ impl ListSession {
             match next {
                 Next::Read => {}
                 Next::Send(mut bytes) => self.out.append(&mut bytes),
-                Next::Decipher(cipher) => {
-                    self.cipher = Some(cipher);
-                    self.decipher(read);
-                }
+                Next::Decipher => self.form.decipher(self.received.get_mut(read..).unwrap_or_default()),
                 Next::End => {
                     let list = self.servers.finish(true);
                     self.finish(Ok(list));

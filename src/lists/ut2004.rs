@@ -1,7 +1,6 @@
 //! The list of UT2004, UT2003 and Unreal II XMP, over TCP. The [module](super) has its bytes.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Instant;
 
 use bytes::BufMut;
 use nom::combinator::{opt, rest, verify};
@@ -12,10 +11,9 @@ use nom::sequence::terminated;
 use nom::{IResult, Parser};
 
 use super::server_list::{Collector, ListedServer};
-use super::session::{Form, ListSession, Next, check};
+use super::session::{Form, Next, check};
 use crate::error::{EncodeError, ListError};
 use crate::model::{Charset, Rules};
-use crate::session::Timing;
 use crate::ut2004::wire::strings::{FString, put_index, string};
 
 /// Most bytes of a message; MSQuery (`CVSoft/MSQuery`) has the same bound. Known ones are below 1,300 (qstat).
@@ -96,9 +94,8 @@ impl Ut2004List {
         self
     }
 
-    pub(super) fn session(self, timing: Timing, now: Instant) -> ListSession {
-        let dialogue = Dialogue { request: self, expected: Message::Challenge };
-        ListSession::start(dialogue, Ok(Vec::new()), timing, now)
+    pub(super) const fn dialogue(self) -> impl Form {
+        Dialogue { request: self, expected: Message::Challenge }
     }
 
     /// Whether the conversation has UT2004's form.

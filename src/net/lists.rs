@@ -15,9 +15,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::client::{Attempts, Client};
+use super::client::Client;
 use super::error::Error;
-use super::exchange::now;
+use super::exchange::{Exchange, now};
 use crate::address::network;
 use crate::error::EncodeError;
 #[cfg(feature = "games")]
@@ -40,10 +40,7 @@ const QUEUE: usize = 256;
 /// List servers are asked from the first call of [`Self::next`] on. Dropping it ends all connections.
 #[derive(Debug)]
 pub struct Servers {
-    client: Client,
-    scope: Scope,
-    timeout: Duration,
-    interval: Duration,
+    options: Options,
     requests: Vec<Vec<ListRequest>>,
     masters: Vec<MasterReport>,
     seen: BTreeSet<SocketAddr>,
@@ -80,6 +77,15 @@ pub struct MasterReport {
     pub remembered: bool,
     /// The end: the list, or why there is none. `None` while it is awaited.
     pub list: Option<Result<ServerList, Error>>,
+}
+
+/// How list servers are asked.
+#[derive(Debug, Clone)]
+struct Options {
+    client: Client,
+    scope: Scope,
+    timeout: Duration,
+    interval: Duration,
 }
 
 #[derive(Debug)]
@@ -176,10 +182,12 @@ impl Servers {
             list: None,
         };
         Self {
-            client: client.clone(),
-            scope: Scope::default(),
-            timeout: LIST_TIMEOUT,
-            interval,
+            options: Options {
+                client: client.clone(),
+                scope: Scope::default(),
+                timeout: LIST_TIMEOUT,
+                interval,
+            },
             requests,
             masters: addresses.into_iter().map(report).collect(),
             seen: BTreeSet::new(),
@@ -192,7 +200,7 @@ impl Servers {
     /// Which addresses are taken; default [`Scope::Lan`].
     #[must_use]
     pub const fn with_scope(mut self, scope: Scope) -> Self {
-        self.scope = scope;
+        self.options.scope = scope;
         self
     }
 
@@ -200,7 +208,7 @@ impl Servers {
     /// that was given by its address, the client's deadline. Quake 3 masters are asked with the client's timing.
     #[must_use]
     pub const fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.options.timeout = timeout;
         self
     }
 
@@ -208,7 +216,7 @@ impl Servers {
     /// that was given by its address.
     #[must_use]
     pub const fn with_least_interval(mut self, interval: Duration) -> Self {
-        self.interval = interval;
+        self.options.interval = interval;
         self
     }
 
@@ -233,35 +241,23 @@ impl Servers {
         let (address, list) = first.map(|report| (report.address, report.list)).unwrap_or_default();
         list.unwrap_or_else(|| Err(Error::BadAddress { text: address, why: "its list has not ended" }))
     }
-
-    /// Starts to ask all list servers.
-    fn start(&mut self) -> mpsc::Receiver<(usize, Event)> {
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        for (index, (report, requests)) in self.masters.iter().zip(&self.requests).enumerate() {
-            let inquiry = Inquiry {
-                client: self.client.clone(),
-                master: report.address.clone(),
-                requests: requests.clone(),
-                scope: self.scope,
-                timeout: self.timeout,
-                index,
-                sender: sender.clone(),
-            };
-            self.tasks.spawn(inquiry.run(self.interval));
-        }
-        receiver
-    }
 }
 
 impl Stream for Servers {
     type Item = Listed;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Listed>> {
-        if self.events.is_none() {
-            self.events = Some(self.start());
-        }
         let this = &mut *self;
-        let Some(events) = &mut this.events else { return Poll::Ready(None) };
+        let events = this.events.get_or_insert_with(|| {
+            let (sender, receiver) = mpsc::channel(QUEUE);
+            let requests = std::mem::take(&mut this.requests);
+            for (index, (report, requests)) in this.masters.iter().zip(requests).enumerate() {
+                let (options, master, sender) =
+                    (this.options.clone(), report.address.clone(), sender.clone());
+                this.tasks.spawn(Inquiry { options, master, requests, index, sender }.run());
+            }
+            receiver
+        });
         while let Some((origin, event)) = ready!(events.poll_recv(cx)) {
             let Some(report) = this.masters.get_mut(origin) else { continue };
             match event {
@@ -289,29 +285,28 @@ impl Stream for Servers {
 
 /// One list server, asked in a task of its own.
 struct Inquiry {
-    client: Client,
+    options: Options,
     master: String,
     requests: Vec<ListRequest>,
-    scope: Scope,
-    timeout: Duration,
     index: usize,
     sender: mpsc::Sender<(usize, Event)>,
 }
 
 impl Inquiry {
-    async fn run(self, interval: Duration) {
-        let key = format!("{} {:?} {:?}", self.master, self.requests, self.scope);
-        let lists = || self.client.lists.lock().unwrap_or_else(PoisonError::into_inner);
+    async fn run(self) {
+        let Options { client, scope, interval, .. } = &self.options;
+        let key = format!("{} {:?} {scope:?}", self.master, self.requests);
+        let lists = || client.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let known =
-            lists().get(&key).filter(|(read, _)| read.elapsed() < interval).map(|(_, list)| list.clone());
+            lists().get(&key).filter(|(read, _)| read.elapsed() < *interval).map(|(_, list)| list.clone());
         let list = match known {
             Some(list) => {
                 self.tell(Event::Remembered).await;
                 self.tell_all(&list.servers).await;
                 Ok(list)
             }
-            None => self.ask().await.inspect(|list| {
-                if interval > Duration::ZERO {
+            None => self.ask_all().await.inspect(|list| {
+                if *interval > Duration::ZERO {
                     lists().insert(key, (Instant::now(), list.clone()));
                 }
             }),
@@ -320,15 +315,12 @@ impl Inquiry {
     }
 
     /// Sends each request in turn; a list server that does not answer the first is not asked the others.
-    async fn ask(&self) -> Result<ServerList, Error> {
+    async fn ask_all(&self) -> Result<ServerList, Error> {
         let mut merged: Option<ServerList> = None;
+        let max_servers = self.options.client.options.limits.max_servers();
         for request in &self.requests {
-            let list = match request {
-                ListRequest::Quake3(query) => self.over_udp(query, request.default_port()).await,
-                _ => self.over_tcp(request).await,
-            };
-            match (list, &mut merged) {
-                (Ok(list), _) => merged = Some(merge(merged, list, self.client.options.limits.max_servers())),
+            match (self.ask(request).await, &mut merged) {
+                (Ok(list), _) => merged = Some(merge(merged, list, max_servers)),
                 // One of several lists is missing.
                 (Err(_), Some(merged)) => merged.completeness = ListCompleteness::Incomplete,
                 (Err(error), None) => return Err(error),
@@ -337,12 +329,31 @@ impl Inquiry {
         merged.ok_or(Error::Request(EncodeError::Empty("protocol number")))
     }
 
-    async fn over_udp(&self, query: &Quake3List, port: u16) -> Result<ServerList, Error> {
-        let query = query.clone().with_scope(self.scope);
-        let mut attempts = self.client.attempts(&self.master, port).await?;
+    /// Asks the addresses of the list server one after the other until one gives a list.
+    async fn ask(&self, request: &ListRequest) -> Result<ServerList, Error> {
+        let Options { client, scope, timeout, .. } = &self.options;
+        let mut client = client.clone();
+        if !matches!(request, ListRequest::Quake3(_)) {
+            client = client.with_deadline(*timeout);
+            client.timing = client.timing.with_timeout(*timeout);
+        }
+        let mut attempts = client.attempts(&self.master, request.default_port()).await?;
         loop {
             let mut told = 0;
-            let list = self.page(query.clone(), &attempts, &mut told).await;
+            let (peer, timing) = (attempts.address, attempts.timing());
+            let list = match request.clone() {
+                ListRequest::Quake3(query) => {
+                    match client.exchange(query.with_scope(*scope), peer, timing).await {
+                        Ok(exchange) => self.over_udp(exchange, &mut told).await,
+                        Err(error) => Err(error),
+                    }
+                }
+                request => {
+                    let session = request.session(client.nonce(peer), timing, now());
+                    let session = session.ok_or(Error::Request(EncodeError::Empty("list request")))?;
+                    self.over_tcp(peer, session.with_limits(client.options.limits)).await
+                }
+            };
             // Another address would name the same servers again.
             if list.is_ok() || told > 0 || !attempts.advance() {
                 return list;
@@ -350,14 +361,12 @@ impl Inquiry {
         }
     }
 
-    /// Asks one address, and counts the servers that were told.
-    async fn page(
+    /// Fetches a list over UDP, and counts the servers that were told.
+    async fn over_udp(
         &self,
-        query: Quake3List,
-        attempts: &Attempts,
+        mut exchange: Exchange<Quake3List>,
         told: &mut usize,
     ) -> Result<ServerList, Error> {
-        let mut exchange = self.client.exchange(query, attempts.address, attempts.timing()).await?;
         loop {
             let outcome = exchange.advance().await?;
             let new: Vec<SocketAddr> = exchange.conversation_mut().take_new().collect();
@@ -370,49 +379,19 @@ impl Inquiry {
         }
     }
 
-    async fn over_tcp(&self, request: &ListRequest) -> Result<ServerList, Error> {
-        let client = self.client.clone().with_deadline(self.timeout);
-        let client = client.with_timing(self.client.timing.with_timeout(self.timeout));
-        let mut attempts = client.attempts(&self.master, request.default_port()).await?;
-        let mut list = loop {
-            let session = request.clone().session(client.nonce(attempts.address), attempts.timing(), now());
-            let session = session.ok_or(Error::Request(EncodeError::Empty("list request")))?;
-            let list = self.fetch(attempts.address, session.with_limits(client.options.limits)).await;
-            if list.is_ok() || !attempts.advance() {
-                break list?;
-            }
-        };
-        let listed = list.servers.len();
-        list.servers.retain(|server| self.scope.admits(*server));
-        let left_out = listed.saturating_sub(list.servers.len());
-        list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
-        self.tell_all(&list.servers).await;
-        Ok(list)
-    }
-
-    /// Fetches a list. What has arrived when the time is over is returned as incomplete.
-    async fn fetch(&self, peer: SocketAddr, mut session: ListSession) -> Result<ServerList, Error> {
-        let too_late = |_| io::Error::new(io::ErrorKind::TimedOut, "the list server took too long");
-        let failed = |doing| move |source| Error::Io { doing, source };
+    /// Fetches a list over TCP. What has arrived when the time is over is returned as incomplete.
+    async fn over_tcp(&self, peer: SocketAddr, mut session: ListSession) -> Result<ServerList, Error> {
         let end = Instant::from(session.deadline());
-        let mut stream = timeout_at(end, TcpStream::connect(peer))
-            .await
-            .map_err(too_late)
-            .and_then(|connected| connected)
-            .map_err(failed("connect to the list server"))?;
+        let mut stream = until(end, "connect to the list server", TcpStream::connect(peer)).await?;
         let (mut out, mut buffer, mut received) = (Vec::new(), [0; 4096], 0_usize);
-        loop {
+        let mut list = loop {
             if let Some(result) = session.poll_answer() {
                 self.tell(Event::Bytes(received)).await;
-                return result.map_err(|error| Error::List { peer, error });
+                break result.map_err(|error| Error::List { peer, error })?;
             }
             out.clear();
             if session.poll_transmit(now(), &mut out).is_some() {
-                timeout_at(end, stream.write_all(&out))
-                    .await
-                    .map_err(too_late)
-                    .and_then(|written| written)
-                    .map_err(failed("send the request to the list server"))?;
+                until(end, "send the request to the list server", stream.write_all(&out)).await?;
             }
             let timer = session.poll_timeout().map_or(end, Instant::from);
             match timeout_at(timer, stream.read(&mut buffer)).await {
@@ -426,7 +405,13 @@ impl Inquiry {
                     session.handle_bytes(now(), buffer.get(..length).unwrap_or_default());
                 }
             }
-        }
+        };
+        let listed = list.servers.len();
+        list.servers.retain(|server| self.options.scope.admits(*server));
+        let left_out = listed.saturating_sub(list.servers.len());
+        list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
+        self.tell_all(&list.servers).await;
+        Ok(list)
     }
 
     async fn tell_all(&self, servers: &[SocketAddr]) {
@@ -439,6 +424,16 @@ impl Inquiry {
     async fn tell(&self, event: Event) {
         let _ = self.sender.send((self.index, event)).await;
     }
+}
+
+/// A step of a stream, before this time.
+async fn until<T>(
+    end: Instant,
+    doing: &'static str,
+    step: impl Future<Output = io::Result<T>>,
+) -> Result<T, Error> {
+    let late = |_| Err(io::Error::new(io::ErrorKind::TimedOut, "the list server took too long"));
+    timeout_at(end, step).await.unwrap_or_else(late).map_err(|source| Error::Io { doing, source })
 }
 
 /// The lists of two requests as one, both over UDP.
