@@ -13,7 +13,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::exchange::{BATCH, Outgoing, now};
+use super::exchange::{BATCH, Outgoing, is_unreachable, now};
 #[cfg(target_os = "linux")]
 use super::scan::batch::{self, Batch};
 use crate::session::Machine;
@@ -223,15 +223,9 @@ fn route(outputs: &[Output<'_>], to: SocketAddr) -> Option<(usize, SocketAddr)> 
 
 /// Whether a socket error is about a peer and not about the socket.
 fn is_about_a_peer(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::HostUnreachable
-            | io::ErrorKind::NetworkUnreachable
-            | io::ErrorKind::InvalidData
-            | io::ErrorKind::Interrupted
-    ) || error.raw_os_error() == Some(WSAEMSGSIZE)
+    is_unreachable(error)
+        || matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::Interrupted)
+        || error.raw_os_error() == Some(WSAEMSGSIZE)
 }
 
 /// Windows reports a datagram longer than the buffer as this error.

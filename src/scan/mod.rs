@@ -6,12 +6,10 @@
 pub(crate) mod admission;
 mod host_limiter;
 pub(crate) mod options;
-mod result;
-mod rtt_estimator;
 mod scanner;
 mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use result::{ScanStats, Scanned};
+pub use options::{ScanStats, Scanned};
 pub use scanner::Scanner;

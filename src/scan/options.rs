@@ -1,6 +1,10 @@
-//! How a scan runs.
+//! How a scan runs, and what it reports.
 
+use std::net::SocketAddr;
 use std::time::Duration;
+
+use crate::error::QueryError;
+use crate::session::{Outcome, QueryStats};
 
 /// How large a scan is and how it treats servers and the line. Setters clamp to documented ranges.
 ///
@@ -18,12 +22,12 @@ use std::time::Duration;
 pub struct ScanOptions {
     window: u32,
     rate: Option<u32>,
-    burst: Option<u32>,
-    bytes_per_second: Option<u64>,
-    receive_buffer: Option<u32>,
-    per_host: Option<u16>,
-    host_prefix: (u8, u8),
-    adaptive_wait: Option<Duration>,
+    pub(crate) burst: Option<u32>,
+    pub(crate) bytes_per_second: Option<u64>,
+    pub(crate) receive_buffer: Option<u32>,
+    pub(crate) per_host: Option<u16>,
+    pub(crate) host_prefix: (u8, u8),
+    pub(crate) adaptive_wait: Option<Duration>,
 }
 
 impl Default for ScanOptions {
@@ -64,55 +68,6 @@ impl ScanOptions {
         self.rate
     }
 
-    /// Datagrams that may leave at once when none did for a while, where there is a rate: 1–65,536. By default what
-    /// the rate allows in 5 ms, and 64 at least: timers of operating systems are not finer than a millisecond.
-    #[must_use]
-    pub fn burst(&self) -> u32 {
-        self.burst.unwrap_or_else(|| (self.rate.unwrap_or_default() / 200).max(64))
-    }
-
-    /// Most bytes a second, sent and received together, headers of UDP and IPv4 included: 1,000–10,000,000,000. `None`, the
-    /// default, leaves them to [`Self::rate`]. The next request waits until what came back fits.
-    #[must_use]
-    pub const fn bytes_per_second(&self) -> Option<u64> {
-        self.bytes_per_second
-    }
-
-    /// Bytes of the receive buffer that `net::Scan` asks the system for, 65,536–1,073,741,824, as Linux counts them (twice what
-    /// `SO_RCVBUF` is set to); the system may give less. `None`, the default: 8 MiB. A scan never has more on its way than
-    /// fits the buffer it was given.
-    #[must_use]
-    pub const fn receive_buffer(&self) -> Option<u32> {
-        self.receive_buffer
-    }
-
-    /// Most queries under way at once to one host (see [`Self::host_prefix`]), 1–65,535; `None` for no bound.
-    /// Default 8: many hosts run dozens of servers behind one uplink and one packet filter. Loopback addresses are
-    /// not limited.
-    #[must_use]
-    pub const fn per_host(&self) -> Option<u16> {
-        self.per_host
-    }
-
-    /// How many leading bits make two addresses one host, for IPv4 (8–32) and IPv6 (16–128). Default 32 and 64.
-    #[must_use]
-    pub const fn host_prefix(&self) -> (u8, u8) {
-        self.host_prefix
-    }
-
-    /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far. The value is the least
-    /// wait, 10 ms–1 min; `None`, the default, leaves the waits alone. Once 64 servers have answered, a wait is four times
-    /// the slowest round trip of a thousand answers, at least this value, and never more than
-    /// [`Timing`](crate::Timing) says. The wait before a request is sent again is also never shorter than the protocol's
-    /// servers allow, see [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
-    ///
-    /// A server that is much slower than all others is then reported as offline; the error says how long the scan
-    /// waited. 100 ms is a sound least wait: game servers answer in their own ticks, and an idle one may sleep for a few.
-    #[must_use]
-    pub const fn adaptive_wait(&self) -> Option<Duration> {
-        self.adaptive_wait
-    }
-
     /// Sets [`Self::window`], clamped to its range.
     #[must_use]
     pub fn with_window(mut self, window: usize) -> Self {
@@ -127,47 +82,137 @@ impl ScanOptions {
         self
     }
 
-    /// Sets [`Self::burst`], clamped to its range.
+    /// Datagrams that may leave at once when none did for a while, where there is a rate: 1–65,536. By default what
+    /// the rate allows in 5 ms, and 64 at least: timers of operating systems are not finer than a millisecond.
     #[must_use]
     pub fn with_burst(mut self, burst: u32) -> Self {
         self.burst = Some(burst.clamp(1, 65_536));
         self
     }
 
-    /// Sets [`Self::bytes_per_second`], clamped to its range.
+    /// Most bytes a second, sent and received together, headers of UDP and IPv4 included: 1,000–10,000,000,000. `None`, the
+    /// default, leaves them to [`Self::rate`]. The next request waits until what came back fits.
     #[must_use]
     pub fn with_bytes_per_second(mut self, bytes: Option<u64>) -> Self {
         self.bytes_per_second = bytes.map(|bytes| bytes.clamp(1_000, 10_000_000_000));
         self
     }
 
-    /// Sets [`Self::receive_buffer`], clamped to its range.
+    /// Bytes of the receive buffer that `net::Scan` asks the system for, 65,536–1,073,741,824, as Linux counts them (twice what
+    /// `SO_RCVBUF` is set to); the system may give less. `None`, the default: 8 MiB. A scan never has more on its way than
+    /// fits the buffer it was given.
     #[must_use]
     pub fn with_receive_buffer(mut self, bytes: Option<u32>) -> Self {
         self.receive_buffer = bytes.map(|bytes| bytes.clamp(65_536, 1 << 30));
         self
     }
 
-    /// Sets [`Self::per_host`], clamped to its range.
+    /// Most queries under way at once to one host (see [`Self::with_host_prefix`]), 1–65,535; `None` for no bound.
+    /// Default 8: many hosts run dozens of servers behind one uplink and one packet filter. Loopback addresses are
+    /// not limited.
     #[must_use]
     pub fn with_per_host(mut self, per_host: Option<u16>) -> Self {
         self.per_host = per_host.map(|most| most.max(1));
         self
     }
 
-    /// Sets [`Self::host_prefix`], clamped to its ranges.
+    /// How many leading bits make two addresses one host, for IPv4 (8–32) and IPv6 (16–128). Default 32 and 64.
     #[must_use]
     pub fn with_host_prefix(mut self, ipv4: u8, ipv6: u8) -> Self {
         self.host_prefix = (ipv4.clamp(8, 32), ipv6.clamp(16, 128));
         self
     }
 
-    /// Sets [`Self::adaptive_wait`], clamped to its range.
+    /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far. The value is the least
+    /// wait, 10 ms–1 min; `None`, the default, leaves the waits alone. Once 64 servers have answered, a wait is four times
+    /// the slowest round trip of a thousand answers, at least this value, and never more than
+    /// [`Timing`](crate::Timing) says. The wait before a request is sent again is also never shorter than the protocol's
+    /// servers allow, see [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
+    ///
+    /// A server that is much slower than all others is then reported as offline; the error says how long the scan
+    /// waited. 100 ms is a sound least wait: game servers answer in their own ticks, and an idle one may sleep for a few.
     #[must_use]
     pub fn with_adaptive_wait(mut self, least: Option<Duration>) -> Self {
         self.adaptive_wait =
             least.map(|least| least.clamp(Duration::from_millis(10), Duration::from_secs(60)));
         self
+    }
+}
+
+/// The result for one target.
+///
+/// ```
+/// use queryport::QueryError;
+/// use queryport::scan::Scanned;
+///
+/// fn line<A>(scanned: &Scanned<A>) -> String {
+///     match &scanned.result {
+///         Ok(outcome) => format!("{} answered after {:?}", outcome.peer, outcome.elapsed),
+///         Err(QueryError::Duplicate) => format!("target {} is a duplicate", scanned.index),
+///         Err(error) => format!("target {}: {error}", scanned.index),
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Scanned<A, E = QueryError> {
+    /// Which target of the list, counted from 0.
+    pub index: u64,
+    /// Its address, in canonical form; `None` for a host name without an address.
+    pub peer: Option<SocketAddr>,
+    /// The answer, or why there is none.
+    pub result: Result<Outcome<A>, E>,
+}
+
+/// Counters of a scan.
+///
+/// ```
+/// use queryport::scan::ScanStats;
+///
+/// fn answered(stats: &ScanStats) -> String {
+///     format!("{} of {}, {} bytes received", stats.answered, stats.started, stats.bytes_received)
+/// }
+/// assert_eq!(answered(&ScanStats::default()), "0 of 0, 0 bytes received");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ScanStats {
+    /// Queries that were started.
+    pub started: u64,
+    /// Results taken that are answers, incomplete ones included.
+    pub answered: u64,
+    /// Results taken that are failures.
+    pub failed: u64,
+    /// Targets that were not queried, see [`QueryError::Duplicate`] and [`QueryError::NotOneServer`].
+    pub not_asked: u64,
+    /// Datagrams sent.
+    pub requests: u64,
+    /// Requests that were sent again, over the results taken.
+    pub retries: u64,
+    /// Datagrams received, all kinds together.
+    pub datagrams: u64,
+    /// Bytes sent, headers of UDP and IP included (28 bytes a datagram over IPv4, 48 over IPv6).
+    pub bytes_sent: u64,
+    /// Bytes received, counted the same way.
+    pub bytes_received: u64,
+    /// Datagrams from servers under query that did not answer the request, over the results taken.
+    pub rejected: u64,
+    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The 4,096 queries that ended
+    /// last are remembered.
+    pub late: u64,
+    /// Datagrams from addresses that were not queried, or too long ago.
+    pub foreign: u64,
+}
+
+impl ScanStats {
+    /// Adds the counters of one query.
+    pub(super) fn add(&mut self, stats: &QueryStats, answered: bool) {
+        let counter = if answered { &mut self.answered } else { &mut self.failed };
+        *counter = counter.saturating_add(1);
+        self.retries = self.retries.saturating_add(u64::from(stats.retries));
+        self.rejected = self.rejected.saturating_add(u64::from(stats.rejected));
+        self.late = self.late.saturating_add(u64::from(stats.late));
     }
 }
 
@@ -177,8 +222,8 @@ mod tests {
 
     #[test]
     fn a_host_is_at_least_a_network_that_somebody_owns_and_at_most_an_address() {
-        let prefix = |ipv4, ipv6| ScanOptions::default().with_host_prefix(ipv4, ipv6).host_prefix();
-        assert_eq!(ScanOptions::default().host_prefix(), (32, 64));
+        let prefix = |ipv4, ipv6| ScanOptions::default().with_host_prefix(ipv4, ipv6).host_prefix;
+        assert_eq!(ScanOptions::default().host_prefix, (32, 64));
         assert_eq!([prefix(24, 56), prefix(0, 0), prefix(255, 255)], [(24, 56), (8, 16), (32, 128)]);
     }
 }

@@ -5,11 +5,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::admission::Admission;
+use super::admission::{Admission, RttEstimator};
 use super::host_limiter::{HostLimiter, Target};
-use super::options::ScanOptions;
-use super::result::{ScanStats, Scanned};
-use super::rtt_estimator::RttEstimator;
+use super::options::{ScanOptions, ScanStats, Scanned};
 use super::slots::{Known, Slot, Slots, Timers};
 use crate::address::{canonical, is_unicast};
 use crate::bucket::{LeakyBucket, Rate};
@@ -29,11 +27,11 @@ use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 ///
 /// - The receive buffer ([`Self::set_receive_buffer`]). A request holds a slot in it until its answer, or for half a millisecond
 ///   and longer where the rate bounds it. Slots = buffer ÷ datagrams that one request brings.
-/// - The rate ([`ScanOptions::rate`], [`ScanOptions::bytes_per_second`]), learned from what comes back unless it is set.
-/// - The servers: at most [`ScanOptions::per_host`] queries are under way to one host. Targets that wait for their host are
+/// - The rate ([`ScanOptions::rate`], [`ScanOptions::with_bytes_per_second`]), learned from what comes back unless it is set.
+/// - The servers: at most [`ScanOptions::with_per_host`] queries are under way to one host. Targets that wait for their host are
 ///   passed over, at most 4,096 of them.
 ///
-/// With [`ScanOptions::adaptive_wait`] unanswered queries end sooner. A server that has answered something may take up to four
+/// With [`ScanOptions::with_adaptive_wait`] unanswered queries end sooner. A server that has answered something may take up to four
 /// timeouts in all: each request of its query is waited for as long as its slowest reply so far took, and half as long again.
 ///
 /// # Cost
@@ -133,8 +131,10 @@ impl<C: Conversation> Scanner<C> {
 
     /// A scan whose targets are pushed while it runs.
     pub(crate) fn pushed(timing: Timing, options: ScanOptions, now: Instant) -> Self {
-        let rate = options.rate().map(|rate| Rate::per_second(rate.into(), options.burst().into()));
-        let bytes_per_second = options.bytes_per_second();
+        let rate = options.rate().map(|rate| {
+            let burst = options.burst.unwrap_or_else(|| (rate / 200).max(64));
+            Rate::per_second(rate.into(), burst.into())
+        });
         Self {
             targets: None,
             pushed: None,
@@ -145,13 +145,13 @@ impl<C: Conversation> Scanner<C> {
             admission: Admission::new(&options),
             rate,
             sent: LeakyBucket::default(),
-            byte_rate: bytes_per_second.map(|bytes| Rate::per_second(bytes, byte_burst(bytes))),
+            byte_rate: options.bytes_per_second.map(|bytes| Rate::per_second(bytes, byte_burst(bytes))),
             bytes: LeakyBucket::default(),
             now,
-            hosts: HostLimiter::new(options.per_host(), options.host_prefix()),
+            hosts: HostLimiter::new(options.per_host, options.host_prefix),
             slots: Slots::new(options.window()),
             timers: Timers::default(),
-            estimator: options.adaptive_wait().map(RttEstimator::new),
+            estimator: options.adaptive_wait.map(RttEstimator::new),
             to_send: VecDeque::new(),
             done: VecDeque::new(),
             not_asked: 0,

@@ -60,7 +60,7 @@ pub trait Conversation {
     /// The shortest time after which the servers of this protocol answer a request that is sent again; default 1 s, since
     /// DarkPlaces (DarkPlacesEngine/darkplaces, `netconn.c`) answers one request per second and address. A scan that knows the
     /// round-trip times of its servers sends retries as early as this, see
-    /// [`ScanOptions::adaptive_wait`](crate::ScanOptions::adaptive_wait). A [`Session`](super::Session) by itself waits for
+    /// [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait). A [`Session`](super::Session) by itself waits for
     /// [`Timing::retry_after`](crate::Timing::retry_after).
     fn retry_spacing(&self) -> Duration {
         Duration::from_secs(1)

@@ -176,13 +176,11 @@ impl FamilySocket {
                 }
                 // The runtime looks at its sockets now and then only; between two batches of requests that is not enough.
                 Poll::Pending => {
-                    return match self.calls.receive_early(&self.socket, &mut each) {
-                        Some(count) => Poll::Ready(count),
-                        None => Poll::Pending,
-                    };
+                    let early = self.calls.receive(&self.socket, false, &mut each);
+                    return early.map_or(Poll::Pending, Poll::Ready);
                 }
             }
-            match self.calls.receive(&self.socket, &mut each) {
+            match self.calls.receive(&self.socket, true, &mut each) {
                 Ok(count) => return Poll::Ready(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // An ICMP error about one of the servers; which one is in the error queue, where there is one.
@@ -276,17 +274,21 @@ impl Calls {
         Self::Plain(vec![0; MAX_DATAGRAM])
     }
 
-    /// Takes up to a batch of datagrams.
+    /// Takes up to a batch of datagrams, in batched calls also those that the runtime has not noticed yet.
     fn receive(
         &mut self,
         socket: &UdpSocket,
+        is_noticed: bool,
         mut each: impl FnMut(SocketAddr, Incoming<'_>),
     ) -> io::Result<usize> {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Batched(batch) => socket.try_io(Interest::READABLE, || {
-                batch.receive(socket, |from, bytes| each(from, Incoming::Datagram(bytes)))
-            }),
+            Self::Batched(batch) => {
+                let mut receive =
+                    || batch.receive(socket, |from, bytes| each(from, Incoming::Datagram(bytes)));
+                if is_noticed { socket.try_io(Interest::READABLE, receive) } else { receive() }
+            }
+            Self::Plain(_) if !is_noticed => Err(io::ErrorKind::WouldBlock.into()),
             Self::Plain(buffer) => {
                 let mut count = 0_usize;
                 while count < BATCH {
@@ -301,24 +303,6 @@ impl Calls {
                     }
                 }
                 Ok(count)
-            }
-        }
-    }
-
-    /// Takes up to a batch of datagrams that the runtime has not noticed yet.
-    fn receive_early(
-        &mut self,
-        socket: &UdpSocket,
-        mut each: impl FnMut(SocketAddr, Incoming<'_>),
-    ) -> Option<usize> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Batched(batch) => {
-                batch.receive(socket, |from, bytes| each(from, Incoming::Datagram(bytes))).ok()
-            }
-            Self::Plain(_) => {
-                let _ = (socket, &mut each);
-                None
             }
         }
     }

@@ -129,7 +129,7 @@ impl<C: Conversation> Scan<C> {
     ) -> Result<Self, Error> {
         Handle::try_current()
             .map_err(|error| Error::Io { doing: "start a scan", source: std::io::Error::other(error) })?;
-        let wanted = options.receive_buffer().unwrap_or(RECEIVE_BUFFER) as usize;
+        let wanted = options.receive_buffer.unwrap_or(RECEIVE_BUFFER) as usize;
         // A machine may have one of the families only.
         let sockets = [true, false].map(|ipv4| {
             let local = local.filter(|local| local.is_ipv4() == ipv4);
