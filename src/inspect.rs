@@ -25,49 +25,24 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 /// ```
 #[must_use]
 pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
-    let mut candidates = vec![
-        Candidate::request(Protocol::Quake3, quake3::Request::parse(datagram).map(Message::Quake3Request)),
-        Candidate::request(
-            Protocol::GameSpy4,
-            gamespy4::Request::parse(datagram).map(Message::GameSpy4Request),
-        ),
-        Candidate::request(Protocol::Ut2004, ut2004::Request::parse(datagram).map(Message::Ut2004Request)),
-        Candidate::request(
-            Protocol::GameSpy1,
-            gamespy1::Request::parse(datagram).map(Message::GameSpy1Request),
-        ),
-        Candidate::reply(
-            Protocol::Quake3,
-            quake3::Response::parse(datagram, limits),
-            |response| response.problems().collect(),
-            Message::Quake3Response,
-        ),
-        Candidate::reply(
-            Protocol::Quake3,
-            quake3::Reply::parse(datagram),
-            |_| Vec::new(),
-            Message::Quake3Reply,
-        ),
-        Candidate::reply(Protocol::Quake3, ListPart::parse(datagram), |_| Vec::new(), Message::Quake3List),
-        Candidate::reply(
-            Protocol::GameSpy4,
-            gamespy4::Response::parse(datagram, limits),
-            |response| response.problems().collect(),
-            Message::GameSpy4Response,
-        ),
-        Candidate::reply(
-            Protocol::Ut2004,
-            ut2004::Response::parse(datagram, limits),
-            |response| response.problems().collect(),
-            Message::Ut2004Response,
-        ),
-        Candidate::reply(
-            Protocol::GameSpy1,
-            gamespy1::Response::parse(datagram, limits),
-            |response| response.problems().collect(),
-            Message::GameSpy1Response,
-        ),
+    use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
+    let messages = [
+        (Quake3, false, quake3::Request::parse(datagram).map(Message::Quake3Request)),
+        (GameSpy4, false, gamespy4::Request::parse(datagram).map(Message::GameSpy4Request)),
+        (Ut2004, false, ut2004::Request::parse(datagram).map(Message::Ut2004Request)),
+        (GameSpy1, false, gamespy1::Request::parse(datagram).map(Message::GameSpy1Request)),
+        (Quake3, true, quake3::Response::parse(datagram, limits).map(Message::Quake3Response)),
+        (Quake3, true, quake3::Reply::parse(datagram).map(Message::Quake3Reply)),
+        (Quake3, true, ListPart::parse(datagram).map(Message::Quake3List)),
+        (GameSpy4, true, gamespy4::Response::parse(datagram, limits).map(Message::GameSpy4Response)),
+        (Ut2004, true, ut2004::Response::parse(datagram, limits).map(Message::Ut2004Response)),
+        (GameSpy1, true, gamespy1::Response::parse(datagram, limits).map(Message::GameSpy1Response)),
     ];
+    let candidate = |(protocol, from_server, message): (_, _, Result<Message<'a>, _>)| {
+        let problems = message.as_ref().map(Message::problems).unwrap_or_default();
+        Candidate { protocol, from_server, message, problems }
+    };
+    let mut candidates: Vec<_> = messages.into_iter().map(candidate).collect();
     let begins = |candidate: &Candidate<'_>| !matches!(&candidate.message, Err(error) if matches!(error.kind, ParseErrorKind::NotThisProtocol(_)));
     if candidates.iter().any(begins) {
         candidates.retain(begins);
@@ -138,21 +113,20 @@ pub enum Message<'a> {
     Ut2004Response(ut2004::Response<'a>),
 }
 
-impl<'a> Candidate<'a> {
-    const fn request(protocol: Protocol, message: Result<Message<'a>, ParseError>) -> Self {
-        Self { protocol, from_server: false, message, problems: Vec::new() }
+impl Message<'_> {
+    /// What is wrong with a message that could be read.
+    fn problems(&self) -> Vec<ParseError> {
+        match self {
+            Self::GameSpy1Response(response) => response.problems().collect(),
+            Self::GameSpy4Response(response) => response.problems().collect(),
+            Self::Quake3Response(response) => response.problems().collect(),
+            Self::Ut2004Response(response) => response.problems().collect(),
+            _ => Vec::new(),
+        }
     }
+}
 
-    fn reply<R>(
-        protocol: Protocol,
-        parsed: Result<R, ParseError>,
-        problems: impl FnOnce(&R) -> Vec<ParseError>,
-        message: impl FnOnce(R) -> Message<'a>,
-    ) -> Self {
-        let problems = parsed.as_ref().map(problems).unwrap_or_default();
-        Self { protocol, from_server: true, message: parsed.map(message), problems }
-    }
-
+impl Candidate<'_> {
     /// The sort key: the likeliest candidate has the lowest.
     fn rank(&self) -> (u8, usize) {
         match &self.message {

@@ -25,7 +25,6 @@
 
 mod find;
 pub(crate) mod game;
-mod list_requests;
 pub(crate) mod table;
 
 pub use find::UnknownGame;
