@@ -74,10 +74,8 @@ pub struct Scanner<C: Conversation> {
     options: ScanOptions,
     admission: Admission,
     /// The rates that the caller has set, in datagrams sent and in bytes of both directions.
-    rate: Option<Rate>,
-    sent: LeakyBucket,
-    byte_rate: Option<Rate>,
-    bytes: LeakyBucket,
+    rate: Option<(Rate, LeakyBucket)>,
+    byte_rate: Option<(Rate, LeakyBucket)>,
     /// The time of the latest call, for what is due at once.
     now: Instant,
     hosts: HostLimiter<C>,
@@ -106,12 +104,6 @@ fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
     u64::try_from(payload).unwrap_or(u64::MAX).saturating_add(headers)
 }
 
-/// Bytes that may cross at once where the caller bounds them: what the bound allows in 20 ms, and a datagram at least.
-const fn byte_burst(bytes_per_second: u64) -> u64 {
-    let burst = bytes_per_second / 50;
-    if burst < 1500 { 1500 } else { burst }
-}
-
 /// What waits for [`Scanner::poll_answer`].
 #[derive(Debug)]
 enum Done {
@@ -131,10 +123,8 @@ impl<C: Conversation> Scanner<C> {
 
     /// A scan whose targets are pushed while it runs.
     pub(crate) fn pushed(timing: Timing, options: ScanOptions, now: Instant) -> Self {
-        let rate = options.rate().map(|rate| {
-            let burst = options.burst.unwrap_or_else(|| (rate / 200).max(64));
-            Rate::per_second(rate.into(), burst.into())
-        });
+        let bound = |units, burst| (Rate::per_second(units, burst), LeakyBucket::default());
+        let burst = |rate: u32| options.burst.unwrap_or_else(|| (rate / 200).max(64));
         Self {
             targets: None,
             pushed: None,
@@ -143,10 +133,9 @@ impl<C: Conversation> Scanner<C> {
             timing,
             options,
             admission: Admission::new(&options),
-            rate,
-            sent: LeakyBucket::default(),
-            byte_rate: options.bytes_per_second.map(|bytes| Rate::per_second(bytes, byte_burst(bytes))),
-            bytes: LeakyBucket::default(),
+            rate: options.rate().map(|rate| bound(rate.into(), burst(rate).into())),
+            // What the bound allows in 20 ms, and a datagram at least.
+            byte_rate: options.bytes_per_second.map(|bytes| bound(bytes, (bytes / 50).max(1500))),
             now,
             hosts: HostLimiter::new(options.per_host, options.host_prefix),
             slots: Slots::new(options.window()),
@@ -201,8 +190,8 @@ impl<C: Conversation> Machine for Scanner<C> {
         self.stats.datagrams = self.stats.datagrams.saturating_add(1);
         let length = with_headers(from, datagram.len());
         self.stats.bytes_received = self.stats.bytes_received.saturating_add(length);
-        if let Some(rate) = &self.byte_rate {
-            self.bytes.add(now, rate, length);
+        if let Some((rate, bytes)) = &mut self.byte_rate {
+            bytes.add(now, rate, length);
         }
         let from = canonical(from);
         let mut reservation = None;
@@ -334,12 +323,10 @@ impl<C: Conversation> Scanner<C> {
 
     /// Until when no datagram may be sent; `None` when one may be sent now.
     fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        let ready = |rate: &Option<Rate>, bucket: &LeakyBucket| {
-            let ready = bucket.ready_at(now, rate.as_ref()?, 1);
-            (ready > now).then_some(ready)
-        };
-        let rates = [ready(&self.rate, &self.sent), ready(&self.byte_rate, &self.bytes)];
-        rates.into_iter().flatten().chain(self.admission.blocked_until(now)).max()
+        let ready = |(rate, bucket): &(Rate, LeakyBucket)| bucket.ready_at(now, rate, 1);
+        let rates = [&self.rate, &self.byte_rate].map(|bound| bound.as_ref().map(ready));
+        let rates = rates.into_iter().flatten().filter(|&ready| ready > now);
+        rates.chain(self.admission.blocked_until(now)).max()
     }
 
     /// Whether [`Self::poll_transmit`] has something to send, as soon as it is not blocked.
@@ -407,11 +394,11 @@ impl<C: Conversation> Scanner<C> {
     /// Accounts for a datagram of this slot that is being sent.
     fn sent(&mut self, now: Instant, slot_index: u32, transmit: Transmit) -> Transmit {
         let length = with_headers(transmit.to, transmit.len);
-        if let Some(rate) = &self.rate {
-            self.sent.add(now, rate, 1);
+        if let Some((rate, sent)) = &mut self.rate {
+            sent.add(now, rate, 1);
         }
-        if let Some(rate) = &self.byte_rate {
-            self.bytes.add(now, rate, length);
+        if let Some((rate, bytes)) = &mut self.byte_rate {
+            bytes.add(now, rate, length);
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(length);
