@@ -6,8 +6,7 @@ use std::slice;
 use std::time::{Duration, Instant};
 
 use crate::address::{canonical, is_unicast};
-use crate::games::game::QueryPort;
-use crate::games::game::{Game, Lan};
+use crate::games::game::{Game, Lan, QueryPort};
 use crate::games::table::TABLE;
 use crate::gamespy1::Response;
 use crate::limits::{LAN_SERVERS, LAN_SERVERS_PER_HOST};
@@ -64,19 +63,12 @@ pub(crate) struct Found {
 struct Probe {
     protocol: Protocol,
     options: QueryOptions,
-    kind: Kind,
+    /// What it asks; `None` for the beacon of Unreal's servers.
+    query: Option<StatusQuery>,
     request: Vec<u8>,
     ports: BTreeSet<u16>,
     /// Ports that the servers of a host share, and the way from the game port in the answer to the query port.
     shared: Vec<(u16, QueryPort)>,
-}
-
-#[derive(Debug)]
-enum Kind {
-    /// The first step of a query, after its request.
-    Query(StatusQuery),
-    /// Unreal's beacon.
-    Beacon,
 }
 
 impl Discovery {
@@ -95,7 +87,7 @@ impl Discovery {
             for is_beacon in [false, true].into_iter().take(if has_beacon { 2 } else { 1 }) {
                 let is_same = |probe: &&mut Probe| {
                     probe.protocol == game.protocol
-                        && probe.is_beacon() == is_beacon
+                        && probe.query.is_none() == is_beacon
                         && probe.options == options
                 };
                 match probes.iter_mut().find(is_same) {
@@ -197,40 +189,35 @@ impl Discovery {
 
 impl Probe {
     fn new(protocol: Protocol, is_beacon: bool, options: QueryOptions, nonce: u64) -> Self {
+        // Not all GameSpy v1 servers answer the commands of the short query.
+        let detail = if protocol == Protocol::GameSpy1 { Detail::Full } else { Detail::Short };
+        let new = || StatusQuery::new(protocol, nonce, &options.with_detail(detail));
+        let mut query = (!is_beacon).then(new);
         let mut request = Vec::new();
-        let kind = if is_beacon {
-            request.extend_from_slice(BEACON_REQUEST);
-            Kind::Beacon
-        } else {
-            // Not all GameSpy v1 servers answer the commands of the short query.
-            let detail = if protocol == Protocol::GameSpy1 { Detail::Full } else { Detail::Short };
-            let mut query = StatusQuery::new(protocol, nonce, &options.with_detail(detail));
-            query.request(&mut request);
-            Kind::Query(query)
-        };
-        Self { protocol, options, kind, request, ports: BTreeSet::new(), shared: Vec::new() }
-    }
-
-    const fn is_beacon(&self) -> bool {
-        matches!(self.kind, Kind::Beacon)
+        match &mut query {
+            Some(query) => query.request(&mut request),
+            None => request.extend_from_slice(BEACON_REQUEST),
+        }
+        Self { protocol, options, query, request, ports: BTreeSet::new(), shared: Vec::new() }
     }
 
     /// Adds the ports of a game.
     fn add(&mut self, game: &Game) {
-        if let (Kind::Query(_), Some(port)) = (&self.kind, game.default_query_port()) {
+        let is_query = self.query.is_some();
+        if let Some(port) = game.default_query_port().filter(|_| is_query) {
             self.ports.extend(port..=port.saturating_add(PORTS.saturating_sub(1)));
         }
         for lan in game.lan {
-            match (lan, &self.kind) {
-                (Lan::Ports(first, last), Kind::Query(_)) => self.ports.extend(*first..=*last),
-                (Lan::Shared(port), Kind::Query(_)) => {
-                    self.ports.insert(*port);
-                    if !self.shared.iter().any(|(known, _)| known == port) {
-                        self.shared.push((*port, game.query_port));
+            match *lan {
+                Lan::Ports(first, last) if is_query => self.ports.extend(first..=last),
+                Lan::Shared(port) if is_query => {
+                    self.ports.insert(port);
+                    if !self.shared.iter().any(|(known, _)| *known == port) {
+                        self.shared.push((port, game.query_port));
                     }
                 }
-                (Lan::Beacon(first), Kind::Beacon) => {
-                    self.ports.extend(*first..=first.saturating_add(BEACON_PORTS.saturating_sub(1)));
+                Lan::Beacon(first) if !is_query => {
+                    self.ports.extend(first..=first.saturating_add(BEACON_PORTS.saturating_sub(1)));
                 }
                 _ => {}
             }
@@ -239,7 +226,7 @@ impl Probe {
 
     /// The query port of the server that sent this datagram from this port; `None` if it does not answer the request.
     fn query_port(&self, from: u16, datagram: &[u8]) -> Option<u16> {
-        let Kind::Query(query) = &self.kind else { return beacon(datagram) };
+        let Some(query) = &self.query else { return beacon(datagram) };
         // GameSpy v1's parser accepts whatever begins with a backslash.
         let is_value = |(key, value): (&[u8], &[u8])| !key.is_empty() && !value.is_empty();
         if self.protocol == Protocol::GameSpy1

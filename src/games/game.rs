@@ -63,11 +63,7 @@ impl Game {
     /// The query port of a server at the default game port.
     #[must_use]
     pub fn default_query_port(&self) -> Option<u16> {
-        match (self.query_port, self.game_port) {
-            (QueryPort::Fixed(port), _) => Some(port),
-            (rule, Some(port)) => rule.of(port),
-            (_, None) => None,
-        }
+        self.query_port.at(self.game_port)
     }
 }
 
@@ -152,6 +148,14 @@ impl QueryPort {
                 Some(0) => None,
                 port => port,
             },
+        }
+    }
+
+    /// The query port, where the game port may not be known.
+    pub(crate) fn at(self, game_port: Option<u16>) -> Option<u16> {
+        match self {
+            Self::Fixed(port) => Some(port),
+            rule => rule.of(game_port?),
         }
     }
 }

@@ -275,19 +275,15 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
         let Some(port) = port else { return };
         add(&mut candidates, Candidate { protocol, port, options, is_certain });
     };
-    let of = |rule: QueryPort, port: Option<u16>| match rule {
-        QueryPort::Fixed(fixed) => Some(fixed),
-        rule => rule.of(port?),
-    };
     let is_fixed = matches!(game.query_port, QueryPort::Fixed(_));
     // A given port that no rule leads from, or that is the query port itself.
-    if given.is_some() && (game.game_port.is_none() || (is_fixed && given == of(game.query_port, None))) {
+    if given.is_some() && (game.game_port.is_none() || (is_fixed && given == game.query_port.at(None))) {
         add(game.protocol, given, true);
     }
     let port = given.or(game.game_port);
-    add(game.protocol, of(game.query_port, port), given.is_none() || !is_fixed);
+    add(game.protocol, game.query_port.at(port), given.is_none() || !is_fixed);
     for (protocol, rule) in game.also_at {
-        add(*protocol, of(*rule, port), false);
+        add(*protocol, rule.at(port), false);
     }
     add(game.protocol, given, true);
     candidates

@@ -86,12 +86,7 @@ impl<C: Conversation> Exchange<C> {
 
 /// A fresh socket that exchanges datagrams with this peer only.
 async fn connect(peer: SocketAddr, local: Option<SocketAddr>) -> Result<UdpSocket, Error> {
-    let any: SocketAddr = match peer {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    };
-    // An address of the other family cannot reach this peer.
-    let local = local.filter(|local| local.is_ipv4() == peer.is_ipv4()).unwrap_or(any);
+    let local = local_address(local, peer.is_ipv4());
     let socket =
         UdpSocket::bind(local).await.map_err(|source| Error::Io { doing: "open a UDP socket", source })?;
     socket.connect(peer).await.map_err(|source| match is_unreachable(&source) {
@@ -99,6 +94,12 @@ async fn connect(peer: SocketAddr, local: Option<SocketAddr>) -> Result<UdpSocke
         false => Error::Io { doing: "address the server", source },
     })?;
     Ok(socket)
+}
+
+/// Where a socket of this family sends from: the wanted address if it is of the family, or any.
+pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> SocketAddr {
+    let any = if is_ipv4 { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    wanted.filter(|wanted| wanted.is_ipv4() == is_ipv4).unwrap_or_else(|| SocketAddr::new(any, 0))
 }
 
 /// What ICMP errors look like on a connected socket.

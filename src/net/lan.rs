@@ -14,7 +14,7 @@ use tokio::time::Sleep;
 
 use super::client::Client;
 use super::error::Error;
-use super::exchange::{MAX_DATAGRAM, now};
+use super::exchange::{MAX_DATAGRAM, local_address, now};
 use super::scan::{Scan, ScanTarget};
 use crate::games::Game;
 use crate::lan::Discovery;
@@ -110,9 +110,7 @@ impl Client {
 
     /// A socket that may broadcast.
     fn broadcaster(&self, ipv4: bool) -> io::Result<std::net::UdpSocket> {
-        let any = if ipv4 { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let mut local =
-            self.local.filter(|local| local.is_ipv4() == ipv4).unwrap_or_else(|| SocketAddr::new(any, 0));
+        let mut local = local_address(self.local, ipv4);
         // The scan has the caller's port.
         local.set_port(0);
         let socket = std::net::UdpSocket::bind(local)?;

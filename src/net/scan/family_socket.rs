@@ -1,7 +1,7 @@
 //! One socket of a scan, with the datagrams that wait to be sent on it.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -67,10 +67,8 @@ pub(super) enum Incoming<'a> {
 /// How far sending got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendProgress {
-    /// Everything was sent.
-    All,
-    /// The socket is full; the task is woken when it is not.
-    Full,
+    /// Everything was sent, or the socket is full: then the task is woken when it is not.
+    Done,
     /// The system refused; try again at this time.
     Paused(Instant),
     /// The system has no route to this server, and had none for a while.
@@ -112,11 +110,6 @@ impl FamilySocket {
     pub(super) fn unbatch(&mut self) {
         self.calls = Calls::Plain(vec![0; MAX_DATAGRAM]);
         self.error_ready = None;
-    }
-
-    /// Every address of the machine, any port.
-    pub(super) fn any_address(ipv4: bool) -> SocketAddr {
-        if ipv4 { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() }
     }
 
     pub(super) const fn is_batched(&self) -> bool {
@@ -222,12 +215,10 @@ impl FamilySocket {
             if error.kind() == io::ErrorKind::WouldBlock {
                 match self.socket.poll_send_ready(cx) {
                     Poll::Ready(Ok(())) => continue,
-                    Poll::Ready(Err(_)) => {
-                        self.is_orphaned = true;
-                        return SendProgress::Full;
-                    }
-                    Poll::Pending => return SendProgress::Full,
+                    Poll::Ready(Err(_)) => self.is_orphaned = true,
+                    Poll::Pending => {}
                 }
+                return SendProgress::Done;
             }
             // An earlier datagram's ICMP error is reported in place of sending: that is not this one's failure.
             if self.calls.errors(&self.socket, &mut each) > 0 {
@@ -245,7 +236,7 @@ impl FamilySocket {
             self.paused_until = Some(until);
             return SendProgress::Paused(until);
         }
-        SendProgress::All
+        SendProgress::Done
     }
 }
 

@@ -21,7 +21,7 @@ pub use self::target::ScanTarget;
 use self::target::{List, Pulled, Targets};
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::exchange::{BATCH, now};
+use crate::net::exchange::{BATCH, local_address, now};
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned, Scanner};
 use crate::session::{Conversation, Machine, Timing};
@@ -131,10 +131,7 @@ impl<C: Conversation> Scan<C> {
             .map_err(|error| Error::Io { doing: "start a scan", source: std::io::Error::other(error) })?;
         let wanted = options.receive_buffer.unwrap_or(RECEIVE_BUFFER) as usize;
         // A machine may have one of the families only.
-        let sockets = [true, false].map(|ipv4| {
-            let local = local.filter(|local| local.is_ipv4() == ipv4);
-            FamilySocket::open(local.unwrap_or_else(|| FamilySocket::any_address(ipv4)), wanted)
-        });
+        let sockets = [true, false].map(|ipv4| FamilySocket::open(local_address(local, ipv4), wanted));
         let sockets = match sockets {
             [Err(error), Err(_)] => return Err(error),
             sockets => sockets.map(Result::ok),
@@ -195,7 +192,7 @@ impl<C: Conversation> Scan<C> {
         let mut batches = 0_u32;
         loop {
             if let Some(Scanned { index, peer, result }) = self.scanner.poll_answer() {
-                let server = peer.unwrap_or_else(|| FamilySocket::any_address(true));
+                let server = peer.unwrap_or_else(|| local_address(None, true));
                 let result = result.map_err(|error| Error::Query { peer: server, error });
                 return Poll::Ready(Some(Scanned { index, peer, result }));
             }
@@ -288,7 +285,7 @@ impl<C: Conversation> Scan<C> {
         for socket in sockets.iter_mut().flatten() {
             loop {
                 match socket.poll_send(now, cx, |from, incoming| handle(scanner, now, from, incoming)) {
-                    SendProgress::All | SendProgress::Full => break,
+                    SendProgress::Done => break,
                     SendProgress::NoRoute(to) => scanner.handle_unreachable(now, to),
                     SendProgress::Paused(until) => {
                         wake_at = earlier(wake_at, Some(until));

@@ -1,13 +1,14 @@
 //! What a scan queries: addresses as they are, host names looked up on the way.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use tokio::task::{Id, JoinSet};
+use tokio::task::{Id, JoinError, JoinSet};
 
-use crate::net::client::Client;
+use crate::net::client::{Attempts, Client};
 use crate::net::error::Error;
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
@@ -94,25 +95,15 @@ pub(super) struct Targets {
     source: Option<Pin<Box<dyn Stream<Item = ScanTarget> + Send>>>,
     client: Client,
     pulled: u64,
-    lookups: JoinSet<(u64, ScanTarget, Result<SocketAddr, Error>)>,
+    lookups: JoinSet<(ScanTarget, Result<Attempts, Error>)>,
     /// The numbers of the targets that are being looked up.
-    running: Vec<(Id, u64)>,
+    running: HashMap<Id, u64>,
 }
 
 impl Targets {
     pub(super) fn new(client: Client, source: impl Stream<Item = ScanTarget> + Send + 'static) -> Self {
         let source = Some(Box::pin(source) as _);
-        Self { source, client, pulled: 0, lookups: JoinSet::new(), running: Vec::new() }
-    }
-
-    fn look_up(&mut self, index: u64, target: ScanTarget, name: String) {
-        let client = self.client.clone();
-        let lookup = self.lookups.spawn(async move {
-            let port = target.protocol.default_query_port();
-            let found = client.attempts(&name, port).await;
-            (index, target, found.map(|found| found.address))
-        });
-        self.running.push((lookup.id(), index));
+        Self { source, client, pulled: 0, lookups: JoinSet::new(), running: HashMap::new() }
     }
 
     fn query(
@@ -149,22 +140,22 @@ impl Stream for Targets {
                     return Poll::Ready(Some(self.query(index, &target, Ok(address))));
                 }
                 Server::Name(ref name) => {
-                    let name = name.clone();
-                    self.look_up(index, target, name);
+                    let (client, name) = (self.client.clone(), name.clone());
+                    let lookup = self.lookups.spawn(async move {
+                        let found = client.attempts(&name, target.protocol.default_query_port()).await;
+                        (target, found)
+                    });
+                    self.running.insert(lookup.id(), index);
                 }
             }
         }
         let Some(ended) = ready!(self.lookups.poll_join_next_with_id(cx)) else {
             return if self.source.is_none() { Poll::Ready(None) } else { Poll::Pending };
         };
-        let id = match &ended {
-            Ok((id, _)) => *id,
-            Err(error) => error.id(),
-        };
-        let running = self.running.iter().position(|(known, _)| *known == id);
-        let index = running.map_or(0, |position| self.running.swap_remove(position).1);
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let index = self.running.remove(&id).unwrap_or_default();
         Poll::Ready(Some(match ended {
-            Ok((_, (index, target, address))) => self.query(index, &target, address),
+            Ok((_, (target, found))) => self.query(index, &target, found.map(|found| found.address)),
             // It panicked, or the runtime is shutting down.
             Err(error) => {
                 let source = std::io::Error::other(error);
