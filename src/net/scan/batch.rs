@@ -40,8 +40,9 @@ pub(crate) struct Batch {
     stride: usize,
     /// For the control messages of one datagram; empty where none are wanted.
     control: Vec<u8>,
-    /// The kernel's count of datagrams that found the receive buffer full, as last seen.
-    drops: u32,
+    /// Datagrams that the kernel dropped for want of space in the receive buffer, since the socket was opened, up to the
+    /// latest datagram that was looked at.
+    pub(super) drops: u32,
 }
 
 impl Batch {
@@ -157,12 +158,6 @@ impl Batch {
             }
         }
         count
-    }
-
-    /// Datagrams that the kernel dropped for want of space in the receive buffer, since the socket was opened, up to the latest
-    /// datagram that was looked at.
-    pub(super) const fn drops(&self) -> u32 {
-        self.drops
     }
 }
 

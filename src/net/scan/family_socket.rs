@@ -31,7 +31,8 @@ pub(super) struct FamilySocket {
     calls: Calls,
     /// Becomes ready when the error queue holds something, where there is one.
     error_ready: Option<ErrorReady>,
-    outgoing: Outgoing,
+    /// What waits to be sent.
+    pub(super) outgoing: Outgoing,
     /// Failures to send in a row.
     failures: u32,
     /// Failures to send in all.
@@ -49,19 +50,6 @@ enum Calls {
     #[cfg(target_os = "linux")]
     Batched(Box<Batch>),
     Plain(Vec<u8>),
-}
-
-/// What arrived from the network.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Incoming<'a> {
-    /// A datagram came from the address.
-    Datagram(&'a [u8]),
-    /// An ICMP error: the address is unreachable.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        allow(dead_code, reason = "other systems do not say which address an ICMP error is about")
-    )]
-    Unreachable,
 }
 
 /// How far sending got.
@@ -120,7 +108,7 @@ impl FamilySocket {
     pub(super) fn drops(&self) -> Option<u32> {
         match &self.calls {
             #[cfg(target_os = "linux")]
-            Calls::Batched(batch) => Some(batch.drops()),
+            Calls::Batched(batch) => Some(batch.drops),
             Calls::Plain(_) => None,
         }
     }
@@ -138,15 +126,12 @@ impl FamilySocket {
         self.outgoing.len() < BATCH / 2
     }
 
-    pub(super) fn queue(&mut self, to: SocketAddr, datagram: &[u8]) {
-        self.outgoing.push(to, datagram);
-    }
-
-    /// Takes datagrams and ICMP errors that have arrived, a batch at most. Pending: none, and the task will be woken.
+    /// Takes datagrams and ICMP errors that have arrived, a batch at most. Pending: none, and the task will be woken. An
+    /// address without a datagram is one that an ICMP error calls unreachable; only Linux says which that is.
     pub(super) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        mut each: impl FnMut(SocketAddr, Incoming<'_>),
+        mut each: impl FnMut(SocketAddr, Option<&[u8]>),
     ) -> Poll<usize> {
         let mut failures = 0_usize;
         loop {
@@ -194,7 +179,7 @@ impl FamilySocket {
         &mut self,
         now: Instant,
         cx: &mut Context<'_>,
-        mut each: impl FnMut(SocketAddr, Incoming<'_>),
+        mut each: impl FnMut(SocketAddr, Option<&[u8]>),
     ) -> SendProgress {
         if let Some(until) = self.paused_until.filter(|&until| until > now) {
             return SendProgress::Paused(until);
@@ -270,13 +255,12 @@ impl Calls {
         &mut self,
         socket: &UdpSocket,
         is_noticed: bool,
-        mut each: impl FnMut(SocketAddr, Incoming<'_>),
+        mut each: impl FnMut(SocketAddr, Option<&[u8]>),
     ) -> io::Result<usize> {
         match self {
             #[cfg(target_os = "linux")]
             Self::Batched(batch) => {
-                let mut receive =
-                    || batch.receive(socket, |from, bytes| each(from, Incoming::Datagram(bytes)));
+                let mut receive = || batch.receive(socket, |from, bytes| each(from, Some(bytes)));
                 if is_noticed { socket.try_io(Interest::READABLE, receive) } else { receive() }
             }
             Self::Plain(_) if !is_noticed => Err(io::ErrorKind::WouldBlock.into()),
@@ -286,7 +270,7 @@ impl Calls {
                     match socket.try_recv_from(buffer) {
                         Ok((length, from)) => {
                             count = count.saturating_add(1);
-                            each(from, Incoming::Datagram(buffer.get(..length).unwrap_or_default()));
+                            each(from, Some(buffer.get(..length).unwrap_or_default()));
                         }
                         Err(error) if count == 0 => return Err(error),
                         // The next call meets it again.
@@ -311,12 +295,12 @@ impl Calls {
     }
 
     /// Takes the ICMP errors that have come and returns how many there were.
-    fn errors(&mut self, socket: &UdpSocket, mut each: impl FnMut(SocketAddr, Incoming<'_>)) -> usize {
+    fn errors(&mut self, socket: &UdpSocket, mut each: impl FnMut(SocketAddr, Option<&[u8]>)) -> usize {
         match self {
             #[cfg(target_os = "linux")]
             Self::Batched(batch) => batch.errors(socket, |asked, error| {
                 if is_unreachable(error) {
-                    each(asked, Incoming::Unreachable);
+                    each(asked, None);
                 }
             }),
             Self::Plain(_) => {

@@ -16,7 +16,7 @@ use futures_core::Stream;
 use tokio::runtime::Handle;
 use tokio::time::Sleep;
 
-use self::family_socket::{FamilySocket, Incoming, SendProgress};
+use self::family_socket::{FamilySocket, SendProgress};
 pub use self::target::ScanTarget;
 use self::target::{List, Pulled, Targets};
 use crate::net::client::Client;
@@ -208,14 +208,14 @@ impl<C: Conversation> Scan<C> {
             let received = self.receive(now, cx);
             batches = batches.saturating_add(1);
             // More is waiting: it comes first, or the receive buffer fills up.
-            if received == Received::Full && batches < MOST_BATCHES {
+            if received >= Some(BATCH) && batches < MOST_BATCHES {
                 continue;
             }
             batches = 0;
             let next = self.send(now, cx);
             // Sending may have ended queries, or found the list at its end: look before sleeping.
             let has_result = self.failed.is_some() || self.scanner.has_answer() || self.scanner.is_finished();
-            if received != Received::Nothing || has_result {
+            if received.is_some() || has_result {
                 continue;
             }
             match next {
@@ -245,15 +245,16 @@ impl<C: Conversation> Scan<C> {
         }
     }
 
-    /// Takes what has arrived, a batch per socket.
-    fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> Received {
+    /// Takes what has arrived, a batch per socket, and returns the most datagrams that one had. After a whole batch more may be
+    /// waiting; `None`: nothing arrived.
+    fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> Option<usize> {
         let Self { scanner, sockets, .. } = self;
-        let mut received = Received::Nothing;
+        let mut received = None;
         for socket in sockets.iter_mut().flatten() {
             if let Poll::Ready(count) =
-                socket.poll_receive(cx, |from, incoming| handle(scanner, now, from, incoming))
+                socket.poll_receive(cx, |from, datagram| handle(scanner, now, from, datagram))
             {
-                received = received.max(if count >= BATCH { Received::Full } else { Received::Some });
+                received = received.max(Some(count));
             }
         }
         let drops = sockets.iter().flatten().filter_map(FamilySocket::drops).fold(0, u32::wrapping_add);
@@ -275,7 +276,7 @@ impl<C: Conversation> Scan<C> {
             let [v4, v6] = sockets;
             let socket = if transmit.to.is_ipv4() { v4 } else { v6 };
             match socket {
-                Some(socket) => socket.queue(transmit.to, request),
+                Some(socket) => socket.outgoing.push(transmit.to, request),
                 None => scanner.handle_unreachable(now, transmit.to),
             }
         }
@@ -284,7 +285,7 @@ impl<C: Conversation> Scan<C> {
         let mut wake_at = None;
         for socket in sockets.iter_mut().flatten() {
             loop {
-                match socket.poll_send(now, cx, |from, incoming| handle(scanner, now, from, incoming)) {
+                match socket.poll_send(now, cx, |from, datagram| handle(scanner, now, from, datagram)) {
                     SendProgress::Done => break,
                     SendProgress::NoRoute(to) => scanner.handle_unreachable(now, to),
                     SendProgress::Paused(until) => {
@@ -329,15 +330,6 @@ impl<C: Conversation> Scan<C> {
     }
 }
 
-/// How much arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Received {
-    Nothing,
-    Some,
-    /// As much as is taken at a time: more may be waiting.
-    Full,
-}
-
 /// When the pump goes on.
 enum Next {
     /// There is more to send.
@@ -352,12 +344,15 @@ fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     a.into_iter().chain(b).min()
 }
 
-fn handle<C: Conversation>(scanner: &mut Scanner<C>, now: Instant, from: SocketAddr, incoming: Incoming<'_>) {
-    match incoming {
-        Incoming::Datagram(bytes) => {
-            scanner.handle_datagram(now, from, bytes);
-        }
-        Incoming::Unreachable => scanner.handle_unreachable(now, from),
+fn handle<C: Conversation>(
+    scanner: &mut Scanner<C>,
+    now: Instant,
+    from: SocketAddr,
+    datagram: Option<&[u8]>,
+) {
+    match datagram {
+        Some(datagram) => _ = scanner.handle_datagram(now, from, datagram),
+        None => scanner.handle_unreachable(now, from),
     }
 }
 
