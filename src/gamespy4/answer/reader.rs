@@ -17,7 +17,7 @@ use crate::gamespy4::wire::sections::{
 };
 use crate::limits::Limits;
 use crate::model::Completeness;
-use crate::text::small_bytes::locate;
+use crate::text::locate;
 
 /// Most columns of one reply; real ones have at most ten.
 pub(super) const MAX_COLUMNS: usize = 64;
