@@ -15,10 +15,8 @@ use crate::text::number;
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
-/// Bytes of a usual player line, rounded down: the table of players is sized by it.
-const USUAL_LINE: usize = 16;
-/// Players for whom room is made at once: the default of [`Limits::max_players`](crate::Limits::max_players).
-const USUAL_PLAYERS: usize = 1024;
+/// Bytes of the shortest line of a player: two quotes and the line feed.
+const SHORTEST_LINE: usize = 3;
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
@@ -41,8 +39,9 @@ impl ToStatus for Answer {
         let mut lines = response.lines();
         let players = (response.detail() == Detail::Full).then(|| {
             // Not every line is a player's: a datagram of line feeds must not reserve a player for each.
-            let usual = response.player_text().len() / USUAL_LINE;
-            let mut players = Vec::with_capacity(usual.min(USUAL_PLAYERS));
+            let text = response.player_text();
+            let count = memchr::memchr_iter(b'\n', text).count().min(text.len() / SHORTEST_LINE);
+            let mut players = Vec::with_capacity(count.saturating_add(1));
             for line in lines.by_ref() {
                 let mut player = player(line, bytes, style);
                 player.bot = player.ping.filter(|_| shows_bots).map(|ping| ping == 0);

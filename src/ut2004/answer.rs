@@ -59,7 +59,8 @@ impl Datagrams {
             section.players().iter().next().filter(|_| is_falling).map(|player| player.player_num)
         };
         list.sections.sort_by_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
-        let (mut bytes, mut parts) = (Vec::new(), Vec::with_capacity(list.sections.len()));
+        let length = list.sections.iter().map(|section| section.bytes.len()).fold(0, usize::saturating_add);
+        let (mut bytes, mut parts) = (Vec::with_capacity(length), Vec::with_capacity(list.sections.len()));
         for section in list.sections {
             let start = bytes.len();
             bytes.extend_from_slice(&section.bytes);

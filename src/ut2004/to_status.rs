@@ -161,7 +161,10 @@ fn player_list(answer: &Answer) -> Vec<Player> {
     let count = answer.players.count();
     // The numbers that the model has no field for, as text in one buffer: the keys once, then two numbers for each player.
     let mut numbers = Vec::with_capacity(count.saturating_add(2).saturating_mul(USUAL_NUMBERS));
-    numbers.extend_from_slice(format!("{PLAYER_NUM} {STATS_ID} ").as_bytes());
+    for key in [PLAYER_NUM, STATS_ID] {
+        numbers.extend_from_slice(key.as_bytes());
+        numbers.push(b' ');
+    }
     for record in answer.players() {
         number::put(record.player_num.into(), &mut numbers);
         numbers.push(b' ');

@@ -200,14 +200,15 @@ fn a_ut2004_status_is_a_few_lists_and_one_for_each_player() {
         answer = Some(ut2004::Answer::from_datagrams(packets.iter().cloned(), &Limits::default()).unwrap());
     });
     println!("{} allocations for {} datagrams joined", counted.count_total, packets.len());
-    assert!(counted.count_total <= 16, "{} allocations", counted.count_total);
+    // Each datagram is kept and compared with those before it: three for each.
+    assert!(counted.count_total <= 24, "{} allocations", counted.count_total);
     let answer = answer.unwrap();
     let mut players = 0;
     let counted = measure(|| players = answer.to_status().listed_players().len());
     println!("{} allocations for the model", counted.count_total);
     assert_eq!(players, 34);
-    // Rules, players and their own numbers.
-    assert!(counted.count_total <= 16, "{} allocations", counted.count_total);
+    // Rules, players, their own numbers, mutators, the number of each rule that the info brings.
+    assert!(counted.count_total <= 20, "{} allocations", counted.count_total);
 }
 
 #[test]

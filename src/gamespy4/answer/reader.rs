@@ -100,7 +100,12 @@ impl<'a> Reader<'a> {
         // What the bytes can hold at most.
         let nuls = memchr::memchr_iter(0, bytes).count();
         let pairs = Vec::with_capacity(nuls.div_ceil(2).min(64));
-        let index = Index { pairs, cells: Vec::with_capacity(nuls), ..Index::default() };
+        let index = Index {
+            pairs,
+            columns: Vec::with_capacity(10),
+            cells: Vec::with_capacity(nuls),
+            ..Index::default()
+        };
         let (body, missing) = (Body::default(), Completeness::COMPLETE);
         let (next, known, section, input) = (None, None, PLAYERS, &[][..]);
         Self { bytes, limits, minecraft: false, index, missing, body, next, input, section, known }

@@ -164,7 +164,10 @@ impl<'a> Request<'a> {
                 put(b"rcon", &[Some(password), Some(command)]);
             }
             Command::Rcon(RconRequest { password, command, quoted: true }) => {
-                put(b"rcon", &[Some(&[b"\"", *password, b"\""].concat()), Some(command)]);
+                put(b"rcon \"", &[]);
+                out.put_slice(password);
+                out.put_u8(b'"');
+                put_words(&[Some(command)], out);
             }
             Command::SecureRcon(SecureRconRequest { timed, mac, signed }) => {
                 put(if *timed { TIMED } else { CHALLENGED }.as_bytes(), &[]);
