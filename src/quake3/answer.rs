@@ -8,7 +8,7 @@ use super::wire::response::{Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Verification};
-use crate::text::number;
+use crate::text::number::number;
 
 /// A reply that was accepted: it owns the datagram, the views borrow from it.
 ///
@@ -32,6 +32,8 @@ pub struct Answer {
     pub(super) layout: Layout,
     pub(super) asked: Detail,
     pub(super) verification: Verification,
+    /// The value of the key `clients`, where it is a number.
+    pub(super) clients: Option<usize>,
 }
 
 impl Answer {
@@ -45,10 +47,11 @@ impl Answer {
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         for datagram in datagrams {
-            match Response::parse(&datagram, limits).map(|response| response.layout) {
-                Ok(layout) => {
+            let read = Response::parse(&datagram, limits);
+            match read.map(|response| (response.layout, response.info().get("clients").and_then(number))) {
+                Ok((layout, clients)) => {
                     let (asked, verification) = (layout.detail, Verification::Unavailable);
-                    return Ok(Self { datagram, layout, asked, verification });
+                    return Ok(Self { datagram, layout, asked, verification, clients });
                 }
                 Err(because) => error = because,
             }
@@ -102,12 +105,11 @@ impl Answer {
     pub fn completeness(&self) -> Completeness {
         let mut lines = self.response().lines();
         let listed = lines.by_ref().count();
-        self.missing(self.get("clients"), listed, lines.has_skipped)
+        self.missing(listed, lines.has_skipped)
     }
 
-    /// Reports what is missing, from the value of the key `clients`, the number of player lines, and whether a line that is not
-    /// blank was skipped.
-    pub(super) fn missing(&self, clients: Option<&[u8]>, listed: usize, has_odd_line: bool) -> Completeness {
+    /// Reports what is missing, from the number of player lines and whether a line that is not blank was skipped.
+    pub(super) fn missing(&self, listed: usize, has_odd_line: bool) -> Completeness {
         let response = self.response();
         let has_odd_key = response.info().has_odd_key();
         match (self.layout.detail, self.asked) {
@@ -120,8 +122,7 @@ impl Answer {
             },
             (Detail::Full, _) => {
                 let cut = !self.layout.info_closed;
-                let is_short =
-                    clients.and_then(number::number).is_some_and(|clients: usize| listed < clients);
+                let is_short = self.clients.is_some_and(|clients| listed < clients);
                 Completeness {
                     rules: has_odd_key || cut,
                     players: cut || is_short || has_odd_line,

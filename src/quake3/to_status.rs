@@ -51,7 +51,7 @@ impl ToStatus for Answer {
             players
         });
         let listed = players.as_ref().map_or(0, Vec::len);
-        let completeness = self.missing(known.clients, listed, lines.has_skipped);
+        let completeness = self.missing(listed, lines.has_skipped);
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let is_info = response.detail() == Detail::Short;

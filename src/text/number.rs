@@ -7,7 +7,16 @@ use bytes::BufMut;
 
 /// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte makes it `None`.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
-    std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
+    let text = text.trim_ascii();
+    let (sign, digits) = match text {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] | digits => (1, digits),
+    };
+    let add = |sum: i64, byte: &u8| {
+        let digit = i64::from(byte.wrapping_sub(b'0'));
+        sum.checked_mul(10)?.checked_add(digit.checked_mul(sign)?).filter(|_| byte.is_ascii_digit())
+    };
+    (!digits.is_empty()).then(|| digits.iter().try_fold(0, add))?
 }
 
 /// Parses a decimal integer like [`integer`]; `None` if it does not fit the type.

@@ -11,12 +11,12 @@
 
 use std::borrow::Cow;
 
-use nom::branch::alt;
 use nom::bytes::complete::{tag, take};
-use nom::character::complete::u32;
-use nom::combinator::{all_consuming, fail, map, recognize};
-use nom::sequence::{preceded, terminated};
+use nom::combinator::{fail, map, map_opt, recognize, rest};
+use nom::sequence::preceded;
 use nom::{IResult, Input, Parser};
+
+use crate::text::number::number;
 
 pub(super) mod request;
 pub(super) mod response;
@@ -113,11 +113,10 @@ pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
     }
 }
 
-/// `text = *( %x00-5B / %x5D-FF )`. Texts are short: a loop is faster than a call of `memchr`.
+/// `text = *( %x00-5B / %x5D-FF )`
 #[inline]
 fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let at = input.iter().position(|&byte| byte == b'\\').unwrap_or(input.len());
-    Ok(input.take_split(at))
+    Ok(input.take_split(memchr::memchr(b'\\', input).unwrap_or(input.len())))
 }
 
 /// `pair = token ( token / separator long-name )`: the value of a player's name may be a [`long_name`].
@@ -271,16 +270,14 @@ impl<'a> RowKey<'a> {
 /// `row-key = field ( "_" / "_t" ) 1*DIGIT`, where the field is not empty and may hold underscores.
 #[inline]
 fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
-    let length = input.iter().rposition(|&byte| byte == b'_').unwrap_or(0).max(1);
-    let (number, field) = terminated(take(length), tag(&b"_"[..])).parse(input)?;
-    let of_team = map(preceded(tag(&b"t"[..]), u32), |index| (input.get(..length.saturating_add(2)), index));
-    let of_player = map(u32, |index| (None, index));
-    map(all_consuming(alt((of_player, of_team))), |(team, index)| RowKey {
-        field: team.unwrap_or(field),
-        index,
-        is_team: team.is_some() || field.eq_ignore_ascii_case(b"teamname"),
-    })
-    .parse(number)
+    let digits = input.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (index, head) = take(input.len().saturating_sub(digits)).parse(input)?;
+    let (field, is_team) = match head {
+        [field @ .., b'_'] if !field.is_empty() => (field, field.eq_ignore_ascii_case(b"teamname")),
+        [_, .., b'_', b't'] => (head, true),
+        _ => return fail().parse(input),
+    };
+    map_opt(rest, number).map(|index| RowKey { field, index, is_team }).parse(index)
 }
 
 #[cfg(test)]

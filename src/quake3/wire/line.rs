@@ -60,7 +60,7 @@ pub(crate) fn until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
 /// [`until`] for texts of a few bytes, where a loop is faster than a call of `memchr`.
 #[inline]
 pub(crate) fn short_until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let at = input.iter().position(|&byte| byte == END).unwrap_or(input.len());
+    let at = memchr::memchr(END, input).unwrap_or(input.len());
     Ok(input.take_split(at))
 }
 
