@@ -117,6 +117,37 @@ fn the_links_of_documents_lead_somewhere() {
     }
 }
 
+/// A user finds every public type from the front page, README, the guide or an example.
+#[test]
+fn every_public_type_is_named_in_the_guide_or_an_example() {
+    let is_guide = |path: &Path| {
+        let path = path.strip_prefix(root()).unwrap();
+        path == Path::new("README.md") || path == Path::new("src/lib.rs") || path.starts_with("src/guide")
+    };
+    let mut text: String =
+        documents().into_iter().filter(|(path, _)| is_guide(path)).map(|(_, text)| text).collect();
+    let mut examples = Vec::new();
+    collect(&root().join("examples"), &mut examples);
+    examples.iter().for_each(|example| text += &std::fs::read_to_string(example).unwrap());
+    let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+
+    let listing = std::fs::read_to_string(root().join(".ci/public-api.txt")).unwrap();
+    let types = listing.lines().filter_map(|line| {
+        let line = line.rsplit("] ").next().unwrap();
+        let kinds = ["struct", "enum", "trait", "type"];
+        let path = kinds.iter().find_map(|kind| line.strip_prefix(&format!("pub {kind} ")))?;
+        let path = path.split(['<', '(', ' ', ';']).next().unwrap().trim_end_matches(':');
+        // Associated types are part of their trait.
+        let (module, name) = path.rsplit_once("::")?;
+        let owner = module.rsplit("::").next().unwrap();
+        owner.starts_with(char::is_lowercase).then_some(name)
+    });
+    let types: Vec<&str> = types.collect();
+    assert!(types.len() > 100, "found only {} types", types.len());
+    let missing: Vec<&&str> = types.iter().filter(|name| !words.contains(**name)).collect();
+    assert!(missing.is_empty(), "no document names {missing:?}");
+}
+
 #[test]
 fn the_layers_in_documents_are_those_of_the_test() {
     for document in ["src/lib.rs", ".github/CONTRIBUTING.md"] {
