@@ -350,7 +350,7 @@ pub enum AnnounceError {
         /// The field of the status that it is made from.
         field: &'static str,
     },
-    /// The heartbeat tag stands for another game than the status names.
+    /// The heartbeat tag is that of another game than the status names.
     #[error("the heartbeat tag stands for another game than the status's game")]
     OtherGame,
 }

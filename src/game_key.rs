@@ -66,7 +66,7 @@ impl fmt::Debug for GameKey {
     }
 }
 
-/// RC4, but for the first index, which moves by the plain byte as well.
+/// RC4, except that the first index moves by the plain byte as well.
 fn encrypted(plain: &[u8], key: &[u8]) -> Vec<u8> {
     let mut table = [0_u8; 256];
     (0..=255).zip(&mut table).for_each(|(value, slot)| *slot = value);

@@ -58,7 +58,7 @@ impl QueryOptions {
 
     /// Sets how many readings must bring each datagram of a list of UT2004 where nothing proves the list complete: 1–4,
     /// default 3. A reading is what one request for the list brings. An answer marked complete lacks something only if the
-    /// same datagram was lost from every reading, of which there are at least so many, and more where some were incomplete.
+    /// same datagram was lost from every reading: at least so many, and more where some were incomplete.
     ///
     /// With 1, nothing is asked twice: a scan sends half as many requests, a list of as many players as are counted is taken
     /// at once, and a datagram lost from the middle goes unnoticed.
@@ -96,7 +96,7 @@ pub enum Dialect {
     /// Quake 3, drops requests with a challenge: none is sent, and answers cannot be verified.
     NoChallenge,
     /// Quake 3, demands a proof of the client's address before the first answer, as some servers of Jedi Academy based on
-    /// OpenJK do: `echo "echoResponse getstatus` and 64 characters`"`, of which the client sends back what stands in quotes.
+    /// OpenJK do: `echo "echoResponse getstatus` and 64 characters`"`, and the client sends back the text in quotes.
     /// At most one demand a query is met, of at most 128 printable characters that begin with `echoResponse` and the
     /// request's word.
     OpenJk,

@@ -191,9 +191,9 @@ impl Master {
 pub enum MasterForm {
     /// Quake 3's `getservers NUMBER empty full` over UDP.
     Short,
-    /// The same; the list has no end mark and ends by quiet.
+    /// [`Self::Short`], but the list has no end mark and ends by quiet.
     Unmarked,
-    /// The same; addresses are twelve hexadecimal digits (Elite Force).
+    /// [`Self::Short`], but addresses are twelve hexadecimal digits (Elite Force).
     Hexadecimal,
     /// Quake 3's `getserversExt GAME NUMBER empty full` over UDP: dpmaster and ioquake3's master.
     Long,

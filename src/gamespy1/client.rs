@@ -85,7 +85,7 @@ impl StatusQuery {
         Ok(Self { commands, ..Self::new(0, options) })
     }
 
-    /// The same with `\echo\` after all other commands. UT99 sends nothing at all when it does not know the last
+    /// [`Self::commands`] with `\echo\` after all others. UT99 sends nothing at all when it does not know the last
     /// command; it knows this one. Use it with commands of mods.
     ///
     /// # Errors

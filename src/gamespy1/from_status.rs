@@ -88,7 +88,7 @@ impl<'a> Sections<'a> {
         field.or_else(rule).or_else(|| (key == "gamemode").then(|| b"openplaying".into()))
     }
 
-    /// The rules as they are, but for those that a field of the status contradicts, and the fields that no rule says.
+    /// The rules without those that a field of the status contradicts, and the fields that no rule has.
     pub(super) fn rules(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let elsewhere: Vec<&str> = BASIC.split(' ').chain(INFO.split(' ')).collect();

@@ -57,7 +57,7 @@
 //! - A retry can therefore bring a second reply with the number of the first. Two datagrams that have one N.M and differ, a
 //!   second end mark and a datagram behind it prove that; nothing under this number is complete any more. Where `queryid`
 //!   is M alone, that holds until the next request, and the end of several datagrams waits one round trip for a contradiction.
-//!   Two replies of which nothing arrives that contradicts look like one.
+//!   Two replies look like one where nothing arrives that contradicts.
 //! - UT99 writes a player's skin as it is, and it can hold `\queryid\9.1`. Numbers inside a datagram are those of sections only
 //!   if they share one N, count up from N.1 to the end, and no row of a player is beside them.
 //! - Battlefield 1942 numbers teams from 1 in player rows and from 0 in `teamname_N`, lists rows of players who left,
@@ -90,7 +90,7 @@
 //! | `game`, `version` | `gamename`; `gamever`, `version` | all | captures |
 //! | `map` | `mapfilename` (Unreal 227, whose `mapname` is a title), `mapname`, `mapid` | all | Unreal 227's UdpServerQuery |
 //! | `game_type` | `gametype`, `gameclass` (Unreal 227) | all | captures |
-//! | `mod_name` | `gameId` but for `bf1942` (Battlefield 1942), `activemod` (Serious Sam), `modname`, `mod`, `mods` | as named; the last three any | captures in Austinb/GameQ; GameAgent.cpp |
+//! | `mod_name` | `gameId` unless it is `bf1942` (Battlefield 1942), `activemod` (Serious Sam), `modname`, `mod`, `mods` | as named; the last three any | captures in Austinb/GameQ; GameAgent.cpp |
 //! | `mutators` | `mutators` (UT99: commas between), `Mutator` repeated (Unreal 227), `active_mods` (Battlefield 1942); `None` is no name | as named | UdpServerQuery; captures |
 //! | `protocol_version` | `minnetver`, `mingamever`: the oldest client that can join | Unreal engine | UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc |
 //! | `password` | `password`, `needpass`, `gamepassword` | all | captures |

@@ -86,7 +86,7 @@
 //! | `max_players`, `private_slots` | `maxplayers`; `bf2_reservedslots` | all; Battlefield 2 |
 //! | `time_limit` | `p268435705` in minutes | UT3 |
 //! | | `timelimit` in seconds | Battlefield 2: 14400 in Project Reality (captures); `roundtime` is a number of rounds |
-//! | | `timelimit` in minutes | Crysis, Crysis Wars, told by `dx10`: 75 with 1719 seconds left (capture); elsewhere only 0 is known to mean no limit |
+//! | | `timelimit` in minutes | Crysis, Crysis Wars, recognised by `dx10`: 75 with 1719 seconds left (capture); elsewhere only 0 is known to mean no limit |
 //! | `time_left` | `timeleft` in seconds | Crysis Wars (capture) |
 //! | `score_limit` | `p268435704`; `bf2_scorelimit`, `scorelimit`, `fraglimit` | UT3; Battlefield 2; QR2's standard keys |
 //! | `Player::score` | `score_`, or `kills_` where there is none | Crysis Wars has `kills_` (capture) |

@@ -40,7 +40,7 @@ fn named(number: u64, token: i32) -> Option<u32> {
     (name <= NAME).then_some(name)
 }
 
-/// 31 bits, of which those above the name are not all 0: so no name makes a token of 0.
+/// 31 bits. Those above the name are never all 0: so no name makes a token of 0.
 fn random(number: u64) -> u32 {
     let bits = u32::try_from(number & u64::from(i32::MAX.unsigned_abs())).unwrap_or_default();
     if bits > NAME { bits } else { bits | 1 << 30 }

@@ -15,7 +15,7 @@
 //! | [A fifth protocol](new_protocol) | a conversation of your own |
 //! | [Testing](testing) | mocks, loopback, virtual time |
 //! | [Etiquette](etiquette) | what servers and masters expect |
-//! | [Threat model](threat_model) | who can forge what, and what is done about it |
+//! | [Threat model](threat_model) | what can be forged and by whom, and the defences |
 //! | [Migrating](migration) | from rust gamedig, node gamedig and qstat |
 //! | [Other programs](other_programs) | a comparison with other libraries; what other clients show of our servers |
 //! | [Glossary](glossary) | the words |

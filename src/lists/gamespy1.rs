@@ -23,7 +23,7 @@ const MAX_GREETING: usize = 512;
 /// What some list servers send behind the end mark, the last byte left out by some.
 const QUERY_ID: &[u8] = br"\queryid\1.1\";
 
-/// What to ask a list server: the servers of which game, in which format.
+/// A request for the servers of a game, in one of two formats.
 ///
 /// ```
 /// use queryport::lists::GameSpy1List;

@@ -36,7 +36,7 @@ const MAX_NAME: usize = 64;
 const FIELDS_FOR_ALL: u32 = 1;
 const LIMIT_RESULT_COUNT: u32 = 128;
 
-/// What to ask a list server: the servers of which game, with which of their fields.
+/// A request for the servers of a game, with the fields that the list has of each.
 ///
 /// ```
 /// use queryport::lists::GameSpy2List;

@@ -26,7 +26,7 @@ const MAX_CONDITION: usize = 255;
 /// The lowest version that the UT2004 form is used for, as on OpenSpy.
 const UT2004: u32 = 3000;
 
-/// What to ask a list server: the servers of which game, under which conditions.
+/// A request for the servers of a game, with conditions.
 ///
 /// ```
 /// use queryport::lists::{Comparison, Ut2004List};

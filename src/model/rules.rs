@@ -231,7 +231,7 @@ impl<'a> Iterator for RulesIter<'a> {
 
 impl ExactSizeIterator for RulesIter<'_> {}
 
-/// Builds [`Rules`] over the bytes of an answer without copying them, or one list of which several `Rules` have a part.
+/// Builds [`Rules`] over the bytes of an answer without copying them, or one list that several `Rules` share.
 #[derive(Debug)]
 pub(crate) struct RulesBuilder {
     list: List,

@@ -417,7 +417,7 @@ impl Client {
         Target { client: self.clone(), protocol, server: server.into() }
     }
 
-    /// The same for a protocol of your own: `conversation` is made from a nonce that nobody else can guess. The port is
+    /// A server of a protocol of your own: `conversation` is made from a nonce that nobody else can guess. The port is
     /// `default_port` where `server` has none.
     #[must_use]
     pub fn target_with<C, F>(

@@ -361,7 +361,7 @@ impl Inquiry {
         }
     }
 
-    /// Fetches a list over UDP, and counts the servers that were told.
+    /// Fetches a list over UDP, and counts the servers that were handed over.
     async fn over_udp(
         &self,
         mut exchange: Exchange<Quake3List>,

@@ -62,7 +62,7 @@ impl ScanOptions {
     /// halves when all round trips become 50 ms longer, which says that a queue on the way is filling up, or when the
     /// kernel drops a datagram. Servers that answer within a few milliseconds are not held back.
     ///
-    /// A number takes the place of all this: 10,000,000 opens the rate, and then only the receive buffer bounds it.
+    /// A number replaces all this: 10,000,000 opens the rate, and then only the receive buffer bounds it.
     #[must_use]
     pub const fn rate(&self) -> Option<u32> {
         self.rate

@@ -20,7 +20,7 @@ pub(super) struct Slot<C: Conversation> {
     pub(super) reservation: Option<Reservation>,
 }
 
-/// Slots in one allocation. They never move: growing costs no copy and no second place in memory.
+/// Slots in one allocation. They never move: growing copies nothing.
 const CHUNK: usize = 64;
 /// How many ended queries are remembered.
 const MEMORY: usize = 4096;

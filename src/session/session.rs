@@ -45,7 +45,7 @@ pub struct Session<C: Conversation> {
     sent_at: Instant,
     /// How many times the request of this step was sent.
     sends: u8,
-    /// Upper bound of the wait for a reply, but for the spacing of requests.
+    /// Longest wait for a reply, not counting the spacing of requests.
     longest_wait: Option<Micros>,
     rtt: Option<Micros>,
     /// Half a round trip: a datagram that comes sooner after a request is hardly its reply.

@@ -141,7 +141,7 @@ impl Lists {
             .filter(|list| list.is_awaited && list.state == State::Open)
     }
 
-    /// Ends the only reading there is, of which the first version of each datagram counts: any count that is reached proves it.
+    /// Ends the only reading there is. The first version of each datagram counts, and any count that is reached proves it.
     pub(super) fn end_only_reading(&mut self) {
         for list in self.awaited() {
             list.outdated = 0;

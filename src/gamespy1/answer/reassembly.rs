@@ -302,7 +302,7 @@ impl Reply {
     }
 
     /// Where the first key of a fragment begins when the fragment before it is missing. Where a server cuts between a
-    /// key and its value, the keys are the tokens of which more are keys of rows.
+    /// key and its value, the keys are those tokens, odd or even, that have more keys of rows.
     fn first_key(&self, body: &[u8]) -> usize {
         if !self.zero_based || self.order != Order::Numbers(None) {
             return 0;

@@ -60,7 +60,7 @@ pub struct Answer {
 pub enum Form {
     /// Sections of server keys, players and teams.
     Sections,
-    /// The same from a Minecraft server: no teams, one datagram of any size.
+    /// Sections of a Minecraft server: no teams, one datagram of any size.
     MinecraftFull,
     /// Texts without keys: [`ToStatus`](crate::ToStatus) names them as the full reply does. See
     /// [`minecraft`](crate::gamespy4::minecraft).
@@ -220,7 +220,7 @@ impl Answer {
         self.verification
     }
 
-    /// The same, known to quote the request id of a query.
+    /// This answer, known to quote the request id of a query.
     pub(crate) const fn verified(mut self) -> Self {
         self.verification = Verification::Verified;
         self

@@ -130,7 +130,7 @@ impl Batch {
         }
     }
 
-    /// Takes the ICMP errors off the socket's error queue: who was asked, and the error. Returns how many there were.
+    /// Takes the ICMP errors off the socket's error queue, each with the address that was asked. Returns how many there were.
     pub(super) fn errors(
         &mut self,
         socket: &UdpSocket,

@@ -113,7 +113,7 @@ impl FamilySocket {
         }
     }
 
-    /// The same with what was dropped behind the latest datagram.
+    /// [`Self::drops`] with those behind the latest datagram.
     pub(super) fn drops_until_now(&self) -> Option<u32> {
         let counted = self.drops();
         #[cfg(target_os = "linux")]

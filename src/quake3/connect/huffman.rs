@@ -85,7 +85,7 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     Ok(plain)
 }
 
-/// A tree as the list of its nodes, the greatest weight first. The last one stands for every byte not yet transmitted
+/// A tree as the list of its nodes, the greatest weight first. The last one is that of every byte not yet transmitted
 /// (NYT).
 #[derive(Debug)]
 struct Tree {

@@ -41,7 +41,7 @@ pub(super) enum Listing {
     TooMany,
 }
 
-/// A hash of game and protocol number. Groups that share one are still told apart by what their entries say.
+/// A hash of game and protocol number. Entries of groups that share one differ in their keys.
 type Group = u64;
 
 #[derive(Debug)]
@@ -180,7 +180,7 @@ pub(super) struct Tag<'a> {
     pub(super) text: &'a str,
     /// Its number, which challenges are bound to.
     pub(super) index: u16,
-    /// The game it stands for. With one, the infostring need not name the game.
+    /// Its game. With one, the infostring need not name the game.
     pub(super) game: Option<&'a str>,
 }
 
@@ -190,7 +190,7 @@ pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
     (0..=u16::MAX).zip(TAGS.into_iter().chain(own)).map(|(index, (text, game))| Tag { text, index, game })
 }
 
-/// The game that a protocol number stands for where no game is named.
+/// The game of a protocol number where no game is named.
 pub(super) fn by_protocol(protocol: i32) -> Option<&'static str> {
     PROTOCOLS.iter().find(|(protocols, _)| protocols.contains(&protocol)).map(|(_, game)| *game)
 }
