@@ -113,7 +113,7 @@ impl Lists {
                 return Err(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
             }
         };
-        list.add(Section::new(datagram, entries), is_late || response.is_cut());
+        list.add(Section::new(datagram, entries), is_late, response.is_cut());
         let sum = |of: fn(&Section) -> usize| list.sections.iter().map(of).fold(0, usize::saturating_add);
         let bounds = [
             (list.sections.len(), limits.max_fragments(), "datagrams"),
@@ -166,8 +166,9 @@ impl Lists {
 
 impl List {
     /// Takes a datagram of it. One that is late or cut is of no reading.
-    fn add(&mut self, mut new: Section, is_late: bool) {
-        new.readings = if is_late { 0 } else { self.reading };
+    fn add(&mut self, mut new: Section, is_late: bool, is_cut: bool) {
+        new.readings = if is_late || is_cut { 0 } else { self.reading };
+        new.cut_in = if is_cut { self.reading } else { 0 };
         match self.sections.iter_mut().find(|known| new.is_version_of(known)) {
             None => {
                 self.state = if self.state == State::GivenUp { self.state } else { State::Open };
@@ -177,7 +178,7 @@ impl List {
             Some(known) if known.readings & new.readings != 0 => {
                 self.outdated |= if known.bytes == new.bytes { 0 } else { self.reading };
             }
-            Some(known) if self.is_awaited && !is_late => {
+            Some(known) if self.is_awaited && new.readings != 0 => {
                 new.readings |= known.readings;
                 *known = new;
             }
@@ -225,7 +226,10 @@ impl List {
             let Some((first, latest)) = sections().find(|(_, section)| is_latest(section)) else { continue };
             // A list can have a rule twice: one reading brought both.
             let is_rule = matches!(same, [(Some(Entry { number: None, .. }), _), ..]);
-            let clashes = |section: &Section| !is_rule || section.readings & latest.readings == 0;
+            // What a cut datagram of this reading holds is nowhere else.
+            let clashes = |section: &Section| {
+                section.cut_in != self.reading && (!is_rule || section.readings & latest.readings == 0)
+            };
             for (at, section) in sections().filter(|(at, section)| *at != first && clashes(section)) {
                 if is_latest(section) {
                     outdated |= self.reading;
@@ -331,6 +335,8 @@ pub(super) struct Section {
     pub(super) entries: usize,
     /// One bit for each reading that brought it whole and in time.
     readings: u32,
+    /// The bit of the reading that brought it cut, or 0.
+    cut_in: u32,
     /// A hash of the first entry (of a rule: its key), compared before the entries themselves.
     first: u64,
 }
@@ -345,7 +351,7 @@ struct Entry<'a> {
 
 impl Section {
     fn new(datagram: &[u8], entries: usize) -> Self {
-        let mut section = Self { bytes: datagram.to_vec(), entries, readings: 0, first: 0 };
+        let mut section = Self { bytes: datagram.to_vec(), entries, readings: 0, cut_in: 0, first: 0 };
         let mut hasher = DefaultHasher::new();
         section.iter().next().map(|entry| (entry.number, entry.key)).hash(&mut hasher);
         section.first = hasher.finish();
