@@ -15,8 +15,8 @@ use crate::service::{Engine, Service};
 /// Answers a request as the game does: the info in one datagram; rules and players in as many as they need, a new one
 /// begun whenever the last is longer than 450 bytes; for both, the rules first; no datagram for no players.
 ///
-/// An empty rule list is sent as a header-only datagram. It is five bytes like a request, so it does not go to clients
-/// that ask in this server's own version: two servers cannot be made to answer each other.
+/// An empty rule list is sent as a header-only datagram. It is five bytes like a request, so it goes only to clients whose
+/// version has lower bytes than this server's own: two servers cannot be made to answer each other for ever.
 ///
 /// The rules `SkillLevel`, `Flags` and, together, `CurrentWave` and `FinalWave` go into the info record instead of the
 /// list (the last of each name), unless the dialect's record has no such fields. `ServerMode`, `ServerVersion`,
@@ -60,12 +60,18 @@ pub(crate) fn reply(
     _requester: &Requester,
     templates: &mut Templates<'_>,
 ) -> Option<Patched> {
-    let kind = request.command as u32 | u32::from(request.version == options.protocol_version) << 8;
+    let kind = request.command as u32 | u32::from(takes_header(request, options)) << 8;
     let template = templates.get(kind, |template| {
         // Texts are cut far below the length that cannot be written.
         let _ = Writer { options, template }.reply(request, status);
     });
     Patched::new(template, Patch::NONE)
+}
+
+/// Whether a header-only datagram may answer this request. Taken for a request by another server, it is answered with a header
+/// of higher bytes only: no chain of replies is longer than there are servers in it.
+fn takes_header(request: &Request, options: &Service) -> bool {
+    request.version.to_le_bytes() < options.protocol_version.to_le_bytes()
 }
 
 /// Writes the datagrams of a reply.
@@ -93,7 +99,7 @@ impl Writer<'_> {
                 key.string().encode(out)?;
                 value.string().encode(out)
             })?;
-            if is_empty && request.version != self.options.protocol_version {
+            if is_empty && takes_header(request, self.options) {
                 self.datagram(Body::Rules(RuleList::default()))?;
             }
         }

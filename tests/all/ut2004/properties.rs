@@ -158,7 +158,7 @@ fn view((raw, wide): &(Vec<u8>, bool)) -> FString<'_> {
 
 proptest! {
     #[test]
-    fn requests_come_back(version in prop_oneof![Just(0), 0x77..=0x80_u32], code in 0..5_u8) {
+    fn requests_of_every_version_come_back(version in any::<u32>(), code in 0..5_u8) {
         let bytes = [&version.to_le_bytes()[..], &[code]].concat();
         let mut out = Vec::new();
         Request::parse(&bytes).unwrap().encode(&mut out).unwrap();
@@ -166,10 +166,12 @@ proptest! {
     }
 
     #[test]
-    fn requests_of_other_versions_are_refused(version in any::<u32>(), code in 0..5_u8) {
+    fn requests_of_other_lengths_are_refused(version in any::<u32>(), code in 0..5_u8, more in 1..600_usize) {
         let bytes = [&version.to_le_bytes()[..], &[code]].concat();
-        let is_known = version == 0 || (0x77..=0x80).contains(&version);
-        prop_assert_eq!(Request::parse(&bytes).is_ok(), is_known);
+        prop_assert!(Request::parse(&[&bytes[..], &vec![code; more]].concat()).is_err());
+        for cut in 0..bytes.len() {
+            prop_assert!(Request::parse(&bytes[..cut]).is_err());
+        }
     }
 
     #[test]

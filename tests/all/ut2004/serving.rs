@@ -153,13 +153,40 @@ fn options_bound_the_datagrams_of_each_list() {
     }
 }
 
-/// A header-only reply looks like a request in the same version.
+/// A header-only reply looks like a request in its server's version.
 #[test]
-fn an_empty_rule_list_is_sent_only_to_clients_of_another_version() {
+fn an_empty_rule_list_is_sent_only_to_clients_of_a_lower_version() {
+    let empty = ServerStatus::default();
+    // 0x21212121: LGSL.
+    for version in [0, 0x78, 0x79, 0x2121_2121] {
+        let request = Request::parse(&[&u32::to_le_bytes(version)[..], &[1]].concat()).unwrap();
+        assert_eq!(replies(&request, &empty), [&[0x80, 0, 0, 0, 1][..]], "{version:#x}");
+    }
     let mut request = Request::new(Command::Rules);
-    assert_eq!(replies(&request, &ServerStatus::default()), [&[0x80, 0, 0, 0, 1][..]]);
-    request.version = 0x80;
-    assert!(replies(&request, &ServerStatus::default()).is_empty());
+    for version in [0x80, 0x81, 0x180] {
+        request.version = version;
+        assert!(replies(&request, &empty).is_empty(), "{version:#x}");
+    }
+}
+
+/// Servers of any two versions, without rules: neither keeps answering the other's header.
+#[test]
+fn servers_of_two_versions_do_not_answer_each_other_for_ever() {
+    let empty = ServerStatus::default();
+    let versions = [0, 0x77, 0x79, 0x80, 0xff, 0x100, 0x180, 0x2121_2121, u32::MAX];
+    for (one, other) in versions.into_iter().flat_map(|one| versions.map(|other| (one, other))) {
+        let services =
+            [one, other].map(|version| Service::from(Protocol::Ut2004).with_protocol_version(version));
+        let mut asked = [0x79, 0, 0, 0, 1].to_vec();
+        for round in 0.. {
+            let Ok(request) = Request::parse(&asked) else { break };
+            let service = &services[round % 2];
+            let mut answers = queryport::ut2004::answer(&request, &empty, service, &requester(CLIENT));
+            let Some(answer) = answers.pop() else { break };
+            assert!(round < 3, "{one:#x} and {other:#x} are still talking");
+            asked = answer.to_vec();
+        }
+    }
 }
 
 #[test]
@@ -168,22 +195,24 @@ fn a_small_ping_is_answered_with_one_byte() {
     assert_eq!(packets, [&b"\x80\0\0\0\x04P"[..]]);
 }
 
-/// A responder tells the protocols on one socket apart by the first bytes.
+/// LGSL's requests begin with `!!!!` (`tltneon/lgsl`, `lgsl_query_13`). A responder tells the protocols on one socket apart
+/// by the first bytes, and requests of this one by their length.
 #[test]
-fn a_responder_takes_only_the_versions_that_clients_send() {
+fn a_responder_answers_every_version_and_no_reply() {
     let now = Instant::now();
     let status = ServerStatus::default();
     let mut responder = Responder::new(Protocol::Ut2004, status, Secret::new([7; 16]), now)
         .with_service(Protocol::GameSpy1)
         .with_service(Protocol::Quake3);
-    for version in [0, 0x77, 0x78, 0x79, 0x7f, 0x80] {
-        let handled = responder.handle_datagram(now, at(CLIENT), &[version, 0, 0, 0, 0]);
-        assert_eq!(handled, Handled::Request(Protocol::Ut2004), "{version:#x}");
+    for request in [
+        *b"!!!!\x00", *b"!!!!\x01", *b"!!!!\x02", [0, 0, 0, 0, 0], [0x77, 0, 0, 0, 0], [0x78, 0, 0, 0, 0],
+        [0x80, 0, 0, 0, 3], [1, 0, 0, 0, 0], [0x81, 0, 0, 0, 2], [0, 0, 0, 0x79, 0],
+    ] {
+        let handled = responder.handle_datagram(now, at(CLIENT), &request);
+        assert_eq!(handled, Handled::Request(Protocol::Ut2004), "{request:x?}");
     }
-    for other in
-        [[1, 0, 0, 0, 0], [0x76, 0, 0, 0, 1], [0x81, 0, 0, 0, 2], [0x79, 1, 0, 0, 0], [0, 0, 0, 0x79, 0]]
-    {
-        assert_eq!(responder.handle_datagram(now, at(CLIENT), &other), Handled::Ignored, "{other:x?}");
+    for other in [&b"!!!!"[..], b"!!!!\x05", b"!!!!\0\0", b"\x80\0\0\0\x04P", b"\x80\0\0\0\0\0\0\0\0\0"] {
+        assert_eq!(responder.handle_datagram(now, at(CLIENT), other), Handled::Ignored, "{other:x?}");
     }
     let gamespy1 = responder.handle_datagram(now, at(CLIENT), br"\info\");
     assert_eq!(gamespy1, Handled::Request(Protocol::GameSpy1));
