@@ -110,7 +110,7 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
             ]
         }
         Engine::Minecraft => vec![
-            ("hostname", status.name.as_ref().map(minecraft_title).or(name)),
+            ("hostname", status.name.as_ref().map(|title| minecraft_title(title, status)).or(name)),
             ("gametype", text(&status.game_type).or_else(|| rule("gametype", "SMP"))),
             ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
             ("version", text(&status.version).or_else(empty)),
@@ -201,11 +201,15 @@ fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// A title as Minecraft's own server writes it, one byte a character, where that is possible; else UTF-8.
-fn minecraft_title(text: &Text) -> Cow<'_, [u8]> {
-    let decoded = text.decoded();
-    let bytes = decoded.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>();
-    let bytes = bytes.unwrap_or_else(|| decoded.as_bytes().to_vec());
+/// A title as Minecraft's own server of this version writes it: UTF-8 from 1.21.11 on (craftping,
+/// `shouldUseLegacyStringEncoding`), before that one byte a character where that is possible.
+fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
+    let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
+    let numbers = version.split('.').map(|part| number::leading(part.as_bytes()).unwrap_or_default());
+    let decoded = title.decoded();
+    let narrow = || decoded.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>();
+    let narrow = if numbers.ge([1, 21, 11]) { None } else { narrow() };
+    let bytes = narrow.unwrap_or_else(|| decoded.as_bytes().to_vec());
     bytes.into_iter().filter(|&byte| byte != 0).take(MAX_VALUE).collect()
 }
 

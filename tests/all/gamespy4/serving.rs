@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::gamespy4::{Command, Form, Request, RequestId, Response, Selection};
+use queryport::model::{Charset, Colours, Style};
 use queryport::serve::Responder;
 use queryport::session::Machine;
 use queryport::{Engine, Protocol, Service};
-use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
+use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, Text, ToStatus};
 
 use crate::common::link::Random;
 use crate::common::pair::CLIENT;
@@ -287,6 +288,30 @@ fn minecraft_is_answered_as_by_its_own_server() {
     }
 }
 
+/// Servers from 1.21.11 on write UTF-8, older ones one byte for each character (craftping, `shouldUseLegacyStringEncoding`).
+#[test]
+fn minecraft_writes_its_title_as_the_version_that_it_says_does() {
+    let title_of = |name: Text, version: &str| {
+        let mut served = ServerStatus::default();
+        served.name = Some(name);
+        served.version = Some(version.into());
+        let [reply] = &ask(Selection(&[]), &served, Engine::Minecraft)[..] else { panic!() };
+        reply[5..].split(|&byte| byte == 0).next().unwrap().to_vec()
+    };
+    let title = |version: &str| {
+        let latin1 = Style::new(Charset::Latin1, Colours::SectionSign);
+        let title = title_of("\u{a7}6caf\u{e9}".into(), version);
+        assert_eq!(title_of(Text::new(&b"\xa76caf\xe9"[..], latin1), version), title, "{version}");
+        title
+    };
+    for newer in ["1.21.11", "1.21.11-rc2", "1.21.12", "1.22", "26.1"] {
+        assert_eq!(title(newer), b"\xc2\xa76caf\xc3\xa9", "{newer}");
+    }
+    for older in ["1.21.10", "1.21", "1.8.9", "", "snapshot"] {
+        assert_eq!(title(older), b"\xa76caf\xe9", "{older}");
+    }
+}
+
 /// The selection of qstat's short query (qstat.h).
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
 
@@ -375,6 +400,31 @@ fn challenge(responder: &mut Responder, now: Instant, from: &str) -> i32 {
 
 fn data(token: i32, tail: &[u8]) -> Vec<u8> {
     [b"\xfe\xfd\x00\x01\x02\x03\x04", &token.to_be_bytes()[..], tail].concat()
+}
+
+/// The Ruby client gamespy_query ends each request with a line feed; GameSpy's own code looks at nothing after the flags (QR2
+/// SDK, qr2.c, `qr_process_query`).
+#[test]
+fn bytes_after_the_flags_change_no_reply() {
+    let now = Instant::now();
+    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2] {
+        let mut responder = responder(dialect, now);
+        let from = "192.0.2.1:5000";
+        let token =
+            read_challenge(&exchange(&mut responder, now, from, b"\xfe\xfd\x09\x04\x05\x06\x07\n")[0]);
+        let head = [b"\xfe\xfd\x00\x04\x05\x06\x07", &token.to_be_bytes()[..]].concat();
+        let mut ask = |head: &[u8], tail: &[u8]| {
+            exchange(&mut responder, now, from, &[head, b"\xff\xff\xff\x01", tail].concat())
+        };
+        let whole = ask(&head, b"");
+        assert!(!whole.is_empty());
+        assert!(whole.iter().all(|reply| reply.starts_with(b"\0\x04\x05\x06\x07splitnum\0")));
+        for tail in [&b"\n"[..], b"\0"] {
+            assert_eq!(ask(&head, tail), whole, "{tail:?}");
+            let is_answered = !ask(&head[..7], tail).is_empty();
+            assert_eq!(is_answered, dialect == Engine::Battlefield2, "without a challenge: {tail:?}");
+        }
+    }
 }
 
 /// Windows of 15 seconds.
