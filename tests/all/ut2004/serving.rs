@@ -205,8 +205,16 @@ fn a_responder_answers_every_version_and_no_reply() {
         .with_service(Protocol::GameSpy1)
         .with_service(Protocol::Quake3);
     for request in [
-        *b"!!!!\x00", *b"!!!!\x01", *b"!!!!\x02", [0, 0, 0, 0, 0], [0x77, 0, 0, 0, 0], [0x78, 0, 0, 0, 0],
-        [0x80, 0, 0, 0, 3], [1, 0, 0, 0, 0], [0x81, 0, 0, 0, 2], [0, 0, 0, 0x79, 0],
+        *b"!!!!\x00",
+        *b"!!!!\x01",
+        *b"!!!!\x02",
+        [0, 0, 0, 0, 0],
+        [0x77, 0, 0, 0, 0],
+        [0x78, 0, 0, 0, 0],
+        [0x80, 0, 0, 0, 3],
+        [1, 0, 0, 0, 0],
+        [0x81, 0, 0, 0, 2],
+        [0, 0, 0, 0x79, 0],
     ] {
         let handled = responder.handle_datagram(now, at(CLIENT), &request);
         assert_eq!(handled, Handled::Request(Protocol::Ut2004), "{request:x?}");
