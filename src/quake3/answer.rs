@@ -161,6 +161,16 @@ mod tests {
         }
     }
 
+    /// Of FTE's 93257c1a (fte-team/fteqw), without and with a player.
+    #[test]
+    fn a_nul_instead_of_player_lines_ends_a_status() {
+        assert!(is_complete(b"statusResponse\n\\a\\1\n\0"));
+        assert!(is_complete(b"statusResponse\n\\a\\1\n0 0 \"A b\"\n\0"));
+        assert!(!is_complete(b"statusResponse\n\\a\\1\n0 0 \"A b\"\0"), "no line feed");
+        assert!(!is_complete(b"statusResponse\n\\a\\1\\b\n\0"), "a key without a value");
+        assert!(!is_complete(b"statusResponse\n\\a\\1\\clients\\1\n\0"), "a player is missing");
+    }
+
     #[test]
     fn a_short_info_or_list_is_incomplete() {
         let complete = b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";

@@ -91,16 +91,18 @@ pub(super) fn named(
     info
 }
 
-/// Appends the status's own rules, up to so many bytes of the infostring: each that fits, and whose key is not there yet.
+/// Appends the status's own rules, up to so many bytes of the infostring: each that fits, has a value, and whose key is not
+/// there yet. id's `Info_SetValueForKey` never leaves a key without a value, and ioquake3's `serverstatus` shifts all pairs
+/// behind one.
 pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, most: usize) {
     info.limit = most;
     let named = info.bytes.clone();
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
-        let key = sanitise(&key);
+        let (key, value) = (sanitise(&key), sanitise(&value));
         let is_named = InfoString::new(&named).iter().any(|(named, _)| named.eq_ignore_ascii_case(&key));
-        if !is_named {
-            let _ = info.push(&key, &sanitise(&value));
+        if !is_named && !value.is_empty() {
+            let _ = info.push(&key, &value);
         }
     }
 }

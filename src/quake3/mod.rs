@@ -85,7 +85,7 @@
 //! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
 //! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x |
 //! | `anti_cheat` | `sv_punkbuster`, `punkbuster`, `pb`, `sv_NxAC`: whether any is on | captures of Quake III, Call of Duty and Enemy Territory; etlegacy, src/client/cl_main.c |
-//! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out. IW4x's status lists no bots |
+//! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out; Call of Duty's without the key are of an empty server. IW4x's status lists no bots |
 //! | `bot_count` | `bots`; the count less `g_humanplayers` or `humans` | DarkPlaces, Warsow, Urban Terror, IW4x, Unvanquished; ioquake3, Quake3e, OpenJK; ET: Legacy |
 //! | `Player::bot` | a ping of 0, beside the keys `bots` and `gameversion` | DarkPlaces only (netconn.c): elsewhere it is no proof |
 //! | `max_players` | `sv_maxclients`, in an info with `sv_privateclients` the sum | a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c) and only ET: Legacy's says how many |

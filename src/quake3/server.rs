@@ -25,7 +25,7 @@ const PURPOSE: u16 = 0x5133;
 /// `rcon`.
 ///
 /// The names and counts go in first, then as many whole player lines as fit, then each of the status's own rules that still
-/// fits: one that is too long is left out, shorter ones behind it are not. A status that lists fewer players than are on
+/// fits and is not empty: one that is too long is left out, shorter ones behind it are not. A status that lists fewer players than are on
 /// says their number under `clients`. What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by
 /// nothing.
 ///

@@ -60,7 +60,10 @@ impl ToStatus for Answer {
         let listed = players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
         let bots_on_top = known.gamename.is_some_and(counts_people_only).then(|| count(known.bots)).flatten();
         let counted = count(known.clients).and_then(|clients| clients.checked_add(bots_on_top.unwrap_or(0)));
-        let player_count = counted.or(listed);
+        // Call of Duty's infoResponse leaves the count out where it is 0 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
+        let others = [known.protocol, known.sv_maxclients, known.pure, known.hw];
+        let is_empty = is_info && known.clients.is_none() && others.iter().all(Option::is_some);
+        let player_count = counted.or(listed).or_else(|| is_empty.then_some(0));
         let people = || count(known.g_humanplayers).or_else(|| count(known.humans));
         let bots = || player_count?.checked_sub(people()?);
         // An infoResponse's `sv_maxclients` leaves private slots out, a status's does not.
@@ -139,7 +142,7 @@ known_keys! {
         fs_game, g_blueteam, g_gametype, g_gametypestring, g_humanplayers, g_jedivmerc, g_match_score,
         g_nameblue, g_namered, g_needpass, g_redteam, g_teamnameblue, g_teamnamered, game, gamename,
         gametype, gamever, gameversion, hostname, humans, hw, isprivate, mapname, modname, needpass, p,
-        password, pb, protocol, pswrd, punkbuster, qcstatus, redscore, score_blue, score_red, scorelimit,
+        password, pb, protocol, pswrd, punkbuster, pure, qcstatus, redscore, score_blue, score_red, scorelimit,
         shortversion, sv_hostname, sv_maxclients, sv_nxac, sv_privateclients, sv_punkbuster, timelimit,
         truejedi, version,
     }

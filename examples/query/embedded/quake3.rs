@@ -20,9 +20,7 @@ pub(super) fn deathmatch() -> ServerStatus {
         player(caret("^6Dæmia"), -1, 0),
         player(caret("with space and 'quotes'"), 3, 999),
     ]);
-    status.rules = [("timelimit", "15"), ("fraglimit", "20"), ("sv_floodProtect", "1"), ("motd", "")]
-        .into_iter()
-        .collect();
+    status.rules = [("timelimit", "15"), ("fraglimit", "20"), ("sv_floodProtect", "1")].into_iter().collect();
     status
 }
 

@@ -163,7 +163,8 @@ impl<'a> Response<'a> {
         let lines = self.player_text();
         // After it comes only what some servers leave there.
         let end = lines.iter().rposition(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
-        lines.is_empty() || end.and_then(|end| lines.get(end)) == Some(&b'\n')
+        // FTE ends an empty server's status with NUL (fte-team/fteqw).
+        matches!(lines, b"" | b"\0") || end.and_then(|end| lines.get(end)) == Some(&b'\n')
     }
 
     /// The bytes after the infostring's line.

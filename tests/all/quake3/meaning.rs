@@ -62,7 +62,7 @@ const FTE: &str = "statusResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd\\modnam
 fn counts_mean_everyone_and_all_slots() {
     assert_eq!(counts(&read(ET_LEGACY)), [Some(12), Some(3), Some(32), Some(4)]);
     assert_eq!(counts(&read(IOQUAKE3)), [Some(8), Some(3), Some(12), None], "private slots are not told");
-    assert_eq!(counts(&read(CALL_OF_DUTY_2)), [None, None, Some(20), None], "nobody, and no key says so");
+    assert_eq!(counts(&read(CALL_OF_DUTY_2)), [Some(0), None, Some(20), None], "nobody, and no key says so");
     assert_eq!(counts(&read(IW4X)), [Some(10), Some(4), Some(18), None]);
     assert_eq!(counts(&read(UNVANQUISHED)), [Some(8), Some(5), Some(24), None]);
     assert_eq!(counts(&read(XONOTIC)), [Some(3), Some(1), Some(16), None]);
@@ -249,6 +249,28 @@ fn what_was_read_is_served_with_the_same_meaning() {
 
 #[test]
 fn each_dialect_says_the_fields_that_it_has_keys_for() {
+/// The keys of an empty server of Call of Duty 2 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
+#[test]
+fn an_info_of_call_of_duty_without_a_count_is_of_an_empty_server() {
+    let count = |body: &str| answer(body.as_bytes()).to_status().player_count;
+    let keys = [
+        "protocol\\118",
+        "hostname\\CoD2Host",
+        "mapname\\mp_toujane",
+        "sv_maxclients\\20",
+        "pure\\1",
+        "hw\\1",
+    ];
+    let info = |keys: &[&str]| format!("infoResponse\n\\{}", keys.join("\\"));
+    assert_eq!(count(&info(&keys)), Some(0));
+    assert_eq!(count(&format!("{}\\clients\\3", info(&keys))), Some(3));
+    for missing in [0, 3, 4, 5] {
+        let mut others = keys.to_vec();
+        others.remove(missing);
+        assert_eq!(count(&info(&others)), None, "a count that was lost, or another game");
+    }
+}
+
     let team = |id, name: &str, score| {
         let mut team = Team::default();
         (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(score));

@@ -84,6 +84,30 @@ fn fields_that_a_protocol_does_not_have_are_reported_as_unsupported() {
     assert_eq!(lost(&losses), [("players[0].extra[\"shoe_size\"]", LossReason::Unsupported)]);
 }
 
+/// id's servers send no such key, and ioquake3's `serverstatus` shifts what follows one.
+#[test]
+fn a_rule_without_a_value_is_left_out_in_quake_3() {
+    let mut status = status(1, 1);
+    status.rules.push("motd", "");
+    status.rules.push("control", "\u{1}");
+    for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
+        let losses = losses(engine, &status);
+        let motd = losses.iter().find(|loss| loss.field == "rules[\"motd\"]").unwrap();
+        assert_eq!((motd.reason, motd.sent.as_deref()), (LossReason::Unsupported, None), "{engine:?}");
+        assert!(losses.iter().any(|loss| loss.field == "rules[\"control\"]"), "{engine:?}");
+    }
+    for protocol in [Protocol::GameSpy1, Protocol::Ut2004] {
+        assert!(losses(protocol, &status).iter().all(|loss| loss.field != "rules[\"motd\"]"), "{protocol}");
+    }
+}
+
+#[test]
+fn the_number_of_a_type_of_match_is_no_loss() {
+    let mut status = status(1, 1);
+    (status.game, status.game_type) = (Some("baseq3".into()), Some("4".into()));
+    assert_eq!(losses(Protocol::Quake3, &status), []);
+}
+
 #[test]
 fn a_responder_reports_each_of_its_protocols() {
     let mut odd = status(1, 0);
