@@ -13,11 +13,12 @@ mod command_line;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use command_line::WrongArgument;
 use queryport::quake3::ConnectQuery;
-use queryport::{Client, Protocol};
+use queryport::{Client, Detail, Protocol, QueryOptions, Timing};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &["connect example.org:27960 --name Ann"];
@@ -33,15 +34,29 @@ struct Arguments {
     /// The name of the game, which ioquake3 servers check.
     #[arg(long, default_value = "Quake3Arena")]
     game: String,
-    /// The protocol number; the default is that of the server.
+    /// The protocol number; the default is the one in the server's reply to `getinfo`.
     #[arg(long)]
     protocol: Option<u32>,
-    /// A key and value of the userinfo; OpenArena needs a cl_guid of 32 hexadecimal digits. May be given more than once.
+    /// A key and value of the userinfo, instead of the usual one; OpenArena needs a cl_guid of 32 hexadecimal digits. May be
+    /// given more than once.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     pairs: Vec<(String, String)>,
     /// Send the server's password, from the environment variable QUERYPORT_PASSWORD.
     #[arg(long)]
     password: bool,
+    /// The timeout of each query in seconds, retries included.
+    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    timeout: f64,
+    /// Most retries; those that do not fit into the timeout are not sent.
+    #[arg(long, default_value_t = 2)]
+    retries: u8,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.01..=600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds between 0.01 and 600".to_owned()),
+    }
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -64,24 +79,37 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         ("handicap", "100".to_owned()),
         ("cl_anonymous", "0".to_owned()),
     ];
-    userinfo.extend(arguments.pairs.iter().map(|(key, value)| (key.as_str(), value.clone())));
+    // OpenJK refuses a userinfo that has a key twice.
+    for (key, value) in &arguments.pairs {
+        userinfo.retain(|(other, _)| !other.eq_ignore_ascii_case(key));
+        userinfo.push((key, value.clone()));
+    }
     if arguments.password {
         userinfo.push(("password", password()?));
     }
     // The client builds a query for each address of the host; an invalid userinfo is reported once, here.
-    let build = |nonce| {
+    let build = |nonce, protocol: Option<u32>| {
         let query = ConnectQuery::new(nonce).with_game(&arguments.game);
-        let query = match arguments.protocol {
+        let query = match protocol {
             Some(protocol) => query.with_protocol(protocol),
             None => query,
         };
         userinfo.iter().try_fold(query, |query, (key, value)| query.with(key, value))
     };
-    build(0).map_err(|error| WrongArgument(error.to_string()))?;
-    let client = Client::new()?;
+    build(0, None).map_err(|error| WrongArgument(error.to_string()))?;
+    let timing = Timing::default()
+        .with_timeout(Duration::from_secs_f64(arguments.timeout))
+        .with_retries(arguments.retries);
+    let options = QueryOptions::default().with_detail(Detail::Short);
+    let client = Client::new()?.with_timing(timing).with_options(options);
     let port = Protocol::Quake3.default_query_port();
-    let query = |nonce| build(nonce).unwrap_or_else(|_| ConnectQuery::new(nonce));
-    let outcome = client.ask_host(&arguments.server, port, query).await?;
+    let (mut server, mut protocol) = (arguments.server.clone(), arguments.protocol);
+    if protocol.is_none() {
+        let info = client.query(Protocol::Quake3, &server).await?;
+        (server, protocol) = (info.peer.to_string(), info.answer.protocol_version);
+    }
+    let query = |nonce| build(nonce, protocol).unwrap_or_else(|_| ConnectQuery::new(nonce));
+    let outcome = client.ask_host(&server, port, query).await?;
     let (server, mut out) = (outcome.peer, io::stdout());
     match outcome.answer {
         Ok(connected) => {

@@ -151,7 +151,11 @@ def console(server):
     while True:
         datagram, client = server.recvfrom(2048)
         word = datagram[4:].split()[:1]
-        reply = {b"rcon": b"print\nmap: q3dm17\n", b"connect": b"connectResponse 4711"}.get(word[0] if word else b"")
+        reply = {
+            b"rcon": b"print\nmap: q3dm17\n",
+            b"connect": b"connectResponse 4711",
+            b"getinfo": b"infoResponse\n\\protocol\\71",
+        }.get(word[0] if word else b"")
         if word == [b"getchallenge"]:
             # ioquake3 repeats the client's number and adds its protocol.
             reply = b" ".join([b"challengeResponse 4711", *datagram[4:].split()[1:2], b"71"])

@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
 use super::wire::line::check_bytes;
-use super::wire::reply::Reply;
+use super::wire::reply::{Reply, is_flag};
 use super::wire::request::{Command, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::model::{Charset, Colours, Style, Text, Verification};
@@ -171,7 +171,9 @@ impl Conversation for ConnectQuery {
             (Reply::Print { text, .. } | Reply::Rejected { text } | Reply::Dropped { text }, _) => {
                 Verdict::Done(Err(Refusal::new(Bytes::copy_from_slice(text))))
             }
-            (Reply::Challenge { client: Some(quoted), .. }, None) if quoted != self.client => {
+            (Reply::Challenge { client: Some(quoted), protocol, .. }, None)
+                if quoted != self.client && !(protocol.is_none() && is_flag(quoted)) =>
+            {
                 rejected(ParseErrorKind::Mismatch("client challenge"))
             }
             (Reply::Challenge { dark_places, challenge, protocol, .. }, None) => {
@@ -382,7 +384,14 @@ mod tests {
         for ours in ["challengeResponse 5 7 71", "challengeResponse 5", "challenge !onNZ-PKot&\0d0"] {
             assert_eq!(after(ours), Verdict::Next, "{ours}");
         }
-        assert!(matches!(after("challengeResponse 5 8 71"), Verdict::Rejected(_)), "another client's");
+        // iortcw and ET: Legacy say `sv_onlyVisibleClients` before or instead of the client's number.
+        for flagged in ["challengeResponse 5 0 7 61", "challengeResponse 5 1 7 61", "challengeResponse 5 1"] {
+            assert_eq!(after(flagged), Verdict::Next, "{flagged}");
+        }
+        for other in ["challengeResponse 5 8 71", "5 0 71", "5 0 8 61", "5 8", "5 2 7 61"] {
+            let reply = format!("challengeResponse {}", other.trim_start_matches("challengeResponse "));
+            assert!(matches!(after(&reply), Verdict::Rejected(_)), "another client's: {reply}");
+        }
         assert!(matches!(after("challengeResponse 5;6"), Verdict::Rejected(_)), "no infostring can carry it");
         assert!(matches!(after("connectResponse"), Verdict::Rejected(_)));
         let refused = after("print\nGame mismatch: This is a Quake3Arena server\n");

@@ -2,8 +2,8 @@
 
 use bytes::{BufMut, Bytes};
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
-use nom::combinator::{opt, rest};
-use nom::sequence::preceded;
+use nom::combinator::{opt, peek, rest, verify};
+use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::line::{self, TO_CLIENT, check, lower_case, put_words};
@@ -30,7 +30,8 @@ pub enum Reply<'a> {
         /// The server's challenge: decimal digits with a sign in Quake 3's family, eleven printable characters on
         /// DarkPlaces.
         challenge: &'a [u8],
-        /// The client's own challenge, quoted (ioquake3; 0 where the client sent none).
+        /// The client's own challenge, quoted (ioquake3; 0 where the client sent none). ET: Legacy has its setting
+        /// `sv_onlyVisibleClients` instead, 0 or 1 (src/server/sv_client.c); iortcw's, before both numbers, is skipped.
         client: Option<&'a [u8]>,
         /// The server's protocol number (ioquake3).
         protocol: Option<&'a [u8]>,
@@ -189,10 +190,20 @@ fn argument(input: &[u8]) -> IResult<&[u8], &[u8]> {
 /// The server's challenge, the client's, the protocol number, and what follows a NUL.
 type Challenge<'a> = (&'a [u8], Option<&'a [u8]>, Option<&'a [u8]>, Option<&'a [u8]>);
 
-/// `challenge = argument [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
+/// `challenge = argument [flag] [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
 fn challenge(input: &[u8]) -> IResult<&[u8], Challenge<'_>> {
     let extra = preceded((take_till(|byte| byte == 0), tag("\0")), rest);
-    (argument, opt(argument), opt(argument), opt(extra)).parse(input)
+    (terminated(argument, opt(flag)), opt(argument), opt(argument), opt(extra)).parse(input)
+}
+
+/// `flag = ( "0" / "1" ) &( argument argument )`: iortcw's `sv_onlyVisibleClients` (MP/code/server/sv_client.c).
+fn flag(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    terminated(verify(argument, is_flag), peek((argument, argument))).parse(input)
+}
+
+/// Whether a word of a challenge reply may be a setting and no number of the client's.
+pub(crate) fn is_flag(word: &[u8]) -> bool {
+    matches!(word, b"0" | b"1")
 }
 
 #[cfg(test)]
@@ -215,6 +226,15 @@ mod tests {
         assert_eq!(challenge(b"challengeResponse 2042553331"), (&b"2042553331"[..], None, None));
         assert_eq!(challenge(b"challengeResponse -1 0 71"), (&b"-1"[..], Some(&b"0"[..]), Some(&b"71"[..])));
         assert_eq!(challenge(b"\x01challengeresponse 5\n"), (&b"5"[..], None, None));
+        // Recorded from iortcw (a4e6f501) and from ET: Legacy (a8e5f856).
+        assert_eq!(
+            challenge(b"challengeResponse 1419747009 0 -1234567 61"),
+            (&b"1419747009"[..], Some(&b"-1234567"[..]), Some(&b"61"[..]))
+        );
+        assert_eq!(
+            challenge(b"challengeResponse -1654392210 1"),
+            (&b"-1654392210"[..], Some(&b"1"[..]), None)
+        );
         assert_eq!(challenge(b"challenge r.!!yTQ-5Q_\0"), (&b"r.!!yTQ-5Q_"[..], None, None));
         let Ok(Reply::Challenge { dark_places, extra, .. }) = parse(b"challenge abcdefghijk\0vlen\0\0\0\0")
         else {
