@@ -86,7 +86,7 @@ fn seconds(value: &[u8]) -> Option<Duration> {
 pub(crate) enum Family {
     /// Unreal, UT99, UT2003/4, Killing Floor, Red Orchestra and the games licensed from them.
     Unreal,
-    /// Teams are numbered from 1 in player rows and from 0 in team rows, and rows of players who left stay.
+    /// Teams are numbered from 1, their rows from 0, and rows of players who left stay.
     Battlefield1942,
     /// Rows are numbered by client slot.
     MedalOfHonor,
@@ -152,7 +152,7 @@ impl Family {
         }
     }
 
-    /// What `team_N` of a player adds to the number of the team's row.
+    /// What a team's number adds to the number of its row.
     pub(crate) fn team_offset(self) -> i32 {
         i32::from(self == Self::Battlefield1942)
     }

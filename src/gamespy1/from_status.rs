@@ -193,7 +193,7 @@ impl<'a> Sections<'a> {
             _ => [None, None],
         };
         for (id, team) in self.numbered_teams() {
-            let side = usize::try_from(id).ok();
+            let side = usize::try_from(self.row_of(id)).ok();
             let key = |keys: Option<[&'static str; 2]>| {
                 keys.zip(side).and_then(|(keys, side)| keys.get(side).copied())
             };
@@ -220,7 +220,7 @@ impl<'a> Sections<'a> {
             let mut out = Vec::new();
             for (id, team) in self.numbered_teams() {
                 if let Some(name) = &team.name {
-                    put_row("teamname", id, &encoded(name.as_ref()), &mut out);
+                    put_row("teamname", self.row_of(id), &encoded(name.as_ref()), &mut out);
                 }
                 if let (Some(score), false) = (team.score, self.family == Family::Battlefield1942) {
                     put_pair(format!("score_t{id}").as_bytes(), score.to_string().as_bytes(), &mut out);
@@ -242,7 +242,6 @@ impl<'a> Sections<'a> {
             put_row("team", index, &encoded(name.as_ref()), &mut out);
         }
         let team = player.team.filter(|_| side.is_none());
-        let team = team.map(|team| team.saturating_add(self.family.team_offset()));
         for (name, value) in
             [(score, player.score), ("ping", player.ping.map(i64::from)), ("team", team.map(i64::from))]
         {
@@ -264,13 +263,13 @@ impl<'a> Sections<'a> {
         let text = |(id, team): (i32, &Team)| {
             let mut out = Vec::new();
             if let Some(name) = &team.name {
-                put_row("team", id, &encoded(name.as_ref()), &mut out);
+                put_row("team", self.row_of(id), &encoded(name.as_ref()), &mut out);
             }
             if let Some(score) = team.score {
-                put_row("score", id, score.to_string().as_bytes(), &mut out);
+                put_row("score", self.row_of(id), score.to_string().as_bytes(), &mut out);
             }
             let members = self.status.listed_players().iter().filter(|player| player.team == Some(id));
-            put_row("size", id, members.count().to_string().as_bytes(), &mut out);
+            put_row("size", self.row_of(id), members.count().to_string().as_bytes(), &mut out);
             out
         };
         self.numbered_teams().map(text).collect()
@@ -286,9 +285,17 @@ impl<'a> Sections<'a> {
         (1..).zip(self.status.listed_players()).map(text).collect()
     }
 
-    /// The teams with their ids, or their positions where they have none.
+    /// The teams with their ids, or by their positions where they have none. One whose row would be negative has no form on the
+    /// wire.
     fn numbered_teams(&self) -> impl Iterator<Item = (i32, &'a Team)> {
-        (0..).zip(&self.status.teams).map(|(position, team)| (team.id.unwrap_or(position), team))
+        let first = self.family.team_offset();
+        let numbered = (first..).zip(&self.status.teams);
+        numbered.map(|(number, team)| (team.id.unwrap_or(number), team)).filter(move |(id, _)| *id >= first)
+    }
+
+    /// The number of a team's row.
+    fn row_of(&self, id: i32) -> i32 {
+        id.saturating_sub(self.family.team_offset())
     }
 }
 

@@ -60,7 +60,7 @@
 //!   Two replies look like one where nothing arrives that contradicts.
 //! - UT99 writes a player's skin as it is, and it can hold `\queryid\9.1`. Numbers inside a datagram are those of sections only
 //!   if they share one N, count up from N.1 to the end, and no row of a player is beside them.
-//! - Battlefield 1942 numbers teams from 1 in player rows and from 0 in `teamname_N`, lists rows of players who left,
+//! - Battlefield 1942 numbers teams from 1 (`team_N`) and their rows from 0 (`teamname_N`), lists rows of players who left,
 //!   and sends some keys twice with different values (captures in Austinb/GameQ, tests/Protocols/Providers).
 //! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
 //! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes
@@ -102,8 +102,8 @@
 //! | `time_limit` | `timelimit` in minutes; `roundTime` in seconds, else `time_limit` in minutes (Battlefield 1942) | Unreal engine, Medal of Honor, Serious Sam, Descent 3, No One Lives Forever 2; elsewhere its unit is unknown | captures; SessionProperties.h of Croteam-official/Serious-Engine |
 //! | `time_left` | `roundTimeRemain` (Battlefield 1942), `timeleft` (SWAT 4), `remainingtime` (UT99 on request), all in seconds; nothing where there is no limit | as named | captures; sergeii/swat4master |
 //! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | all | UdpServerQuery; gamespy.cpp of DescentDevelopers/Descent3 |
-//! | `teams` | rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\`; `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore` (Tribes: Vengeance), `tickets1`, `tickets2` (Battlefield 1942), `swatscore`, `suspectsscore` (SWAT 4) as teams 0 and 1 | as named | captures; sergeii/swat4master; for Tribes replies that public tools quote |
-//! | `Player::name`, `score`, `ping`, `team` | `player_N` or `playername_N`; `score_N`, `frags_N`, `frag_N`, `kills_N`; `ping_N`; `team_N`, less 1 on Battlefield 1942, a name on Tribes: Vengeance | all | captures |
+//! | `teams` | rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\`; `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore` (Tribes: Vengeance), `tickets1`, `tickets2` (Battlefield 1942), `swatscore`, `suspectsscore` (SWAT 4) as teams 0 and 1, on Battlefield 1942 teams 1 and 2 | as named | captures; sergeii/swat4master; for Tribes replies that public tools quote |
+//! | `Player::name`, `score`, `ping`, `team` | `player_N` or `playername_N`; `score_N`, `frags_N`, `frag_N`, `kills_N`; `ping_N`; `team_N`, a name on Tribes: Vengeance | all | captures |
 //! | `Player::bot` | `ngsecret_N` is `bot` | Unreal engine | captures |
 //!
 //! # Reading a datagram

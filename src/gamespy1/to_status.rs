@@ -78,7 +78,7 @@ impl ToStatus for Answer {
             mark_stale(players, named_rows().map(Row::index), present);
         }
 
-        for (id, (name, score)) in (0..).zip(sides) {
+        for (id, (name, score)) in (family.team_offset()..).zip(sides) {
             if name.is_some() || score.is_some() {
                 add_side(&mut teams, id, name.map(|name| Text::part(bytes, name, style)), score);
             }
@@ -222,14 +222,12 @@ impl RowReader<'_> {
             let side = self.side_names.iter().position(|name| *name == Some(value))?;
             i32::try_from(side).ok()
         };
-        let number =
-            |value: &[u8]| Some(number::number::<i32>(value)?.saturating_sub(self.family.team_offset()));
         let name = first(row, &["player", "playername"], text);
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
         let scores = [&["score"][..], &["frags", "frag"], &["kills"]];
         let score = scores.into_iter().find_map(|names| first(row, names, number::integer));
         let ping = first(row, &["ping"], number::number);
-        let team = first(row, &["team"], |value| side(value).or_else(|| number(value)));
+        let team = first(row, &["team"], |value| side(value).or_else(|| number::number(value)));
         let understood = [position(&name), position(&score), position(&ping), position(&team)];
         let secret = row.fields().iter().rev().find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
         Player {
@@ -250,7 +248,7 @@ impl RowReader<'_> {
         let name = TEAM_NAME.iter().find_map(|name| first(row, &[name], text));
         let score = TEAM_SCORE.iter().find_map(|name| first(row, &[name], number::integer));
         Team {
-            id: i32::try_from(row.index()).ok(),
+            id: i32::try_from(row.index()).ok().map(|row| row.saturating_add(self.family.team_offset())),
             extra: self.extra(row, [position(&name), position(&score)]),
             name: value(name),
             score: value(score),

@@ -348,7 +348,7 @@ fn a_battlefield_1942_match_keeps_its_meaning() {
     (status.anti_cheat, status.private_slots) = (Some(true), Some(4));
     status.time_limit = Some(Duration::from_secs(2520));
     status.time_left = Some(Duration::from_secs(1337));
-    status.teams = vec![team(0, "axis", 320), team(1, "allied", 180)];
+    status.teams = vec![team(1, "axis", 320), team(2, "allied", 180)];
     for dialect in DIALECTS {
         keeps_its_meaning(&status, dialect);
     }

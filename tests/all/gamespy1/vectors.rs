@@ -305,6 +305,8 @@ mod mapping {
         let players = status.listed_players();
         let team = |id| status.teams.iter().find(|team| team.id == id).unwrap().name.clone().unwrap();
         assert_eq!(team(players[0].team).plain(), "Allied");
+        assert_eq!(players.iter().map(|player| player.team).collect::<Vec<_>>(), [Some(2), Some(1), Some(1)]);
+        assert_eq!(status.teams.iter().map(|team| team.id).collect::<Vec<_>>(), [Some(1), Some(2)]);
         assert_eq!((players[0].score, players[0].extra.get("kills").unwrap().raw()), (Some(7), &b"2"[..]));
         // One is present: the row with the lowest number, wherever it stands.
         assert_eq!(players.iter().map(|player| player.stale).collect::<Vec<_>>(), [false, true, true]);
@@ -425,7 +427,7 @@ mod mapping {
         let teams: Vec<_> =
             status.teams.iter().map(|team| (team.id, plain(&team.name), team.score)).collect();
         let named = |name: &str| Some(name.to_owned());
-        assert_eq!(teams, [(Some(0), named("axis"), Some(320)), (Some(1), named("allied"), Some(180))]);
+        assert_eq!(teams, [(Some(1), named("axis"), Some(320)), (Some(2), named("allied"), Some(180))]);
     }
 
     #[test]
