@@ -227,6 +227,16 @@ impl Game {
 mod tests {
     use super::*;
 
+    /// Of iortcw MP (a4e6f501): its info says protocol 60, its status 61.
+    #[test]
+    fn iortcw_is_return_to_castle_wolfenstein() {
+        for (key, value) in [("com_gamename", "wolfmp"), ("version", "iortcw 1.51d-MP linux-x86_64")] {
+            let mut status = ServerStatus { protocol_version: Some(61), ..ServerStatus::default() };
+            status.rules.push(key, value);
+            assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, "rtcw", "{key}");
+        }
+    }
+
     #[test]
     fn case_accents_blanks_and_punctuation_do_not_count() {
         for text in [

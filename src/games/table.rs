@@ -452,7 +452,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "rtcw", name: "Return to Castle Wolfenstein", aliases: &["iortcw"], year: Some(2001),
         game_port: Some(27960), gamename: Some("wolfmp"), numbers: &[(60, "1.4, iortcw"), (57, "1.0, 1.1")],
         masters: &[unmarked("wolfmaster.idsoftware.com:27950"), short("master.iortcw.org:27950"), long(DEATHMASK)],
-        marks: &[Rule("version", "Wolf")], certainty: Living,
+        marks: &[Rule("version", "Wolf"), Rule("version", "iortcw"), Rule("com_gamename", "wolfmp")], certainty: Living,
         source: "node-gamedig; GameserverLister; lookout-games", ..QUAKE3 },
     Game { id: "smokinguns", name: "Smokin' Guns", game_port: Some(27960), numbers: &[(68, "")],
         masters: &[short("master.smokin-guns.org:27950")], marks: &[Rule("version", "Smokin' Guns")],

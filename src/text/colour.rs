@@ -31,9 +31,10 @@ pub enum Colours {
     ModernWarfare2,
     /// Unreal Engine 2: ESC and three code units for red, green and blue. A code at the end of a text can be truncated.
     UnrealEscape,
-    /// Minecraft: `§` and one of `0-9a-u`, either case, and `§x§R§R§G§G§B§B` in hexadecimal. `g`–`u` are the Bedrock
+    /// Minecraft: `§` and one of `0-9a-v`, either case, and `§x§R§R§G§G§B§B` in hexadecimal. `g`–`v` are the Bedrock
     /// Edition's except for `k`–`o` and `r`, which are formats and the reset; `m` and `n` are colours there and formats in
-    /// the Java Edition, and switch no colour here (minecraft.wiki/w/Formatting_codes). The long form is BungeeCord's.
+    /// the Java Edition, and switch no colour here (minecraft.wiki/w/Formatting_codes). The long form is BungeeCord's;
+    /// clients show nothing of a `§x` without its digits.
     SectionSign,
     /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`, `[\u]`, either case.
     Swat4,
@@ -211,7 +212,8 @@ fn section_sign(units: &[u8]) -> Option<Code> {
         b's' => rgb(0x2C, 0xBA, 0xA8),
         b't' => rgb(0x21, 0x49, 0x7B),
         b'u' => rgb(0x9A, 0x5C, 0xC6),
-        b'x' => section_hex(units, length),
+        b'v' => rgb(0xEB, 0x71, 0x14),
+        b'x' => Some(section_hex(units, length).unwrap_or_else(|| Code::plain(length))),
         other => hex(other).map(|index| Code::to(length, Colour::Palette(index))),
     }
 }
@@ -271,7 +273,7 @@ mod tests {
     fn bedrock_and_hexadecimal_codes() {
         let all: String = ('a'..='z').chain('0'..='9').map(|code| format!("\u{a7}{code}")).collect();
         let left = strip(all.as_bytes(), Colours::SectionSign);
-        assert_eq!(String::from_utf8(left).unwrap(), "\u{a7}v\u{a7}w\u{a7}x\u{a7}y\u{a7}z");
+        assert_eq!(String::from_utf8(left).unwrap(), "\u{a7}w\u{a7}y\u{a7}z");
         let spans = |text: &str| -> Vec<(Option<Colour>, String)> {
             let latin1: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
             let [one, two] = [text.as_bytes(), &latin1].map(|raw| {
@@ -285,16 +287,21 @@ mod tests {
         };
         let (rgb, plain) = (|r, g, b| Some(Colour::Rgb(r, g, b)), None);
         assert_eq!(
-            spans("\u{a7}gA\u{a7}UB"),
-            [(rgb(0xDD, 0xD6, 5), "A".into()), (rgb(0x9A, 0x5C, 0xC6), "B".into())]
+            spans("\u{a7}gA\u{a7}UB\u{a7}vC\u{a7}xD"),
+            [
+                (rgb(0xDD, 0xD6, 5), "A".into()),
+                (rgb(0x9A, 0x5C, 0xC6), "B".into()),
+                (rgb(0xEB, 0x71, 0x14), "C".into()),
+                (rgb(0xEB, 0x71, 0x14), "D".into())
+            ]
         );
         assert_eq!(
             spans("a\u{a7}x\u{a7}F\u{a7}f\u{a7}8\u{a7}0\u{a7}0\u{a7}1b\u{a7}rc"),
             [(plain, "a".into()), (rgb(0xFF, 0x80, 1), "b".into()), (plain, "c".into())]
         );
-        // Not six digits: no such code, and its parts stay codes of their own.
+        // Not six digits: a code that sets no colour, and its parts stay codes of their own.
         let short = strip(b"\xA7x\xA7F\xA7f\xA78\xA70\xA70Z\xA7x\xA7", Colours::SectionSign);
-        assert_eq!(short, b"\xA7xZ\xA7x\xA7");
+        assert_eq!(short, b"Z\xA7");
     }
 
     #[test]
