@@ -14,6 +14,7 @@
 #[path = "command_line/mod.rs"]
 mod command_line;
 
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -25,6 +26,8 @@ use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
 use queryport::net::serve as serve_master;
 use queryport::quake3::master::{self, Master, MasterEvent, Options};
+use queryport::quake3::{Command, Request};
+use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Limits, Secret, ServerList};
 use tokio::net::UdpSocket;
 
@@ -70,8 +73,9 @@ struct Serve {
     /// Most servers of one IP address.
     #[arg(long, default_value_t = Options::default().max_per_address)]
     max_per_address: usize,
-    /// Lists that one client gets in a row; then one in three seconds.
-    #[arg(long, default_value_t = Options::default().lists_in_a_row)]
+    /// Lists that one client gets in a row; then one in three seconds. A client that wants to know whether its list is whole
+    /// takes at least two for each number of the protocol.
+    #[arg(long, default_value_t = 16)]
     lists_in_a_row: u16,
     /// List servers on this machine too.
     #[arg(long)]
@@ -125,6 +129,55 @@ async fn main() -> ExitCode {
     })
 }
 
+/// A master that keeps the heartbeats that it refused.
+#[derive(Debug)]
+struct Watched {
+    master: Master,
+    refused: VecDeque<(SocketAddr, String)>,
+    /// What was refused before is not said again.
+    known: BTreeSet<(SocketAddr, String)>,
+}
+
+/// Most heartbeats that are kept.
+const MAX_REFUSED: usize = 256;
+
+impl Machine for Watched {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        self.master.poll_transmit(now, out)
+    }
+
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+        let before = self.master.stats().heartbeats_refused;
+        let handled = self.master.handle_datagram(now, from, datagram);
+        if self.master.stats().heartbeats_refused > before
+            && self.known.len() < MAX_REFUSED
+            && let Ok(Request { command: Command::Heartbeat { tag }, .. }) = Request::parse(datagram)
+        {
+            let refused = (from, tag.escape_ascii().to_string());
+            if self.known.insert(refused.clone()) {
+                self.refused.push_back(refused);
+            }
+        }
+        handled
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.master.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.master.handle_timeout(now);
+    }
+}
+
+/// Says why a heartbeat was refused.
+fn refusal(tag: &str, is_known: bool) -> String {
+    if is_known {
+        return "the list is full, or has no servers of this machine without --loopback".to_owned();
+    }
+    format!("unknown tag, give --tag {tag}=GAME to list its servers")
+}
+
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut sockets = Vec::new();
@@ -138,23 +191,31 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     options.scope = if arguments.loopback { Scope::Any } else { Scope::Lan };
     (options.only, options.except) = (arguments.game, arguments.except);
     options.tags = arguments.tag;
+    let mut tags =
+        ["DarkPlaces", "QuakeArena-1", "Wolfenstein-1", "EnemyTerritory-1"].map(str::to_owned).to_vec();
+    tags.extend(options.tags.iter().map(|(tag, _)| tag.clone()));
     options.max_servers = arguments.max_servers;
     options.max_per_address = arguments.max_per_address;
     options.lists_in_a_row = arguments.lists_in_a_row;
-    let mut master = Master::new(Secret::from_os()?, options, Instant::now());
+    let master = Master::new(Secret::from_os()?, options, Instant::now());
     writeln!(io::stdout(), "the list takes at most {} KiB of memory", master.memory_bound() / 1024)?;
+    let mut watched = Watched { master, refused: VecDeque::new(), known: BTreeSet::new() };
     let end = tokio::time::sleep(Duration::from_secs(arguments.seconds));
     // One future for all turns: a new one would miss a signal that comes between two of them.
     let interrupted = tokio::signal::ctrl_c();
     tokio::pin!(end, interrupted);
     loop {
         tokio::select! {
-            failed = serve_master(&sockets, &mut master) => failed?,
+            failed = serve_master(&sockets, &mut watched) => failed?,
             () = tokio::time::sleep(Duration::from_millis(250)) => {}
             () = &mut end => break,
             interrupted = &mut interrupted => { interrupted?; break }
         }
-        while let Some(event) = master.poll_event() {
+        for (server, tag) in watched.refused.drain(..) {
+            let why = refusal(&tag, tags.contains(&tag));
+            writeln!(io::stdout(), "refused {server} with heartbeat tag {tag}: {why}")?;
+        }
+        while let Some(event) = watched.master.poll_event() {
             match event {
                 MasterEvent::Listed(server) => writeln!(io::stdout(), "listed {server}")?,
                 MasterEvent::Expired(server) => writeln!(io::stdout(), "expired {server}")?,
@@ -162,7 +223,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
             }
         }
     }
-    let stats = master.stats();
+    let stats = watched.master.stats();
     writeln!(
         io::stdout(),
         "heartbeats: {} answered, {} refused; descriptions: {} listed, {} without a valid challenge; lists: {} sent, {} refused",
