@@ -54,7 +54,8 @@ pub struct ServerStatus {
     pub game: Option<Text>,
     /// The modification of the game, where one is active and the server names it.
     pub mod_name: Option<Text>,
-    /// The kind of match as the server names it: a word, a class name or a number.
+    /// The kind of match as the server names it: a word, a class name or a number. For the numbers of Quake III Arena, Urban
+    /// Terror and Jedi Knight, the game's own words.
     pub game_type: Option<Text>,
     /// Active mutators or mods of the match, in the server's order. Empty means that the server said there are none.
     pub mutators: Option<Vec<Text>>,

@@ -10,6 +10,7 @@ use super::wire::player::{Field, put_line};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::Detail;
 use crate::service::{Engine, Service};
+use crate::text::number::integer;
 
 /// Bytes of a usual player line.
 const USUAL_LINE: usize = 32;
@@ -45,7 +46,13 @@ pub(super) fn named(
     // ioquake3 names the game and what runs in it; other games' keys for a modification come with the rules.
     let inner = text(&status.mod_name)
         .filter(|_| is_quake3 && !is_info && lacks(&["fs_game", "modname"]) && status.game.is_some());
-    let limit_key = limit_key(engine, status.game_type.as_ref()).filter(|_| lacks(&LIMITS));
+    // A status that was read has the game's words for the number, which the engines want.
+    let is_number = |raw: &Vec<u8>| integer(raw).is_some();
+    let read = ["g_gametype", "gametype"].into_iter().find_map(|key| status.rules.get(key));
+    let read = read.map(|raw| wire(raw).into_owned()).filter(is_number);
+    let played = text(&status.game_type);
+    let played = played.clone().filter(is_number).or(read).or(played);
+    let limit_key = limit_key(engine, played.as_deref()).filter(|_| lacks(&LIMITS));
     let limit = status.score_limit.map(|score| score.to_string().into_bytes());
     let anti_cheat = status.anti_cheat.filter(|_| !is_info && is_quake3 && lacks(&ANTI_CHEAT));
     let has_scores = !is_info && engine == Engine::SoldierOfFortune2 && lacks(&["redscore", "bluescore"]);
@@ -64,7 +71,7 @@ pub(super) fn named(
         ("clients", number(clients)),
         ("sv_maxclients", number(slots)),
         (if is_info { "sv_privateclients" } else { "sv_privateClients" }, number(private)),
-        (game_type_key, text(&status.game_type).filter(|_| qcstatus.is_none())),
+        (game_type_key, played.filter(|_| qcstatus.is_none())),
         ("com_gamename", inner.as_ref().and_then(|_| text(&status.game))),
         ("gamename", inner.or_else(|| text(&status.game))),
         (mod_key(engine), text(&status.mod_name).filter(|_| is_info || !is_quake3)),
@@ -128,8 +135,8 @@ const LIMITS: [&str; 4] = ["fraglimit", "capturelimit", "duel_fraglimit", "score
 const ANTI_CHEAT: [&str; 4] = ["sv_punkbuster", "punkbuster", "pb", "sv_NxAC"];
 
 /// The key of the limit that ends a match of this type.
-fn limit_key(engine: Engine, game_type: Option<&Text>) -> Option<&'static str> {
-    match (engine, game_type.map(Text::raw)) {
+fn limit_key(engine: Engine, game_type: Option<&[u8]>) -> Option<&'static str> {
+    match (engine, game_type) {
         (Engine::SoldierOfFortune2, _) => Some("scorelimit"),
         (Engine::Quake3, Some(b"0" | b"1" | b"3")) => Some("fraglimit"),
         (Engine::Quake3, Some(b"4")) => Some("capturelimit"),

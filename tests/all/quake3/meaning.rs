@@ -154,6 +154,33 @@ fn limits_and_locks_are_read_by_game() {
 fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
     let xonotic = read(XONOTIC);
     assert_eq!(plain(&xonotic.game_type).unwrap(), "ctf");
+    for (pairs, words) in [
+        (r"g_gametype\0\gamename\baseq3", "Free For All"),
+        (r"g_gametype\4\gamename\baseoa\com_gamename\Quake3Arena", "Capture the Flag"),
+        (r"g_gametype\7\gamename\q3urt43", "Capture the Flag"),
+        (r"g_gametype\2\gamename\q3urt43", "2"),
+        (r"g_gametype\3\g_jediVmerc\0\protocol\26", "Duel"),
+        (r"g_gametype\7\g_jediVmerc\0\protocol\26", "Siege"),
+        (r"g_gametype\8\g_jediVmerc\0\protocol\16", "Capture the Ysalamiri"),
+        (r"g_gametype\6\g_jediVmerc\0\protocol\16", "6"),
+        (r"g_gametype\1\g_gametypestring\Free-For-All", "Free-For-All"),
+        // Numbers of other games and of modifications mean something else: 4 is a campaign, 5 clan arena.
+        (r"g_gametype\4\gamename\etmain", "4"),
+        (r"g_gametype\5\gamename\cpma\com_gamename\Quake3Arena", "5"),
+        (r"g_gametype\99\gamename\baseq3", "99"),
+        (r"g_gametype\CTF\gamename\baseq3", "CTF"),
+    ] {
+        let status = read(&format!("statusResponse\n\\{pairs}\n"));
+        assert_eq!(plain(&status.game_type).unwrap(), words, "{pairs}");
+        let raw = pairs.split('\\').nth(1).unwrap();
+        assert_eq!(status.rules.get("g_gametype").unwrap().plain(), raw, "the number stays");
+        let again = serve(&status, queryport::Detail::Full, &Service::new(Engine::Quake3));
+        assert_eq!(again.rules.get("g_gametype").unwrap().plain(), raw, "and goes out again");
+    }
+    let info =
+        |pairs: &str| plain(&read(&format!("infoResponse\n\\gametype\\3\\{pairs}")).game_type).unwrap();
+    assert_eq!(info(r"gamename\Quake3Arena"), "Team Deathmatch");
+    assert_eq!(info(r"gamename\Quake3Arena\game\cpma"), "3", "of a modification");
     let teams = |status: &ServerStatus| -> Vec<_> {
         status.teams.iter().map(|team| (team.id.unwrap(), plain(&team.name), team.score)).collect()
     };
@@ -222,6 +249,28 @@ fn fields(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
     (texts, flags, counts(status), status.protocol_version, (status.time_limit, status.score_limit), teams)
 }
 
+/// The keys of an empty server of Call of Duty 2 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
+#[test]
+fn an_info_of_call_of_duty_without_a_count_is_of_an_empty_server() {
+    let count = |body: &str| answer(body.as_bytes()).to_status().player_count;
+    let keys = [
+        "protocol\\118",
+        "hostname\\CoD2Host",
+        "mapname\\mp_toujane",
+        "sv_maxclients\\20",
+        "pure\\1",
+        "hw\\1",
+    ];
+    let info = |keys: &[&str]| format!("infoResponse\n\\{}", keys.join("\\"));
+    assert_eq!(count(&info(&keys)), Some(0));
+    assert_eq!(count(&format!("{}\\clients\\3", info(&keys))), Some(3));
+    for missing in [0, 3, 4, 5] {
+        let mut others = keys.to_vec();
+        others.remove(missing);
+        assert_eq!(count(&info(&others)), None, "a count that was lost, or another game");
+    }
+}
+
 #[test]
 fn what_was_read_is_served_with_the_same_meaning() {
     let quake3 = "statusResponse\n\\sv_maxclients\\16\\sv_privateClients\\2\\version\\ioq3 1.36\\com_gamename\\Quake3Arena\
@@ -249,28 +298,6 @@ fn what_was_read_is_served_with_the_same_meaning() {
 
 #[test]
 fn each_dialect_says_the_fields_that_it_has_keys_for() {
-/// The keys of an empty server of Call of Duty 2 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
-#[test]
-fn an_info_of_call_of_duty_without_a_count_is_of_an_empty_server() {
-    let count = |body: &str| answer(body.as_bytes()).to_status().player_count;
-    let keys = [
-        "protocol\\118",
-        "hostname\\CoD2Host",
-        "mapname\\mp_toujane",
-        "sv_maxclients\\20",
-        "pure\\1",
-        "hw\\1",
-    ];
-    let info = |keys: &[&str]| format!("infoResponse\n\\{}", keys.join("\\"));
-    assert_eq!(count(&info(&keys)), Some(0));
-    assert_eq!(count(&format!("{}\\clients\\3", info(&keys))), Some(3));
-    for missing in [0, 3, 4, 5] {
-        let mut others = keys.to_vec();
-        others.remove(missing);
-        assert_eq!(count(&info(&others)), None, "a count that was lost, or another game");
-    }
-}
-
     let team = |id, name: &str, score| {
         let mut team = Team::default();
         (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(score));
