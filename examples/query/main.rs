@@ -33,6 +33,7 @@ use std::time::Duration;
 
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::games::Game;
+use queryport::lists::Scope;
 use queryport::{
     Client, Detail, Error, ErrorKind, Outcome, Protocol, Query, QueryOptions, ServerStatus, StatusQuery,
     Timing, ToStatus,
@@ -56,8 +57,8 @@ struct Arguments {
     /// ports of many games are tried. Without both, the program queries embedded servers on loopback.
     #[arg(value_parser = What::parse)]
     what: Option<What>,
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a game, the port is the one that players connect to; with a
-    /// protocol, the query port.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a game, the port is the one that players connect to, and the game's
+    /// list servers are asked for the query port of a public host that does not answer; with a protocol, the query port.
     server: Option<String>,
     /// Find the servers of this game, or of all games, on the local network.
     #[arg(long, value_name = "GAME", num_args = 0..=1, conflicts_with_all = ["what", "server", "short", "commands"])]
@@ -305,7 +306,18 @@ async fn by_game(
     is_json: bool,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut out = io::stdout();
-    match client.query_game(game, server).await {
+    let answered = match client.query_game(game, server).await {
+        Err(error) if can_be_listed(&error, game) => {
+            command_line::complain(&format!(
+                "{}\n  Asking the list servers of {} for the host's query port.",
+                command_line::message(&error),
+                game.name
+            ));
+            client.query_listed(game, server).await.ok().flatten().ok_or(error)
+        }
+        answered => answered,
+    };
+    match answered {
         Ok(found) => {
             let about = found.game().map_or(game.name, |game| game.name);
             let text = match is_json {
@@ -328,6 +340,14 @@ async fn by_game(
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// Whether the lists of a game can name another port of a silent host: they name public ones.
+fn can_be_listed(error: &Error, game: &Game) -> bool {
+    let is_public = matches!(error, Error::Query { peer, .. } if Scope::Public.admits(*peer));
+    is_public
+        && matches!(error.kind(), ErrorKind::Offline | ErrorKind::Unreachable)
+        && !game.masters.is_empty()
 }
 
 /// What the user can try next.

@@ -9,7 +9,11 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::client::{Client, split};
 use super::error::Error;
 #[cfg(feature = "games")]
+use super::lists::Listed;
+#[cfg(feature = "games")]
 use crate::games::{Certainty, Game, QueryPort};
+#[cfg(feature = "games")]
+use crate::lists::Scope;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
@@ -163,16 +167,76 @@ impl Client {
         let attempts = candidates
             .iter()
             .flat_map(|candidate| addresses.clone().map(|address| (*candidate, address.ip())));
+        let answered = self.first_answer(game, given, attempts, found.deadline).await;
+        answered.unwrap_or_else(|| Err(bad("the time is over")))
+    }
+
+    /// Queries a server by its game at the ports under which the game's list servers name its host, for servers that
+    /// [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2 and UT2004 have query ports.
+    ///
+    /// The list servers are asked as by [`Self::servers`], once a minute at most, and each list may take as long as
+    /// [`Self::with_deadline`] says. Up to ten ports of the host are then queried, those nearest to the given port first. An
+    /// answer counts only if it says no other game port and no other game. `None`: no list names the host.
+    ///
+    /// ```no_run
+    /// use queryport::Client;
+    /// use queryport::games::Game;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (client, game) = (Client::new()?, Game::find("mohaa")?);
+    /// if client.query_game(game, "example.org:12210").await.is_err()
+    ///     && let Some(found) = client.query_listed(game, "example.org:12210").await?
+    /// {
+    ///     println!("the query port is {}", found.outcome.peer.port());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Self::query_game`] and [`Self::servers`].
+    #[cfg(feature = "games")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
+    pub async fn query_listed(&self, game: &Game, server: &str) -> Result<Option<Detected>, Error> {
+        let bad = |why| Error::BadAddress { text: server.to_owned(), why };
+        let port = split(server, 0).map_err(bad)?.1;
+        let found = self.attempts(server, 1).await?;
+        let hosts: Vec<IpAddr> =
+            std::iter::once(found.address).chain(found.others).map(|address| address.ip()).collect();
+        // The host is the caller's, wherever it is.
+        let mut servers = self.servers(game)?.with_scope(Scope::Any).with_timeout(self.deadline);
+        let mut listed = Vec::new();
+        while let Some(Listed { server, .. }) = servers.next().await {
+            listed.extend(Some(server).filter(|server| hosts.contains(&server.ip())));
+        }
+        listed.sort_by_key(|server| server.port().abs_diff(port));
+        let options = self.options.of_game(game.dialect);
+        let attempts = listed.into_iter().map(|server| {
+            let port = server.port();
+            (Candidate { protocol: game.protocol, port, options, is_certain: false }, server.ip())
+        });
+        let deadline = Instant::now().checked_add(self.deadline).unwrap_or(found.deadline);
+        let given = Some(port).filter(|&port| port != 0);
+        self.first_answer(game, given, attempts, deadline).await.transpose()
+    }
+
+    /// Tries ports one after the other, those that are silent go on; `None` without any.
+    #[cfg(feature = "games")]
+    async fn first_answer(
+        &self,
+        game: &Game,
+        given: Option<u16>,
+        attempts: impl Iterator<Item = (Candidate, IpAddr)>,
+        deadline: Instant,
+    ) -> Option<Result<Detected, Error>> {
         let mut waiting = (0_usize..).zip(attempts.take(MAX_ATTEMPTS));
         let mut queries = JoinSet::new();
         let mut first: Option<(usize, Error)> = None;
         loop {
             // The queries end by themselves at the deadline.
             let mut until = None;
-            if let Some((number, (candidate, ip))) =
-                waiting.next().filter(|_| Instant::now() < found.deadline)
-            {
-                let query = self.clone().ask_candidate(candidate, ip, found.deadline);
+            if let Some((number, (candidate, ip))) = waiting.next().filter(|_| Instant::now() < deadline) {
+                let query = self.clone().ask_candidate(candidate, ip, deadline);
                 queries.spawn(async move { (number, candidate, query.await) });
                 until = Instant::now().checked_add(STAGGER);
             }
@@ -186,7 +250,7 @@ impl Client {
             let (number, error) = match ended {
                 Some(Ok((number, candidate, Ok(found)))) => {
                     if candidate.is_certain || is_meant(game, given, &found) {
-                        return Ok(found);
+                        return Some(Ok(found));
                     }
                     let peer = found.outcome.peer;
                     let game_port = found.outcome.answer.game_port;
@@ -200,7 +264,7 @@ impl Client {
                 first = Some((number, error));
             }
         }
-        Err(first.map_or_else(|| bad("the time is over"), |(_, error)| error))
+        first.map(|(_, error)| Err(error))
     }
 
     /// Asks at one port.

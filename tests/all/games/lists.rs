@@ -16,7 +16,7 @@ use tokio::net::UdpSocket;
 use crate::common::list_servers::gamespy4::Plain;
 use crate::common::list_servers::tcp::{self, GameSpy1};
 use crate::common::list_servers::ut2004;
-use crate::games::client;
+use crate::games::{answer, bind, client, named};
 
 async fn socket() -> (UdpSocket, SocketAddr) {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -149,6 +149,35 @@ async fn each_number_of_a_game_is_asked_for() {
     let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
     assert_eq!(list.servers.len(), 3);
     assert_eq!(list.completeness, ListCompleteness::Incomplete, "the master does not answer for number 15");
+}
+
+/// Medal of Honor's query ports follow the order of start, and no rule leads to them.
+#[tokio::test]
+async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
+    let mut servers = Vec::new();
+    for (game_port, name) in [(12_203, "first"), (12_210, "second")] {
+        let socket = bind(([127, 0, 0, 1], 0)).await.unwrap();
+        let query_port = socket.local_addr().unwrap();
+        servers.push((query_port, answer(socket, Protocol::GameSpy1.into(), named(name, Some(game_port)))));
+    }
+    let list = servers.iter().map(|(query_port, _)| format!(r"\ip\{query_port}")).collect::<String>();
+    let list = list + r"\ip\192.0.2.1:12300\final\";
+    let mohaa =
+        game("mohaa", vec![master(MasterForm::GameSpy1, list_server("mohaa", list.as_bytes()).await)]);
+    let client = client();
+    assert!(client.query_game(&mohaa, "127.0.0.1:12210").await.is_err());
+    let found = client.query_listed(&mohaa, "127.0.0.1:12210").await.unwrap().unwrap();
+    assert_eq!(found.outcome.answer.name.unwrap(), "second");
+    assert_eq!(found.outcome.peer, servers[1].0);
+    let found = client.query_listed(&mohaa, "127.0.0.1:12203").await.unwrap().unwrap();
+    assert_eq!(
+        found.outcome.answer.name.unwrap(),
+        "first",
+        "the list is from memory: the list server is gone"
+    );
+    let other = client.query_listed(&mohaa, "127.0.0.1:12999").await.unwrap_err();
+    assert!(matches!(other, Error::OtherServer { .. }), "{other}");
+    assert!(client.query_listed(&mohaa, "127.0.0.2").await.unwrap().is_none(), "no list names it");
 }
 
 #[tokio::test]
