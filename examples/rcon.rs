@@ -56,6 +56,8 @@ enum Mode {
     Plain,
     /// In plain text and in quotes (Quake3e, CoD4x).
     Quoted,
+    /// In plain text behind a NUL (Call of Duty: Black Ops III).
+    BlackOps3,
     /// As a signature over the time (DarkPlaces).
     #[cfg(feature = "secure-rcon")]
     Time,
@@ -69,6 +71,7 @@ impl From<Mode> for RconMode {
         match mode {
             Mode::Plain => Self::Plain,
             Mode::Quoted => Self::Quoted,
+            Mode::BlackOps3 => Self::BlackOps3,
             #[cfg(feature = "secure-rcon")]
             Mode::Time => Self::Time,
             #[cfg(feature = "secure-rcon")]

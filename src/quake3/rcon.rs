@@ -10,6 +10,9 @@
 //!    │ ◄───────────────────────────────────────────────── │
 //! ```
 //!
+//! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and `FF FF FF FF 01 text`
+//! (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js).
+//!
 //! The password travels in plain text and the replies prove nothing: whoever is on the way reads and forges both.
 //! DarkPlaces' signed form keeps the password secret.
 
@@ -25,6 +28,7 @@ use md4::Md4;
 use thiserror::Error;
 
 use super::connect::Refusal;
+use super::wire::line::{self, TO_CLIENT};
 use super::wire::reply::Reply;
 use super::wire::request::{Command, RconRequest, Request};
 #[cfg(feature = "secure-rcon")]
@@ -49,6 +53,8 @@ pub enum RconMode {
     Plain,
     /// In plain text and quotes, so that it may hold blanks: Quake3e, CoD4x. See [`RconRequest::quoted`].
     Quoted,
+    /// In plain text, behind a NUL in place of the word `rcon`: Call of Duty: Black Ops III.
+    BlackOps3,
     /// As a signature over the command and this machine's time, which must agree with the server's within 5 s:
     /// DarkPlaces.
     #[cfg(feature = "secure-rcon")]
@@ -93,7 +99,7 @@ impl RconQuery {
     /// One command.
     ///
     /// # Errors
-    /// [`EncodeError::Forbidden`] for a password with a quote or a control byte in it, [`RconMode::Plain`] also for one with a
+    /// [`EncodeError::Forbidden`] for a password with a quote or a control byte in it, without quotes or signature also for one with a
     /// blank, `;` or a comment, and for a command with a line end; [`EncodeError::Empty`] without a password;
     /// [`EncodeError::TooLong`] for more than servers read.
     pub fn new(
@@ -102,7 +108,8 @@ impl RconQuery {
         mode: RconMode,
         limits: &Limits,
     ) -> Result<Self, EncodeError> {
-        let (command, quoted) = (command.as_bytes().to_vec(), mode != RconMode::Plain);
+        let (command, quoted) =
+            (command.as_bytes().to_vec(), !matches!(mode, RconMode::Plain | RconMode::BlackOps3));
         RconRequest { password: &password.0, command: &command, quoted }.check()?;
         Ok(Self {
             password,
@@ -152,7 +159,7 @@ impl RconQuery {
     }
 
     fn is_signed(&self) -> bool {
-        !matches!(self.mode, RconMode::Plain | RconMode::Quoted)
+        !matches!(self.mode, RconMode::Plain | RconMode::Quoted | RconMode::BlackOps3)
     }
 
     fn finish(&mut self, is_cut: bool) -> RconAnswer {
@@ -169,6 +176,9 @@ impl Conversation for RconQuery {
     fn request(&mut self, out: &mut Vec<u8>) {
         let (password, command) = (&self.password.0[..], &self.command[..]);
         let command = match (self.is_signed(), &self.nonce) {
+            (false, _) if self.mode == RconMode::BlackOps3 => {
+                return line::put(Some(0), &[password, b" ", command].concat(), out);
+            }
             (false, _) => {
                 let quoted = self.mode == RconMode::Quoted;
                 Command::Rcon(RconRequest { password, command, quoted })
@@ -188,7 +198,14 @@ impl Conversation for RconQuery {
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
         let unexpected = |what| Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(what), 4));
         let asks = self.is_signed() && self.nonce.is_none();
-        let (text, dark_places) = match Reply::parse(datagram) {
+        let reply = match line::text(datagram) {
+            // Black Ops III's text follows the byte at once; Medal of Honor has it before the word.
+            Ok((Some(TO_CLIENT), text)) if !text.starts_with(b"print") => {
+                Ok(Reply::Print { text, dark_places: false })
+            }
+            _ => Reply::parse(datagram),
+        };
+        let (text, dark_places) = match reply {
             Ok(Reply::Challenge { challenge, .. }) if asks => {
                 self.nonce = Some(challenge.to_vec());
                 #[cfg(feature = "secure-rcon")]
@@ -442,6 +459,37 @@ mod tests {
         {
             let Verdict::Done(Err(error)) = query.receive(refusal) else { panic!() };
             assert_eq!(error.to_string(), "the server refused: you are banned");
+        }
+    }
+
+    /// RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js.
+    #[test]
+    fn black_ops_3_has_a_nul_for_the_word_and_no_word_before_the_text() {
+        let new = |password: &str| {
+            let password = Password::new(password.to_owned());
+            RconQuery::new(password, "status", RconMode::BlackOps3, &Limits::default())
+        };
+        assert!(new("two words").is_err(), "it ends at the blank");
+        let (mut query, mut out) = (new("secret").unwrap(), Vec::new());
+        query.request(&mut out);
+        assert_eq!(out, b"\xff\xff\xff\xff\0secret status");
+        assert_eq!(
+            query.receive(b"\xff\xff\xff\xff\x01num score ping xuid\n"),
+            Verdict::Partial(Wait::Quiet)
+        );
+        query.receive(b"\xff\xff\xff\xff\x01  0     0   12 1");
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
+        assert_eq!(answer.text.decoded(), "num score ping xuid\n  0     0   12 1");
+    }
+
+    /// RaidMax/IW4M-Admin: the parsers of S1x, H1-Mod and BOIII; Medal of Honor has a byte before the word.
+    #[test]
+    fn text_may_follow_the_word_without_a_line_feed() {
+        for head in [&b"print "[..], b"print\n", b"\x01print\n", b"\x01print ", b"\x01"] {
+            let mut query = query();
+            query.receive(&[b"\xff\xff\xff\xff", head, b"map: mp_fringe"].concat());
+            let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
+            assert_eq!(answer.text.decoded(), "map: mp_fringe", "{}", head.escape_ascii());
         }
     }
 
