@@ -11,7 +11,7 @@
 //! cargo run --example serve -- quake3 27960 --address 0.0.0.0 --address ::
 //! cargo run --example serve -- quake3 27960 --crowd 64 --who                players come and go; says who asks
 //! cargo run --example serve -- quake3 27960 --metrics 127.0.0.1:9100        counters for Prometheus
-//! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     sends heartbeats too
+//! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     sends heartbeats too, and says who received one
 //! cargo run --example serve -- gamespy1 7778 --announce 127.0.0.1:27900 --key Z5Nfb0
 //! ```
 #![allow(
@@ -41,7 +41,7 @@ use command_line::WrongArgument;
 use queryport::GameKey;
 use queryport::model::Detailed;
 use queryport::net::serve;
-use queryport::serve::{Announcer, Responder};
+use queryport::serve::{Announcer, AnnouncerEvent, Responder};
 use queryport::session::Machine;
 use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 use reporting::Reporting;
@@ -86,9 +86,10 @@ struct Arguments {
     /// Send as much as anybody requests, without the usual bounds: for tests with many clients on one address.
     #[arg(long)]
     no_guard: bool,
-    /// Send heartbeats to this master server; may be given more than once. For quake3 and gamespy1.
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    announce: Vec<SocketAddr>,
+    /// Send heartbeats to this master server, to every IPv4 and IPv6 address of its name; may be given more than once. For quake3
+    /// and gamespy1.
+    #[arg(long, value_name = "HOST:PORT")]
+    announce: Vec<String>,
     /// The game's key, for gamespy1: masters verify heartbeats with it.
     #[arg(long, value_parser = key)]
     key: Option<GameKey>,
@@ -166,8 +167,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         None => None,
     };
     let mut announcer = None;
+    let masters = masters(&arguments.announce, &sockets).await?;
     if !arguments.announce.is_empty() {
-        let (status, masters) = (&world.status, arguments.announce.iter().copied());
+        let (status, masters) = (&world.status, masters.iter().copied());
         announcer = Some(match protocol {
             Protocol::Quake3 => {
                 Announcer::quake3("DarkPlaces", masters, status, Service::from(Protocol::Quake3), now)?
@@ -184,7 +186,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         line += if index == 0 { " on " } else { " and " };
         line += &socket.local_addr()?.to_string();
     }
-    for (index, master) in arguments.announce.iter().enumerate() {
+    for (index, master) in masters.iter().enumerate() {
         line += if index == 0 { ", heartbeats to " } else { ", " };
         line += &master.to_string();
     }
@@ -206,6 +208,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let mut server = Reporting::new(responder, arguments.who);
     let end = now + Duration::from_secs(arguments.seconds);
     let mut tick = now;
+    let mut silent = masters;
     // One future for all turns: a new one would miss a signal that comes between two of them.
     let interrupted = tokio::signal::ctrl_c();
     tokio::pin!(interrupted);
@@ -233,6 +236,11 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
             }
             () = tokio::time::sleep_until(tick.into()) => {
                 server.write_left_out();
+                if tick >= now + ASKED_WITHIN {
+                    for master in silent.drain(..) {
+                        command_line::complain(&format!("{master}: no request after the heartbeat"));
+                    }
+                }
                 if let Some(crowd) = arguments.crowd {
                     let status = with_crowd(&embedded, crowd, (tick - now).as_secs());
                     if let Some(announcer) = &mut announcer {
@@ -243,19 +251,57 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
                 tick += Duration::from_secs(1);
             }
         }
+        while let Some(event) = announcer.as_mut().and_then(Announcer::poll_event) {
+            if let AnnouncerEvent::Asked(master) = event
+                && let Some(index) = silent.iter().position(|address| *address == master)
+            {
+                silent.remove(index);
+                writeln!(std::io::stdout(), "{master} received the heartbeat")?;
+            }
+        }
         if let Some(error) = server.failed.take() {
             return Err(error.into());
         }
     }
     server.write_left_out();
-    if let (Some(announcer), [socket, ..]) = (&mut announcer, &sockets[..]) {
+    if let Some(announcer) = &mut announcer {
         announcer.close();
         let mut heartbeat = Vec::new();
         while let Some(transmit) = announcer.poll_transmit(Instant::now(), &mut heartbeat) {
-            let _ = socket.send_to(&std::mem::take(&mut heartbeat), transmit.to).await;
+            if let Some(socket) = reaching(&sockets, transmit.to) {
+                let _ = socket.send_to(&std::mem::take(&mut heartbeat), transmit.to).await;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Masters ask soon after a heartbeat.
+const ASKED_WITHIN: Duration = Duration::from_secs(10);
+
+/// The socket of an address's family.
+fn reaching(sockets: &[UdpSocket], to: SocketAddr) -> Option<&UdpSocket> {
+    let is_same =
+        |socket: &&UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
+    sockets.iter().find(is_same)
+}
+
+/// Every address of the masters that a socket can reach.
+async fn masters(names: &[String], sockets: &[UdpSocket]) -> Result<Vec<SocketAddr>, WrongArgument> {
+    let mut masters = Vec::new();
+    for name in names {
+        let found = tokio::net::lookup_host(name).await;
+        let found =
+            found.map_err(|error| WrongArgument(format!("{name}: {}", command_line::message(&error))))?;
+        for master in found {
+            if reaching(sockets, master).is_none() {
+                command_line::complain(&format!("{master}: no heartbeats, no --address is of its family"));
+            } else if !masters.contains(&master) {
+                masters.push(master);
+            }
+        }
+    }
+    Ok(masters)
 }
 
 /// A socket of one address family: one for `::` does not take the port of `0.0.0.0` as well.

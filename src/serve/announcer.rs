@@ -87,7 +87,8 @@ pub enum AnnouncerEvent {
 
 impl Announcer {
     /// Heartbeats for Quake 3 masters. `tag`: `DarkPlaces` for every game that names itself in `gamename`, `QuakeArena-1` for
-    /// Quake III Arena and so on. `masters`: at most 32 are kept. `status` and `service`: what the server answers with. The
+    /// Quake III Arena and so on. `masters`: all IPv4 and IPv6 addresses of each
+    /// master, of which 32 are kept. `status` and `service`: what the server answers with. The
     /// first heartbeats wait in [`Self::poll_transmit`].
     ///
     /// # Errors

@@ -170,3 +170,35 @@ fn what_cannot_be_done_is_said_in_words() {
         assert!(!complaint.contains("os error") && !complaint.contains('{'), "{complaint}");
     }
 }
+
+#[test]
+fn heartbeats_go_to_every_address_of_a_master_and_it_says_who_received_one() {
+    // As many of them as this machine has: a port that is free at every address of the name, and one of its own in IPv6.
+    let first = UdpSocket::bind("localhost:0").unwrap();
+    let name = format!("localhost:{}", first.local_addr().unwrap().port());
+    let mut masters: Vec<UdpSocket> = vec![first];
+    let of_name = std::net::ToSocketAddrs::to_socket_addrs(&name).unwrap();
+    masters.extend(of_name.filter_map(|address| UdpSocket::bind(address).ok()));
+    masters.extend(UdpSocket::bind("[::1]:0"));
+    let last = masters.last().unwrap().local_addr().unwrap().to_string();
+    let listen: &[&str] = if last.starts_with('[') { &["--address", "::1"] } else { &[] };
+    let arguments = ["quake3", "0", "--set", "game=IW6", "--announce", &name, "--announce", &last];
+    let mut server = Server::start(&[&arguments, &["--address", "127.0.0.1"][..], listen].concat());
+    let mut heard = Vec::new();
+    for master in &masters {
+        master.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut buffer = [0; 2048];
+        let (length, from) = master.recv_from(&mut buffer).unwrap();
+        assert!(buffer[..length].starts_with(b"\xff\xff\xff\xffheartbeat "));
+        master.send_to(b"\xff\xff\xff\xffgetinfo c7a1e5b2", from).unwrap();
+        let length = master.recv(&mut buffer).unwrap();
+        let info = String::from_utf8_lossy(&buffer[..length]).into_owned();
+        assert!(info.contains(r"\gamename\IW6\") && info.contains(r"\challenge\c7a1e5b2"), "{info}");
+        let mut line = String::new();
+        server.output.as_mut().unwrap().read_line(&mut line).unwrap();
+        heard.push(line);
+    }
+    let expected =
+        masters.iter().map(|master| format!("{} received the heartbeat\n", master.local_addr().unwrap()));
+    assert_eq!(heard, expected.collect::<Vec<_>>());
+}
