@@ -95,6 +95,9 @@ pub enum Dialect {
     MedalOfHonor,
     /// Quake 3, drops requests with a challenge: none is sent, and answers cannot be verified.
     NoChallenge,
+    /// Quake 3, answers `getinfo` alone, as the community's clients of later Call of Duty games do: it is sent for
+    /// [`Detail::Full`] too, and an answer has no players.
+    InfoOnly,
     /// Quake 3, demands a proof of the client's address before the first answer, as some servers of Jedi Academy based on
     /// OpenJK do: `echo "echoResponse getstatus` and 64 characters`"`, and the client sends back the text in quotes.
     /// At most one demand a query is met, of at most 128 printable characters that begin with `echoResponse` and the

@@ -39,7 +39,7 @@ pub(crate) struct Lists {
     pub(crate) is_known: bool,
 }
 
-/// The row with list servers named by hand: `HOST:PORT` or `FORM=HOST:PORT`.
+/// The row with list servers named by hand: `HOST`, at the port of the first known one, `HOST:PORT` or `FORM=HOST:PORT`.
 pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
     let known = game.masters.first().map(|master| master.form);
     let master = |text: &String| {
@@ -51,8 +51,13 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
             None => (known, text.as_str()),
         };
         let form = form.ok_or_else(|| format!("{}: write FORM={text}, with one of {}", game.id, names()))?;
+        let port = game.masters.first().and_then(|master| master.address.rsplit_once(':'));
+        let address = match port {
+            Some((_, port)) if !address.contains(':') => format!("{address}:{port}"),
+            _ => address.to_owned(),
+        };
         // The table has static texts, and a program few of these.
-        Ok(Master::new(form, address.to_owned().leak()))
+        Ok(Master::new(form, address.leak()))
     };
     let masters: Result<Vec<Master>, String> = masters.iter().map(master).collect();
     let mut game = *game;
@@ -60,8 +65,9 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
     Ok(game)
 }
 
-const FORMS: [MasterForm; 8] = [
+const FORMS: [MasterForm; 9] = [
     MasterForm::Short,
+    MasterForm::Named,
     MasterForm::Unmarked,
     MasterForm::Hexadecimal,
     MasterForm::Long,

@@ -74,7 +74,7 @@ struct Arguments {
     /// The protocol of lines that name none.
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
-    /// Ask this list server, `HOST:PORT`, in place of the known ones of the game; may be repeated. `FORM=HOST:PORT` where its form
+    /// Ask this list server, `HOST` or `HOST:PORT`, in place of the known ones of the game; may be repeated. `FORM=HOST:PORT` where its form
     /// (see the example `games`) is not that of the first known one. Without a game: a Quake 3 master.
     #[arg(long)]
     master: Vec<String>,

@@ -193,18 +193,19 @@ impl Game {
     #[must_use]
     pub fn list_requests(&self, master: &Master, limits: &Limits) -> Vec<ListRequest> {
         let number = self.numbers.first().map(|(number, _)| *number);
-        let quake3 = |name: Option<&str>| {
-            let request = |number| match name {
-                Some(name) => master::ListRequest::extended(name.as_bytes(), number),
-                None => master::ListRequest::new(number),
-            };
-            let list = |number| master::ListRequest { empty: true, full: true, ..request(number) };
+        let quake3 = |name: Option<&str>, extended| {
+            let game = name.map(str::as_bytes);
+            let request =
+                master::ListRequest { extended, game, empty: true, full: true, ..Default::default() };
+            let list = |protocol| master::ListRequest { protocol, ..request };
             let lists = self.numbers.iter().map(|(number, _)| Quake3List::new(&list(*number), limits));
             lists.filter_map(Result::ok).map(ListRequest::from).collect()
         };
         let one = match master.form {
-            MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal => return quake3(None),
-            MasterForm::Long => return self.gamename.map(|name| quake3(Some(name))).unwrap_or_default(),
+            MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal => return quake3(None, false),
+            MasterForm::Named | MasterForm::Long if self.gamename.is_none() => return Vec::new(),
+            MasterForm::Named => return quake3(self.gamename, false),
+            MasterForm::Long => return quake3(self.gamename, true),
             MasterForm::GameSpy1 => self.gamename.zip(GameKey::new(LIST_CLIENT.1).ok()).map(|(name, key)| {
                 let login = LIST_CLIENT.0.to_owned();
                 GameSpy1List { login, ..GameSpy1List::new(name, key) }.into()

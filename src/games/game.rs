@@ -38,7 +38,7 @@ pub struct Game {
     pub query_port: QueryPort,
     /// Where else servers of it have been seen to answer, in which protocol.
     pub also_at: &'static [(Protocol, QueryPort)],
-    /// The name in GameSpy's protocols, or that under which Quake 3 masters of the long form list it.
+    /// The name in GameSpy's protocols, or that under which Quake 3 masters of the named and long forms list it.
     pub gamename: Option<&'static str>,
     /// The public key of `gamename`, for list servers of [`MasterForm::GameSpy2`](super::MasterForm::GameSpy2)
     /// (333networks/Masterserver-Qt5, data/SupportedGames.json).
@@ -191,6 +191,9 @@ impl Master {
 pub enum MasterForm {
     /// Quake 3's `getservers NUMBER empty full` over UDP.
     Short,
+    /// `getservers GAME NUMBER empty full` over UDP: AlterWare's master, which sends nothing where it has no server of that game
+    /// and number (alterware/master-server, src/services/getservers_command.cpp).
+    Named,
     /// [`Self::Short`], but the list has no end mark and ends by quiet.
     Unmarked,
     /// [`Self::Short`], but addresses are twelve hexadecimal digits (Elite Force).
@@ -209,11 +212,12 @@ pub enum MasterForm {
 }
 
 impl MasterForm {
-    /// A short name: `short`, `unmarked`, `hexadecimal`, `long`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
+    /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Short => "short",
+            Self::Named => "named",
             Self::Unmarked => "unmarked",
             Self::Hexadecimal => "hexadecimal",
             Self::Long => "long",
@@ -251,7 +255,8 @@ mod master_tests {
         named.sort();
         named.dedup();
         let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-        let all = ["cod4x", "gamespy1", "gamespy2", "hexadecimal", "long", "short", "unmarked", "ut2004"];
+        let all =
+            ["cod4x", "gamespy1", "gamespy2", "hexadecimal", "long", "named", "short", "unmarked", "ut2004"];
         assert_eq!(names, all, "{named:?}");
     }
 }

@@ -36,6 +36,7 @@ const UT2004: Game = Game { protocol: Ut2004, query_port: Offset(1), ..QUAKE3 };
 
 const MINECRAFT: Dialect = Dialect::Minecraft;
 const JUST_CAUSE_2: Dialect = Dialect::JustCause2;
+const INFO_ONLY: Dialect = Dialect::InfoOnly;
 const OPEN_JK: Dialect = Dialect::OpenJk;
 const MEDAL_OF_HONOR: Dialect = Dialect::MedalOfHonor;
 
@@ -44,6 +45,8 @@ const BATTLEFIELD: &[(Protocol, QueryPort)] = &[(GameSpy4, Offset(13333)), (Game
 /// Medal of Honor answers Quake 3's requests at its game port, and takes query ports in the order of start
 /// (IDragonfire/dzcp#10).
 const MOHAA: &[(Protocol, QueryPort)] = &[(Quake3, Same), (GameSpy1, Offset(98)), (GameSpy1, Offset(99))];
+/// The patched game also answers `getstatus` in DarkPlaces' manner (SamClassicPatch/SuperProject, Core/Query/DarkPlacesQuery.cpp).
+const SERIOUS_SAM: &[(Protocol, QueryPort)] = &[(Quake3, Offset(1))];
 
 /// Ports that the game's own client asks on a local network (openmoh/openmohaa, `cl_uiserverlist.cpp`).
 const MOHAA_LAN: &[Lan] = &[Lan::Ports(12300, 12316), Lan::Ports(12201, 12233)];
@@ -65,11 +68,16 @@ const ERRORIST: &str = "master.errorist.eu:28900";
 const NEWBIES: &str = "master.newbiesplayground.net:28900";
 const OLDUNREAL: &str = "master.oldunreal.com:28900";
 const QTRACKER: &str = "master2.qtracker.com:28900";
+const ALTERWARE: &str = "server.alterware.dev:20810";
 /// Both accept the names of nearly all games.
 const BOTH: &[Master] = &[gamespy1(N333), gamespy1(OPENSPY)];
 
 const fn short(address: &'static str) -> Master {
     Master::new(MasterForm::Short, address)
+}
+
+const fn named(address: &'static str) -> Master {
+    Master::new(MasterForm::Named, address)
 }
 
 const fn unmarked(address: &'static str) -> Master {
@@ -272,20 +280,27 @@ pub(crate) static TABLE: &[Game] = &[
         gamename: Some("rune"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES), gamespy1(OLDUNREAL)],
         certainty: Living, source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
-    Game { id: "serioussam", name: "Serious Sam", old_ids: &["ss"], year: Some(2001), game_port: Some(25600),
-        query_port: Offset(1), gamename: Some("serioussam"),
+    Game { id: "sstse", name: "Serious Sam: The Second Encounter", year: Some(2002), game_port: Some(25600),
+        query_port: Offset(1), also_at: SERIOUS_SAM, gamename: Some("serioussamse"),
+        marks: &[Rule("gamename", "serioussamse")],
         masters: &[gamespy1(N333), gamespy1(ERRORIST), gamespy1(NEWBIES), gamespy1(OLDUNREAL)], certainty: Listed,
-        source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
+        source: "node-gamedig; 333networks; GameserverLister; SamClassicPatch/SuperProject", ..GAMESPY1 },
+    Game { id: "serioussam", name: "Serious Sam", old_ids: &["ss"], year: Some(2001), game_port: Some(25600),
+        query_port: Offset(1), also_at: SERIOUS_SAM, gamename: Some("serioussam"), marks: &[Rule("gamename", "serioussam")],
+        masters: &[gamespy1(N333), gamespy1(ERRORIST), gamespy1(NEWBIES), gamespy1(OLDUNREAL)], certainty: Listed,
+        source: "node-gamedig; 333networks; GameserverLister; SamClassicPatch/SuperProject", ..GAMESPY1 },
+    Game { id: "sfc2op", name: "Star Fleet Command II: Orion Pirates", year: Some(2001), game_port: Some(27000),
+        gamename: Some("sfc2op"), masters: BOTH, certainty: Unverified, source: "D4v1ks/SfcOpServer_Public; 333networks",
+        ..GAMESPY1 },
+    Game { id: "sfc3", name: "Star Fleet Command III", year: Some(2002), game_port: Some(27632),
+        query_port: Offset(1), gamename: Some("sfc3"), masters: BOTH, certainty: Unverified, source: "333networks",
+        ..GAMESPY1 },
     Game { id: "shogo", name: "Shogo", year: Some(1998), query_port: Fixed(27888), gamename: Some("shogo"),
         masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks", ..GAMESPY1 },
     Game { id: "sin", name: "SiN", year: Some(1998), query_port: Fixed(22450), gamename: Some("sin"), masters: BOTH,
         certainty: Unverified, source: "node-gamedig; 333networks", ..GAMESPY1 },
     Game { id: "sof", name: "Soldier of Fortune", year: Some(2000), game_port: Some(28910), query_port: Offset(1),
         gamename: Some("sof"), masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks", ..GAMESPY1 },
-    Game { id: "sstse", name: "Serious Sam: The Second Encounter", year: Some(2002), game_port: Some(25600),
-        query_port: Offset(1), gamename: Some("serioussamse"),
-        masters: &[gamespy1(N333), gamespy1(ERRORIST), gamespy1(NEWBIES), gamespy1(OLDUNREAL)], certainty: Listed,
-        source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "stbc", name: "Star Trek: Bridge Commander", year: Some(2002), query_port: Fixed(22101),
         gamename: Some("bcommander"), masters: BOTH, certainty: Unverified,
         lan: &[Lan::Ports(22101, 22201)], source: "node-gamedig; 333networks", ..GAMESPY1 },
@@ -403,9 +418,27 @@ pub(crate) static TABLE: &[Game] = &[
         marks: &[Rule("gamename", "Call of Duty 4")], certainty: Living,
         source: "node-gamedig; GameserverLister; lookout-games; cetteup/pyq3serverlist", ..QUAKE3 },
     Game { id: "codmw2", name: "Call of Duty: Modern Warfare 2", aliases: &["iw4x", "mw2"], year: Some(2009),
-        game_port: Some(28960), numbers: &[(149, ""), (150, "")], masters: &[short("server.alterware.dev:20810")],
-        marks: &[Rule("gamename", "IW4")], quirks: "that the master lists IW4x servers is not verified",
-        certainty: Unverified, source: "node-gamedig; GameQ", ..QUAKE3 },
+        game_port: Some(28960), gamename: Some("IW4"), numbers: &[(152, "IW4x")], masters: &[named(ALTERWARE)],
+        marks: &[Rule("gamename", "IW4")], certainty: Unverified,
+        source: "node-gamedig; iw4x/iw4x-client; alterware/master-server", ..QUAKE3 },
+    Game { id: "iw6x", name: "Call of Duty: Ghosts (IW6x)", aliases: &["codghosts"], year: Some(2013),
+        game_port: Some(27016), dialect: INFO_ONLY, gamename: Some("IW6"), numbers: &[(1, "")],
+        masters: &[named(ALTERWARE)], marks: &[Rule("gamename", "IW6")], certainty: Unverified,
+        source: "HeartbeatingForCenturies/iw6x-client; alterware/master-server", ..QUAKE3 },
+    Game { id: "iw7mod", name: "Call of Duty: Infinite Warfare (iw7-mod)", aliases: &["codiw"], year: Some(2016),
+        game_port: Some(27016), dialect: INFO_ONLY, gamename: Some("IW7"), numbers: &[(2, "")],
+        masters: &[named(ALTERWARE)], marks: &[Rule("gamename", "IW7")], certainty: Unverified,
+        source: "auroramod/iw7-mod; auroramod/docs; alterware/master-server", ..QUAKE3 },
+    Game { id: "s1x", name: "Call of Duty: Advanced Warfare (S1x)", aliases: &["codaw"], year: Some(2014),
+        game_port: Some(27016), dialect: INFO_ONLY, gamename: Some("S1"), numbers: &[(1, "")],
+        masters: &[named(ALTERWARE)], marks: &[Rule("gamename", "S1")], certainty: Unverified,
+        source: "HeartbeatingForCenturies/s1x-client; alterware/master-server", ..QUAKE3 },
+    Game { id: "t7x", name: "Call of Duty: Black Ops III (BOIII, T7x)", aliases: &["boiii", "codbo3"],
+        year: Some(2015), game_port: Some(27017), dialect: INFO_ONLY, gamename: Some("T7"),
+        numbers: &[(8, ""), (7, "")],
+        masters: &[named("master.ezz.lol:20810"), named("m.ezz.lol:20810"), named(ALTERWARE)],
+        marks: &[Rule("gamename", "T7")], quirks: "the port is the one that its client adds to an address without one",
+        certainty: Unverified, source: "Ezz-lol/boiii-free; alterware/master-server", ..QUAKE3 },
     Game { id: "codwaw", name: "Call of Duty: World at War", year: Some(2008), game_port: Some(28960),
         marks: &[Rule("gamename", "Call of Duty: World at War")], certainty: Unverified,
         source: "node-gamedig; XQF", ..QUAKE3 },

@@ -19,7 +19,7 @@ use super::client::Client;
 use super::error::Error;
 use super::exchange::{Exchange, now};
 use crate::address::network;
-use crate::error::EncodeError;
+use crate::error::{EncodeError, ErrorKind};
 #[cfg(feature = "games")]
 use crate::games::Game;
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
@@ -314,19 +314,29 @@ impl Inquiry {
         self.tell(Event::End(list)).await;
     }
 
-    /// Sends each request in turn; a list server that does not answer the first is not asked the others.
+    /// Sends each request in turn. A list server that cannot be reached is not asked for the other numbers; one that is silent is,
+    /// since AlterWare's sends nothing where it has no server of a number.
     async fn ask_all(&self) -> Result<ServerList, Error> {
-        let mut merged: Option<ServerList> = None;
+        let (mut merged, mut failed): (Option<ServerList>, Option<Error>) = (None, None);
         let max_servers = self.options.client.options.limits.max_servers();
         for request in &self.requests {
-            match (self.ask(request).await, &mut merged) {
-                (Ok(list), _) => merged = Some(merge(merged, list, max_servers)),
-                // One of several lists is missing.
-                (Err(_), Some(merged)) => merged.completeness = ListCompleteness::Incomplete,
-                (Err(error), None) => return Err(error),
+            match self.ask(request).await {
+                Ok(list) => merged = Some(merge(merged, list, max_servers)),
+                Err(error) => {
+                    let is_silent = error.kind() == ErrorKind::Offline;
+                    failed.get_or_insert(error);
+                    if merged.is_none() && !is_silent {
+                        break;
+                    }
+                }
             }
         }
-        merged.ok_or(Error::Request(EncodeError::Empty("protocol number")))
+        match (merged, failed) {
+            (Some(list), None) => Ok(list),
+            // One of several lists is missing.
+            (Some(list), Some(_)) => Ok(ServerList { completeness: ListCompleteness::Incomplete, ..list }),
+            (None, error) => Err(error.unwrap_or(Error::Request(EncodeError::Empty("protocol number")))),
+        }
     }
 
     /// Asks the addresses of the list server one after the other until one gives a list.

@@ -53,8 +53,14 @@ impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the challenge is made from it.
     #[must_use]
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
-        let (challenge, wanted) = (request::challenge(nonce), options.detail);
-        Self { wanted, challenge, dialect: options.dialect, limits: options.limits, echo: None }
+        let wanted = if options.dialect == Dialect::InfoOnly { Detail::Short } else { options.detail };
+        Self {
+            wanted,
+            challenge: request::challenge(nonce),
+            dialect: options.dialect,
+            limits: options.limits,
+            echo: None,
+        }
     }
 
     /// The challenge that is sent.
@@ -177,6 +183,17 @@ mod tests {
             panic!()
         };
         assert_eq!(answer.verification(), Verification::Unavailable, "none was sent");
+    }
+
+    #[test]
+    fn a_server_that_answers_getinfo_alone_is_asked_it() {
+        let mut query = StatusQuery::new(1, &QueryOptions::default().with_dialect(Dialect::InfoOnly));
+        let mut request = Vec::new();
+        query.request(&mut request);
+        assert!(request.starts_with(b"\xff\xff\xff\xffgetinfo "));
+        let info = format!("\\hostname\\Srv\\challenge\\{}", sent(1));
+        let Verdict::Done(answer) = query.receive(&reply("infoResponse", &info)) else { panic!() };
+        assert!(answer.completeness().is_complete(), "it has nothing else");
     }
 
     /// DarkPlaces, when its status does not fit into its buffer.

@@ -9,6 +9,9 @@
     reason = "a test"
 )]
 
+#[path = "../common/list_servers/alterware.rs"]
+#[allow(unreachable_pub, reason = "shared with another program of tests")]
+mod alterware;
 #[path = "../common/process.rs"]
 mod process;
 
@@ -37,8 +40,8 @@ fn examples() -> &'static PathBuf {
         let this = std::env::current_exe().unwrap();
         let profile = this.ancestors().nth(2).unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--example", "browser", "--example", "monitor", "--target-dir"]);
-        build.arg(profile.parent().unwrap());
+        build.args(["build", "--quiet", "--example", "browser", "--example", "monitor", "--example", "scan"]);
+        build.arg("--target-dir").arg(profile.parent().unwrap());
         // The features and the profile of this test, so that the library is not built again.
         if cfg!(feature = "tracing") {
             build.arg("--all-features");
@@ -189,4 +192,28 @@ fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
         let (code, _, err) = judge(&run, &output);
         assert!(code == Some(0) && err.contains(words), "{err}");
     }
+}
+
+/// A server of IW4x: `getstatus` is answered with the challenge.
+fn iw4x(socket: &std::net::UdpSocket) {
+    let mut buffer = [0; 256];
+    let (length, from) = socket.recv_from(&mut buffer).unwrap();
+    let challenge = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetstatus ").unwrap();
+    let head = b"\xff\xff\xff\xffstatusResponse\n\\gamename\\IW4\\sv_hostname\\Rust 24/7\\protocol\\152\\challenge\\";
+    socket.send_to(&[&head[..], challenge, b"\n12 40 \"Ann\"\n"].concat(), from).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_servers_on_the_list_of_alterwares_master_are_scanned() {
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let registered = vec![("IW4".to_owned(), 152, server.local_addr().unwrap())];
+    std::thread::spawn(move || iw4x(&server));
+    // A host without a port: that of the known master.
+    let master = tokio::net::UdpSocket::bind("127.77.8.1:20810").await.unwrap();
+    tokio::spawn(alterware::run(master, registered));
+    let run = ["scan", "codmw2", "--master", "127.77.8.1", "--scope", "any", "--json"];
+    let (code, out, err) = output(&run);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("Rust 24/7") && out.lines().count() == 1, "{out}{err}");
+    assert!(err.contains("127.77.8.1:20810: 1 servers"), "{err}");
 }

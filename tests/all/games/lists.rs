@@ -13,6 +13,7 @@ use queryport::{Client, Error, ErrorKind, Limits, Protocol, QueryOptions, Secret
 use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
 
+use crate::common::list_servers::alterware;
 use crate::common::list_servers::gamespy4::Plain;
 use crate::common::list_servers::tcp::{self, GameSpy1};
 use crate::common::list_servers::ut2004;
@@ -149,6 +150,68 @@ async fn each_number_of_a_game_is_asked_for() {
     let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
     assert_eq!(list.servers.len(), 3);
     assert_eq!(list.completeness, ListCompleteness::Incomplete, "the master does not answer for number 15");
+}
+
+/// AlterWare's master with servers on its list.
+async fn alterware_master(registered: &[(&str, i64, &str)]) -> SocketAddr {
+    let (socket, address) = socket().await;
+    let registered = registered.iter().map(|(game, number, server)| {
+        let server = server.parse().unwrap();
+        ((*game).to_owned(), *number, server)
+    });
+    tokio::spawn(alterware::run(socket, registered.collect()));
+    address
+}
+
+#[tokio::test]
+async fn alterwares_master_is_asked_by_game_and_number() {
+    let registered =
+        [("IW4", 152, "192.0.2.4:28960"), ("IW4", 149, "192.0.2.5:28960"), ("S1", 1, "192.0.2.6:27016")];
+    let address = alterware_master(&registered).await;
+    let servers = async |id: &str, form| {
+        let (listed, servers) = listed(&client(), &game(id, vec![master(form, address)])).await;
+        let error = servers.masters()[0].list.as_ref().unwrap().as_ref().err().map(Error::kind);
+        (listed.iter().map(|listed| listed.server.to_string()).collect::<Vec<_>>(), error)
+    };
+    assert_eq!(servers("codmw2", MasterForm::Named).await, (vec!["192.0.2.4:28960".to_owned()], None));
+    assert_eq!(servers("s1x", MasterForm::Named).await, (vec!["192.0.2.6:27016".to_owned()], None));
+    assert_eq!(servers("iw6x", MasterForm::Named).await, (vec![], Some(ErrorKind::Offline)));
+    assert_eq!(servers("codmw2", MasterForm::Short).await, (vec![], Some(ErrorKind::Offline)), "no game");
+}
+
+#[tokio::test]
+async fn a_number_without_an_answer_does_not_end_the_others() {
+    let t7x =
+        game("t7x", vec![master(MasterForm::Named, alterware_master(&[("T7", 7, "192.0.2.7:27017")]).await)]);
+    assert!(t7x.numbers[0].0 > 7, "the first number is another");
+    let (listed, servers) = listed(&client(), &t7x).await;
+    assert_eq!(listed.len(), 1);
+    let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
+    assert_eq!(list.completeness, ListCompleteness::Incomplete, "the silence may be a lost list");
+}
+
+#[tokio::test]
+async fn a_server_comes_onto_the_list_of_alterwares_master() {
+    let address = alterware_master(&[]).await;
+    let (socket, server) = socket().await;
+    let mut status = named("listed", None);
+    (status.game, status.player_count, status.max_players) = (Some("IW6".into()), Some(2), Some(18));
+    let service = Service::from(Protocol::Quake3).with_protocol_version(1);
+    let mut announcer =
+        Announcer::quake3("IW6", [address], &status, service.clone(), Instant::now()).unwrap();
+    let secret = Secret::new([9; 16]);
+    let mut responder = queryport::serve::Responder::new(service, status, secret, Instant::now());
+    tokio::spawn(async move { serve(&[socket], (&mut responder, &mut announcer)).await });
+    let iw6x = game("iw6x", vec![master(MasterForm::Named, address)]);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut servers = client().servers(&iw6x).unwrap().with_scope(Scope::Any);
+        if let Some(listed) = servers.next().await {
+            assert_eq!(listed.server, server);
+            break;
+        }
+        assert!(Instant::now() < deadline, "not listed");
+    }
 }
 
 /// Medal of Honor's query ports follow the order of start, and no rule leads to them.

@@ -7,7 +7,7 @@ use queryport::{Dialect, Protocol};
 use crate::games::client;
 
 /// Rows of games that node-gamedig (lib/games.js, 2026-02-03) does not have.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 20] = [
     "unvanquished",
     "etlegacy",
     "q3rally",
@@ -22,6 +22,12 @@ const OTHERS: [&str; 14] = [
     "fh2",
     "swat4",
     "mobileforces",
+    "iw6x",
+    "iw7mod",
+    "s1x",
+    "t7x",
+    "sfc2op",
+    "sfc3",
 ];
 
 #[test]
@@ -84,7 +90,9 @@ fn dialects_belong_to_a_protocol_of_the_game() {
             Dialect::Standard => continue,
             Dialect::XServerQuery => Protocol::GameSpy1,
             Dialect::Minecraft | Dialect::JustCause2 => Protocol::GameSpy4,
-            Dialect::MedalOfHonor | Dialect::NoChallenge | Dialect::OpenJk => Protocol::Quake3,
+            Dialect::MedalOfHonor | Dialect::NoChallenge | Dialect::OpenJk | Dialect::InfoOnly => {
+                Protocol::Quake3
+            }
             Dialect::SeparateLists => Protocol::Ut2004,
             other => panic!("{other:?}"),
         };
@@ -107,7 +115,11 @@ fn list_servers_can_be_asked_as_their_form_says() {
             assert!(seen.insert(master.address), "{}: {} twice", game.id, master.address);
             let is_quake3 = matches!(
                 master.form,
-                MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal | MasterForm::Long
+                MasterForm::Short
+                    | MasterForm::Named
+                    | MasterForm::Unmarked
+                    | MasterForm::Hexadecimal
+                    | MasterForm::Long
             );
             assert_eq!(
                 is_quake3 || master.form == MasterForm::Cod4x,
@@ -116,8 +128,10 @@ fn list_servers_can_be_asked_as_their_form_says() {
                 game.id
             );
             assert!(!is_quake3 || !game.numbers.is_empty(), "{}: lists by number", game.id);
-            let by_name =
-                matches!(master.form, MasterForm::Long | MasterForm::GameSpy1 | MasterForm::GameSpy2);
+            let by_name = matches!(
+                master.form,
+                MasterForm::Named | MasterForm::Long | MasterForm::GameSpy1 | MasterForm::GameSpy2
+            );
             assert!(!by_name || game.gamename.is_some(), "{}: lists by name", game.id);
             assert!(master.form != MasterForm::GameSpy2 || game.key.is_some(), "{}: enciphers", game.id);
         }

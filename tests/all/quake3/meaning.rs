@@ -45,6 +45,10 @@ const CALL_OF_DUTY_2: &str = "infoResponse\n\\challenge\\xxx\\protocol\\118\\hos
 const IW4X: &str = "infoResponse\n\\challenge\\\\gamename\\IW4\\hostname\\^:IW4\\gametype\\war\\fs_game\\mods/best\\clients\\6\
     \\bots\\4\\sv_maxclients\\18\\protocol\\150\\version\\v1\\mapname\\mp_rust\\isPrivate\\1\\hc\\0\\sv_running\\1";
 
+/// HeartbeatingForCenturies/iw6x-client, src/client/component/party.cpp: `clients` with test clients.
+const IW6: &str = "infoResponse\n\\challenge\\x\\gamename\\IW6\\hostname\\Srv\\gametype\\war\\sv_motd\\\\xuid\\1100001\
+    \\mapname\\mp_strikezone\\isPrivate\\0\\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1";
+
 /// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`: bots count apart from people.
 const UNVANQUISHED: &str = "infoResponse\n\\abi\\1\\bots\\5\\challenge\\x\\clients\\3\\daemonver\\0.55\\gamename\\unvanquished\
     \\hostname\\Unv\\mapname\\plat23\\protocol\\86\\serverload\\0\\sv_maxclients\\24";
@@ -64,12 +68,13 @@ fn counts_mean_everyone_and_all_slots() {
     assert_eq!(counts(&read(IOQUAKE3)), [Some(8), Some(3), Some(12), None], "private slots are not told");
     assert_eq!(counts(&read(CALL_OF_DUTY_2)), [Some(0), None, Some(20), None], "nobody, and no key says so");
     assert_eq!(counts(&read(IW4X)), [Some(10), Some(4), Some(18), None]);
+    assert_eq!(counts(&read(IW6)), [Some(6), Some(4), Some(18), None], "IW6 and later count bots");
     assert_eq!(counts(&read(UNVANQUISHED)), [Some(8), Some(5), Some(24), None]);
     assert_eq!(counts(&read(XONOTIC)), [Some(3), Some(1), Some(16), None]);
     assert_eq!(counts(&read(FTE)), [Some(2), None, Some(16), None]);
     let status = "statusResponse\n\\sv_maxclients\\32\\sv_privateClients\\4\n1 0 \"x\"\n";
     assert_eq!(counts(&read(status)), [Some(1), None, Some(32), Some(4)], "a status counts private slots");
-    for whole in [ET_LEGACY, IOQUAKE3, CALL_OF_DUTY_2, IW4X, UNVANQUISHED, XONOTIC, FTE] {
+    for whole in [ET_LEGACY, IOQUAKE3, CALL_OF_DUTY_2, IW4X, IW6, UNVANQUISHED, XONOTIC, FTE] {
         assert!(read(whole).completeness.is_complete(), "{whole}");
     }
 }
