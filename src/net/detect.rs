@@ -133,7 +133,8 @@ impl Client {
     /// The request goes to the query port that [`Game::query_port`] gives. If no answer comes within 0.6 s, the ports of
     /// [`Game::also_at`] follow one by one, then the given port itself, for people who know the query port; the first answer
     /// ends it. An answer from one of these other ports counts only if it says no other game port and no other game.
-    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered; nothing is remembered.
+    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered; nothing is remembered. Lists are not asked, see
+    /// [`Self::query_listed`].
     ///
     /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for them, and hickory-resolver brings
     /// 55 crates that this crate does not have. They hold the game port; the query port can be another one anyway.

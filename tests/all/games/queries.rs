@@ -13,6 +13,7 @@ use crate::games::{answer, bind, client, named};
 fn serve(game: &Game, socket: UdpSocket, name: &str) -> JoinHandle<()> {
     let service = match game.dialect {
         Dialect::JustCause2 => return just_cause_2(socket, name),
+        Dialect::InfoOnly => return info_only(socket, game, name),
         Dialect::Minecraft => Service::new(Engine::Minecraft),
         _ if game.gamename == Some("battlefield2") => Service::new(Engine::Battlefield2),
         _ => Service::from(game.protocol),
@@ -38,6 +39,21 @@ fn just_cause_2(socket: UdpSocket, name: &str) -> JoinHandle<()> {
     })
 }
 
+/// Clients of Call of Duty: `getinfo` alone, as HeartbeatingForCenturies/iw6x-client, src/client/component/party.cpp, answers it.
+fn info_only(socket: UdpSocket, game: &Game, name: &str) -> JoinHandle<()> {
+    let described = format!(r"\gamename\{}\hostname\{name}\clients\0\bots\0", game.gamename.unwrap());
+    tokio::spawn(async move {
+        let mut buffer = [0; 64];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+            let Some(challenge) = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetinfo ") else {
+                continue;
+            };
+            let head = b"\xff\xff\xff\xffinfoResponse\n\\challenge\\";
+            socket.send_to(&[&head[..], challenge, described.as_bytes()].concat(), from).await.unwrap();
+        }
+    })
+}
+
 /// Where a default port is in use, another address of the loopback network has it free.
 async fn bind_default(port: u16, row: u8) -> UdpSocket {
     match bind((Ipv4Addr::LOCALHOST, port)).await {
@@ -59,6 +75,7 @@ async fn a_server_of_every_game_is_found_at_its_default_ports() {
         for text in [Some(address.ip().to_string()), with_port].into_iter().flatten() {
             let found = client.query_game(Game::find(game.name).unwrap(), &text).await;
             let found = found.unwrap_or_else(|error| panic!("{} at {text}: {error}", game.id));
+            assert!(game.dialect != Dialect::InfoOnly || found.game() == Some(game), "{}", game.id);
             assert_eq!(found.outcome.answer.name.unwrap(), game.name, "{}", game.id);
             assert_eq!((found.protocol, found.outcome.peer), (game.protocol, address), "{}", game.id);
         }

@@ -6,8 +6,8 @@ use queryport::{Dialect, Protocol};
 
 use crate::games::client;
 
-/// Rows of games that node-gamedig (lib/games.js, 2026-02-03) does not have.
-const OTHERS: [&str; 20] = [
+/// Rows of games that node-gamedig (lib/games.js, 2026-02-03) does not have, or asks in another protocol.
+const OTHERS: [&str; 21] = [
     "unvanquished",
     "etlegacy",
     "q3rally",
@@ -28,6 +28,7 @@ const OTHERS: [&str; 20] = [
     "t7x",
     "sfc2op",
     "sfc3",
+    "tribesvengeance",
 ];
 
 #[test]
