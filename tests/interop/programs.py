@@ -98,10 +98,9 @@ def command(client, server, port):
     return [*client.call, kind, "127.0.0.1", str(port - int(distance or 0))], environment
 
 
-def say_what_is_missing():
-    for name, client in clients().items():
-        if not is_here(client):
-            print(f"{name} is not here: passed over ({client.how})")
+def programs():
+    """Each client: whether it is here, and how to get it."""
+    return {name: (is_here(client), client.how) for name, client in clients().items()}
 
 
 def install(debian):

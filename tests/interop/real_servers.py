@@ -310,25 +310,25 @@ def wait(condition):
         time.sleep(0.1)
 
 
+def programs():
+    """Each server: whether it is here, and how to get it."""
+    return {server: (is_here(), how) for server, (is_here, how, _, _) in SERVERS.items()} | {
+        "dpmaster": (is_file(os.environ.get("DPMASTER")), "DPMASTER is its path"),
+        "333networks": (is_file(os.environ.get("MASTER_333NETWORKS")), "MASTER_333NETWORKS is the path of MasterServer-Qt5"),
+    }
+
+
 def rows(examples, only):
-    """Rows of our programs against other people's servers; those that are not here are named."""
-    jobs = {}
-    for server, (is_here, how, _, _) in SERVERS.items():
-        if is_here():
-            jobs[server] = lambda server=server: against(examples, server)
-        else:
-            print(f"{server} is not here: passed over ({how})")
-    if is_file(os.environ.get("DPMASTER")):
+    """Rows of our programs against other people's servers that are here."""
+    here = {server for server, (is_here, _) in programs().items() if is_here}
+    jobs = {server: lambda server=server: against(examples, server) for server in SERVERS if server in here}
+    if "dpmaster" in here:
         jobs["dpmaster"] = lambda: listed_by_dpmaster(examples)
         jobs["games behind dpmaster"] = lambda: behind_dpmaster(examples)
-    else:
-        print("dpmaster is not here: passed over (DPMASTER is its path)")
-    if any(SERVERS[server][0]() for server in GAMES):
+    if here.intersection(GAMES):
         jobs["games behind our master"] = lambda: behind_our_master(examples)
-    if is_file(os.environ.get("MASTER_333NETWORKS")):
+    if "333networks" in here:
         jobs["333networks"] = lambda: listed_by_333networks(examples)
-    else:
-        print("333networks' master is not here: passed over (MASTER_333NETWORKS is the path of MasterServer-Qt5)")
     jobs = {server: job for server, job in jobs.items() if only in f"queryport | {server}"}
     with ThreadPoolExecutor(5) as pool:
         return list(zip([("queryport", server) for server in jobs], pool.map(lambda job: job(), jobs.values())))
