@@ -18,7 +18,7 @@ use crate::report::Tally;
 use crate::servers::{MOMENTS, Server};
 use crate::shrink::{Cut, shrink};
 
-/// The sessions of the gate, over all subjects. `QUERYPORT_SESSIONS` overrides it.
+/// The sessions of the gate, over all subjects. `QUERYPORT_SESSIONS` overrides it, `QUERYPORT_FIRST` is the seed of the first one.
 const SESSIONS: u64 = 24_000;
 
 /// Sessions that share their servers: encoding 200 players takes longer than a session.
@@ -180,8 +180,8 @@ fn small_chunk(subject: Subject, chunk: u64, tally: &mut Tally) {
     }
 }
 
-/// Plays so many chunks of each subject.
-fn run(chunks: u64) -> BTreeMap<Subject, Tally> {
+/// Plays so many chunks of each subject, from this one on.
+fn run(first: u64, chunks: u64) -> BTreeMap<Subject, Tally> {
     let next = AtomicU64::new(0);
     let tallies: Mutex<BTreeMap<Subject, Tally>> = Mutex::default();
     let work = || {
@@ -193,10 +193,11 @@ fn run(chunks: u64) -> BTreeMap<Subject, Tally> {
                 break;
             }
             let shown = tallies.lock().unwrap().entry(subject).or_default().wrong.len();
+            let played = first + number / subjects;
             let mut tally = Tally { can_show: SHOWN.saturating_sub(shown), ..Tally::default() };
             match subject {
-                Subject::Status(protocol) => chunk(protocol, number / subjects, &mut tally),
-                Subject::Master | Subject::Rcon => small_chunk(subject, number / subjects, &mut tally),
+                Subject::Status(protocol) => chunk(protocol, played, &mut tally),
+                Subject::Master | Subject::Rcon => small_chunk(subject, played, &mut tally),
             }
             tallies.lock().unwrap().entry(subject).or_default().merge(tally);
         }
@@ -215,9 +216,11 @@ fn no_session_is_complete_and_wrong_outside_of_what_the_wire_cannot_tell() {
     if let Ok(seed) = std::env::var("QUERYPORT_SEED") {
         return show(&seed);
     }
-    let sessions = std::env::var("QUERYPORT_SESSIONS").map_or(SESSIONS, |count| count.parse().unwrap());
+    let number = |name, default| std::env::var(name).map_or(default, |number| number.parse::<u64>().unwrap());
+    let sessions = number("QUERYPORT_SESSIONS", SESSIONS);
     let started = Instant::now();
-    let tallies = run(sessions.div_ceil(Subject::ALL.len() as u64 * CHUNK));
+    let tallies =
+        run(number("QUERYPORT_FIRST", 0) / CHUNK, sessions.div_ceil(Subject::ALL.len() as u64 * CHUNK));
     let seconds = started.elapsed().as_secs_f64();
     let mut total = 0;
     for (subject, tally) in &tallies {

@@ -7,7 +7,7 @@
 //! `UT2004: sources=128 rounds=3 gap=16`. With `--nocapture` the table of the strongest attackers is printed:
 //!
 //! ```sh
-//! QUERYPORT_ATTACK_TRIES=500 QUERYPORT_ATTACK_MINUTES=10 cargo test --profile soak --test serve attackers -- --nocapture
+//! QUERYPORT_ATTACK_TRIES=500 QUERYPORT_ATTACK_MINUTES=10 cargo test --profile soak --test all serve::attackers -- --nocapture
 //! ```
 
 mod genes;

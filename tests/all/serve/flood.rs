@@ -1,5 +1,6 @@
 //! Floods of requests with forged sender addresses and the default guard, in virtual time. `QUERYPORT_FLOOD_MINUTES` sets the
-//! length of each flood; the figures in the documentation are those of ten minutes.
+//! length of each flood; the figures in the documentation are those of ten minutes. `QUERYPORT_FLOOD_SEED` sets the secret, and so
+//! which addresses share a place in the guard's tables.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -14,6 +15,11 @@ const RATE: u32 = 10_000;
 fn minutes() -> u32 {
     std::env::var("QUERYPORT_FLOOD_MINUTES")
         .map_or(1, |minutes| minutes.parse().expect("a number of minutes"))
+}
+
+fn secret() -> Secret {
+    let seed = std::env::var("QUERYPORT_FLOOD_SEED");
+    Secret::new(seed.map_or([5; 16], |seed| seed.parse::<u128>().expect("a number").to_be_bytes()))
 }
 
 /// A server of 24 players and 40 rules.
@@ -63,7 +69,7 @@ fn flood(
     mut forged: impl FnMut(u32) -> SocketAddr,
 ) -> Flood {
     let start = Instant::now();
-    let mut responder = Responder::new(service, status(), Secret::new([5; 16]), start);
+    let mut responder = Responder::new(service, status(), secret(), start);
     let mut out = Vec::new();
     let mut ask = |responder: &mut Responder, now, from| {
         responder.handle_datagram(now, from, request);
@@ -189,7 +195,7 @@ fn forged_addresses_that_became_regular_take_nothing_from_older_clients() {
 fn replies_to_ever_other_requests_are_few() {
     let start = Instant::now();
     let battlefield_2 = Service::new(Engine::Battlefield2);
-    let mut responder = Responder::new(battlefield_2, status(), Secret::new([5; 16]), start);
+    let mut responder = Responder::new(battlefield_2, status(), secret(), start);
     let seconds = 20;
     for n in 0..seconds * RATE {
         let now = start + Duration::from_secs(1) * n / RATE;
