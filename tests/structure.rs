@@ -83,6 +83,36 @@ fn files_do_not_use_each_other_in_circles() {
     assert!(circles.is_empty(), "files that import each other:\n{}", circles.join("\n"));
 }
 
+/// What the parts of a protocol may use of their own folder, as CONTRIBUTING states it.
+#[test]
+fn the_parts_of_a_protocol_use_each_other_in_one_direction() {
+    let order: [&[&str]; 4] = [
+        &["wire"],
+        &["answer", "lists", "family", "ut3", "token", "writer"],
+        &["to_status", "from_status", "client"],
+        &["server"],
+    ];
+    let rank = |part: &String| order.iter().position(|parts| parts.contains(&part.as_str()));
+    let mut uses = 0;
+    for source in sources()
+        .iter()
+        .filter(|source| LAYERS[2].contains(&source.module.first().map_or("", String::as_str)))
+    {
+        let [protocol, part, ..] = source.module.as_slice() else { continue };
+        for path in source.paths() {
+            if let [other, used, ..] = path.as_slice()
+                && other == protocol
+                && let (Some(mine), Some(theirs)) = (rank(part), rank(used))
+            {
+                uses += 1;
+                let name = source.path.display();
+                assert!(theirs <= mine, "{name}: {part} must not use {used}");
+            }
+        }
+    }
+    assert!(uses > 100, "found only {uses} uses");
+}
+
 #[test]
 fn nom_stays_out_of_public_signatures() {
     for source in sources() {
