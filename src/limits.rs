@@ -4,10 +4,10 @@
 pub(crate) const LIST_BYTES: u32 = 4 * 1024 * 1024;
 
 /// Most servers that one search of the local network finds: anybody there can answer from any address.
-#[cfg(feature = "games")]
+#[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const LAN_SERVERS: usize = 4096;
 /// Most of them at one address.
-#[cfg(feature = "games")]
+#[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const LAN_SERVERS_PER_HOST: usize = 128;
 
 /// Bounds on one answer. A server chooses the sizes of what it sends; these numbers bound the memory and the work that they
