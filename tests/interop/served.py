@@ -32,6 +32,8 @@ ODD = [" blank ", "with 'quotes'", "a,b=c", "<b>&amp", "player_3", "0"]
 SERVERS = {
     "quake3": (["quake3"], {
         "name": text(b"^1Red ^7server of ^2names", "caret"), "map": "q3dm17", "player_count": 36,
+        # A value of Quake 3 is never empty.
+        "rules": [rule for rule in RULES if rule[1]],
         "players": players(ODD + [text(b"^1Co^4lour", "caret"), LATIN], ("score", "ping")),
     }),
     "gamespy1 unreal": (["gamespy1", "--game", "UT99"], {
@@ -46,7 +48,8 @@ SERVERS = {
     }),
     "gamespy4 minecraft": (["gamespy4", "--game", "Minecraft"], {
         "name": text("§6A server §rof names".encode(), "section_sign", "utf8_or_latin1"), "map": "world",
-        "player_count": 36, "password": None, "rules": [],
+        # The last version whose title is in ISO 8859-1.
+        "version": "1.21.10", "player_count": 36, "password": None, "rules": [],
         "players": players(["Bob_the_Builder", "__", ".bedrock name", "player_3", "0"], ()),
     }),
     "ut2004": (["ut2004", "--game", "UT2004"], {
