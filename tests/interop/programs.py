@@ -15,7 +15,12 @@ PLACE = ROOT / "target/interop"
 NODE_MODULES = PLACE / "node_modules"
 PYTHON = PLACE / "python/bin/python"
 RUST = PLACE / "gamedig"
-GAMEQ = Path(os.environ.get("GAMEQ", PLACE / "GameQ"))
+# Checkouts that no registry has, by the variable that says where each is.
+CHECKOUTS = {
+    "GAMEQ": "Austinb/GameQ", "GAMESPY_QUERY": "sickboy/gamespy_query", "LGSL": "tltneon/lgsl",
+    "PHP_MINECRAFT_QUERY": "xPaw/PHP-Minecraft-Query",
+}
+CHECK_GAME = Path("/usr/lib/nagios/plugins/check_game")
 # Longest time of one step of `--install`.
 INSTALL_SECONDS = 45
 
@@ -39,6 +44,23 @@ def node(package, script, servers):
 def python(package, script, servers):
     library = next(PYTHON.parents[1].glob(f"lib/*/site-packages/{package}"), None)
     return Client([PYTHON, library], [PYTHON, HERE / script], f"PyPI {package}: --install", servers)
+
+
+def checkout(variable):
+    """Where a checkout is: where its variable says, or in target/interop."""
+    return Path(os.environ.get(variable, PLACE / Path(CHECKOUTS[variable]).name))
+
+
+def from_checkout(variable, file, package, needs, script, servers):
+    """A client of a checkout, known by one of its files, with the Debian package of its language."""
+    repository = CHECKOUTS[variable]
+    how = f"Debian package {package}, and a checkout of github.com/{repository} in target/interop/{Path(repository).name} " \
+          f"or where {variable} says"
+    return Client([*needs, checkout(variable) / file], [needs[0], HERE / script], how, servers)
+
+
+def php_module(name):
+    return next(Path("/usr/lib/php").glob(f"*/{name}.so"), None)
 
 
 def qstat():
@@ -74,11 +96,27 @@ def clients():
             "gamespy4 minecraft": "GameSpy4", "ut2004": "Unreal2", "ut2004 long names": "Unreal2",
             "ut2004 killing floor": "KillingFloor",
         }),
-        "GameQ": Client([shutil.which("php"), GAMEQ / "src/GameQ/Autoloader.php"], ["php", HERE / "gameq.php"],
-                        "Debian package php-cli, and a checkout of github.com/Austinb/GameQ in target/interop/GameQ or where GAMEQ says", {
+        "GameQ": from_checkout("GAMEQ", "src/GameQ/Autoloader.php", "php-cli", [shutil.which("php")], "gameq.php", {
             "quake3": "quake3", "gamespy1 unreal": "ut", "gamespy4 battlefield": "bf2", "gamespy4 ut3": "ut3",
             "gamespy4 minecraft": "minecraft", "ut2004": "ut2004", "ut2004 long names": "ut2004",
             "ut2004 killing floor": "killingfloor",
+        }),
+        "LGSL": from_checkout("LGSL", "lgsl_files/lgsl_protocol.php", "php-cli", [shutil.which("php")], "lgsl.php", {
+            "quake3": "quake3", "gamespy1 unreal": "ut", "gamespy4 battlefield": "gamespy3", "gamespy4 ut3": "ut3",
+            "gamespy4 minecraft": "minecraft", "ut2004": "ut2004", "ut2004 long names": "ut2004",
+            "ut2004 killing floor": "killingfloor",
+        }),
+        "gamespy_query": from_checkout("GAMESPY_QUERY", "lib/gamespy_query.rb", "ruby", [shutil.which("ruby")], "gamespy_query.rb", {
+            "gamespy4 battlefield": "full", "gamespy4 ut3": "full", "gamespy4 minecraft": "full", "gamespy4 ascii": "full",
+        }),
+        "PHP-Minecraft-Query": from_checkout("PHP_MINECRAFT_QUERY", "src/MinecraftQuery.php", "php-mbstring",
+                                             [shutil.which("php"), php_module("mbstring")], "minecraft_query.php", {
+            "gamespy4 minecraft": "full",
+        }),
+        "pyq3serverlist": python("pyq3serverlist", "pyq3serverlist_query.py", {"quake3": "quake3"}),
+        "check_game": Client([CHECK_GAME, qstat()], [sys.executable, HERE / "check_game.py"],
+                             "Debian packages monitoring-plugins-standard qstat", {
+            "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 battlefield": "gs3", "gamespy4 ut3": "ut3s", "ut2004": "ut2004s:1",
         }),
         "mcstatus": python("mcstatus", "mcstatus_query.py", {"gamespy4 minecraft": "full"}),
         "mcipc": python("mcipc", "mcipc_query.py", {"gamespy4 minecraft": "full"}),
@@ -93,7 +131,8 @@ def is_here(client):
 
 def command(client, server, port):
     """The command line and environment that ask one of our servers."""
-    environment = os.environ | {"NODE_PATH": str(NODE_MODULES), "QSTAT": qstat() or "", "GAMEQ": str(GAMEQ)}
+    environment = os.environ | {"NODE_PATH": str(NODE_MODULES), "QSTAT": qstat() or "", "CHECK_GAME": str(CHECK_GAME)}
+    environment |= {variable: str(checkout(variable)) for variable in CHECKOUTS}
     kind, _, distance = client.servers[server].partition(":")
     return [*client.call, kind, "127.0.0.1", str(port - int(distance or 0))], environment
 
@@ -112,13 +151,14 @@ def install(debian):
         'gamedig = { version = "=0.9.0", default-features = false }\nserde_json = "1"\n')
     packages = ["gamedig@5.3.3", "minecraft-server-util@5.4.4", "mcquery@1.0.3"]
     npm = ["npm", "install", "--prefix", PLACE, "--no-fund", "--no-audit", *packages]
-    packages = ["opengsq==3.7.0", "mcstatus==14.2.0", "mcipc==2.4.2"]
+    packages = ["opengsq==3.7.0", "mcstatus==14.2.0", "mcipc==2.4.2", "pyq3serverlist==0.4.0"]
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
     venv = [sys.executable, "-m", "venv", PYTHON.parents[1]]
     cargo = ["cargo", "build", "--quiet", "--manifest-path", RUST / "Cargo.toml", "--target-dir", RUST / "target"]
     rows = [[npm], [pip] if PYTHON.exists() else [venv, pip], [cargo]]
     if debian and os.geteuid() == 0:
-        rows.append([["apt-get", "install", "--yes", "--no-install-recommends", "qstat", "php-cli"]])
+        packages = ["qstat", "php-cli", "php-mbstring", "ruby", "monitoring-plugins-standard"]
+        rows.append([["apt-get", "install", "--yes", "--no-install-recommends", *packages]])
     elif debian:
         print("Debian packages are installed as root only: passed over")
     with ThreadPoolExecutor(len(rows)) as pool:

@@ -78,6 +78,14 @@ SERVERS = {
                "Debian packages nexuiz-server darkplaces-server", nexuiz, 0),
 }
 
+# Servers that a run cannot have, whatever it installs. A run names them, and they are no gap of a strict gate.
+NOT_TO_BE_HAD = {
+    "OpenJK": "not in Debian 12, PyPI or npm; needs the data of Jedi Academy",
+    "iortcw": "Debian package rtcw-server in contrib; needs the data of Return to Castle Wolfenstein",
+    "ET: Legacy": "not in Debian 12, PyPI or npm; needs the data of Enemy Territory",
+    "FTEQW": "not in Debian 12, PyPI or npm",
+}
+
 
 def decode(raw):
     try:
