@@ -388,14 +388,15 @@ impl Section {
         self.iter().map(Some).chain(self.is_end().then_some(None))
     }
 
-    /// Whether both are the same part of a list at two times: the same players, whatever their pings and scores, or rules of
-    /// the same keys. Many rules are mutators: of a datagram that is not the last, more than half are equal.
+    /// Whether both are the same part of a list at two times: the same players, whatever their pings and scores; as many rules,
+    /// more than half of them equal (many are mutators), or of the same keys where they end the list.
     fn is_version_of(&self, other: &Self) -> bool {
+        let shape = |section: &Self| (section.first, section.entries, section.cut_in != 0, section.is_end());
         let pairs = || self.iter().zip(other.iter());
-        let shape = |section: &Self| (section.first, section.entries, section.is_end());
+        let most_others = if self.players().0.count > 0 { 0 } else { self.entries.saturating_sub(1) / 2 };
         self.bytes == other.bytes
             || shape(self) == shape(other)
-                && pairs().all(|(a, b)| (a.number, a.key) == (b.number, b.key))
-                && (self.is_end() || pairs().filter(|(a, b)| a == b).count() > self.entries / 2)
+                && (pairs().filter(|(a, b)| a != b).count() <= most_others
+                    || (self.is_end() && pairs().all(|(a, b)| (a.number, a.key) == (b.number, b.key))))
     }
 }
