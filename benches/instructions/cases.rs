@@ -270,7 +270,7 @@ pub fn run() {
     forged("gamespy1", Protocol::GameSpy1.into(), br"\status\");
     forged("gamespy4", Protocol::GameSpy4.into(), b"\xfe\xfd\x09\x01\x02\x03\x04");
     let battlefield_2 = Service::new(Engine::Battlefield2);
-    forged("battlefield 2", battlefield_2.into(), b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01");
+    forged("battlefield 2", battlefield_2, b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01");
     forged("quake3", Protocol::Quake3.into(), b"\xff\xff\xff\xffgetstatus");
     forged("ut2004", Protocol::Ut2004.into(), b"\x79\0\0\0\x03");
 }
