@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use command_line::WrongArgument;
+use command_line::{WrongArgument, seconds};
 use queryport::quake3::ConnectQuery;
 use queryport::{Client, Detail, Protocol, QueryOptions, Timing};
 
@@ -45,18 +45,11 @@ struct Arguments {
     #[arg(long)]
     password: bool,
     /// The timeout of each query in seconds, retries included.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if (0.01..=600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds between 0.01 and 600".to_owned()),
-    }
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use command_line::seconds;
 use queryport::net::Rcon;
 use queryport::quake3::{Password, RconAnswer, RconMode};
 use queryport::{Client, Error, ErrorKind, Timing};
@@ -46,7 +47,7 @@ struct Arguments {
     #[arg(long, default_value = "plain")]
     mode: Mode,
     /// The timeout of a command in seconds.
-    #[arg(long, default_value_t = 10.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 10.0, value_parser = seconds(0.1..=600.0))]
     timeout: f64,
 }
 
@@ -77,13 +78,6 @@ impl From<Mode> for RconMode {
             #[cfg(feature = "secure-rcon")]
             Mode::Challenge => Self::Challenge,
         }
-    }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if (0.1..=600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds between 0.1 and 600".to_owned()),
     }
 }
 

@@ -48,6 +48,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
+use command_line::seconds;
 use queryport::Protocol;
 use queryport::games::Game;
 
@@ -83,10 +84,10 @@ struct Arguments {
     #[arg(long, default_value = "")]
     search: String,
     /// Query what is on the screen again every so many seconds; the key `a` does so every 10.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds(0.5..=600.0))]
     refresh: Option<f64>,
     /// The timeout of a query in seconds, retries included.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.5..=600.0))]
     timeout: f64,
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
@@ -94,13 +95,6 @@ struct Arguments {
     /// Print lines on a terminal too.
     #[arg(long)]
     plain: bool,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if (0.5..=600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds between 0.5 and 600".to_owned()),
-    }
 }
 
 #[tokio::main]

@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
 use clap::{Arg, value_parser};
@@ -17,6 +18,14 @@ const EXIT_STATUS: &str =
 /// Reads the command line. Beside its own options, every program has `--completions`. `examples`: command lines for `--help`.
 pub(crate) fn parse<A: clap::Parser>(examples: &[&str]) -> A {
     try_parse(examples).unwrap_or_else(|error| leave(&error))
+}
+
+/// A parser for a number of seconds in this range.
+pub(crate) fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| match text.parse() {
+        Ok(seconds) if range.contains(&seconds) => Ok(seconds),
+        _ => Err(format!("expected seconds between {} and {}", range.start(), range.end())),
+    }
 }
 
 /// Prints the help, or what is wrong with a command line, and ends the program.

@@ -43,6 +43,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
+use command_line::seconds;
 use queryport::games::Game;
 use queryport::{Client, Timing};
 use tokio::net::TcpListener;
@@ -79,33 +80,26 @@ struct Arguments {
     #[arg(long, default_value = "127.0.0.1:9861")]
     listen: SocketAddr,
     /// Query each server every so many seconds.
-    #[arg(long, default_value_t = 30.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 30.0, value_parser = seconds(0.001..=86_400.0))]
     interval: f64,
     /// Query the servers of a game every so many seconds.
-    #[arg(long, default_value_t = 300.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 300.0, value_parser = seconds(0.001..=86_400.0))]
     game_interval: f64,
     /// Query each server once, print one line, and end with the status of a monitoring plug-in.
     #[arg(long)]
     once: bool,
     /// With --once: a round trip of more seconds is a warning.
-    #[arg(long, value_parser = seconds, requires = "once")]
+    #[arg(long, value_parser = seconds(0.001..=86_400.0), requires = "once")]
     warning: Option<f64>,
     /// With --once: a round trip of more seconds is critical.
-    #[arg(long, value_parser = seconds, requires = "once")]
+    #[arg(long, value_parser = seconds(0.001..=86_400.0), requires = "once")]
     critical: Option<f64>,
     /// The timeout of a query in seconds, retries included.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.001..=86_400.0))]
     timeout: f64,
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds between 0.001 and 86400".to_owned()),
-    }
 }
 
 fn game(text: &str) -> Result<&'static Game, String> {

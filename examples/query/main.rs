@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
+use command_line::seconds;
 use queryport::games::Game;
 use queryport::lists::Scope;
 use queryport::{
@@ -83,7 +84,7 @@ struct Arguments {
     #[arg(long, requires = "server", conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
@@ -106,13 +107,6 @@ impl What {
             return Ok(Self::Protocol(protocol));
         }
         Ok(Game::find(text).map_or_else(|_| Self::Other(text.to_owned()), Self::Game))
-    }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if (0.01..=600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds between 0.01 and 600".to_owned()),
     }
 }
 

@@ -41,7 +41,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use clap::Parser;
-use command_line::WrongArgument;
+use command_line::{WrongArgument, seconds};
 use futures_core::Stream;
 use indicatif::{ProgressBar, ProgressStyle};
 use ipnet::IpNet;
@@ -88,7 +88,7 @@ struct Arguments {
     #[arg(long, default_value_t = 300)]
     least_interval: u64,
     /// With a game: seconds for a list over TCP; long ones come slowly.
-    #[arg(long, default_value_t = 45.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 45.0, value_parser = seconds(0.01..=600.0))]
     list_timeout: f64,
     /// With a game: which addresses of lists are taken: `public`, `lan` (private ones too) or `any` (those of this machine too).
     #[arg(long, default_value = "lan", value_parser = scope)]
@@ -121,13 +121,13 @@ struct Arguments {
     #[arg(long, default_value_t = 8)]
     per_host: u16,
     /// Seconds to wait for an answer, retries included; four times as long for the rest of one that has begun.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// How often to ask again.
     #[arg(long, default_value_t = 2)]
     retries: u8,
     /// Wait for a reply no longer than four times the slowest of a thousand round trips, and at least so many seconds.
-    #[arg(long, value_parser = seconds, num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
+    #[arg(long, value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
     adaptive_wait: Option<f64>,
     /// Readings of a UT2004 server's lists that must agree: 1 to 4. With 1, half the requests, and one datagram lost from
     /// the middle of a list goes unnoticed.
@@ -136,13 +136,6 @@ struct Arguments {
     /// One datagram per system call, as on systems without batched calls.
     #[arg(long)]
     unbatched: bool,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if (0.01..=600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds between 0.01 and 600".to_owned()),
-    }
 }
 
 fn scope(text: &str) -> Result<Scope, String> {
