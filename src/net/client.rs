@@ -223,12 +223,17 @@ impl Client {
 #[derive(Debug)]
 pub(super) struct Attempts {
     pub(super) address: SocketAddr,
-    pub(super) others: std::vec::IntoIter<SocketAddr>,
+    others: std::vec::IntoIter<SocketAddr>,
     pub(super) deadline: Instant,
     timing: Timing,
 }
 
 impl Attempts {
+    /// This address and the others, without ports.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = IpAddr> {
+        std::iter::once(self.address).chain(self.others.clone()).map(|address| address.ip())
+    }
+
     /// The timing for the address.
     pub(super) fn timing(&self) -> Timing {
         let left = self.deadline.saturating_duration_since(Instant::now());

@@ -105,7 +105,7 @@ impl Client {
     /// # Errors
     /// When the host has no address. A host that does not answer gives an empty list.
     pub async fn detect(&self, host: &str) -> Result<Vec<Detected>, Error> {
-        let given = split(host, 0).ok().map(|(_, port)| port).filter(|&port| port != 0);
+        let given = given_port(host).ok().flatten();
         let attempts = self.attempts(host, 1).await?;
         let deadline = attempts.deadline;
         let mut queries = JoinSet::new();
@@ -157,17 +157,13 @@ impl Client {
     #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
     pub async fn query_game(&self, game: &Game, server: &str) -> Result<Detected, Error> {
         let bad = |why| Error::BadAddress { text: server.to_owned(), why };
-        // Port 0 is refused, so it stands for none.
-        let given = Some(split(server, 0).map_err(bad)?.1).filter(|&port| port != 0);
+        let given = given_port(server).map_err(bad)?;
         let candidates = ports_of_game(game, given, self.options.of_game(game.dialect));
         if candidates.is_empty() {
             return Err(bad("the game has no default port, and no port is given"));
         }
         let found = self.attempts(server, 1).await?;
-        let addresses = std::iter::once(found.address).chain(found.others);
-        let attempts = candidates
-            .iter()
-            .flat_map(|candidate| addresses.clone().map(|address| (*candidate, address.ip())));
+        let attempts = candidates.iter().flat_map(|candidate| found.hosts().map(|host| (*candidate, host)));
         let answered = self.first_answer(game, given, attempts, found.deadline).await;
         answered.unwrap_or_else(|| Err(bad("the time is over")))
     }
@@ -200,24 +196,22 @@ impl Client {
     #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
     pub async fn query_listed(&self, game: &Game, server: &str) -> Result<Option<Detected>, Error> {
         let bad = |why| Error::BadAddress { text: server.to_owned(), why };
-        let port = split(server, 0).map_err(bad)?.1;
+        let given = given_port(server).map_err(bad)?;
         let found = self.attempts(server, 1).await?;
-        let hosts: Vec<IpAddr> =
-            std::iter::once(found.address).chain(found.others).map(|address| address.ip()).collect();
+        let hosts: Vec<IpAddr> = found.hosts().collect();
         // The host is the caller's, wherever it is.
         let mut servers = self.servers(game)?.with_scope(Scope::Any).with_timeout(self.deadline);
         let mut listed = Vec::new();
         while let Some(Listed { server, .. }) = servers.next().await {
             listed.extend(Some(server).filter(|server| hosts.contains(&server.ip())));
         }
-        listed.sort_by_key(|server| server.port().abs_diff(port));
+        listed.sort_by_key(|server| server.port().abs_diff(given.unwrap_or_default()));
         let options = self.options.of_game(game.dialect);
         let attempts = listed.into_iter().map(|server| {
             let port = server.port();
             (Candidate { protocol: game.protocol, port, options, is_certain: false }, server.ip())
         });
         let deadline = Instant::now().checked_add(self.deadline).unwrap_or(found.deadline);
-        let given = Some(port).filter(|&port| port != 0);
         self.first_answer(game, given, attempts, deadline).await.transpose()
     }
 
@@ -283,6 +277,11 @@ impl Client {
         let outcome = self.ask_within(server, query, timing).await?;
         Ok(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
     }
+}
+
+/// The port that is given with a host. Port 0, which is refused, is none.
+fn given_port(server: &str) -> Result<Option<u16>, &'static str> {
+    Ok(Some(split(server, 0)?.1).filter(|&port| port != 0))
 }
 
 /// Adds a port, unless it is known.

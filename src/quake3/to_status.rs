@@ -50,14 +50,14 @@ impl ToStatus for Answer {
             set_teams(&mut players, known.p.unwrap_or_default());
             players
         });
-        let listed = players.as_ref().map_or(0, Vec::len);
-        let completeness = self.missing(listed, lines.has_skipped);
+        let listed = players.as_ref().map(Vec::len);
+        let completeness = self.missing(listed.unwrap_or_default(), lines.has_skipped);
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let is_info = response.detail() == Detail::Short;
         // A status has its lines, an info its count; where both are, as on Warsow and DarkPlaces, this is the server's own
         // number.
-        let listed = players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
+        let listed = listed.and_then(|listed| u32::try_from(listed).ok());
         let bots_on_top = known.gamename.is_some_and(counts_people_only).then(|| count(known.bots)).flatten();
         let counted = count(known.clients).and_then(|clients| clients.checked_add(bots_on_top.unwrap_or(0)));
         // Call of Duty's infoResponse leaves the count out where it is 0 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).

@@ -12,9 +12,11 @@
 use std::borrow::Cow;
 
 use nom::bytes::complete::{tag, take};
-use nom::combinator::{fail, map, recognize};
+use nom::combinator::{fail, map, map_opt, recognize, rest};
 use nom::sequence::preceded;
 use nom::{IResult, Input, Parser};
+
+use crate::text::number::number;
 
 pub(super) mod request;
 pub(super) mod response;
@@ -275,18 +277,7 @@ fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
         [_, .., b'_', b't'] => (head, true),
         _ => return fail().parse(input),
     };
-    let (_, index) = decimal(index)?;
-    Ok((&[], RowKey { field, index, is_team }))
-}
-
-/// `decimal = 1*DIGIT`, of digits alone: a loop, since each key of a row has one.
-#[inline]
-fn decimal(digits: &[u8]) -> IResult<&[u8], u32> {
-    let add = |sum: u32, digit: &u8| sum.checked_mul(10)?.checked_add(u32::from(digit.wrapping_sub(b'0')));
-    match digits.iter().try_fold(0, add) {
-        Some(number) if !digits.is_empty() => Ok((&[], number)),
-        _ => fail().parse(digits),
-    }
+    map_opt(rest, number).map(|index| RowKey { field, index, is_team }).parse(index)
 }
 
 #[cfg(test)]
