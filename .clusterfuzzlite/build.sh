@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds all fuzz targets as ClusterFuzzLite and OSS-Fuzz expect them: in $OUT, each with its seed corpus, its dictionary and
 # its options. Those services set SRC and OUT, and have a nightly toolchain and cargo-fuzz. To try it without them:
-#   mkdir -p /tmp/fuzz/src /tmp/fuzz/out && ln -sfn "$PWD" /tmp/fuzz/src/queryport
-#   SRC=/tmp/fuzz/src OUT=/tmp/fuzz/out RUSTUP_TOOLCHAIN=nightly .clusterfuzzlite/build.sh
+#   mkdir -p target/fuzz/src target/fuzz/out && ln -sfn "$PWD" target/fuzz/src/queryport
+#   SRC=$PWD/target/fuzz/src OUT=$PWD/target/fuzz/out RUSTUP_TOOLCHAIN=nightly .clusterfuzzlite/build.sh
 set -euo pipefail
 cd "$SRC/queryport"
 

@@ -23,7 +23,7 @@ use crate::limits::LIST_BYTES;
 #[error("{kind} at byte {offset}")]
 #[non_exhaustive]
 pub struct ParseError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ParseErrorKind,
     /// Where it was found, in bytes from the start of the datagram.
     pub offset: usize,
@@ -299,7 +299,7 @@ pub enum ListError {
 }
 
 impl ListError {
-    /// What kind of failure it is.
+    /// The kind of failure.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {

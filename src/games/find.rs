@@ -41,7 +41,7 @@ impl Game {
         found.ok_or_else(|| UnknownGame { text: text.to_owned(), suggestions: similar(&wanted) })
     }
 
-    /// What it can be found by.
+    /// The words by which it is found.
     fn words(&self) -> impl Iterator<Item = &'static str> {
         [self.id, self.name].into_iter().chain(self.old_ids.iter().chain(self.aliases).copied())
     }
@@ -178,7 +178,7 @@ fn begins(text: &str, start: &str) -> bool {
 const LIST_CLIENT: (&str, &str) = ("gspylite", "mgNUaC");
 
 impl Game {
-    /// What to ask one of its list servers, in this order; nothing if the row lacks the name, number or key that it needs.
+    /// The requests to one of its list servers, in order; none if the row lacks the name, number or key that they need.
     ///
     /// ```
     /// use queryport::Limits;

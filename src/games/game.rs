@@ -1,9 +1,9 @@
-//! What is known about a game.
+//! A game: its name, protocol, ports and list servers.
 
 use crate::options::Dialect;
 use crate::protocol::Protocol;
 
-/// What is known of a game and its servers. See [`Game::find`] and [`Game::all`].
+/// A game with its protocol, ports and list servers. See [`Game::find`] and [`Game::all`].
 ///
 /// A row can be copied and changed, for example to ask list servers of your own:
 ///

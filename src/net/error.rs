@@ -116,7 +116,7 @@ fn other_server(game: Option<&str>, game_port: Option<u16>) -> String {
 }
 
 impl Error {
-    /// What kind of failure it is.
+    /// The kind of failure.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {

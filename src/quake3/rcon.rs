@@ -320,7 +320,7 @@ pub enum RconError {
 }
 
 impl RconError {
-    /// What kind of failure it is.
+    /// The kind of failure.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
