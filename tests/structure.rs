@@ -267,7 +267,7 @@ fn expand(prefix: &[String], tree: &str, each: &mut dyn FnMut(&[String])) {
 fn sources() -> Vec<Source> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
-    collect(&src, &mut found);
+    collect(&src, &["rs"], &mut found);
     found
         .into_iter()
         .filter(|path| !path.ends_with("tests.rs"))
@@ -283,12 +283,14 @@ fn sources() -> Vec<Source> {
         .collect()
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+/// The files of these kinds below a folder, without what builds and fuzzing leave there and captured data.
+fn collect(folder: &Path, kinds: &[&str], found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() && !["target", "vectors", "corpus", "node_modules"].contains(&name) {
+            collect(&path, kinds, found);
+        } else if path.extension().is_some_and(|kind| kinds.iter().any(|wanted| kind == *wanted)) {
             found.push(path);
         }
     }

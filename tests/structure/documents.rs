@@ -7,7 +7,7 @@ use std::time::Duration;
 use queryport::serve::GuardOptions;
 use queryport::{Limits, ScanOptions, Timing};
 
-use super::LAYERS;
+use super::{LAYERS, collect};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -17,7 +17,7 @@ fn root() -> &'static Path {
 fn documents() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for folder in [".github", "benches", "examples", "fuzz", "src", "tests"] {
-        collect(&root().join(folder), &mut found);
+        collect(&root().join(folder), &["md", "rs"], &mut found);
     }
     found.push(root().join("README.md"));
     let read = |path: PathBuf| {
@@ -32,18 +32,6 @@ fn documents() -> Vec<(PathBuf, String)> {
         (path, text)
     };
     found.into_iter().map(read).collect()
-}
-
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() && !["target", "vectors", "corpus", "node_modules"].contains(&name) {
-            collect(&path, found);
-        } else if name.ends_with(".md") || name.ends_with(".rs") {
-            found.push(path);
-        }
-    }
 }
 
 /// The words of a text that look like a file of this repository.
@@ -127,7 +115,7 @@ fn every_public_type_is_named_in_the_guide_or_an_example() {
     let mut text: String =
         documents().into_iter().filter(|(path, _)| is_guide(path)).map(|(_, text)| text).collect();
     let mut examples = Vec::new();
-    collect(&root().join("examples"), &mut examples);
+    collect(&root().join("examples"), &["rs"], &mut examples);
     examples.iter().for_each(|example| text += &std::fs::read_to_string(example).unwrap());
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
 
