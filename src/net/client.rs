@@ -230,6 +230,7 @@ pub(super) struct Attempts {
 
 impl Attempts {
     /// This address and the others, without ports.
+    #[cfg(feature = "games")]
     pub(super) fn hosts(&self) -> impl Iterator<Item = IpAddr> {
         std::iter::once(self.address).chain(self.others.clone()).map(|address| address.ip())
     }
