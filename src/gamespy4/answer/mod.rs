@@ -181,7 +181,8 @@ impl Answer {
 
     /// Minecraft's basic reply, where it is one.
     pub(crate) fn minecraft_basic(&self) -> Option<Basic<'_>> {
-        minecraft::basic(self.bytes.get(HEAD..)?).filter(|_| self.form == Form::MinecraftBasic)
+        let body = self.bytes.get(HEAD..).filter(|_| self.form == Form::MinecraftBasic);
+        minecraft::basic(body?)
     }
 
     /// Just Cause 2's players, where it is such an answer.
