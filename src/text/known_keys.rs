@@ -15,11 +15,14 @@ macro_rules! known_keys {
         impl<'a> $name<'a> {
             /// The slot of a key; `None` for an unknown key.
             #[inline]
+            #[allow(non_upper_case_globals, reason = "constants named like the fields")]
             $vis fn slot(&mut self, key: &[u8]) -> Option<&mut Option<&'a [u8]>> {
-                $(if key.eq_ignore_ascii_case(known_keys!(@key $field $($key)?)) {
-                    return Some(&mut self.$field);
-                })+
-                None
+                $(const $field: &[u8] = known_keys!(@key $field $($key)?);)+
+                // Patterns of bytes are compared by length first, unlike a chain of comparisons.
+                match $crate::text::lower_case(key, &mut [0; 24]) {
+                    $($field => Some(&mut self.$field),)+
+                    _ => None,
+                }
             }
         }
     };

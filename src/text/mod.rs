@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use nom::{IResult, Input};
 
 pub(crate) mod charset;
 pub(crate) mod colour;
@@ -20,6 +21,19 @@ pub(crate) fn locate(whole: &[u8], part: &[u8]) -> Option<Range<usize>> {
 /// `part` as an owned slice that shares the memory of `whole`, or a copy if it is not a slice of it.
 pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
     locate(whole, part).map_or_else(|| Bytes::copy_from_slice(part), |range| whole.slice(range))
+}
+
+/// `until = *OCTET`, up to a byte value that is not part of it, or to the end: a loop, which is faster than `memchr` for the
+/// few bytes of a key, a value or a name.
+#[inline]
+pub(crate) fn short_until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    Ok(input.take_split(input.iter().position(|&byte| byte == END).unwrap_or(input.len())))
+}
+
+/// A word in lower case, for a `match`; as much of it as fits, which is more than the longest known word.
+pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] {
+    buffer.iter_mut().zip(word).for_each(|(lower, byte)| *lower = byte.to_ascii_lowercase());
+    buffer.get(..word.len()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -7,14 +7,18 @@ use bytes::BufMut;
 
 /// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte makes it `None`.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
-    let text = text.trim_ascii();
-    let (sign, digits) = match text {
-        [b'-', digits @ ..] => (-1, digits),
-        [b'+', digits @ ..] | digits => (1, digits),
-    };
-    let add = |sum: i64, byte: &u8| {
-        let digit = i64::from(byte.wrapping_sub(b'0'));
-        sum.checked_mul(10)?.checked_add(digit.checked_mul(sign)?).filter(|_| byte.is_ascii_digit())
+    match text.trim_ascii() {
+        [b'-', digits @ ..] => 0_i64.checked_sub_unsigned(unsigned(digits)?),
+        [b'+', digits @ ..] | digits => i64::try_from(unsigned(digits)?).ok(),
+    }
+}
+
+/// Parses decimal digits, at least one and nothing else.
+#[inline]
+pub(crate) fn unsigned(digits: &[u8]) -> Option<u64> {
+    let add = |sum: u64, byte: &u8| {
+        let digit = byte.wrapping_sub(b'0');
+        sum.checked_mul(10)?.checked_add(digit.into()).filter(|_| digit < 10)
     };
     (!digits.is_empty()).then(|| digits.iter().try_fold(0, add))?
 }

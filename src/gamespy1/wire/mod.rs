@@ -14,9 +14,10 @@ use std::borrow::Cow;
 use nom::bytes::complete::{tag, take};
 use nom::combinator::{fail, map, map_opt, recognize, rest};
 use nom::sequence::preceded;
-use nom::{IResult, Input, Parser};
+use nom::{IResult, Parser};
 
-use crate::text::number::number;
+use crate::text::number::unsigned;
+use crate::text::short_until;
 
 pub(super) mod request;
 pub(super) mod response;
@@ -116,7 +117,7 @@ pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
 /// `text = *( %x00-5B / %x5D-FF )`
 #[inline]
 fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    Ok(input.take_split(memchr::memchr(b'\\', input).unwrap_or(input.len())))
+    short_until::<b'\\'>(input)
 }
 
 /// `pair = token ( token / separator long-name )`: the value of a player's name may be a [`long_name`].
@@ -277,6 +278,7 @@ fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
         [_, .., b'_', b't'] => (head, true),
         _ => return fail().parse(input),
     };
+    let number = |digits| u32::try_from(unsigned(digits)?).ok();
     map_opt(rest, number).map(|index| RowKey { field, index, is_team }).parse(index)
 }
 

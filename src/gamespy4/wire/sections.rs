@@ -16,6 +16,8 @@ use nom::number::complete::{be_u16, u8 as any_byte};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
+use crate::text::short_until;
+
 /// Type of the section of the server's pairs.
 pub(crate) const SERVER: u8 = 0;
 /// Type of the section of players.
@@ -29,8 +31,7 @@ pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
 /// `token = *(%x01-FF)`: up to the next NUL or the end.
 #[inline]
 pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let end = memchr::memchr(0, input).unwrap_or(input.len());
-    input.split_at_checked(end).map_or_else(|| fail().parse(input), |(token, rest)| Ok((rest, token)))
+    short_until::<0>(input)
 }
 
 /// `text = token NUL`.

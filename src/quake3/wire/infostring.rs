@@ -7,8 +7,9 @@ use nom::combinator::{eof, not, opt};
 use nom::sequence::{separated_pair, terminated};
 use nom::{IResult, Parser};
 
-use super::line::{check, check_bytes, short_until};
+use super::line::{check, check_bytes};
 use crate::error::EncodeError;
+use crate::text::short_until;
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub(crate) const MAX_INFO_STRING: usize = 1023;

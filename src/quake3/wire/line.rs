@@ -45,23 +45,10 @@ pub(crate) fn unexpected(text: &[u8], expected: &'static str) -> ParseError {
     ParseError::new(kind(expected), MARK.len())
 }
 
-/// A word in lower case, for a `match`; as much of it as fits, which is more than the longest known word.
-pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] {
-    buffer.iter_mut().zip(word).for_each(|(lower, byte)| *lower = byte.to_ascii_lowercase());
-    buffer.get(..word.len()).unwrap_or_default()
-}
-
 /// `until = *OCTET`, up to a byte value that is not part of it, or to the end.
 #[inline]
 pub(crate) fn until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
     Ok(input.take_split(memchr::memchr(END, input).unwrap_or(input.len())))
-}
-
-/// [`until`] for texts of a few bytes, where a loop is faster than a call of `memchr`.
-#[inline]
-pub(crate) fn short_until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let at = memchr::memchr(END, input).unwrap_or(input.len());
-    Ok(input.take_split(at))
 }
 
 /// Takes the next word off the line; `None` at its end.

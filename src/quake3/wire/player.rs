@@ -7,8 +7,7 @@ use nom::combinator::{eof, fail, not, opt};
 use nom::sequence::{delimited, terminated};
 use nom::{IResult, Input, Parser};
 
-use super::line::short_until;
-use crate::text::number;
+use crate::text::{number, short_until};
 
 /// A borrowed player line.
 ///

@@ -6,8 +6,9 @@ use nom::combinator::{opt, peek, rest, verify};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
-use super::line::{self, TO_CLIENT, check, lower_case, put_words};
+use super::line::{self, TO_CLIENT, check, put_words};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::text::lower_case;
 
 /// A short reply, viewed without copying.
 ///

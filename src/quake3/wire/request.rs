@@ -23,9 +23,10 @@ use nom::combinator::{map_opt, peek, rest, value};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
-use super::line::{self, TO_SERVER, check, check_bytes, check_word, lower_case, next_word, put_words};
+use super::line::{self, TO_SERVER, check, check_bytes, check_word, next_word, put_words};
 use super::list::ListRequest;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::text::lower_case;
 
 /// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c; id's 1.32 has no limit).
 pub(crate) const MAX_CHALLENGE: usize = 128;
