@@ -39,10 +39,11 @@ pub struct Session<C: Conversation> {
     peer: SocketAddr,
     timing: Timing,
     started: Instant,
-    /// The only timer beside the deadline. A new timer replaces it; timers are not queued.
-    timer: Option<(Timer, Instant)>,
+    /// The only timer beside the deadline, in time since the start. A new timer replaces it; timers are not queued.
+    timer: Option<(Timer, Micros)>,
     to_send: bool,
-    sent_at: Instant,
+    /// When the latest request was sent, since the start.
+    sent_at: Micros,
     /// How many times the request of this step was sent.
     sends: u8,
     /// Longest wait for a reply, not counting the spacing of requests.
@@ -84,12 +85,13 @@ const LEAST_GRACE: Duration = Duration::from_millis(20);
 /// Most bytes of a UDP datagram over IPv4.
 const MAX_REQUEST: usize = 65_507;
 
+/// Boxed: thousands of sessions run, few have ended and are not taken.
 #[derive(Debug)]
 enum State<A> {
     Running,
     /// The answer and how long the query took.
-    Answered(A, Micros),
-    Failed(QueryError),
+    Answered(Box<A>, Micros),
+    Failed(Box<QueryError>),
     Taken,
 }
 
@@ -104,7 +106,7 @@ impl<C: Conversation> Session<C> {
             started: now,
             timer: None,
             to_send: true,
-            sent_at: now,
+            sent_at: Micros::default(),
             sends: 0,
             longest_wait: None,
             rtt: None,
@@ -133,13 +135,13 @@ impl<C: Conversation> Machine for Session<C> {
         let len = out.len().saturating_sub(before);
         if len > MAX_REQUEST {
             out.truncate(before);
-            self.state = State::Failed(QueryError::RequestTooLong(len));
+            self.state = State::Failed(Box::new(QueryError::RequestTooLong(len)));
             return None;
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.sends = self.sends.saturating_add(1);
-        self.sent_at = now;
-        self.start(Timer::Reply, now);
+        self.sent_at = self.since_start(now);
+        self.start(Timer::Reply, self.sent_at);
         Some(Transmit { to: self.peer, len })
     }
 
@@ -159,7 +161,7 @@ impl<C: Conversation> Machine for Session<C> {
             return Handled::Reply;
         }
         let shortest = Duration::from(self.half_rtt);
-        let is_early = shortest >= LEAST_EARLY && now.saturating_duration_since(self.sent_at) < shortest;
+        let is_early = shortest >= LEAST_EARLY && self.since_request(now) < shortest;
         let verdict = match is_early {
             true => self.conversation.receive_early(datagram),
             false => self.conversation.receive(datagram),
@@ -171,7 +173,7 @@ impl<C: Conversation> Machine for Session<C> {
             return Handled::Reply;
         }
         if let Some((Timer::Reply, _)) = self.timer {
-            let since = now.saturating_duration_since(self.sent_at);
+            let since = self.since_request(now);
             if is_early {
                 // The measured round trip may have been an exceptionally long one.
                 self.half_rtt = self.half_rtt.half();
@@ -186,9 +188,9 @@ impl<C: Conversation> Machine for Session<C> {
         }
         match verdict {
             Verdict::Rejected(_) => {}
-            Verdict::Partial(Wait::Reply) => self.start(Timer::Rest, now),
-            Verdict::Partial(Wait::Quiet) => self.start(Timer::Quiet, now),
-            Verdict::Partial(Wait::Grace) => self.start(Timer::Grace, now),
+            Verdict::Partial(Wait::Reply) => self.start(Timer::Rest, self.since_start(now)),
+            Verdict::Partial(Wait::Quiet) => self.start(Timer::Quiet, self.since_start(now)),
+            Verdict::Partial(Wait::Grace) => self.start(Timer::Grace, self.since_start(now)),
             Verdict::Next => self.step(now),
             Verdict::Done(answer) => self.finish(now, answer),
         }
@@ -214,7 +216,7 @@ impl<C: Conversation> Machine for Session<C> {
         if now >= self.deadline() {
             self.span.timeout("deadline");
             self.give_up(now, None);
-        } else if let Some((timer, _)) = self.timer.filter(|(_, at)| now >= *at) {
+        } else if let Some((timer, _)) = self.timer.filter(|(_, at)| now >= after(self.started, at.get())) {
             self.timer = None;
             let may_retry = self.may_retry();
             let remaining = if may_retry { Remaining::Retry } else { Remaining::Step };
@@ -225,7 +227,7 @@ impl<C: Conversation> Machine for Session<C> {
                     // Where only a part of the reply is missing, the server was not slow.
                     self.silence = match timer {
                         Timer::Reply => {
-                            let since = now.saturating_duration_since(self.sent_at);
+                            let since = self.since_request(now);
                             since.saturating_add(self.silence.into()).into()
                         }
                         _ => Micros::default(),
@@ -256,13 +258,13 @@ impl<C: Conversation> Session<C> {
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
         match std::mem::replace(&mut self.state, State::Taken) {
             State::Answered(answer, elapsed) => Some(Ok(Outcome {
-                answer,
+                answer: *answer,
                 peer: self.peer,
                 rtt: self.rtt.map(Duration::from),
                 elapsed: elapsed.into(),
                 stats: self.stats,
             })),
-            State::Failed(error) => Some(Err(error)),
+            State::Failed(error) => Some(Err(*error)),
             other => {
                 self.state = other;
                 None
@@ -297,6 +299,15 @@ impl<C: Conversation> Session<C> {
         after(self.started, longest)
     }
 
+    fn since_start(&self, now: Instant) -> Micros {
+        now.saturating_duration_since(self.started).into()
+    }
+
+    /// The time since the latest request was sent.
+    fn since_request(&self, now: Instant) -> Duration {
+        Duration::from(self.since_start(now)).saturating_sub(self.sent_at.into())
+    }
+
     /// How often the request of this step was sent again.
     const fn retries(&self) -> u8 {
         self.sends.saturating_sub(1)
@@ -309,7 +320,7 @@ impl<C: Conversation> Session<C> {
     /// When the next timer expires, the deadline included.
     pub(crate) fn timer(&self) -> Instant {
         let deadline = self.deadline();
-        self.timer.map_or(deadline, |(_, at)| at.min(deadline))
+        self.timer.map_or(deadline, |(_, at)| after(self.started, at.get()).min(deadline))
     }
 
     /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait is never shorter than
@@ -337,7 +348,7 @@ impl<C: Conversation> Session<C> {
         matches!(self.state, State::Running)
     }
 
-    fn start(&mut self, timer: Timer, now: Instant) {
+    fn start(&mut self, timer: Timer, now: Micros) {
         let wait = match timer {
             Timer::Reply | Timer::Rest => {
                 let wait = self.timing.reply_wait(self.retries());
@@ -353,7 +364,7 @@ impl<C: Conversation> Session<C> {
                 .map_or(Duration::MAX, |rtt| Duration::from(rtt).max(LEAST_GRACE))
                 .min(self.timing.grace()),
         };
-        self.timer = Some((timer, after(now, wait)));
+        self.timer = Some((timer, now.get().saturating_add(wait).into()));
     }
 
     fn step(&mut self, now: Instant) {
@@ -368,8 +379,7 @@ impl<C: Conversation> Session<C> {
     }
 
     fn finish(&mut self, now: Instant, answer: C::Answer) {
-        let elapsed = now.saturating_duration_since(self.started);
-        self.state = State::Answered(answer, elapsed.into());
+        self.state = State::Answered(Box::new(answer), self.since_start(now));
     }
 
     /// Ends the query with what has arrived, or with an error.
@@ -385,7 +395,7 @@ impl<C: Conversation> Session<C> {
             }
             None => QueryError::NoAnswer { requests, waited },
         };
-        self.state = State::Failed(because.unwrap_or(failure));
+        self.state = State::Failed(Box::new(because.unwrap_or(failure)));
     }
 }
 

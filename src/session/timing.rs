@@ -44,7 +44,7 @@ impl Micros {
         Self(self.0 / 2)
     }
 
-    const fn get(self) -> Duration {
+    pub(super) const fn get(self) -> Duration {
         Duration::from_micros(self.0 as u64)
     }
 }

@@ -9,7 +9,7 @@ use queryport::{ParseError, ParseErrorKind};
 use queryport::{Protocol, QueryOptions, ScanOptions, StatusQuery, Timing};
 
 /// Most bytes of a running query, without the bytes of its answer.
-const BYTES_A_QUERY: u64 = 1024;
+const BYTES_A_QUERY: u64 = 700;
 
 fn at(index: u32) -> SocketAddr {
     (Ipv4Addr::from_bits(0x0A00_0000 + index), 27960).into()
