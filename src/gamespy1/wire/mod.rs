@@ -11,8 +11,8 @@
 
 use std::borrow::Cow;
 
-use nom::bytes::complete::{tag, take};
-use nom::combinator::{fail, map, map_opt, recognize, rest};
+use nom::bytes::complete::tag;
+use nom::combinator::{fail, map, recognize};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
@@ -272,14 +272,15 @@ impl<'a> RowKey<'a> {
 #[inline]
 fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
     let digits = input.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let (index, head) = take(input.len().saturating_sub(digits)).parse(input)?;
-    let (field, is_team) = match head {
-        [field @ .., b'_'] if !field.is_empty() => (field, field.eq_ignore_ascii_case(b"teamname")),
-        [_, .., b'_', b't'] => (head, true),
-        _ => return fail().parse(input),
-    };
-    let number = |digits| u32::try_from(unsigned(digits)?).ok();
-    map_opt(rest, number).map(|index| RowKey { field, index, is_team }).parse(index)
+    let (head, digits) = input.split_at_checked(input.len().saturating_sub(digits)).unwrap_or_default();
+    let index = unsigned(digits).and_then(|index| u32::try_from(index).ok());
+    match (head, index) {
+        ([field @ .., b'_'], Some(index)) if !field.is_empty() => {
+            Ok((&[], RowKey { field, index, is_team: field.eq_ignore_ascii_case(b"teamname") }))
+        }
+        ([_, .., b'_', b't'], Some(index)) => Ok((&[], RowKey { field: head, index, is_team: true })),
+        _ => fail().parse(input),
+    }
 }
 
 #[cfg(test)]
