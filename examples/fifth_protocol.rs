@@ -60,7 +60,7 @@ async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     });
     let client = Client::new()?;
     writeln!(out, "single: {}", client.ask(server, Ping).await?.answer.0)?;
-    let query: Box<dyn Query> = Box::new(client.target_with(server.to_string(), 4000, |_nonce| Ping));
+    let query: Box<dyn Query> = client.target_with(server, 4000, |_nonce| Ping);
     writeln!(out, "as a Query: {}", query.query().await?.answer.name.unwrap_or_default())?;
     let toy: Box<dyn Conversation<Answer = _> + Send> = Box::new(Ping.map(|pong| pong.to_status()));
     let quake3 = quake3::StatusQuery::new(7, &QueryOptions::default()).map(|answer| answer.to_status());

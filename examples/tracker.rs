@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use command_line::WrongUsage;
-use queryport::{Client, Outcome, Protocol, ScanOptions, ServerStatus, ToStatus};
+use queryport::{Client, Outcome, Protocol, ScanOptions, ServerStatus};
 
 const USAGE: &str = "tracker FILE [PROTOCOL SERVER]...";
 
@@ -37,7 +37,7 @@ async fn run() -> Result<ExitCode> {
     let mut scan = Client::new()?.scan(targets.clone(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
         let (_, server) = targets.get(usize::try_from(scanned.index)?).ok_or("a result of no target")?;
-        match scanned.result.map(|outcome| outcome.map(|answer| answer.to_status())) {
+        match scanned.result {
             Ok(now) => {
                 let before = known.insert(server.clone(), now.clone()).and_then(|before| before.answer.map);
                 if before != now.answer.map {

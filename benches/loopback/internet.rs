@@ -24,7 +24,7 @@ pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Du
     let mut found = Found::new(servers, seed);
     while let Some(scanned) = scan.next().await {
         let Ok(outcome) = scanned.result else { continue };
-        found.add(scanned.index as u32, &outcome.answer.to_status(), start.elapsed());
+        found.add(scanned.index as u32, &outcome.answer, start.elapsed());
     }
     found.end = start.elapsed();
     found

@@ -176,7 +176,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
         scan = scan.unbatched();
     }
     let (mut answered, mut seen) = (0, 0_usize);
-    while let Some(scanned) = scan.next().await {
+    while let Some(scanned) = scan.next_answer().await {
         let Ok(outcome) = scanned.result else { continue };
         if !arguments.model {
             answered += u32::from(outcome.answer.completeness().is_complete());

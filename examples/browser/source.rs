@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use queryport::games::Game;
 use queryport::net::ScanTarget;
-use queryport::{Client, Dialect, Protocol, QueryOptions, ScanOptions, Timing, ToStatus};
+use queryport::{Client, Dialect, Protocol, QueryOptions, ScanOptions, Timing};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
@@ -130,8 +130,7 @@ async fn query(
         }
         let number = usize::try_from(scanned.index).unwrap_or(usize::MAX);
         let Some(target) = handed.get(number) else { continue };
-        let result = scanned.result.map(|outcome| outcome.map(|answer| answer.to_status()));
-        let result = result.map_err(|error| message(&error));
+        let result = scanned.result.map_err(|error| message(&error));
         if events.send(Event::Result(target.clone(), Box::new(result))).await.is_err() {
             break;
         }

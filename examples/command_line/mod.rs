@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Arg, value_parser};
 use clap_complete::Shell;
@@ -145,8 +146,9 @@ pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
 /// The text of an error, without the number of an error of the operating system.
 fn words(error: &(dyn Error + 'static)) -> String {
     let text = error.to_string();
-    match (error.downcast_ref::<io::Error>(), text.split_once(" (os error")) {
-        (Some(_), Some((words, _))) => words.to_lowercase(),
+    let is_io = error.is::<io::Error>() || error.is::<Arc<io::Error>>();
+    match text.split_once(" (os error") {
+        Some((words, _)) if is_io => words.to_lowercase(),
         _ => text,
     }
 }

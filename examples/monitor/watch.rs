@@ -7,9 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use queryport::games::Game;
-use queryport::{
-    Client, Error, ErrorKind, Outcome, Protocol, QueryError, ScanOptions, ServerStatus, ToStatus,
-};
+use queryport::{Client, Error, ErrorKind, Outcome, Protocol, QueryError, ScanOptions, ServerStatus};
 
 /// How a server is queried.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -198,7 +196,7 @@ async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<String, bo
     let mut scan = client.scan(targets, ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
         let Ok(outcome) = scanned.result else { continue };
-        let status = outcome.answer.to_status();
+        let status = outcome.answer;
         sums.up += 1;
         sums.players += u64::from(status.player_count.unwrap_or_default());
         sums.bots += u64::from(status.bot_count.unwrap_or_default());

@@ -19,7 +19,7 @@ pub(crate) async fn search(
     let mut servers = client.lan(game, networks)?;
     let mut out = io::stdout();
     let (mut is_first, mut code) = (true, ExitCode::FAILURE);
-    while let Some(scanned) = servers.next().await {
+    while let Some(scanned) = servers.next_answer().await {
         let outcome = match scanned.result {
             Ok(outcome) => outcome,
             Err(error) => {

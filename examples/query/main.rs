@@ -198,7 +198,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
                 embedded.push(world.start(0).await?);
             }
             let target = |server: &embedded::Embedded| {
-                (server.about.to_owned(), client.target(server.protocol, server.address.to_string()))
+                (server.about.to_owned(), client.target(server.protocol, server.address))
             };
             embedded.iter().map(target).collect()
         }

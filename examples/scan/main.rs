@@ -48,9 +48,7 @@ use ipnet::IpNet;
 use queryport::games::{Game, Master, MasterForm};
 use queryport::lists::Scope;
 use queryport::scan::Scanned;
-use queryport::{
-    Answer, Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing, ToStatus,
-};
+use queryport::{Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing};
 use serde_json::json;
 
 use game::Lists;
@@ -302,7 +300,7 @@ fn progress() -> ProgressBar {
     }
 }
 
-fn json_line(scanned: &Scanned<Answer, Error>, target: Option<Target>, finished: u64) -> String {
+fn json_line(scanned: &Scanned<ServerStatus, Error>, target: Option<Target>, finished: u64) -> String {
     let address = scanned.peer.map(|peer| peer.to_string());
     let target_protocol = target.as_ref().map(|(protocol, _)| *protocol);
     let (protocol, server) = target.map(|(protocol, server)| (protocol.name(), server)).unzip();
@@ -314,8 +312,8 @@ fn json_line(scanned: &Scanned<Answer, Error>, target: Option<Target>, finished:
             "skip": finished,
             "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
             "requests": outcome.stats.requests,
-            "game": game_of(&outcome.answer.to_status(), target_protocol),
-            "status": outcome.answer.to_status(),
+            "game": game_of(&outcome.answer, target_protocol),
+            "status": outcome.answer,
         }),
         Err(error) => json!({
             "address": address,
@@ -329,9 +327,9 @@ fn json_line(scanned: &Scanned<Answer, Error>, target: Option<Target>, finished:
 }
 
 /// The game that answered, if it says that it is not the expected one.
-fn other_game(scanned: &Scanned<Answer, Error>, expected: &Game) -> Option<&'static Game> {
-    let status = scanned.result.as_ref().ok()?.answer.to_status();
-    Game::of(&status, expected.protocol).filter(|game| game.id != expected.id)
+fn other_game(scanned: &Scanned<ServerStatus, Error>, expected: &Game) -> Option<&'static Game> {
+    let status = &scanned.result.as_ref().ok()?.answer;
+    Game::of(status, expected.protocol).filter(|game| game.id != expected.id)
 }
 
 /// The id of the game that answered, which may be another one than was listed.
@@ -339,9 +337,9 @@ fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static
     Game::of(status, protocol?).map(|game| game.id)
 }
 
-fn readable(scanned: &Scanned<Answer, Error>, other: Option<&Game>) -> Option<String> {
+fn readable(scanned: &Scanned<ServerStatus, Error>, other: Option<&Game>) -> Option<String> {
     let outcome = scanned.result.as_ref().ok()?;
-    let status = outcome.answer.to_status();
+    let status = &outcome.answer;
     let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string).unwrap_or_default();
     let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let cut = if status.completeness.is_complete() { "" } else { "  (incomplete)" };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use queryport::net::ScanIo;
 use queryport::scan::{ScanStats, Scanned};
-use queryport::{Answer, Error, ErrorKind};
+use queryport::{Error, ErrorKind, ServerStatus};
 
 #[derive(Debug)]
 pub(crate) struct Summary {
@@ -36,10 +36,10 @@ impl Summary {
         }
     }
 
-    pub(crate) fn add(&mut self, scanned: &Scanned<Answer, Error>, is_other_game: bool) {
+    pub(crate) fn add(&mut self, scanned: &Scanned<ServerStatus, Error>, is_other_game: bool) {
         self.other_games += u64::from(is_other_game);
         let counter = match &scanned.result {
-            Ok(outcome) if outcome.answer.completeness().is_complete() => &mut self.complete,
+            Ok(outcome) if outcome.answer.completeness.is_complete() => &mut self.complete,
             Ok(_) => &mut self.incomplete,
             Err(error) => match error.kind() {
                 ErrorKind::Offline => &mut self.offline,

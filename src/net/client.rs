@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::error::Error;
 use super::exchange::{self, Exchange};
+use super::server::{Server, split};
 use crate::address::is_unicast;
 use crate::error::QueryError;
 use crate::lists::ServerList;
@@ -55,7 +56,7 @@ impl Client {
     /// # Errors
     /// [`Error::Io`] when the system has no entropy to give.
     pub fn new() -> Result<Self, Error> {
-        let secret = Secret::from_os().map_err(|source| Error::Io { doing: "draw random bytes", source })?;
+        let secret = Secret::from_os().map_err(|source| Error::io("draw random bytes", source))?;
         Ok(Self::with_secret(secret))
     }
 
@@ -112,12 +113,16 @@ impl Client {
         self
     }
 
-    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or address, with `:port` where it is not the
-    /// protocol's default query port.
+    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or address, with a port where it is
+    /// not the protocol's default query port: a text, a [`SocketAddr`], or a pair of host and port, see [`Server`].
     ///
     /// # Errors
     /// See [`Error::kind`].
-    pub async fn query(&self, protocol: Protocol, server: &str) -> Result<Outcome<ServerStatus>, Error> {
+    pub async fn query(
+        &self,
+        protocol: Protocol,
+        server: impl Into<Server>,
+    ) -> Result<Outcome<ServerStatus>, Error> {
         Ok(self.answer(protocol, server).await?.map(|answer| answer.to_status()))
     }
 
@@ -125,7 +130,11 @@ impl Client {
     ///
     /// # Errors
     /// See [`Error::kind`].
-    pub async fn answer(&self, protocol: Protocol, server: &str) -> Result<Outcome<Answer>, Error> {
+    pub async fn answer(
+        &self,
+        protocol: Protocol,
+        server: impl Into<Server>,
+    ) -> Result<Outcome<Answer>, Error> {
         let new = |nonce| StatusQuery::new(protocol, nonce, &self.options);
         self.ask_host(server, protocol.default_query_port(), new).await
     }
@@ -150,11 +159,11 @@ impl Client {
     /// See [`Error::kind`]; the error of the last address.
     pub async fn ask_host<C: Conversation>(
         &self,
-        server: &str,
+        server: impl Into<Server>,
         default_port: u16,
         conversation: impl Fn(u64) -> C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        let mut attempts = self.attempts(server, default_port).await?;
+        let mut attempts = self.attempts(&server.into(), default_port).await?;
         loop {
             let conversation = conversation(self.nonce(attempts.address));
             let outcome = self.ask_within(attempts.address, conversation, attempts.timing()).await;
@@ -164,14 +173,18 @@ impl Client {
         }
     }
 
-    /// The addresses behind `HOST`, `HOST:PORT`, an IP address, or `[IPv6]:PORT`, in the resolver's order. The client's
-    /// deadline begins here.
-    pub(super) async fn attempts(&self, server: &str, default_port: u16) -> Result<Attempts, Error> {
+    /// The addresses of a server, in the resolver's order. The client's deadline begins here.
+    pub(super) async fn attempts(&self, server: &Server, default_port: u16) -> Result<Attempts, Error> {
         let deadline = Instant::now().checked_add(self.deadline).unwrap_or_else(Instant::now);
-        let (host, port) =
-            split(server, default_port).map_err(|why| Error::BadAddress { text: server.to_owned(), why })?;
         let mut addresses: Vec<SocketAddr> = Vec::new();
-        let failed = |source| Error::Resolve { host: host.to_owned(), source };
+        let (host, port) = match server {
+            Server::Address(address) => {
+                let others = addresses.into_iter();
+                return Ok(Attempts { address: *address, others, deadline, timing: self.timing });
+            }
+            Server::Name(name) => split(name, default_port)?,
+        };
+        let failed = |source: io::Error| Error::Resolve { host: host.to_owned(), source: source.into() };
         if let Ok(ip) = host.parse::<IpAddr>() {
             addresses.push(SocketAddr::new(ip, port));
         } else {
@@ -283,34 +296,6 @@ impl Family {
     }
 }
 
-/// Host and port. Several colons without brackets are an IPv6 address without a port.
-pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), &'static str> {
-    let (host, port) = match text.strip_prefix('[') {
-        Some(bracketed) => match bracketed.split_once(']') {
-            Some((host, "")) => (host, None),
-            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or("no colon behind the bracket")?)),
-            None => return Err("no closing bracket"),
-        },
-        None => match text.split_once(':') {
-            Some((host, port)) if !port.contains(':') => (host, Some(port)),
-            Some(_) if text.parse::<IpAddr>().is_err() => return Err("several colons, and no IPv6 address"),
-            _ => (text, None),
-        },
-    };
-    let port = match port.map(str::parse) {
-        None => default_port,
-        Some(Ok(port)) if port != 0 => port,
-        Some(_) => return Err("the port is no number from 1 to 65535"),
-    };
-    if host.is_empty() {
-        Err("the host is empty")
-    } else if host.contains(char::is_whitespace) {
-        Err("a blank in the host")
-    } else {
-        Ok((host, port))
-    }
-}
-
 /// One server that can be asked for its status, whatever is behind it: the network, a cache, a mock.
 ///
 /// The trait is declared with `#[async_trait]`, and so are its implementations:
@@ -419,8 +404,8 @@ pub struct Target {
 impl Client {
     /// A server bound to this client, which can be an element of a `Vec<Box<dyn Query>>`.
     #[must_use]
-    pub fn target(&self, protocol: Protocol, server: impl Into<String>) -> Target {
-        Target { client: self.clone(), protocol, server: server.into() }
+    pub fn target(&self, protocol: Protocol, server: impl Into<Server>) -> Target {
+        Target { client: self.clone(), protocol, server: server.into().to_string() }
     }
 
     /// A server of a protocol of your own: `conversation` is made from a nonce that nobody else can guess. The port is
@@ -428,15 +413,16 @@ impl Client {
     #[must_use]
     pub fn target_with<C, F>(
         &self,
-        server: String,
+        server: impl Into<Server>,
         default_port: u16,
         conversation: F,
-    ) -> impl Query + use<C, F>
+    ) -> Box<dyn Query>
     where
         C: Conversation<Answer: ToStatus + Send> + Send + 'static,
         F: Fn(u64) -> C + Send + Sync + 'static,
     {
-        Custom { client: self.clone(), server, default_port, conversation }
+        let server = server.into().to_string();
+        Box::new(Custom { client: self.clone(), server, default_port, conversation })
     }
 }
 
@@ -480,41 +466,5 @@ impl Query for Target {
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         self.client.query(self.protocol, &self.server).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_and_ports_in_every_spelling() {
-        for (text, host, port) in [
-            ("example.org", "example.org", 1),
-            ("example.org:27960", "example.org", 27960),
-            ("192.0.2.1:5", "192.0.2.1", 5),
-            ("::1", "::1", 1),
-            ("2001:db8::1", "2001:db8::1", 1),
-            ("[::1]", "::1", 1),
-            ("[::1]:5", "::1", 5),
-        ] {
-            assert_eq!(split(text, 1), Ok((host, port)), "{text}");
-        }
-        let bad = [
-            "",
-            ":5",
-            "host:",
-            "host:0",
-            "host:65536",
-            "host:x",
-            "[::1",
-            "[::1]5",
-            "[]:5",
-            "a b",
-            "host:5:6",
-        ];
-        for text in bad {
-            assert!(split(text, 1).is_err(), "{text}");
-        }
     }
 }

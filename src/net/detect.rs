@@ -6,10 +6,11 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::client::{Client, split};
+use super::client::Client;
 use super::error::Error;
 #[cfg(feature = "games")]
 use super::lists::Listed;
+use super::server::Server;
 #[cfg(feature = "games")]
 use crate::games::{Certainty, Game, QueryPort};
 #[cfg(feature = "games")]
@@ -66,6 +67,9 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::Ut2004, &[7778, 7708]),
 ];
 
+/// Why a server of a game cannot be queried.
+#[cfg(feature = "games")]
+const NO_PORT: &str = "the game has no default port, and no port is given";
 /// How long one port of a game's server has the host to itself before the next is tried.
 #[cfg(feature = "games")]
 const STAGGER: Duration = Duration::from_millis(600);
@@ -103,10 +107,11 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// When the host has no address. A host that does not answer gives an empty list.
-    pub async fn detect(&self, host: &str) -> Result<Vec<Detected>, Error> {
-        let given = given_port(host).ok().flatten();
-        let attempts = self.attempts(host, 1).await?;
+    /// When the host has no address, or the text names none. A host that does not answer gives an empty list.
+    pub async fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
+        let host = host.into();
+        let given = host.given_port()?;
+        let attempts = self.attempts(&host, 1).await?;
         let deadline = attempts.deadline;
         let mut queries = JoinSet::new();
         for (number, candidate) in (0_u32..).zip(ports_of_all(given, self.options)) {
@@ -155,14 +160,15 @@ impl Client {
     /// `server` has none.
     #[cfg(feature = "games")]
     #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
-    pub async fn query_game(&self, game: &Game, server: &str) -> Result<Detected, Error> {
-        let bad = |why| Error::BadAddress { text: server.to_owned(), why };
-        let given = given_port(server).map_err(bad)?;
+    pub async fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
+        let server = server.into();
+        let given = server.given_port()?;
         let candidates = ports_of_game(game, given, self.options.of_game(game.dialect));
+        let bad = |why| Error::BadAddress { text: server.to_string(), why };
         if candidates.is_empty() {
-            return Err(bad("the game has no default port, and no port is given"));
+            return Err(bad(NO_PORT));
         }
-        let found = self.attempts(server, 1).await?;
+        let found = self.attempts(&server, 1).await?;
         let attempts = candidates.iter().flat_map(|candidate| found.hosts().map(|host| (*candidate, host)));
         let answered = self.first_answer(game, given, attempts, found.deadline).await;
         answered.unwrap_or_else(|| Err(bad("the time is over")))
@@ -194,10 +200,14 @@ impl Client {
     /// As of [`Self::query_game`] and [`Self::servers`].
     #[cfg(feature = "games")]
     #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
-    pub async fn query_listed(&self, game: &Game, server: &str) -> Result<Option<Detected>, Error> {
-        let bad = |why| Error::BadAddress { text: server.to_owned(), why };
-        let given = given_port(server).map_err(bad)?;
-        let found = self.attempts(server, 1).await?;
+    pub async fn query_listed(
+        &self,
+        game: &Game,
+        server: impl Into<Server>,
+    ) -> Result<Option<Detected>, Error> {
+        let server = server.into();
+        let given = server.given_port()?;
+        let found = self.attempts(&server, 1).await?;
         let hosts: Vec<IpAddr> = found.hosts().collect();
         // The host is the caller's, wherever it is.
         let mut servers = self.servers(game)?.with_scope(Scope::Any).with_timeout(self.deadline);
@@ -279,11 +289,6 @@ impl Client {
     }
 }
 
-/// The port that is given with a host. Port 0, which is refused, is none.
-fn given_port(server: &str) -> Result<Option<u16>, &'static str> {
-    Ok(Some(split(server, 0)?.1).filter(|&port| port != 0))
-}
-
 /// Adds a port, unless it is known.
 fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
     let key = |candidate: &Candidate| (candidate.protocol, candidate.port);
@@ -351,6 +356,14 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
     }
     add(game.protocol, given, true);
     candidates
+}
+
+/// The likeliest query port of a game's server, which is given with its game port or 0.
+#[cfg(feature = "games")]
+pub(super) fn query_port(game: &Game, given: u16, server: &str) -> Result<u16, Error> {
+    let given = Some(given).filter(|port| *port != 0);
+    let first = ports_of_game(game, given, QueryOptions::default()).first().map(|candidate| candidate.port);
+    first.ok_or_else(|| Error::BadAddress { text: server.to_owned(), why: NO_PORT })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -25,7 +26,7 @@ use crate::quake3::RconError;
 /// assert!(error.to_string().ends_with("write HOST, HOST:PORT or [IPV6]:PORT"));
 /// # }
 /// ```
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The query failed.
@@ -89,7 +90,7 @@ pub enum Error {
         /// The name.
         host: String,
         /// What the resolver said.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// The operating system refused an operation.
     #[error("cannot {doing}")]
@@ -97,7 +98,7 @@ pub enum Error {
         /// The operation.
         doing: &'static str,
         /// What the system said.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
 }
 
@@ -116,6 +117,11 @@ fn other_server(game: Option<&str>, game_port: Option<u16>) -> String {
 }
 
 impl Error {
+    /// The operating system refused this.
+    pub(crate) fn io(doing: &'static str, source: io::Error) -> Self {
+        Self::Io { doing, source: source.into() }
+    }
+
     /// The kind of failure.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {

@@ -76,7 +76,7 @@ impl<C: Conversation> Exchange<C> {
                 // A full queue or a lost interface may pass; the retry will tell.
                 self.errors = self.errors.saturating_add(1);
                 if self.errors > MAX_IO_ERRORS {
-                    return Err(Error::Io { doing: "exchange datagrams", source });
+                    return Err(Error::io("exchange datagrams", source));
                 }
             }
         }
@@ -87,11 +87,10 @@ impl<C: Conversation> Exchange<C> {
 /// A fresh socket that exchanges datagrams with this peer only.
 async fn connect(peer: SocketAddr, local: Option<SocketAddr>) -> Result<UdpSocket, Error> {
     let local = local_address(local, peer.is_ipv4());
-    let socket =
-        UdpSocket::bind(local).await.map_err(|source| Error::Io { doing: "open a UDP socket", source })?;
+    let socket = UdpSocket::bind(local).await.map_err(|source| Error::io("open a UDP socket", source))?;
     socket.connect(peer).await.map_err(|source| match is_unreachable(&source) {
         true => Error::Query { peer, error: crate::error::QueryError::Unreachable },
-        false => Error::Io { doing: "address the server", source },
+        false => Error::io("address the server", source),
     })?;
     Ok(socket)
 }

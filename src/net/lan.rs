@@ -51,7 +51,7 @@ impl Client {
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let mut servers = Client::new()?.lan(Some(Game::find("openarena")?), &[])?;
-    /// while let Some(scanned) = servers.next().await {
+    /// while let Some(scanned) = servers.next_answer().await {
     ///     let Ok(outcome) = scanned.result else { continue };
     ///     let (protocol, status) = (outcome.answer.protocol(), outcome.answer.to_status());
     ///     let game = Game::of(&status, protocol).map_or("unknown", |game| game.name);
@@ -83,17 +83,15 @@ impl Client {
             }
         }
         if let Some(source) = unreachable.filter(|_| must_work || reachable.is_empty()) {
-            return Err(Error::Io { doing: "reach the local network", source });
+            return Err(Error::io("reach the local network", source));
         }
         // Without a runtime, tokio's sockets would panic.
-        Handle::try_current().map_err(|error| Error::Io {
-            doing: "search the local network",
-            source: io::Error::other(error),
-        })?;
+        Handle::try_current()
+            .map_err(|error| Error::io("search the local network", io::Error::other(error)))?;
         let socket = |ipv4| {
             let is_needed = reachable.iter().any(|network| network.is_ipv4() == ipv4);
             let socket = is_needed.then(|| self.broadcaster(ipv4).and_then(UdpSocket::from_std)).transpose();
-            socket.map_err(|source| Error::Io { doing: "open a UDP socket", source })
+            socket.map_err(|source| Error::io("open a UDP socket", source))
         };
         // The client's secret and counter make each nonce another: the address is that of no server.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());

@@ -18,6 +18,7 @@ use tokio::time::{Instant, timeout_at};
 use super::client::Client;
 use super::error::Error;
 use super::exchange::{Exchange, now};
+use super::server::Server;
 use crate::address::network;
 use crate::error::{EncodeError, ErrorKind};
 #[cfg(feature = "games")]
@@ -347,7 +348,7 @@ impl Inquiry {
             client = client.with_deadline(*timeout);
             client.timing = client.timing.with_timeout(*timeout);
         }
-        let mut attempts = client.attempts(&self.master, request.default_port()).await?;
+        let mut attempts = client.attempts(&Server::from(&self.master), request.default_port()).await?;
         loop {
             let mut told = 0;
             let (peer, timing) = (attempts.address, attempts.timing());
@@ -443,7 +444,7 @@ async fn until<T>(
     step: impl Future<Output = io::Result<T>>,
 ) -> Result<T, Error> {
     let late = |_| Err(io::Error::new(io::ErrorKind::TimedOut, "the list server took too long"));
-    timeout_at(end, step).await.unwrap_or_else(late).map_err(|source| Error::Io { doing, source })
+    timeout_at(end, step).await.unwrap_or_else(late).map_err(|source| Error::io(doing, source))
 }
 
 /// The lists of two requests as one, both over UDP.

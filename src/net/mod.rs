@@ -15,6 +15,7 @@ mod lists;
 mod rcon;
 pub(crate) mod scan;
 mod serve;
+mod server;
 
 pub use client::{Family, Target};
 pub use detect::Detected;
@@ -22,3 +23,4 @@ pub use lists::{Listed, MasterReport, Servers};
 pub use rcon::Rcon;
 pub use scan::{ScanIo, ScanTarget};
 pub use serve::serve;
+pub use server::Server;

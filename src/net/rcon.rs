@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::client::{Attempts, Client};
 use super::error::Error;
 use super::exchange::now;
+use super::server::Server;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::ErrorKind;
 use crate::protocol::Protocol;
@@ -42,9 +43,9 @@ impl Rcon {
     ///
     /// # Errors
     /// [`Error::BadAddress`] and [`Error::Resolve`].
-    pub async fn new(client: &Client, server: &str, password: Password) -> Result<Self, Error> {
+    pub async fn new(client: &Client, server: impl Into<Server>, password: Password) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
-        let server = client.attempts(server, port).await?;
+        let server = client.attempts(&server.into(), port).await?;
         Ok(Self { client: client.clone(), server, password, mode: RconMode::Plain, pace: Pace::default() })
     }
 

@@ -66,7 +66,7 @@ pub(super) enum SendProgress {
 impl FamilySocket {
     /// Binds a socket and asks for a receive buffer of this size; the system may give less.
     pub(super) fn open(local: SocketAddr, receive_buffer: usize) -> Result<Self, Error> {
-        let failed = |source| Error::Io { doing: "open a UDP socket", source };
+        let failed = |source| Error::io("open a UDP socket", source);
         let socket = std::net::UdpSocket::bind(local).map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
         let options = SockRef::from(&socket);

@@ -19,6 +19,7 @@ use tokio::time::Sleep;
 use self::family_socket::{FamilySocket, SendProgress};
 pub use self::target::ScanTarget;
 use self::target::{List, Pulled, Targets};
+use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
 use crate::net::error::Error;
 use crate::net::exchange::{BATCH, local_address, now};
@@ -52,14 +53,14 @@ const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// send, the scan pauses, from 10 ms doubling up to a second, and then sends the same datagram again.
 ///
 /// ```no_run
-/// use queryport::{Client, Protocol, ScanOptions, ToStatus};
+/// use queryport::{Client, Protocol, ScanOptions};
 ///
 /// # async fn example() -> Result<(), queryport::Error> {
 /// let targets = ["192.0.2.1:27960", "example.org"].map(|server| (Protocol::Quake3, server));
 /// let mut scan = Client::new()?.scan(targets, ScanOptions::default())?;
 /// while let Some(scanned) = scan.next().await {
 ///     match scanned.result {
-///         Ok(outcome) => println!("{} {:?}", outcome.peer, outcome.answer.to_status().player_count),
+///         Ok(outcome) => println!("{} {:?}", outcome.peer, outcome.answer.player_count),
 ///         Err(error) => println!("target {}: {error}", scanned.index),
 ///     }
 /// }
@@ -127,8 +128,7 @@ impl<C: Conversation> Scan<C> {
         local: Option<SocketAddr>,
         options: ScanOptions,
     ) -> Result<Self, Error> {
-        Handle::try_current()
-            .map_err(|error| Error::Io { doing: "start a scan", source: std::io::Error::other(error) })?;
+        Handle::try_current().map_err(|error| Error::io("start a scan", std::io::Error::other(error)))?;
         let wanted = options.receive_buffer.unwrap_or(RECEIVE_BUFFER) as usize;
         // A machine may have one of the families only.
         let sockets = [true, false].map(|ipv4| FamilySocket::open(local_address(local, ipv4), wanted));
@@ -163,8 +163,16 @@ impl<C: Conversation> Scan<C> {
         self
     }
 
-    /// The next result; `None` when every target has had its own. Cancel-safe.
-    pub async fn next(&mut self) -> Option<Scanned<C::Answer, Error>> {
+    /// The next result with the normalised status; `None` when every target has had its own. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Scanned<ServerStatus, Error>>
+    where
+        C::Answer: ToStatus,
+    {
+        self.next_answer().await.map(Scanned::to_status)
+    }
+
+    /// The next result with the conversation's own answer, as [`Client::answer`] has it, see [`Self::next`].
+    pub async fn next_answer(&mut self) -> Option<Scanned<C::Answer, Error>> {
         poll_fn(|cx| self.poll_answer(cx)).await
     }
 
@@ -357,9 +365,11 @@ fn handle<C: Conversation>(
 }
 
 impl Client {
-    /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol with an
-    /// address or host name, see [`ScanTarget`]. Names are looked up while the scan runs. A query takes at most
+    /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol or game
+    /// with an address or host name, see [`ScanTarget`]. Names are looked up while the scan runs. A query takes at most
     /// [`Timing::timeout`](crate::Timing::timeout), and four times as long where the server has sent a part of its answer.
+    ///
+    /// The scan owns its list, because it can outlive this call: pass a `Vec`, a `clone`, or a reference that is `'static`.
     ///
     /// # Errors
     /// See [`Scan::new`].
@@ -386,11 +396,12 @@ impl Client {
 // Nothing in it is borrowed by its own fields.
 impl<C: Conversation> Unpin for Scan<C> {}
 
-impl<C: Conversation> Stream for Scan<C> {
-    type Item = Scanned<C::Answer, Error>;
+/// As [`Scan::next`].
+impl<C: Conversation<Answer: ToStatus>> Stream for Scan<C> {
+    type Item = Scanned<ServerStatus, Error>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().poll_answer(cx)
+        self.get_mut().poll_answer(cx).map(|scanned| scanned.map(Scanned::to_status))
     }
 }
 

@@ -8,38 +8,45 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 use tokio::task::{Id, JoinError, JoinSet};
 
+#[cfg(feature = "games")]
+use crate::games::Game;
 use crate::net::client::{Attempts, Client};
+#[cfg(feature = "games")]
+use crate::net::detect::query_port;
 use crate::net::error::Error;
-use crate::options::QueryOptions;
+#[cfg(feature = "games")]
+use crate::net::lists::Listed;
+use crate::net::server::Server;
+#[cfg(feature = "games")]
+use crate::net::server::split;
+use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
 use crate::status_query::StatusQuery;
 
 /// Host names that are looked up at a time.
 const MAX_LOOKUPS: usize = 32;
 
-/// One server of a scan: a protocol, an address or host name, and options of its own where they differ from the client's.
+/// One server of a scan: a protocol or game, an address or host name, and options of its own where they differ from the
+/// client's.
 ///
 /// A scan queries the first address of a name; [`Client::query`](crate::Client::query) tries all.
 ///
 /// ```
 /// use queryport::net::ScanTarget;
-/// use queryport::{Dialect, Protocol, QueryOptions, gamespy4};
+/// use queryport::{Detail, Protocol, QueryOptions, games::Game};
 ///
 /// let quake3 = ScanTarget::from((Protocol::Quake3, "example.org:27961"));
-/// let minecraft = ScanTarget::from((Protocol::GameSpy4, "192.0.2.1:25565"))
-///     .with_options(QueryOptions::default().with_dialect(Dialect::Minecraft));
+/// let minecraft = ScanTarget::from((Game::find("minecraft")?, "example.org"))
+///     .with_options(QueryOptions::default().with_detail(Detail::Short));
+/// # Ok::<(), queryport::games::UnknownGame>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ScanTarget {
     protocol: Protocol,
-    server: Server,
+    server: Result<Server, Error>,
+    /// Of the game.
+    dialect: Dialect,
     options: Option<QueryOptions>,
-}
-
-#[derive(Debug, Clone)]
-enum Server {
-    Address(SocketAddr),
-    Name(String),
 }
 
 impl ScanTarget {
@@ -51,24 +58,37 @@ impl ScanTarget {
     }
 }
 
-impl From<(Protocol, SocketAddr)> for ScanTarget {
-    fn from((protocol, address): (Protocol, SocketAddr)) -> Self {
-        Self { protocol, server: Server::Address(address), options: None }
+/// The port is the protocol's default query port where the server has none.
+impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
+    fn from((protocol, server): (Protocol, S)) -> Self {
+        Self { protocol, server: Ok(server.into()), dialect: Dialect::Standard, options: None }
     }
 }
 
-/// A host name or address, with `:port` where it is not the protocol's default query port.
-impl From<(Protocol, String)> for ScanTarget {
-    fn from((protocol, name): (Protocol, String)) -> Self {
-        let server = name.parse().map_or_else(|_| Server::Name(name), Server::Address);
-        Self { protocol, server, options: None }
+/// Of a list that stays the caller's.
+impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
+    fn from((protocol, server): &(Protocol, S)) -> Self {
+        (*protocol, server.clone()).into()
     }
 }
 
-/// A host name or address, with `:port` where it is not the protocol's default query port.
-impl From<(Protocol, &str)> for ScanTarget {
-    fn from((protocol, name): (Protocol, &str)) -> Self {
-        (protocol, name.to_owned()).into()
+/// The port of the text is the one that players connect to, as in [`Client::query_game`](crate::Client::query_game), or the
+/// game's default. The query port follows by the game's rule; the scan tries no other port.
+#[cfg(feature = "games")]
+impl<S: Into<String>> From<(&Game, S)> for ScanTarget {
+    fn from((game, server): (&Game, S)) -> Self {
+        let text = server.into();
+        let server =
+            split(&text, 0).and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into()));
+        Self { protocol: game.protocol, server, dialect: game.dialect, options: None }
+    }
+}
+
+/// At the query port, which is what lists name.
+#[cfg(feature = "games")]
+impl From<(&Game, Listed)> for ScanTarget {
+    fn from((game, listed): (&Game, Listed)) -> Self {
+        Self { dialect: game.dialect, ..(game.protocol, listed.server).into() }
     }
 }
 
@@ -112,8 +132,8 @@ impl Targets {
         target: &ScanTarget,
         address: Result<SocketAddr, Error>,
     ) -> Pulled<StatusQuery> {
-        let options = target.options.as_ref().unwrap_or(&self.client.options);
-        let query = |address| StatusQuery::new(target.protocol, self.client.nonce(address), options);
+        let options = target.options.unwrap_or(self.client.options).of_game(target.dialect);
+        let query = |address| StatusQuery::new(target.protocol, self.client.nonce(address), &options);
         Pulled { index, target: address.map(|address| (address, query(address))) }
     }
 }
@@ -136,13 +156,14 @@ impl Stream for Targets {
             let index = self.pulled;
             self.pulled = self.pulled.saturating_add(1);
             match target.server {
-                Server::Address(address) => {
+                Ok(Server::Address(address)) => {
                     return Poll::Ready(Some(self.query(index, &target, Ok(address))));
                 }
-                Server::Name(ref name) => {
-                    let (client, name) = (self.client.clone(), name.clone());
+                Err(error) => return Poll::Ready(Some(Pulled { index, target: Err(error) })),
+                Ok(ref server @ Server::Name(_)) => {
+                    let (client, server) = (self.client.clone(), server.clone());
                     let lookup = self.lookups.spawn(async move {
-                        let found = client.attempts(&name, target.protocol.default_query_port()).await;
+                        let found = client.attempts(&server, target.protocol.default_query_port()).await;
                         (target, found)
                     });
                     self.running.insert(lookup.id(), index);
@@ -159,7 +180,7 @@ impl Stream for Targets {
             // It panicked, or the runtime is shutting down.
             Err(error) => {
                 let source = std::io::Error::other(error);
-                Pulled { index, target: Err(Error::Io { doing: "look up a host name", source }) }
+                Pulled { index, target: Err(Error::io("look up a host name", source)) }
             }
         }))
     }

@@ -48,7 +48,7 @@ fn named(name: &str) -> ServerStatus {
 async fn found(mut scan: Scan) -> BTreeMap<u16, Vec<Result<(String, Protocol, Verification), ErrorKind>>> {
     let mut found: BTreeMap<u16, Vec<_>> = BTreeMap::new();
     let all = async {
-        while let Some(scanned) = scan.next().await {
+        while let Some(scanned) = scan.next_answer().await {
             let port = scanned.peer.unwrap().port();
             let result = scanned.result.map(|outcome| {
                 let status = outcome.answer.to_status();

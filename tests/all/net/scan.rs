@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use futures_core::Stream;
 use queryport::Scan;
 use queryport::net::ScanTarget;
+use queryport::scan::Scanned;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
     Client, Dialect, Engine, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions, ScanOptions,
@@ -65,7 +66,7 @@ async fn each_answer_is_that_of_its_server_batched_and_unbatched() {
         while let Some(scanned) = scan.next().await {
             let (_, address) = targets[usize::try_from(scanned.index).unwrap()];
             assert_eq!(scanned.peer, Some(address));
-            let status = scanned.result.unwrap().answer.to_status();
+            let status = scanned.result.unwrap().answer;
             assert_eq!(status.name.unwrap().to_string(), address.to_string());
             assert!(seen.insert(scanned.index));
         }
@@ -276,6 +277,42 @@ async fn a_target_has_a_host_name_and_options() {
     }
     let expected = [Ok(()), Err(ErrorKind::NameResolution), Ok(()), Err(ErrorKind::BadAddress)];
     assert_eq!(kinds.into_values().collect::<Vec<_>>(), expected);
+}
+
+/// Protocol, port and dialect follow from the game; a list names query ports.
+#[cfg(feature = "games")]
+#[tokio::test]
+async fn a_target_of_a_game_is_asked_as_its_servers_are() {
+    use queryport::games::{Game, QueryPort};
+
+    let mut status = ServerStatus::default();
+    status.name = Some("Minecraft".into());
+    let minecraft = crate::net::start("127.0.0.1:0", Service::new(Engine::Minecraft), status).await;
+    let ut2004 = start("127.0.0.1:0", Protocol::Ut2004).await;
+    let [minecraft_game, mut ut2004_game] = ["minecraft", "ut2004"].map(|game| *Game::find(game).unwrap());
+    let targets = vec![
+        ScanTarget::from((&minecraft_game, minecraft.to_string())),
+        ScanTarget::from((&ut2004_game, format!("127.0.0.1:{}", ut2004.port() - 1))),
+        ScanTarget::from((&minecraft_game, "host:1:2")),
+        ScanTarget::from({
+            (ut2004_game.game_port, ut2004_game.query_port) = (None, QueryPort::Same);
+            (&ut2004_game, "localhost")
+        }),
+    ];
+    let mut scan = client().scan(targets, options()).unwrap();
+    let mut ended = std::collections::BTreeMap::new();
+    while let Some(Scanned { index, result, .. }) = scan.next_answer().await {
+        let ok = result.map(|outcome| (outcome.peer, outcome.answer.to_status().name.unwrap().to_string()));
+        ended.insert(index, ok.map_err(|error| error.to_string()));
+    }
+    let unknown = "the game has no default port, and no port is given; write HOST, HOST:PORT or [IPV6]:PORT";
+    let expected = [
+        Ok((minecraft, "Minecraft".to_owned())),
+        Ok((ut2004, ut2004.to_string())),
+        Err("\"host:1:2\" names no server: several colons, and no IPv6 address; write HOST, HOST:PORT or [IPV6]:PORT".to_owned()),
+        Err(format!("\"localhost\" names no server: {unknown}")),
+    ];
+    assert_eq!(ended.into_values().collect::<Vec<_>>(), expected);
 }
 
 /// Targets that arrive while the scan runs.

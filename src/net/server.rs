@@ -1,0 +1,148 @@
+//! A server by host name or address.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+use super::error::Error;
+
+/// A host name or address, with a port where it is not the default: what [`Client::query`](crate::Client::query) and the
+/// others take.
+///
+/// ```
+/// use std::net::{IpAddr, SocketAddr};
+/// use queryport::net::Server;
+///
+/// let address: SocketAddr = "192.0.2.1:27960".parse()?;
+/// let same: [Server; 4] = [
+///     "192.0.2.1:27960".into(),
+///     address.into(),
+///     (address.ip(), 27960).into(),
+///     ("192.0.2.1", 27960).into(),
+/// ];
+/// assert!(same.iter().all(|server| *server == same[0]));
+/// let names = ["example.org", "example.org:27960", "2001:db8::1", "[2001:db8::1]:27960"];
+/// let named = names.map(Server::from);
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Server {
+    /// An address with its port.
+    Address(SocketAddr),
+    /// `HOST`, `HOST:PORT`, an IP address, or whatever the text was: an error says what is wrong with it when it is queried.
+    Name(String),
+}
+
+impl Server {
+    /// The port that is given with it. Port 0, which is refused, is none.
+    pub(super) fn given_port(&self) -> Result<Option<u16>, Error> {
+        let port = match self {
+            Self::Address(address) => address.port(),
+            Self::Name(name) => split(name, 0)?.1,
+        };
+        Ok(Some(port).filter(|&port| port != 0))
+    }
+}
+
+macro_rules! from {
+    ($($type:ty, $given:pat => $server:expr;)*) => {
+        $(impl From<$type> for Server {
+            fn from($given: $type) -> Self {
+                $server
+            }
+        })*
+    };
+}
+
+from! {
+    String, text => {
+        let address = text.parse().ok().filter(|address: &SocketAddr| address.port() != 0);
+        address.map_or_else(|| Self::Name(text), Self::Address)
+    };
+    &str, text => text.to_owned().into();
+    &String, text => text.to_owned().into();
+    SocketAddr, address => Self::Address(address);
+    (IpAddr, u16), address => Self::Address(address.into());
+    (&str, u16), (host, port) => {
+        let address = host.parse().map(|ip: IpAddr| (ip, port).into());
+        address.unwrap_or_else(|_| Self::Name(format!("{host}:{port}")))
+    };
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => address.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+/// Host and port. Several colons without brackets are an IPv6 address without a port.
+pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), Error> {
+    let bad = |why| Error::BadAddress { text: text.to_owned(), why };
+    let (host, port) = match text.strip_prefix('[') {
+        Some(bracketed) => match bracketed.split_once(']') {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => {
+                (host, Some(port.strip_prefix(':').ok_or_else(|| bad("no colon behind the bracket"))?))
+            }
+            None => return Err(bad("no closing bracket")),
+        },
+        None => match text.split_once(':') {
+            Some((host, port)) if !port.contains(':') => (host, Some(port)),
+            Some(_) if text.parse::<IpAddr>().is_err() => {
+                return Err(bad("several colons, and no IPv6 address"));
+            }
+            _ => (text, None),
+        },
+    };
+    let port = match port.map(str::parse) {
+        None => default_port,
+        Some(Ok(port)) if port != 0 => port,
+        Some(_) => return Err(bad("the port is no number from 1 to 65535")),
+    };
+    if host.is_empty() {
+        Err(bad("the host is empty"))
+    } else if host.contains(char::is_whitespace) {
+        Err(bad("a blank in the host"))
+    } else {
+        Ok((host, port))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_ports_in_every_spelling() {
+        for (text, host, port) in [
+            ("example.org", "example.org", 1),
+            ("example.org:27960", "example.org", 27960),
+            ("192.0.2.1:5", "192.0.2.1", 5),
+            ("::1", "::1", 1),
+            ("2001:db8::1", "2001:db8::1", 1),
+            ("[::1]", "::1", 1),
+            ("[::1]:5", "::1", 5),
+        ] {
+            assert_eq!(split(text, 1).unwrap(), (host, port), "{text}");
+        }
+        let bad = [
+            "",
+            ":5",
+            "host:",
+            "host:0",
+            "host:65536",
+            "host:x",
+            "[::1",
+            "[::1]5",
+            "[]:5",
+            "a b",
+            "host:5:6",
+        ];
+        for text in bad {
+            assert!(split(text, 1).is_err(), "{text}");
+        }
+    }
+}
