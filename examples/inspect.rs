@@ -13,7 +13,7 @@ use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-use queryport::{Limits, inspect};
+use queryport::{Candidate, Limits, inspect};
 
 fn main() -> ExitCode {
     command_line::exit(run())
@@ -47,7 +47,11 @@ fn print(text: &str, out: &mut impl Write) -> io::Result<bool> {
         }
     };
     writeln!(out, "{} bytes: {}", datagram.len(), datagram.escape_ascii())?;
-    for candidate in inspect(&datagram, &Limits::default()) {
+    let candidates = inspect(&datagram, &Limits::default());
+    if !candidates.iter().any(Candidate::is_match) {
+        writeln!(out, "  unknown")?;
+    }
+    for candidate in candidates {
         let direction = if candidate.from_server { "from a server" } else { "from a client" };
         match &candidate.message {
             Ok(message) => writeln!(out, "  {} {direction}: {message:?}", candidate.protocol)?,

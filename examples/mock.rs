@@ -55,7 +55,7 @@ async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let arguments = command_line::arguments(USAGE)?;
     let (targets, []) = arguments.as_chunks() else { return Err(WrongUsage(USAGE).into()) };
     for [protocol, server] in targets {
-        servers.push(Arc::new(Client::new()?.target(protocol.parse()?, server)));
+        servers.push(Arc::from(Client::new()?.target(protocol.parse()?, server)));
     }
     writeln!(std::io::stdout(), "{} of {} servers are up", count_up(servers.clone()).await, servers.len())?;
     Ok(ExitCode::SUCCESS)

@@ -1,6 +1,7 @@
 //! The errors of the core: [`ParseError`] for received bytes, [`EncodeError`] for the caller's data, [`QueryError`] for a
 //! whole query. Errors of sockets and name resolution exist in the `net` layer only.
 
+use std::fmt;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -216,7 +217,9 @@ impl QueryError {
 ///     }
 /// }
 /// assert_eq!(hint(ErrorKind::Unreachable), "offline");
+/// assert_eq!(ErrorKind::BadAddress.to_string(), "bad_address");
 /// ```
+#[doc(alias = "GDErrorKind")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -247,6 +250,48 @@ pub enum ErrorKind {
     NameResolution,
     /// The operating system refused an operation.
     Io,
+}
+
+impl ErrorKind {
+    /// A word for it, as in JSON: `offline`, `unreachable`, `not_this_protocol`, `wrong_reply`, `malformed`, `limit`,
+    /// `refused`, `request`, `bad_address`, `name_resolution`, `io`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::Unreachable => "unreachable",
+            Self::NotThisProtocol => "not_this_protocol",
+            Self::WrongReply => "wrong_reply",
+            Self::Malformed => "malformed",
+            Self::Limit { .. } => "limit",
+            Self::Refused => "refused",
+            Self::Request => "request",
+            Self::BadAddress => "bad_address",
+            Self::NameResolution => "name_resolution",
+            Self::Io => "io",
+        }
+    }
+
+    /// Whether the time ended without a reply: [`Self::Offline`].
+    #[must_use]
+    pub const fn is_timeout(self) -> bool {
+        matches!(self, Self::Offline)
+    }
+}
+
+/// Writes [`Self::as_str`].
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// As [`Self::as_str`].
+#[cfg(feature = "serde")]
+impl serde::Serialize for ErrorKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 /// A duration for messages: `2.0 s`, `85 ms`.
@@ -392,6 +437,20 @@ mod tests {
         for error in [QueryError::Duplicate, QueryError::NotOneServer] {
             assert_eq!(error.kind(), ErrorKind::BadAddress);
         }
+    }
+
+    /// Logs and stored JSON name kinds by these words.
+    #[test]
+    fn every_kind_has_a_word_of_its_own() {
+        use ErrorKind::{BadAddress, Io, Malformed, NameResolution, NotThisProtocol};
+        use ErrorKind::{Limit, Offline, Refused, Request, Unreachable, WrongReply};
+        let limit = Limit { what: "players", limit: 64 };
+        let kinds = [Offline, Unreachable, NotThisProtocol, WrongReply, Malformed, limit, Refused, Request];
+        let kinds: Vec<ErrorKind> = kinds.into_iter().chain([BadAddress, NameResolution, Io]).collect();
+        let words = "offline unreachable not_this_protocol wrong_reply malformed limit refused request bad_address \
+                     name_resolution io";
+        assert_eq!(kinds.iter().map(ErrorKind::to_string).collect::<Vec<_>>().join(" "), words);
+        assert_eq!(kinds.iter().filter(|kind| kind.is_timeout()).count(), 1);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 /// let candidates = inspect(b"\xff\xff\xff\xffgetstatus 8aJ2", &Limits::default());
 /// let likeliest = &candidates[0];
 /// assert_eq!((likeliest.protocol, likeliest.from_server), (Protocol::Quake3, false));
-/// assert!(likeliest.message.is_ok());
+/// assert!(likeliest.is_match());
 ///
 /// // A truncated reply: what is wrong, and where.
 /// let candidates = inspect(b"\x80\0\0\0\x01\x0bServerMode\0\x0aded", &Limits::default());
@@ -59,8 +59,8 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
 /// // A GameSpy v4 challenge without the NUL at its end.
 /// for candidate in inspect(b"\x09\0\0\0\0-1287574694", &Limits::default()) {
 ///     let direction = if candidate.from_server { "server" } else { "client" };
-///     match candidate.message {
-///         Ok(_) => println!("{} from a {direction}, {} problems", candidate.protocol, candidate.problems.len()),
+///     match &candidate.message {
+///         Ok(message) => println!("{}, {} problems", message.name(), candidate.problems.len()),
 ///         Err(error) => println!("{} from a {direction}? {error}", candidate.protocol),
 ///     }
 /// }
@@ -114,6 +114,23 @@ pub enum Message<'a> {
 }
 
 impl Message<'_> {
+    /// The protocol and kind in words, for lists and logs.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::GameSpy1Request(_) => "GameSpy v1 request",
+            Self::GameSpy1Response(_) => "GameSpy v1 response",
+            Self::GameSpy4Request(_) => "GameSpy v4 request",
+            Self::GameSpy4Response(_) => "GameSpy v4 response",
+            Self::Quake3Request(_) => "Quake 3 request",
+            Self::Quake3Response(_) => "Quake 3 response",
+            Self::Quake3Reply(_) => "Quake 3 short reply",
+            Self::Quake3List(_) => "Quake 3 list of servers",
+            Self::Ut2004Request(_) => "UT2004 request",
+            Self::Ut2004Response(_) => "UT2004 response",
+        }
+    }
+
     /// What is wrong with a message that could be read.
     fn problems(&self) -> Vec<ParseError> {
         match self {
@@ -127,6 +144,12 @@ impl Message<'_> {
 }
 
 impl Candidate<'_> {
+    /// Whether the datagram is this message. If no candidate matches, the datagram is unknown.
+    #[must_use]
+    pub const fn is_match(&self) -> bool {
+        self.message.is_ok()
+    }
+
     /// The sort key: the likeliest candidate has the lowest.
     fn rank(&self) -> (u8, usize) {
         match &self.message {
@@ -175,6 +198,8 @@ mod tests {
         ];
         for (datagram, protocol, from_server) in datagrams {
             assert_eq!(likeliest(datagram), (protocol, from_server, true), "{}", datagram.escape_ascii());
+            let message = inspect(datagram, &Limits::default()).remove(0).message.unwrap();
+            assert_eq!(message.name().ends_with("request"), !from_server, "{}", message.name());
         }
     }
 
@@ -182,7 +207,7 @@ mod tests {
     fn a_datagram_of_no_protocol_has_only_errors() {
         for datagram in [&b""[..], b"GET / HTTP/1.1", &[0x17; 40]] {
             let candidates = inspect(datagram, &Limits::default());
-            assert!(!candidates.is_empty() && candidates.iter().all(|candidate| candidate.message.is_err()));
+            assert!(!candidates.is_empty() && !candidates.iter().any(Candidate::is_match));
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::limits::Limits;
 ///     .with_limits(Limits::default().with_max_players(200));
 /// let query = StatusQuery::new(Protocol::GameSpy4, 42, &minecraft);
 /// ```
+#[doc(alias = "GatheringSettings")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryOptions {
     pub(crate) detail: Detail,

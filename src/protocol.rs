@@ -23,12 +23,16 @@ use crate::service::{Engine, Service};
 #[non_exhaustive]
 pub enum Protocol {
     /// GameSpy v1, the backslash protocol of UT99 and its time, see [`gamespy1`](crate::gamespy1).
+    #[doc(alias = "gs1")]
     GameSpy1,
     /// Quake 3's out-of-band packets, see [`quake3`](crate::quake3).
     Quake3,
     /// Unreal Engine 2's binary records, see [`ut2004`](crate::ut2004). `unreal2` parses as this protocol as well.
+    #[doc(alias = "unreal2")]
     Ut2004,
-    /// GameSpy's protocol, version 4, see [`gamespy4`](crate::gamespy4).
+    /// GameSpy's protocol, version 4, see [`gamespy4`](crate::gamespy4). `gamespy3`, as rust gamedig, node gamedig and GameQ
+    /// call it, parses as this protocol as well.
+    #[doc(alias("gamespy3", "gs3", "gs4"))]
     GameSpy4,
 }
 
@@ -108,8 +112,12 @@ impl FromStr for Protocol {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let lower = text.to_ascii_lowercase();
-        // The name in other tools.
-        let lower = if lower == "unreal2" { Self::Ut2004.name() } else { &lower };
+        // The names in other tools.
+        let lower = match lower.as_str() {
+            "unreal2" => Self::Ut2004.name(),
+            "gamespy3" => Self::GameSpy4.name(),
+            lower => lower,
+        };
         Self::ALL
             .into_iter()
             .find(|protocol| protocol.name() == lower)
@@ -127,6 +135,7 @@ mod tests {
             assert_eq!(protocol.name().to_uppercase().parse(), Ok(protocol));
         }
         assert_eq!("Unreal2".parse(), Ok(Protocol::Ut2004));
+        assert_eq!("gamespy3".parse(), Ok(Protocol::GameSpy4));
         let error = "quake9".parse::<Protocol>().unwrap_err().to_string();
         assert!(error.starts_with("unknown protocol \"quake9\": expected one of gamespy1, "), "{error}");
     }

@@ -188,7 +188,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let mut out = io::stdout();
     let targets = match (&arguments.what, &arguments.server) {
         (Some(What::Protocol(protocol)), Some(server)) => {
-            vec![(String::new(), client.target(*protocol, server.clone()))]
+            vec![(String::new(), *protocol, client.target(*protocol, server))]
         }
         _ => {
             if !arguments.json {
@@ -198,14 +198,14 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
                 embedded.push(world.start(0).await?);
             }
             let target = |server: &embedded::Embedded| {
-                (server.about.to_owned(), client.target(server.protocol, server.address))
+                (server.about.to_owned(), server.protocol, client.target(server.protocol, server.address))
             };
             embedded.iter().map(target).collect()
         }
     };
     let mut code = 0;
-    for (about, target) in &targets {
-        let asked = (target.protocol(), target.name(), about.as_str());
+    for (about, protocol, target) in &targets {
+        let asked = (*protocol, target.name(), about.as_str());
         code = code.max(show(arguments.json, asked, &target.query().await)?);
     }
     drop(embedded);

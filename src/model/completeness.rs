@@ -16,6 +16,7 @@ use std::fmt;
 /// let partial = whole.without(Part::Players).without_fragments(2);
 /// assert_eq!(partial.to_string(), "incomplete: players and 2 datagrams are missing");
 /// assert!(partial.lacks(Part::Players) && !partial.lacks(Part::Rules));
+/// assert_eq!(partial.missing_parts().collect::<Vec<_>>(), [Part::Players]);
 /// assert_eq!(partial.missing_fragments(), 2);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -45,6 +46,12 @@ impl Completeness {
     #[must_use]
     pub const fn lacks(mut self, part: Part) -> bool {
         *self.part(part)
+    }
+
+    /// The parts that are missing, in whole or in part.
+    pub fn missing_parts(self) -> impl Iterator<Item = Part> {
+        use Part::{End, Info, Players, Rules, Teams};
+        [Info, Rules, Players, Teams, End].into_iter().filter(move |part| self.lacks(*part))
     }
 
     /// Datagrams that exist and did not arrive, as the numbers of the others show.
@@ -80,20 +87,12 @@ impl Completeness {
 
 impl fmt::Display for Completeness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [
-            (self.info, "the description"),
-            (self.rules, "rules"),
-            (self.players, "players"),
-            (self.teams, "teams"),
-            (self.end, "the end mark"),
-        ];
         let datagrams = match self.fragments {
             0 => None,
             1 => Some("1 datagram".to_owned()),
             count => Some(format!("{count} datagrams")),
         };
-        let mut words: Vec<&str> =
-            parts.iter().filter_map(|(missing, word)| missing.then_some(*word)).collect();
+        let mut words: Vec<&str> = self.missing_parts().map(Part::words).collect();
         words.extend(datagrams.as_deref());
         let one = words.len() == 1 && (self.info || self.end || self.fragments == 1);
         let verb = if one { "is" } else { "are" };
@@ -172,6 +171,19 @@ pub enum Part {
     Teams,
     /// The end mark of the reply: how much more would have followed is unknown.
     End,
+}
+
+impl Part {
+    /// What a message calls it.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Info => "the description",
+            Self::Rules => "rules",
+            Self::Players => "players",
+            Self::Teams => "teams",
+            Self::End => "the end mark",
+        }
+    }
 }
 
 /// Whether a reply is proved to answer the request.

@@ -86,17 +86,26 @@ macro_rules! serialize_values {
 serialize_values! { bool u8 u16 u32 i32 i64 Completeness Verification }
 
 impl Serialize for As<'_, Duration> {
-    /// In seconds: an integer where it is whole.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.subsec_nanos() {
-            0 => serializer.serialize_u64(self.0.as_secs()),
-            _ => serializer.serialize_f64(self.0.as_secs_f64()),
-        }
+        write_seconds(self.0, serializer)
+    }
+}
+
+/// Writes a duration in seconds, to the microsecond: an integer where it is whole.
+pub(crate) fn write_seconds<S: Serializer>(
+    time: &(impl Copy + Into<Option<Duration>>),
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let Some(time) = (*time).into() else { return serializer.serialize_none() };
+    match time.subsec_micros() {
+        0 => serializer.serialize_u64(time.as_secs()),
+        // A quotient of whole numbers is the number nearest to the decimal fraction, and prints as it.
+        _ => serializer.serialize_f64(time.as_micros() as f64 / 1e6),
     }
 }
 
 /// Reads the seconds of a duration.
-pub(super) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+pub(crate) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     let seconds = Option::<f64>::deserialize(deserializer)?;
     seconds.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(de::Error::custom)).transpose()
 }

@@ -6,7 +6,7 @@
 
 pub(crate) mod completeness;
 #[cfg(feature = "serde")]
-mod json;
+pub(crate) mod json;
 pub(crate) mod rules;
 pub(crate) mod status;
 pub(crate) mod text;

@@ -35,18 +35,23 @@ use std::time::Duration;
 /// | `mutators` | list of texts, or `null` |
 /// | counts and numbers | number, or `null` |
 /// | `password`, `dedicated`, `anti_cheat` | `true`, `false` or `null` |
-/// | `time_limit`, `time_left` | seconds as a number, or `null` |
+/// | `time_limit`, `time_left` | seconds as a number, to the microsecond, or `null` |
 /// | `players` | list of objects: `name`, `score`, `ping`, `team`, `bot`, `stale`, `extra`; or `null` |
 /// | `teams` | list of objects: `id`, `name`, `score`, `extra` |
 /// | `rules`, `extra` | list of `[key, value]` pairs, both texts |
 /// | `completeness` | `"complete"`, or `{"incomplete": …}` with the parts that are missing: `info`, `rules`, `players`, `teams`, `end` (`true` or `false`) and `fragments` (number of datagrams) |
 /// | `verification` | `"verified"`, `"unverified"` or `"unavailable"` |
+///
+/// What is read back equals what was written, except that durations are kept to the microsecond, and that texts are plain: their
+/// colours, invisible characters, raw bytes and character sets are lost. [`Detailed`](crate::model::Detailed) keeps these too.
+#[doc(alias = "CommonResponse")]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// The server's name as its browser shows it.
+    #[doc(alias = "hostname")]
     pub name: Option<Text>,
     /// The map being played, as the server names it (usually a file name).
     pub map: Option<Text>,
@@ -93,6 +98,7 @@ pub struct ServerStatus {
     /// The teams in the server's order.
     pub teams: Vec<Team>,
     /// Every key and value of the server, in its order.
+    #[doc(alias("raw", "unused_entries"))]
     pub rules: Rules,
     /// Whether the answer is complete.
     pub completeness: Completeness,

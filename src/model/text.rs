@@ -39,7 +39,18 @@ impl Style {
 
 /// An owned text: the bytes that the server sent, and how to read them.
 ///
-/// `Display` writes the plain text. Texts are decoded when read. A text shares the memory of its answer.
+/// `Display` writes the plain text, and `String::from` is the plain text. Texts are decoded when read: many have colour codes, or
+/// bytes that are no UTF-8, so there is no `as_str`, and [`Self::plain`] is a [`Cow`], which borrows where it can. A text
+/// shares the memory of its answer.
+///
+/// ```
+/// let name: Option<queryport::Text> = Some("Ann's server".into());
+/// assert_eq!(name.as_ref().unwrap_or_default().to_string(), "Ann's server");
+/// assert!(name.as_ref().is_some_and(|name| name.plain().starts_with("Ann")));
+/// let name: Option<String> = name.map(String::from);
+/// ```
+///
+/// The bytes, the character set and the colour codes:
 ///
 /// ```
 /// use queryport::Text;
@@ -100,6 +111,7 @@ impl Text {
     }
 
     /// See [`TextRef::plain`].
+    #[doc(alias("as_str", "as_deref", "into_string"))]
     #[must_use]
     pub fn plain(&self) -> Cow<'_, str> {
         self.as_ref().plain()
@@ -112,6 +124,7 @@ impl Text {
     }
 
     /// See [`TextRef::spans`].
+    #[doc(alias = "colors")]
     pub fn spans(&self) -> impl Iterator<Item = Span<'_>> {
         self.as_ref().spans()
     }
@@ -137,16 +150,42 @@ impl From<String> for Text {
     }
 }
 
-impl PartialEq<str> for Text {
-    fn eq(&self, other: &str) -> bool {
-        self.as_ref() == *other
+/// The plain text.
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.plain().into_owned()
     }
 }
 
-impl PartialEq<&str> for Text {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_ref() == **other
+/// An empty text, for `name.as_ref().unwrap_or_default()`.
+impl Default for &Text {
+    fn default() -> Self {
+        static EMPTY: Text =
+            Text { raw: Bytes::new(), style: Style::new(Charset::Utf8OrWindows1252, Colours::None) };
+        &EMPTY
     }
+}
+
+/// A text equals a string that is its plain text.
+macro_rules! equal_plain {
+    ($($text:ty: $string:ty,)*) => {
+        $(impl PartialEq<$string> for $text {
+            fn eq(&self, other: &$string) -> bool {
+                let other: &str = other.as_ref();
+                self.plain() == other
+            }
+        }
+
+        impl PartialEq<$text> for $string {
+            fn eq(&self, other: &$text) -> bool {
+                other == self
+            }
+        })*
+    };
+}
+
+equal_plain! {
+    Text: str, Text: &str, Text: String, TextRef<'_>: str, TextRef<'_>: &str, TextRef<'_>: String,
 }
 
 impl PartialOrd for Text {
@@ -255,18 +294,6 @@ impl<'a> TextRef<'a> {
 
     fn is_wide(self) -> bool {
         self.style.charset == Charset::Utf16Le
-    }
-}
-
-impl PartialEq<str> for TextRef<'_> {
-    fn eq(&self, other: &str) -> bool {
-        self.plain() == other
-    }
-}
-
-impl PartialEq<&str> for TextRef<'_> {
-    fn eq(&self, other: &&str) -> bool {
-        self.plain() == **other
     }
 }
 
@@ -399,6 +426,16 @@ mod tests {
         assert_eq!(&*wide.encoded(Charset::Utf8OrWindows1252), "Жx".as_bytes());
         assert_eq!(&*wide.encoded(Charset::Windows1252), b"?x");
         assert_eq!(&*narrow.encoded(Charset::Utf16Le), [b'G', 0, b'r', 0, 0xFC, 0, b'n', 0]);
+    }
+
+    #[test]
+    fn a_text_equals_its_plain_text() {
+        let text = Text::new(&b"^1ab"[..], Q3);
+        assert!(text == "ab" && "ab" == text && text == *"ab" && *"ab" == text && text == "ab".to_owned());
+        let part = text.as_ref();
+        assert!(part == "ab" && "ab" == part && part == *"ab" && part == "ab".to_owned() && text != "^1ab");
+        assert!(Some(&text).is_some_and(|text| text == "ab"));
+        assert_eq!((String::from(text), <&Text>::default()), ("ab".to_owned(), &Text::default()));
     }
 
     #[test]

@@ -37,6 +37,7 @@ use crate::status_query::{Answer, StatusQuery};
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias("gamedig", "GameQ"))]
 #[derive(Debug, Clone)]
 pub struct Client {
     secret: Secret,
@@ -329,7 +330,7 @@ impl Family {
 /// let client = Client::with_secret(Secret::new([7; 16]));
 /// let servers: Vec<Box<dyn Query>> = vec![
 ///     Box::new(Mock { name: "mock".to_owned(), up: true }),
-///     Box::new(client.target(Protocol::Quake3, "192.0.2.2:27961")),
+///     client.target(Protocol::Quake3, "192.0.2.2:27961"),
 /// ];
 /// assert_eq!(servers[1].name(), "192.0.2.2:27961");
 /// assert_eq!(servers[0].query().await.unwrap().answer.name.unwrap(), "Mock");
@@ -393,19 +394,13 @@ impl<Q: Query + ?Sized> Query for Arc<Q> {
     }
 }
 
-/// A server on the network, bound to the [`Client`] that queries it. See [`Client::target`].
-#[derive(Debug, Clone)]
-pub struct Target {
-    client: Client,
-    protocol: Protocol,
-    server: String,
-}
-
 impl Client {
     /// A server bound to this client, which can be an element of a `Vec<Box<dyn Query>>`.
     #[must_use]
-    pub fn target(&self, protocol: Protocol, server: impl Into<Server>) -> Target {
-        Target { client: self.clone(), protocol, server: server.into().to_string() }
+    pub fn target(&self, protocol: Protocol, server: impl Into<Server>) -> Box<dyn Query> {
+        let options = self.options;
+        let query = move |nonce| StatusQuery::new(protocol, nonce, &options);
+        self.target_with(server, protocol.default_query_port(), query)
     }
 
     /// A server of a protocol of your own: `conversation` is made from a nonce that nobody else can guess. The port is
@@ -447,24 +442,5 @@ where
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         let outcome = self.client.ask_host(&self.server, self.default_port, &self.conversation).await?;
         Ok(outcome.map(|answer| answer.to_status()))
-    }
-}
-
-impl Target {
-    /// The protocol it is queried in.
-    #[must_use]
-    pub const fn protocol(&self) -> Protocol {
-        self.protocol
-    }
-}
-
-#[async_trait]
-impl Query for Target {
-    fn name(&self) -> &str {
-        &self.server
-    }
-
-    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
-        self.client.query(self.protocol, &self.server).await
     }
 }

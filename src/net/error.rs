@@ -4,6 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+#[cfg(feature = "serde")]
+use serde::ser::SerializeStruct;
 use thiserror::Error;
 
 use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
@@ -24,8 +26,13 @@ use crate::quake3::RconError;
 /// let error = client.query(Protocol::Quake3, "example.org:27960:1").await.unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::BadAddress);
 /// assert!(error.to_string().ends_with("write HOST, HOST:PORT or [IPV6]:PORT"));
+/// assert!(!error.is_timeout());
 /// # }
 /// ```
+///
+/// With the feature `serde`, an error is written as an object: `kind` (see [`ErrorKind::as_str`]), `message` (the text and its
+/// cause) and `address` (of the server that was asked, or `null`).
+#[doc(alias = "GDError")]
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -89,7 +96,7 @@ pub enum Error {
     Resolve {
         /// The name.
         host: String,
-        /// What the resolver said.
+        /// What the resolver said. Shared, so that errors can be cloned.
         source: Arc<io::Error>,
     },
     /// The operating system refused an operation.
@@ -97,7 +104,7 @@ pub enum Error {
     Io {
         /// The operation.
         doing: &'static str,
-        /// What the system said.
+        /// What the system said. Shared, so that errors can be cloned.
         source: Arc<io::Error>,
     },
 }
@@ -122,6 +129,12 @@ impl Error {
         Self::Io { doing, source: source.into() }
     }
 
+    /// Whether the time ended without a reply, see [`ErrorKind::is_timeout`].
+    #[must_use]
+    pub const fn is_timeout(&self) -> bool {
+        self.kind().is_timeout()
+    }
+
     /// The kind of failure.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
@@ -138,6 +151,24 @@ impl Error {
             Self::Resolve { .. } => ErrorKind::NameResolution,
             Self::Io { .. } => ErrorKind::Io,
         }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Error {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let address = match self {
+            Self::Query { peer, .. } | Self::List { peer, .. } | Self::Rcon { peer, .. } => Some(peer),
+            #[cfg(feature = "games")]
+            Self::OtherServer { peer, .. } => Some(peer),
+            _ => None,
+        };
+        let cause = std::error::Error::source(self).map(|cause| format!(": {cause}"));
+        let mut out = serializer.serialize_struct("Error", 3)?;
+        out.serialize_field("kind", &self.kind())?;
+        out.serialize_field("message", &format!("{self}{}", cause.unwrap_or_default()))?;
+        out.serialize_field("address", &address)?;
+        out.end()
     }
 }
 
@@ -185,6 +216,25 @@ mod tests {
             ),
         ] {
             assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn errors_in_json_have_kind_message_and_address() {
+        let peer: SocketAddr = ([192, 0, 2, 1], 27960).into();
+        let refused = io::Error::new(io::ErrorKind::PermissionDenied, "not permitted");
+        for (error, json) in [
+            (
+                Error::Query { peer, error: QueryError::Unreachable },
+                r#"{"kind":"unreachable","message":"192.0.2.1:27960: unreachable: no program listens at the address, or there is no route to it","address":"192.0.2.1:27960"}"#,
+            ),
+            (
+                Error::io("open a UDP socket", refused),
+                r#"{"kind":"io","message":"cannot open a UDP socket: not permitted","address":null}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&error.clone()).unwrap(), json);
         }
     }
 }

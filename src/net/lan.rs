@@ -66,6 +66,7 @@ impl Client {
     ///
     /// [`Timing::retry_after`]: crate::Timing::retry_after
     /// [`ServerStatus::verification`]: crate::ServerStatus::verification
+    #[doc(alias = "broadcast")]
     pub fn lan(&self, game: Option<&Game>, networks: &[IpAddr]) -> Result<Scan, Error> {
         let given: Vec<SocketAddr> = networks.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
         let (mut networks, must_work) = match (given.is_empty(), self.local) {

@@ -17,7 +17,7 @@ pub(crate) mod scan;
 mod serve;
 mod server;
 
-pub use client::{Family, Target};
+pub use client::Family;
 pub use detect::Detected;
 pub use lists::{Listed, MasterReport, Servers};
 pub use rcon::Rcon;

@@ -3,6 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+#[cfg(feature = "serde")]
+use crate::model::json;
+
 /// The outcome of a successful query: the answer, its origin, round-trip time and counters.
 ///
 /// ```
@@ -15,6 +18,11 @@ use std::time::Duration;
 /// assert_eq!(outcome.map(|status| status.player_count).answer, None);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
+///
+/// # JSON
+/// With the feature `serde`, an outcome is an object with the fields below, and is read back from it: `answer` (see
+/// [`ServerStatus`](crate::ServerStatus#json)), `peer` (text), `rtt` and `elapsed` (seconds as a number, to the microsecond; `rtt`
+/// can be `null`) and `stats` (counters).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -25,11 +33,25 @@ pub struct Outcome<A> {
     pub peer: SocketAddr,
     /// The round-trip time: from a request to the first datagram that answered it. `None` where every answered request
     /// was sent more than once, because the reply does not say which copy it answers.
+    #[doc(alias("ping", "latency"))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(serialize_with = "json::write_seconds", deserialize_with = "json::seconds")
+    )]
     pub rtt: Option<Duration>,
     /// The time from the start of the query to its end.
+    #[cfg_attr(
+        feature = "serde",
+        serde(serialize_with = "json::write_seconds", deserialize_with = "elapsed")
+    )]
     pub elapsed: Duration,
     /// The counters of the query.
     pub stats: QueryStats,
+}
+
+#[cfg(feature = "serde")]
+fn elapsed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    json::seconds(deserializer).map(Option::unwrap_or_default)
 }
 
 impl<A> Outcome<A> {
@@ -73,4 +95,28 @@ pub struct QueryStats {
     pub foreign: u32,
     /// Datagrams from the server after the end of the query, ignored.
     pub late: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn durations_are_seconds_to_the_microsecond() {
+        let peer = ([192, 0, 2, 1], 27960).into();
+        for (nanos, seconds) in
+            [(413_000_000, "0.413"), (30_000_449, "0.03"), (5_300_001_000, "5.300001"), (2_000_000_000, "2")]
+        {
+            let rtt = Duration::from_nanos(nanos);
+            let json = serde_json::to_string(&Outcome::new(7, peer, Some(rtt))).unwrap();
+            let times = format!("\"rtt\":{seconds},\"elapsed\":{seconds},");
+            assert!(json.contains(&times), "{json}");
+            let read: Outcome<i32> = serde_json::from_str(&json).unwrap();
+            assert_eq!((read.rtt, read.elapsed.as_micros()), (Some(read.elapsed), rtt.as_micros()));
+        }
+        let json = serde_json::to_string(&Outcome::new(7, peer, None)).unwrap();
+        assert!(json.contains("\"rtt\":null,\"elapsed\":0,"), "{json}");
+        assert_eq!(serde_json::from_str::<Outcome<i32>>(&json).unwrap(), Outcome::new(7, peer, None));
+    }
 }

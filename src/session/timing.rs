@@ -16,6 +16,7 @@ use std::time::Duration;
 /// assert_eq!(timing.timeout(), Duration::from_secs(2));
 /// assert_eq!(timing.with_timeout(Duration::ZERO).timeout(), Duration::from_millis(10), "clamped");
 /// ```
+#[doc(alias = "TimeoutSettings")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     timeout: Micros,

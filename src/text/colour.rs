@@ -11,6 +11,7 @@
 /// assert_eq!(plain(Colours::DarkPlaces), "Red");
 /// assert_eq!(plain(Colours::None), "^xF00Red");
 /// ```
+#[doc(alias = "colors")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -44,6 +45,7 @@ pub enum Colours {
 }
 
 /// A colour of a text, see [`Span`](crate::model::Span) for an example.
+#[doc(alias = "color")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

@@ -73,11 +73,8 @@ impl Query for Mock {
 async fn a_query_is_an_object() {
     let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await;
     let shared: std::sync::Arc<dyn Query> = std::sync::Arc::new(Mock(true));
-    let servers: Vec<Box<dyn Query>> = vec![
-        Box::new(Mock(false)),
-        Box::new(shared),
-        Box::new(client().target(Protocol::Quake3, address.to_string())),
-    ];
+    let servers: Vec<Box<dyn Query>> =
+        vec![Box::new(Mock(false)), Box::new(shared), client().target(Protocol::Quake3, address)];
     let mut names = Vec::new();
     for server in &servers {
         names.push((server.name().to_owned(), server.query().await.is_ok()));
@@ -119,11 +116,10 @@ async fn a_protocol_of_the_callers_is_an_object_too() {
         }
     });
     let client = client();
-    let known = client.target(Protocol::Ut2004, "192.0.2.1");
-    assert_eq!((known.protocol(), known.name()), (Protocol::Ut2004, "192.0.2.1"));
+    assert_eq!(client.target(Protocol::Ut2004, "192.0.2.1").name(), "192.0.2.1");
     // The port is the default one where the text has none.
     for (server, default_port) in [("127.0.0.1".to_owned(), port), (format!("127.0.0.1:{port}"), 1)] {
-        let target: Box<dyn Query> = Box::new(client.target_with(server.clone(), default_port, |_| Ping));
+        let target = client.target_with(&server, default_port, |_| Ping);
         assert_eq!(target.name(), server);
         let outcome = target.query().await.unwrap();
         assert_eq!((outcome.answer.name.unwrap(), outcome.stats.rejected), ("Toy".into(), 1));
