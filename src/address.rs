@@ -46,9 +46,18 @@ pub(crate) fn network(ip: IpAddr, v4: u8, v6: u8) -> IpAddr {
 /// use queryport::lists::Scope;
 ///
 /// let at = |text: &str| text.parse().unwrap();
-/// assert!(Scope::Public.admits(at("8.8.8.8:27960")) && !Scope::Public.admits(at("10.0.0.1:27960")));
-/// assert!(Scope::Lan.admits(at("10.0.0.1:27960")) && !Scope::Lan.admits(at("127.0.0.1:27960")));
-/// assert!(Scope::Any.admits(at("127.0.0.1:27960")) && !Scope::Any.admits(at("127.0.0.1:0")));
+/// assert!(
+///     Scope::Public.admits(at("8.8.8.8:27960"))
+///         && !Scope::Public.admits(at("10.0.0.1:27960"))
+/// );
+/// assert!(
+///     Scope::Lan.admits(at("10.0.0.1:27960"))
+///         && !Scope::Lan.admits(at("127.0.0.1:27960"))
+/// );
+/// assert!(
+///     Scope::Any.admits(at("127.0.0.1:27960"))
+///         && !Scope::Any.admits(at("127.0.0.1:0"))
+/// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]

@@ -16,7 +16,8 @@ use crate::limits::LIST_BYTES;
 /// use queryport::quake3::Response;
 /// use queryport::{Limits, ParseErrorKind};
 ///
-/// let error = Response::parse(b"\xff\xff\xff\xffstatus", &Limits::default()).unwrap_err();
+/// let error =
+///     Response::parse(b"\xff\xff\xff\xffstatus", &Limits::default()).unwrap_err();
 /// assert!(matches!(error.kind, ParseErrorKind::NotThisProtocol(_)));
 /// assert_eq!(error.offset, 4);
 /// ```
@@ -49,10 +50,13 @@ impl ParseError {
 /// ```
 /// use queryport::{Limits, ParseErrorKind, gamespy4};
 ///
-/// let error = gamespy4::Response::parse(b"\x09\x01\x02", &Limits::default()).unwrap_err();
+/// let error =
+///     gamespy4::Response::parse(b"\x09\x01\x02", &Limits::default()).unwrap_err();
 /// match error.kind {
 ///     ParseErrorKind::NotThisProtocol(expected) => panic!("expected {expected}"),
-///     ParseErrorKind::CutShort(field) => assert_eq!((field, error.offset), ("the request id", 3)),
+///     ParseErrorKind::CutShort(field) => {
+///         assert_eq!((field, error.offset), ("the request id", 3))
+///     }
 ///     other => panic!("{other}"),
 /// }
 /// ```
@@ -130,7 +134,8 @@ pub enum EncodeError {
 /// assert_eq!(error.kind(), ErrorKind::Offline);
 /// assert_eq!(
 ///     error.to_string(),
-///     "no answer within 2.0 s (2 requests sent): offline, a firewall, or another protocol or port"
+///     "no answer within 2.0 s (2 requests sent): \
+///      offline, a firewall, or another protocol or port"
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -369,9 +374,14 @@ impl ListError {
 /// let now = Instant::now();
 /// let mut status = ServerStatus::default();
 /// status.game = Some("Nexuiz".into());
-/// let error = Announcer::quake3("DarkPlaces", [], &status, queryport::Protocol::Quake3, now).unwrap_err();
+/// let error =
+///     Announcer::quake3("DarkPlaces", [], &status, queryport::Protocol::Quake3, now)
+///         .unwrap_err();
 /// assert_eq!(error, AnnounceError::Missing { key: "clients", field: "player_count" });
-/// assert_eq!(error.to_string(), "masters list no server without `clients`: set the status's player_count");
+/// assert_eq!(
+///     error.to_string(),
+///     "masters list no server without `clients`: set the status's player_count"
+/// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]

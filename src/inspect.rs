@@ -19,9 +19,16 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 /// assert!(likeliest.is_match());
 ///
 /// // A truncated reply: what is wrong, and where.
-/// let candidates = inspect(b"\x80\0\0\0\x01\x0bServerMode\0\x0aded", &Limits::default());
-/// assert_eq!((candidates[0].protocol, candidates[0].problems.len()), (Protocol::Ut2004, 1));
-/// assert_eq!(candidates[0].problems[0].to_string(), "cut short inside a rule at byte 5");
+/// let candidates =
+///     inspect(b"\x80\0\0\0\x01\x0bServerMode\0\x0aded", &Limits::default());
+/// assert_eq!(
+///     (candidates[0].protocol, candidates[0].problems.len()),
+///     (Protocol::Ut2004, 1)
+/// );
+/// assert_eq!(
+///     candidates[0].problems[0].to_string(),
+///     "cut short inside a rule at byte 5"
+/// );
 /// ```
 #[must_use]
 pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
@@ -60,8 +67,12 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
 /// for candidate in inspect(b"\x09\0\0\0\0-1287574694", &Limits::default()) {
 ///     let direction = if candidate.from_server { "server" } else { "client" };
 ///     match &candidate.message {
-///         Ok(message) => println!("{}, {} problems", message.name(), candidate.problems.len()),
-///         Err(error) => println!("{} from a {direction}? {error}", candidate.protocol),
+///         Ok(message) => {
+///             println!("{}, {} problems", message.name(), candidate.problems.len())
+///         }
+///         Err(error) => {
+///             println!("{} from a {direction}? {error}", candidate.protocol)
+///         }
 ///     }
 /// }
 /// ```
@@ -83,8 +94,13 @@ pub struct Candidate<'a> {
 /// ```
 /// use queryport::{Limits, Message, inspect};
 ///
-/// let candidates = inspect(b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n", &Limits::default());
-/// let Ok(Message::Quake3Response(response)) = &candidates[0].message else { panic!() };
+/// let candidates = inspect(
+///     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n",
+///     &Limits::default(),
+/// );
+/// let Ok(Message::Quake3Response(response)) = &candidates[0].message else {
+///     panic!()
+/// };
 /// assert_eq!(response.info().get("mapname"), Some(&b"q3dm17"[..]));
 /// ```
 #[derive(Debug, Clone)]

@@ -9,7 +9,9 @@
 //! async fn main() -> Result<(), queryport::Error> {
 //!     let client = Client::new()?;
 //!     let status = client.query(Protocol::Quake3, "example.org").await?.answer;
-//!     println!("{} plays {}", status.name.clone().unwrap_or_default(), status.map.clone().unwrap_or_default());
+//!     let name = status.name.as_ref().unwrap_or_default();
+//!     let map = status.map.as_ref().unwrap_or_default();
+//!     println!("{name} plays {map}");
 //!     for player in status.listed_players() {
 //!         println!("{:>6} {}", player.score.unwrap_or_default(), player.name);
 //!     }
@@ -27,17 +29,18 @@
 //!
 //! | you want to | look at |
 //! |---|---|
-//! | query a server of a game, or find the servers of a game | [`games`], `Client::query_game`, `Client::servers` |
-//! | query one server | `Client::query`; [`QueryOptions`] for Minecraft, short answers and limits |
-//! | find out which protocol a host uses | `Client::detect` |
-//! | find the servers of a local network | `Client::lan` |
-//! | query thousands of servers | `Client::scan` |
-//! | mix servers, mocks and caches | the `Query` trait |
-//! | get a list of servers | [`lists`], `Client::list` |
-//! | answer queries on a socket | [`serve::Responder`] and `net::serve` |
+//! | query a server of a game, or find the servers of a game | [`games`], [`Client::query_game`], [`Client::servers`] |
+//! | query one server | [`Client::query`]; [`QueryOptions`] for Minecraft, short answers and limits |
+//! | find out which protocol a host uses | [`Client::detect`] |
+//! | find the servers of a local network | [`Client::lan`] |
+//! | query thousands of servers | [`Client::scan`] |
+//! | mix servers, mocks and caches | the [`Query`] trait |
+//! | get a list of servers | [`lists`], [`Client::list`] |
+//! | answer queries on a socket | [`serve::Responder`] and [`net::serve`](net::serve()) |
 //! | be listed by master servers | [`serve::Announcer`] |
 //! | run a Quake 3 master server | [`quake3::master`] |
-//! | run console commands on a Quake 3 server | `net::Rcon` |
+//! | run console commands on a Quake 3 server | [`net::Rcon`] |
+//! | move from rust gamedig, node gamedig, GameQ or qstat | [`guide::migration`] |
 //! | use another runtime, or none | [`session::Session`], [`scan::Scanner`], and the loop below |
 //! | decode captured datagrams | [`inspect`](inspect()), [`Answer::from_datagrams`] |
 //! | add a protocol | [`session::Conversation`], [`ToStatus`] |
@@ -94,10 +97,12 @@
 //!         break result?;
 //!     }
 //!     let due = session.poll_timeout().unwrap_or_else(Instant::now);
-//!     let wait = due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-//!     socket.set_read_timeout(Some(wait))?;
+//!     let wait = due.saturating_duration_since(Instant::now());
+//!     socket.set_read_timeout(Some(wait.max(Duration::from_millis(1))))?;
 //!     match socket.recv_from(&mut buffer) {
-//!         Ok((length, from)) => _ = session.handle_datagram(Instant::now(), from, &buffer[..length]),
+//!         Ok((length, from)) => {
+//!             session.handle_datagram(Instant::now(), from, &buffer[..length]);
+//!         }
 //!         Err(_timed_out) => session.handle_timeout(Instant::now()),
 //!     }
 //! };
@@ -118,7 +123,8 @@
 //! # #[allow(clippy::disallowed_methods)]
 //! # fn one_tick(socket: &UdpSocket, responder: &mut Responder, buffer: &mut [u8]) -> std::io::Result<()> {
 //! let (length, from) = socket.recv_from(buffer)?;
-//! if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::Ignored {
+//! let handled = responder.handle_datagram(Instant::now(), from, &buffer[..length]);
+//! if handled == Handled::Ignored {
 //!     // A datagram of the game.
 //! }
 //! let mut out = Vec::new();

@@ -101,7 +101,10 @@ impl From<Protocol> for Service {
 /// use queryport::Protocol;
 ///
 /// let error = "quake9".parse::<Protocol>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown protocol \"quake9\": expected one of gamespy1, gamespy4, quake3, ut2004");
+/// assert_eq!(
+///     error.to_string(),
+///     "unknown protocol \"quake9\": expected one of gamespy1, gamespy4, quake3, ut2004"
+/// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("unknown protocol {0:?}: expected one of {names}", names = Protocol::ALL.map(Protocol::name).join(", "))]

@@ -16,9 +16,18 @@ use crate::secret::{Secret, TokenIssuer, WINDOW};
 /// use queryport::{Protocol, Requester, Secret, ServerStatus};
 ///
 /// # #[allow(clippy::disallowed_methods)]
-/// let requester = Requester::new("192.0.2.1:27961".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let requester = Requester::new(
+///     "192.0.2.1:27961".parse()?,
+///     Instant::now(),
+///     Secret::new([7; 16]),
+/// );
 /// let request = Request::new(Command::GetInfo { challenge: None });
-/// let replies = quake3::answer(&request, &ServerStatus::default(), &Protocol::Quake3.into(), &requester);
+/// let replies = quake3::answer(
+///     &request,
+///     &ServerStatus::default(),
+///     &Protocol::Quake3.into(),
+///     &requester,
+/// );
 /// assert_eq!(replies.len(), 1);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```

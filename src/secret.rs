@@ -14,8 +14,14 @@ use siphasher::sip::SipHasher24;
 ///
 /// let secret = Secret::new([7; 16]);
 /// let peer = "192.0.2.1:27960".parse().unwrap();
-/// assert_eq!(secret.number("challenge", peer, 0), secret.number("challenge", peer, 0));
-/// assert_ne!(secret.number("challenge", peer, 0), secret.number("challenge", peer, 1));
+/// assert_eq!(
+///     secret.number("challenge", peer, 0),
+///     secret.number("challenge", peer, 0)
+/// );
+/// assert_ne!(
+///     secret.number("challenge", peer, 0),
+///     secret.number("challenge", peer, 1)
+/// );
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Secret([u8; 16]);

@@ -100,8 +100,11 @@ impl Conversation for StatusQuery {
 /// use bytes::Bytes;
 /// use queryport::{Answer, Limits, Protocol, ToStatus};
 ///
-/// let captured = Bytes::from_static(b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n");
-/// let answer = Answer::from_datagrams(Protocol::Quake3, [captured], &Limits::default())?;
+/// let captured = Bytes::from_static(
+///     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n",
+/// );
+/// let answer =
+///     Answer::from_datagrams(Protocol::Quake3, [captured], &Limits::default())?;
 /// assert!(answer.completeness().is_complete());
 /// assert_eq!(answer.to_status().map.unwrap(), "q3dm17");
 /// let Answer::Quake3(answer) = answer else { panic!() };

@@ -186,7 +186,11 @@ impl Game {
     ///
     /// let game = Game::find("warsow")?;
     /// for master in game.masters {
-    ///     println!("{}: {:?}", master.address, game.list_requests(master, &Limits::default()));
+    ///     println!(
+    ///         "{}: {:?}",
+    ///         master.address,
+    ///         game.list_requests(master, &Limits::default())
+    ///     );
     /// }
     /// # Ok::<(), queryport::games::UnknownGame>(())
     /// ```

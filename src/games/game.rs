@@ -10,7 +10,8 @@ use crate::protocol::Protocol;
 /// ```
 /// use queryport::games::{Game, Master, MasterForm};
 ///
-/// const MINE: [Master; 1] = [Master::new(MasterForm::Long, "master.example.org:27950")];
+/// const MINE: [Master; 1] =
+///     [Master::new(MasterForm::Long, "master.example.org:27950")];
 /// let mut game = *Game::find("openarena")?;
 /// game.masters = &MINE;
 /// # Ok::<(), queryport::games::UnknownGame>(())

@@ -13,7 +13,10 @@
 //! assert_eq!(Game::find("ut2004")?, game, "a former id of node-gamedig");
 //!
 //! let error = Game::find("opnarena").unwrap_err();
-//! assert_eq!(error.to_string(), "unknown game \"opnarena\": did you mean openarena (OpenArena)?");
+//! assert_eq!(
+//!     error.to_string(),
+//!     "unknown game \"opnarena\": did you mean openarena (OpenArena)?"
+//! );
 //! # Ok::<(), queryport::games::UnknownGame>(())
 //! ```
 //!

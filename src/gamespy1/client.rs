@@ -26,7 +26,9 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// // The end is here, its beginning is not.
 /// let last = br"\player_0\Ann\frags_0\7\final\\queryid\9.2";
 /// assert!(matches!(query.receive(last), Verdict::Partial(Wait::Reply)));
-/// let Verdict::Done(answer) = query.receive(br"\hostname\Srv\queryid\9.1") else { panic!() };
+/// let Verdict::Done(answer) = query.receive(br"\hostname\Srv\queryid\9.1") else {
+///     panic!()
+/// };
 /// assert_eq!(answer.to_status().listed_players().len(), 1);
 /// ```
 #[derive(Debug, Clone)]
@@ -64,7 +66,10 @@ impl StatusQuery {
     /// use queryport::gamespy1::{Command, StatusQuery};
     /// use queryport::session::{Conversation, Verdict};
     ///
-    /// let mut query = StatusQuery::commands(&[Command::Basic, Command::Echo(b"hello")], &QueryOptions::default())?;
+    /// let mut query = StatusQuery::commands(
+    ///     &[Command::Basic, Command::Echo(b"hello")],
+    ///     &QueryOptions::default(),
+    /// )?;
     /// let mut request = Vec::new();
     /// query.request(&mut request);
     /// assert_eq!(request, br"\basic\\echo\hello");

@@ -111,7 +111,8 @@
 //! use queryport::Limits;
 //! use queryport::gamespy1::Response;
 //!
-//! let datagram = br"\gamename\ut\gamever\451\minnetver\432\location\0\queryid\7.1\final\";
+//! let datagram =
+//!     br"\gamename\ut\gamever\451\minnetver\432\location\0\queryid\7.1\final\";
 //! let response = Response::parse(datagram, &Limits::default())?;
 //! assert_eq!(response.get("gamever"), Some(&b"451"[..]));
 //! assert_eq!(response.pairs().count(), 4);

@@ -37,10 +37,12 @@ const TRAILER: usize = 30;
 /// status.name = Some("Srv".into());
 /// status.max_players = Some(8);
 /// # #[allow(clippy::disallowed_methods)]
-/// let mut requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let mut requester =
+///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// requester.number = 7;
 /// let request = Request::new(&[Command::Info]);
-/// let replies = gamespy1::answer(&request, &status, &Protocol::GameSpy1.into(), &requester);
+/// let replies =
+///     gamespy1::answer(&request, &status, &Protocol::GameSpy1.into(), &requester);
 /// let reply = br"\hostname\Srv\maxplayers\8\gamemode\openplaying\queryid\7.1\final\";
 /// assert_eq!(replies.iter().collect::<Vec<_>>(), [&reply[..]]);
 /// # Ok::<(), std::net::AddrParseError>(())

@@ -107,7 +107,8 @@
 //!       \x02team_t\0\0Red\0Blue\0\0score_t\0\x001\x002\0\0\0",
 //! );
 //! let answer = Answer::from_datagrams([datagram], &Limits::default())?;
-//! let players: Vec<_> = answer.players().rows().map(|row| row.get("player_")).collect();
+//! let players: Vec<_> =
+//!     answer.players().rows().map(|row| row.get("player_")).collect();
 //! assert_eq!(players, [Some(&b"Ann"[..]), Some(b"")], "the second name is empty");
 //! assert!(answer.completeness().is_complete());
 //! # Ok::<(), queryport::ParseError>(())

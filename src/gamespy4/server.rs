@@ -52,15 +52,29 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// use queryport::{Protocol, Requester, Secret, ServerStatus};
 ///
 /// # #[allow(clippy::disallowed_methods)]
-/// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let requester =
+///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let ask = |command| {
 ///     let request = Request::new(RequestId([1, 2, 3, 4]), command);
-///     gamespy4::answer(&request, &ServerStatus::default(), &Protocol::GameSpy4.into(), &requester)
+///     gamespy4::answer(
+///         &request,
+///         &ServerStatus::default(),
+///         &Protocol::GameSpy4.into(),
+///         &requester,
+///     )
 /// };
 /// let reply = ask(Command::Challenge).into_iter().next().unwrap();
 /// let token: i32 = std::str::from_utf8(&reply[5..reply.len() - 1])?.parse()?;
-/// let data = |challenge| ask(Command::Data { challenge: Some(challenge), selection: Selection::ALL });
-/// assert!(data(token).into_iter().next().unwrap().starts_with(b"\0\x01\x02\x03\x04splitnum\0"));
+/// let data = |challenge| {
+///     ask(Command::Data { challenge: Some(challenge), selection: Selection::ALL })
+/// };
+/// assert!(
+///     data(token)
+///         .into_iter()
+///         .next()
+///         .unwrap()
+///         .starts_with(b"\0\x01\x02\x03\x04splitnum\0")
+/// );
 /// assert!(data(token ^ 1).is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

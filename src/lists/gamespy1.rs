@@ -55,7 +55,10 @@ const QUERY_ID: &[u8] = br"\queryid\1.1\";
 /// session.handle_bytes(now, br"\ip\192.0.2.1:7778\ip\192.0.2.");
 /// session.handle_bytes(now, br"2:7788\final\");
 /// let list = session.poll_answer().unwrap().unwrap();
-/// assert_eq!(list.servers, ["192.0.2.1:7778".parse().unwrap(), "192.0.2.2:7788".parse().unwrap()]);
+/// assert_eq!(
+///     list.servers,
+///     ["192.0.2.1:7778".parse().unwrap(), "192.0.2.2:7788".parse().unwrap()]
+/// );
 /// assert!(list.completeness.is_complete());
 /// # Ok::<(), queryport::EncodeError>(())
 /// ```

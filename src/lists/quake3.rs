@@ -33,7 +33,8 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// use queryport::quake3::master::ListRequest;
 /// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
-/// let mut query = Quake3List::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default())?;
+/// let mut query =
+///     Quake3List::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default())?;
 /// let servers = ["192.0.2.1:26000".parse()?, "127.0.0.1:26000".parse()?];
 /// for datagram in ListPart::encode(servers, true) {
 ///     query.receive(&datagram);
@@ -230,7 +231,10 @@ impl Conversation for Quake3List {
 /// let mut out = Vec::new();
 /// session.poll_transmit(now, &mut out);
 /// assert_eq!(out, b"\xff\xff\xff\xffgetservers cod4x 6 full empty \0");
-/// session.handle_bytes(now, b"\xff\xff\xff\xffgetserversResponse\\\0\0\0\0\x04\xc0\0\x02\x0a\x71\x20\\EOF");
+/// session.handle_bytes(
+///     now,
+///     b"\xff\xff\xff\xffgetserversResponse\\\0\0\0\0\x04\xc0\0\x02\x0a\x71\x20\\EOF",
+/// );
 /// let list = session.poll_answer().unwrap().unwrap();
 /// assert_eq!(list.servers, ["192.0.2.10:28960".parse().unwrap()]);
 /// ```

@@ -13,7 +13,12 @@ use crate::model::Rules;
 /// use queryport::ServerList;
 ///
 /// fn summary(list: &ServerList) -> String {
-///     format!("{} servers, {} out of scope: {}", list.servers.len(), list.out_of_scope, list.completeness)
+///     format!(
+///         "{} servers, {} out of scope: {}",
+///         list.servers.len(),
+///         list.out_of_scope,
+///         list.completeness
+///     )
 /// }
 /// let list = ServerList::default();
 /// assert_eq!(summary(&list), "0 servers, 0 out of scope: incomplete");
@@ -143,10 +148,16 @@ impl Collector {
 ///
 /// let settled = ListCompleteness::Passes { count: 2, once: 0 };
 /// assert!(settled.is_settled() && !settled.is_complete());
-/// assert_eq!(settled.to_string(), "settled after 2 passes, each address came at least twice");
+/// assert_eq!(
+///     settled.to_string(),
+///     "settled after 2 passes, each address came at least twice"
+/// );
 /// let lossy = ListCompleteness::Passes { count: 2, once: 7 };
 /// assert!(!lossy.is_settled());
-/// assert_eq!(lossy.to_string(), "not settled after 2 passes, 7 addresses came only once");
+/// assert_eq!(
+///     lossy.to_string(),
+///     "not settled after 2 passes, 7 addresses came only once"
+/// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -23,7 +23,8 @@ use crate::text::colour::Colours;
 /// use queryport::{ServerStatus, Text};
 ///
 /// let mut status = ServerStatus::default();
-/// status.name = Some(Text::new(&b"^1Red"[..], Style::new(Charset::Latin1, Colours::Caret)));
+/// status.name =
+///     Some(Text::new(&b"^1Red"[..], Style::new(Charset::Latin1, Colours::Caret)));
 /// let json = serde_json::to_value(Detailed(&status)).unwrap();
 /// assert_eq!(json["name"]["plain"], "Red");
 /// assert_eq!(json["name"]["raw"], "5e31526564");

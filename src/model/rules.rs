@@ -24,7 +24,11 @@ use crate::text::locate;
 /// assert!(rules.get("MUTATOR").is_some_and(|value| value == "MutA"));
 /// assert_eq!(rules.get_all("mutator").count(), 2);
 /// assert!(rules.get("adminemail").is_some() && rules.get("absent").is_none());
-/// assert_eq!(rules.get("absent").unwrap_or_default(), "", "where the difference does not matter");
+/// assert_eq!(
+///     rules.get("absent").unwrap_or_default(),
+///     "",
+///     "where the difference does not matter"
+/// );
 /// ```
 ///
 /// There is no `rules["key"]`: it would panic where the server did not send the key.

@@ -121,7 +121,10 @@ impl ServerStatus {
 /// use queryport::{ServerStatus, ToStatus};
 ///
 /// /// The answer of a toy protocol.
-/// struct Pong { name: String, players: u32 }
+/// struct Pong {
+///     name: String,
+///     players: u32,
+/// }
 ///
 /// impl ToStatus for Pong {
 ///     fn to_status(&self) -> ServerStatus {

@@ -17,7 +17,8 @@ use crate::text::share;
 /// use queryport::Text;
 /// use queryport::model::{Charset, Colours, Style};
 ///
-/// let name = Text::new(&b"^1Fran\xe7ois"[..], Style::new(Charset::Latin1, Colours::Caret));
+/// let name =
+///     Text::new(&b"^1Fran\xe7ois"[..], Style::new(Charset::Latin1, Colours::Caret));
 /// assert_eq!(name.plain(), "François");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -56,7 +57,10 @@ impl Style {
 /// use queryport::Text;
 /// use queryport::model::{Charset, Colours, Style};
 ///
-/// let name = Text::new(&b"^1Gr\xfcn^7"[..], Style::new(Charset::Utf8OrWindows1252, Colours::Caret));
+/// let name = Text::new(
+///     &b"^1Gr\xfcn^7"[..],
+///     Style::new(Charset::Utf8OrWindows1252, Colours::Caret),
+/// );
 /// assert_eq!(name.plain(), "Grün");
 /// assert_eq!(name.decoded(), "^1Grün^7");
 /// assert_eq!(name.raw(), b"^1Gr\xfcn^7");
@@ -328,12 +332,18 @@ impl fmt::Debug for TextRef<'_> {
 /// use queryport::Text;
 /// use queryport::model::{Charset, Colour, Colours, Style};
 ///
-/// let name = Text::new(&b"The ^1Red^7 one"[..], Style::new(Charset::default(), Colours::Caret));
+/// let name = Text::new(
+///     &b"The ^1Red^7 one"[..],
+///     Style::new(Charset::default(), Colours::Caret),
+/// );
 /// let html = |colour| match colour {
 ///     Some(Colour::Palette(1)) => "red",
 ///     _ => "white",
 /// };
-/// let spans: Vec<String> = name.spans().map(|span| format!("{}: {}", html(span.colour), span.text)).collect();
+/// let spans: Vec<String> = name
+///     .spans()
+///     .map(|span| format!("{}: {}", html(span.colour), span.text))
+///     .collect();
 /// assert_eq!(spans, ["white: The ", "red: Red", "white:  one"]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

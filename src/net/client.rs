@@ -306,7 +306,10 @@ impl Family {
 /// use queryport::{Outcome, Protocol, QueryError, Secret, ServerStatus};
 ///
 /// /// A server that is up or down as a test wants it.
-/// struct Mock { name: String, up: bool }
+/// struct Mock {
+///     name: String,
+///     up: bool,
+/// }
 ///
 /// #[async_trait::async_trait]
 /// impl Query for Mock {
@@ -345,7 +348,10 @@ impl Family {
 /// use queryport::{Outcome, ServerStatus};
 ///
 /// /// Queries once, and answers from memory after that.
-/// struct Cache<Q> { inner: Q, answer: Mutex<Option<Outcome<ServerStatus>>> }
+/// struct Cache<Q> {
+///     inner: Q,
+///     answer: Mutex<Option<Outcome<ServerStatus>>>,
+/// }
 ///
 /// #[async_trait::async_trait]
 /// impl<Q: Query> Query for Cache<Q> {

@@ -149,8 +149,14 @@ impl Client {
     /// use queryport::games::Game;
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let found = Client::new()?.query_game(Game::find("battlefield 2")?, "example.org:16568").await?;
-    /// println!("{} at {}", found.outcome.answer.name.unwrap_or_default(), found.outcome.peer);
+    /// let found = Client::new()?
+    ///     .query_game(Game::find("battlefield 2")?, "example.org:16568")
+    ///     .await?;
+    /// println!(
+    ///     "{} at {}",
+    ///     found.outcome.answer.name.unwrap_or_default(),
+    ///     found.outcome.peer
+    /// );
     /// # Ok(())
     /// # }
     /// ```

@@ -23,7 +23,8 @@ use crate::quake3::RconError;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let client = Client::with_secret(Secret::new([7; 16]));
-/// let error = client.query(Protocol::Quake3, "example.org:27960:1").await.unwrap_err();
+/// let error =
+///     client.query(Protocol::Quake3, "example.org:27960:1").await.unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::BadAddress);
 /// assert!(error.to_string().ends_with("write HOST, HOST:PORT or [IPV6]:PORT"));
 /// assert!(!error.is_timeout());

@@ -53,7 +53,8 @@ impl Client {
     /// let mut servers = Client::new()?.lan(Some(Game::find("openarena")?), &[])?;
     /// while let Some(scanned) = servers.next_answer().await {
     ///     let Ok(outcome) = scanned.result else { continue };
-    ///     let (protocol, status) = (outcome.answer.protocol(), outcome.answer.to_status());
+    ///     let (protocol, status) =
+    ///         (outcome.answer.protocol(), outcome.answer.to_status());
     ///     let game = Game::of(&status, protocol).map_or("unknown", |game| game.name);
     ///     println!("{} {game} {}", outcome.peer, status.name.unwrap_or_default());
     /// }

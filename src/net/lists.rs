@@ -106,7 +106,9 @@ impl Client {
     /// use queryport::lists::GameSpy2List;
     ///
     /// # async fn example() -> Result<(), queryport::Error> {
-    /// let list = Client::new()?.list("master.example.org", GameSpy2List::new("swat4", "tG3j8c")).await?;
+    /// let list = Client::new()?
+    ///     .list("master.example.org", GameSpy2List::new("swat4", "tG3j8c"))
+    ///     .await?;
     /// println!("{} servers, {}", list.servers.len(), list.completeness);
     /// # Ok(())
     /// # }
@@ -146,7 +148,10 @@ impl Client {
     /// }
     /// for report in servers.masters() {
     ///     match &report.list {
-    ///         Some(Ok(list)) => println!("{}: {} servers, {}", report.address, report.servers, list.completeness),
+    ///         Some(Ok(list)) => println!(
+    ///             "{}: {} servers, {}",
+    ///             report.address, report.servers, list.completeness
+    ///         ),
     ///         Some(Err(error)) => println!("{}: {error}", report.address),
     ///         None => {}
     ///     }

@@ -24,7 +24,8 @@ const LEAST_WAIT: Duration = Duration::from_secs(3);
 ///
 /// # async fn example() -> Result<(), queryport::Error> {
 /// let client = Client::new()?;
-/// let mut rcon = Rcon::new(&client, "example.org:27960", Password::new("secret")).await?;
+/// let mut rcon =
+///     Rcon::new(&client, "example.org:27960", Password::new("secret")).await?;
 /// println!("{}", rcon.run("status").await?.answer.text.decoded());
 /// # Ok(())
 /// # }

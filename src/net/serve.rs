@@ -37,11 +37,13 @@ const MAX_REQUEST: usize = 2048;
 ///
 /// # async fn example() -> std::io::Result<()> {
 /// let sockets = [tokio::net::UdpSocket::bind("0.0.0.0:27960").await?];
-/// let mut responder = Responder::new(Protocol::Quake3, status(), Secret::from_os()?, Instant::now());
+/// let secret = Secret::from_os()?;
+/// let mut responder = Responder::new(Protocol::Quake3, status(), secret, Instant::now());
 /// loop {
+///     let tick = tokio::time::sleep(Duration::from_secs(1));
 ///     tokio::select! {
 ///         failed = serve(&sockets, &mut responder) => return failed,
-///         () = tokio::time::sleep(Duration::from_secs(1)) => responder.set_status(status()),
+///         () = tick => responder.set_status(status()),
 ///     }
 /// }
 /// # }
@@ -57,7 +59,8 @@ const MAX_REQUEST: usize = 2048;
 /// # use queryport::serve::Announcer;
 /// # async fn example(mut responder: Responder, sockets: [tokio::net::UdpSocket; 1]) -> Result<(), Box<dyn std::error::Error>> {
 /// let masters = ["192.0.2.9:27950".parse()?];
-/// let mut announcer = Announcer::quake3("DarkPlaces", masters, responder.status(), Protocol::Quake3, Instant::now())?;
+/// let (status, engine, now) = (responder.status(), Protocol::Quake3, Instant::now());
+/// let mut announcer = Announcer::quake3("DarkPlaces", masters, status, engine, now)?;
 /// serve(&sockets, (&mut responder, &mut announcer)).await?;
 /// # Ok(())
 /// # }

@@ -20,7 +20,8 @@ use super::error::Error;
 ///     ("192.0.2.1", 27960).into(),
 /// ];
 /// assert!(same.iter().all(|server| *server == same[0]));
-/// let names = ["example.org", "example.org:27960", "2001:db8::1", "[2001:db8::1]:27960"];
+/// let names =
+///     ["example.org", "example.org:27960", "2001:db8::1", "[2001:db8::1]:27960"];
 /// let named = names.map(Server::from);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```

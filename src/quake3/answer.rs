@@ -17,7 +17,9 @@ use crate::text::number::number;
 /// use queryport::quake3::Answer;
 /// use queryport::{Limits, ToStatus, Verification};
 ///
-/// let datagram = Bytes::from_static(b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n12 50 \"You\"\n");
+/// let datagram = Bytes::from_static(
+///     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n12 50 \"You\"\n",
+/// );
 /// let answer = Answer::from_datagrams([datagram], &Limits::default())?;
 /// assert_eq!(answer.get("MapName"), Some(&b"q3dm17"[..]));
 /// assert_eq!(answer.players().next().unwrap().score(), Some(12));

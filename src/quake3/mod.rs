@@ -115,7 +115,8 @@
 //! use queryport::quake3::Response;
 //!
 //! // From the Urban Terror page on getinfo.
-//! let packet = b"\xff\xff\xff\xffinfoResponse\n\\game\\q3ut4\\pure\\1\\gametype\\8\\sv_maxclients\\14\\clients\\6\
+//! let packet = b"\xff\xff\xff\xffinfoResponse\n\\game\\q3ut4\\pure\\1\
+//!                \\gametype\\8\\sv_maxclients\\14\\clients\\6\
 //!                \\mapname\\ut4_turnpike\\hostname\\TinyBomb #1 Classic\\protocol\\68";
 //! let response = Response::parse(packet, &Limits::default())?;
 //! assert_eq!(response.info().get("hostname"), Some(&b"TinyBomb #1 Classic"[..]));

@@ -75,7 +75,12 @@ pub enum RconMode {
 /// use queryport::quake3::{Password, RconError, RconMode, RconQuery};
 /// use queryport::session::{Conversation, Verdict};
 ///
-/// let mut query = RconQuery::new(Password::new("secret"), "status", RconMode::Plain, &Limits::default())?;
+/// let mut query = RconQuery::new(
+///     Password::new("secret"),
+///     "status",
+///     RconMode::Plain,
+///     &Limits::default(),
+/// )?;
 /// let verdict = query.receive(b"\xff\xff\xff\xffprint\nBad rconpassword.\n");
 /// assert_eq!(verdict, Verdict::Done(Err(RconError::BadPassword)));
 /// # Ok::<(), queryport::EncodeError>(())
@@ -135,10 +140,13 @@ impl RconQuery {
     ///
     /// let since_1970 = Duration::from_micros(1_700_000_000_000_123);
     /// let (password, limits) = (Password::new("secret"), Limits::default());
-    /// let mut query = RconQuery::new(password, "status", RconMode::Time, &limits)?.at(since_1970);
+    /// let mut query =
+    ///     RconQuery::new(password, "status", RconMode::Time, &limits)?.at(since_1970);
     /// let mut datagram = Vec::new();
     /// query.request(&mut datagram);
-    /// assert!(datagram.starts_with(b"\xff\xff\xff\xffsrcon HMAC-MD4 TIME \xc6\xcf\x6c\x6a"));
+    /// assert!(
+    ///     datagram.starts_with(b"\xff\xff\xff\xffsrcon HMAC-MD4 TIME \xc6\xcf\x6c\x6a")
+    /// );
     /// assert!(datagram.ends_with(b" 1700000000.000123 status"));
     /// # Ok::<(), queryport::EncodeError>(())
     /// ```
@@ -258,7 +266,12 @@ impl Conversation for RconQuery {
 /// use queryport::quake3::{Password, RconMode, RconQuery};
 /// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
-/// let mut query = RconQuery::new(Password::new("secret"), "status", RconMode::Plain, &Limits::default())?;
+/// let mut query = RconQuery::new(
+///     Password::new("secret"),
+///     "status",
+///     RconMode::Plain,
+///     &Limits::default(),
+/// )?;
 /// query.receive(b"\xff\xff\xff\xffprint\nmap: q3d");
 /// query.receive(b"\xff\xff\xff\xffprint\nm17\n2 players\n");
 /// let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };

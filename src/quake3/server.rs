@@ -42,10 +42,14 @@ const PURPOSE: u16 = 0x5133;
 /// status.players = Some(vec![Player::new("Ann")]);
 /// let request = Request::new(Command::GetStatus { challenge: Some(b"8aJ2") });
 /// # #[allow(clippy::disallowed_methods)]
-/// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
-/// let replies = quake3::answer(&request, &status, &Protocol::Quake3.into(), &requester);
+/// let requester =
+///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let replies =
+///     quake3::answer(&request, &status, &Protocol::Quake3.into(), &requester);
 /// let reply = replies.iter().next().unwrap();
-/// assert!(reply.starts_with(b"\xff\xff\xff\xffstatusResponse\n\\challenge\\8aJ2\\sv_hostname\\Srv"));
+/// assert!(reply.starts_with(
+///     b"\xff\xff\xff\xffstatusResponse\n\\challenge\\8aJ2\\sv_hostname\\Srv"
+/// ));
 /// assert!(reply.ends_with(b"\n0 0 \"Ann\"\n"));
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
@@ -160,10 +164,20 @@ const fn is_dark_places(engine: Engine) -> bool {
 /// use queryport::{Engine, Requester, Secret, ServerStatus, Service};
 ///
 /// # #[allow(clippy::disallowed_methods)]
-/// let client = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let client =
+///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let request = Request::new(Command::GetChallenge { client: None, game: None });
-/// let replies = quake3::answer(&request, &ServerStatus::default(), &Service::new(Engine::Quake3), &client);
-/// let Reply::Challenge { challenge, .. } = Reply::parse(replies.iter().next().unwrap())? else { panic!() };
+/// let replies = quake3::answer(
+///     &request,
+///     &ServerStatus::default(),
+///     &Service::new(Engine::Quake3),
+///     &client,
+/// );
+/// let Reply::Challenge { challenge, .. } =
+///     Reply::parse(replies.iter().next().unwrap())?
+/// else {
+///     panic!()
+/// };
 ///
 /// assert!(verify_challenge(challenge, &Service::new(Engine::Quake3), &client));
 /// let mut stranger = client;

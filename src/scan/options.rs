@@ -16,7 +16,9 @@ use crate::session::{Outcome, QueryStats};
 /// ```
 /// use queryport::ScanOptions;
 ///
-/// let gentle = ScanOptions::default().with_rate(Some(2000)).with_bytes_per_second(Some(1_000_000));
+/// let gentle = ScanOptions::default()
+///     .with_rate(Some(2000))
+///     .with_bytes_per_second(Some(1_000_000));
 /// assert_eq!(gentle.rate(), Some(2000));
 /// assert_eq!(gentle.with_window(0).window(), 1, "clamped");
 /// ```
@@ -149,8 +151,12 @@ impl ScanOptions {
 ///
 /// fn line<A>(scanned: &Scanned<A>) -> String {
 ///     match &scanned.result {
-///         Ok(outcome) => format!("{} answered after {:?}", outcome.peer, outcome.elapsed),
-///         Err(QueryError::Duplicate) => format!("target {} is a duplicate", scanned.index),
+///         Ok(outcome) => {
+///             format!("{} answered after {:?}", outcome.peer, outcome.elapsed)
+///         }
+///         Err(QueryError::Duplicate) => {
+///             format!("target {} is a duplicate", scanned.index)
+///         }
 ///         Err(error) => format!("target {}: {error}", scanned.index),
 ///     }
 /// }
@@ -181,7 +187,10 @@ impl<A: ToStatus, E> Scanned<A, E> {
 /// use queryport::scan::ScanStats;
 ///
 /// fn answered(stats: &ScanStats) -> String {
-///     format!("{} of {}, {} bytes received", stats.answered, stats.started, stats.bytes_received)
+///     format!(
+///         "{} of {}, {} bytes received",
+///         stats.answered, stats.started, stats.bytes_received
+///     )
 /// }
 /// assert_eq!(answered(&ScanStats::default()), "0 of 0, 0 bytes received");
 /// ```

@@ -50,12 +50,21 @@ use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
 /// let servers = ["192.0.2.1:27960", "192.0.2.2:27960"];
-/// let targets = servers.map(|at| (at.parse().unwrap(), StatusQuery::new(42, &QueryOptions::default())));
-/// let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default(), now);
+/// let targets = servers.map(|at| {
+///     (at.parse().unwrap(), StatusQuery::new(42, &QueryOptions::default()))
+/// });
+/// let mut scanner =
+///     Scanner::new(targets, Timing::default(), ScanOptions::default(), now);
 ///
 /// let mut out = Vec::new();
-/// assert_eq!(scanner.poll_transmit(now, &mut out).unwrap().to, servers[0].parse().unwrap());
-/// assert_eq!(scanner.poll_transmit(now, &mut out).unwrap().to, servers[1].parse().unwrap());
+/// assert_eq!(
+///     scanner.poll_transmit(now, &mut out).unwrap().to,
+///     servers[0].parse().unwrap()
+/// );
+/// assert_eq!(
+///     scanner.poll_transmit(now, &mut out).unwrap().to,
+///     servers[1].parse().unwrap()
+/// );
 /// assert!(scanner.poll_transmit(now, &mut out).is_none());
 ///
 /// scanner.handle_unreachable(now, servers[1].parse().unwrap());

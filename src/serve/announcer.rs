@@ -33,14 +33,19 @@ const MAX_MASTERS: usize = 32;
 /// status.game = Some("Nexuiz".into());
 /// status.player_count = Some(0);
 /// status.max_players = Some(8);
-/// let mut announcer = Announcer::quake3("DarkPlaces", [master], &status, Protocol::Quake3, now)?;
+/// let mut announcer =
+///     Announcer::quake3("DarkPlaces", [master], &status, Protocol::Quake3, now)?;
 ///
 /// let mut out = Vec::new();
 /// assert_eq!(announcer.poll_transmit(now, &mut out).unwrap().to, master);
 /// assert_eq!(out, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
 ///
 /// announcer.handle_datagram(now, master, b"\xff\xff\xff\xffgetinfo 8aJ2xyz01234");
-/// assert_eq!(announcer.poll_event(), Some(AnnouncerEvent::Asked(master)), "the heartbeat arrived");
+/// assert_eq!(
+///     announcer.poll_event(),
+///     Some(AnnouncerEvent::Asked(master)),
+///     "the heartbeat arrived"
+/// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

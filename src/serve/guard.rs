@@ -72,7 +72,8 @@ const PROVED: u64 = 8;
 /// use queryport::serve::GuardOptions;
 ///
 /// let mut options = GuardOptions::default();
-/// options.bytes_per_second = 32 * 1024; // a server behind a proxy that hides the addresses of its clients
+/// // A server behind a proxy that hides the addresses of its clients.
+/// options.bytes_per_second = 32 * 1024;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

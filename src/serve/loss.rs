@@ -27,8 +27,14 @@ use crate::status_query::StatusQuery;
 /// let now = Instant::now();
 /// let responder = Responder::new(Protocol::Quake3, status, Secret::new([7; 16]), now);
 /// let losses = responder.losses();
-/// assert_eq!((losses[0].field.as_str(), losses[0].reason), ("name", LossReason::Changed));
-/// assert_eq!(losses[0].to_string(), "quake3: name: sent as \"a 'quoted' name\" instead of \"a \\\"quoted\\\" name\"");
+/// assert_eq!(
+///     (losses[0].field.as_str(), losses[0].reason),
+///     ("name", LossReason::Changed)
+/// );
+/// assert_eq!(
+///     losses[0].to_string(),
+///     "quake3: name: sent as \"a 'quoted' name\" instead of \"a \\\"quoted\\\" name\""
+/// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -61,12 +61,16 @@ pub struct ResponderStats {
 /// let now = Instant::now();
 /// let mut status = ServerStatus::default();
 /// status.name = Some("Srv".into());
-/// let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([7; 16]), now);
+/// let mut responder =
+///     Responder::new(Protocol::Quake3, status, Secret::new([7; 16]), now);
 ///
 /// let client = "192.0.2.1:5000".parse()?;
 /// let handled = responder.handle_datagram(now, client, b"\xff\xff\xff\xffgetinfo");
 /// assert_eq!(handled, Handled::Request(Protocol::Quake3));
-/// assert_eq!(responder.handle_datagram(now, client, b"a move of the game"), Handled::Ignored);
+/// assert_eq!(
+///     responder.handle_datagram(now, client, b"a move of the game"),
+///     Handled::Ignored
+/// );
 ///
 /// let mut out = Vec::new();
 /// assert_eq!(responder.poll_transmit(now, &mut out).unwrap().to, client);

@@ -26,7 +26,10 @@ use crate::error::ParseError;
 ///     fn receive(&mut self, datagram: &[u8]) -> Verdict<()> {
 ///         match datagram {
 ///             b"pong" => Verdict::Done(()),
-///             _ => Verdict::Rejected(ParseError::new(ParseErrorKind::NotThisProtocol("pong"), 0)),
+///             _ => Verdict::Rejected(ParseError::new(
+///                 ParseErrorKind::NotThisProtocol("pong"),
+///                 0,
+///             )),
 ///         }
 ///     }
 ///
@@ -75,8 +78,14 @@ pub trait Conversation {
     ///
     /// type Any = Box<dyn Conversation<Answer = ServerStatus> + Send>;
     /// let mixed: [Any; 2] = [
-    ///     Box::new(quake3::StatusQuery::new(7, &QueryOptions::default()).map(|answer| answer.to_status())),
-    ///     Box::new(ut2004::StatusQuery::new(7, &QueryOptions::default()).map(|answer| answer.to_status())),
+    ///     Box::new(
+    ///         quake3::StatusQuery::new(7, &QueryOptions::default())
+    ///             .map(|answer| answer.to_status()),
+    ///     ),
+    ///     Box::new(
+    ///         ut2004::StatusQuery::new(7, &QueryOptions::default())
+    ///             .map(|answer| answer.to_status()),
+    ///     ),
     /// ];
     /// ```
     fn map<B, F: FnMut(Self::Answer) -> B>(self, convert: F) -> Map<Self, F>

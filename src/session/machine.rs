@@ -14,7 +14,8 @@ use crate::protocol::Protocol;
 /// use std::time::Instant;
 /// use queryport::session::Machine;
 ///
-/// /// Handles one datagram of a socket: the same code for a responder, a master server, or both at once.
+/// /// Handles one datagram of a socket: the same code for a responder, a master server,
+/// /// or both at once.
 /// # #[allow(clippy::disallowed_methods)]
 /// fn step(machine: &mut impl Machine, socket: &UdpSocket) -> std::io::Result<()> {
 ///     let mut buffer = [0; 2048];

@@ -14,7 +14,8 @@ use crate::model::json;
 ///
 /// // A mock or a cache returns such an outcome.
 /// let server = "192.0.2.1:27960".parse()?;
-/// let outcome = Outcome::new(ServerStatus::default(), server, Some(Duration::from_millis(30)));
+/// let outcome =
+///     Outcome::new(ServerStatus::default(), server, Some(Duration::from_millis(30)));
 /// assert_eq!(outcome.map(|status| status.player_count).answer, None);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
@@ -75,7 +76,8 @@ impl<A> Outcome<A> {
 ///
 /// fn log(outcome: &Outcome<ServerStatus>) -> String {
 ///     let stats = outcome.stats;
-///     format!("{} requests, {} datagrams rejected, {} from other addresses", stats.requests, stats.rejected, stats.foreign)
+///     let (requests, rejected) = (stats.requests, stats.rejected);
+///     format!("{requests} requests, {rejected} datagrams rejected")
 /// }
 /// # let server = "192.0.2.1:27960".parse()?;
 /// # assert!(log(&Outcome::new(ServerStatus::default(), server, None)).starts_with("0 requests"));

@@ -29,7 +29,11 @@ const LEAST_EARLY: Duration = Duration::from_millis(2);
 ///
 /// let mut out = Vec::new();
 /// assert_eq!(session.poll_transmit(now, &mut out).unwrap().to, server);
-/// session.handle_datagram(now, server, b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n");
+/// session.handle_datagram(
+///     now,
+///     server,
+///     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n",
+/// );
 /// assert!(session.poll_answer().unwrap().is_ok());
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```

@@ -14,7 +14,11 @@ use std::time::Duration;
 ///
 /// let timing = Timing::default().with_timeout(Duration::from_secs(2)).with_retries(0);
 /// assert_eq!(timing.timeout(), Duration::from_secs(2));
-/// assert_eq!(timing.with_timeout(Duration::ZERO).timeout(), Duration::from_millis(10), "clamped");
+/// assert_eq!(
+///     timing.with_timeout(Duration::ZERO).timeout(),
+///     Duration::from_millis(10),
+///     "clamped"
+/// );
 /// ```
 #[doc(alias = "TimeoutSettings")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +129,11 @@ impl Timing {
     /// let timing = Timing::default();
     /// assert_eq!(timing.requests(), 3, "after 0, 1.2 and 3 s");
     /// let short = timing.with_timeout(Duration::from_secs(2));
-    /// assert_eq!((short.retries(), short.requests()), (2, 2), "the second retry does not fit");
+    /// assert_eq!(
+    ///     (short.retries(), short.requests()),
+    ///     (2, 2),
+    ///     "the second retry does not fit"
+    /// );
     /// assert_eq!(short.fitted().requests(), 3);
     /// ```
     #[must_use]

@@ -9,7 +9,9 @@ use std::borrow::Cow;
 /// use queryport::Text;
 /// use queryport::model::{Charset, Colours, Style};
 ///
-/// let read = |charset| Text::new(&b"\xe4"[..], Style::new(charset, Colours::None)).plain().into_owned();
+/// let read = |charset| {
+///     Text::new(&b"\xe4"[..], Style::new(charset, Colours::None)).plain().into_owned()
+/// };
 /// assert_eq!(read(Charset::Latin1), "ä");
 /// assert_eq!(read(Charset::Utf8OrWindows1252), "ä", "not valid UTF-8");
 /// ```

@@ -7,7 +7,11 @@
 /// use queryport::Text;
 /// use queryport::model::{Charset, Colours, Style};
 ///
-/// let plain = |colours| Text::new(&b"^xF00Red"[..], Style::new(Charset::default(), colours)).plain().into_owned();
+/// let plain = |colours| {
+///     Text::new(&b"^xF00Red"[..], Style::new(Charset::default(), colours))
+///         .plain()
+///         .into_owned()
+/// };
 /// assert_eq!(plain(Colours::DarkPlaces), "Red");
 /// assert_eq!(plain(Colours::None), "^xF00Red");
 /// ```

@@ -22,8 +22,10 @@ use crate::options::Detail;
 /// use queryport::Limits;
 /// use queryport::ut2004::Answer;
 ///
-/// let packet = b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
-/// let answer = Answer::from_datagrams([Bytes::from_static(packet)], &Limits::default())?;
+/// let packet =
+///     b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
+/// let answer =
+///     Answer::from_datagrams([Bytes::from_static(packet)], &Limits::default())?;
 /// let player = answer.players().next().unwrap();
 /// assert_eq!((player.player_num, player.score, player.team()), (5, -3, Some(0)));
 /// assert!(!answer.completeness().is_complete(), "no info, no rules");

@@ -24,7 +24,8 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// query.request(&mut request);
 /// assert_eq!(request, [0x79, 0, 0, 0, 0]);
 ///
-/// let info = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
+/// let info =
+///     b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
 ///              \x01\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0";
 /// assert!(matches!(query.receive(info), Verdict::Next));
 /// query.request(&mut request);
@@ -32,8 +33,12 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 ///
 /// let rules = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0";
 /// assert!(matches!(query.receive(rules), Verdict::Partial(_)));
-/// let players = b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
-/// assert!(matches!(query.receive(players), Verdict::Partial(Wait::Grace)), "as many as are counted");
+/// let players =
+///     b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
+/// assert!(
+///     matches!(query.receive(players), Verdict::Partial(Wait::Grace)),
+///     "as many as are counted"
+/// );
 /// let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) else { panic!() };
 /// assert!(answer.completeness().is_complete());
 /// assert_eq!(answer.players().count(), 1);

@@ -126,9 +126,11 @@
 //! use queryport::Limits;
 //! use queryport::ut2004::{Body, Response};
 //!
-//! let packet = b"\x80\0\0\0\0\0\0\0\0\0\x6c\x1e\0\0\0\0\0\0\x18Grimms-Insta-Deathmatch\0\x10DM-1on1-Squader\0\
+//! let packet = b"\x80\0\0\0\0\0\0\0\0\0\x6c\x1e\0\0\0\0\0\0\
+//!                \x18Grimms-Insta-Deathmatch\0\x10DM-1on1-Squader\0\
 //!                \x0cxDeathMatch\0\x04\0\0\0\x0a\0\0\0\0\0\0\0\0\0\0\0\x020\0\0\0";
-//! let Body::Info(info) = Response::parse(packet, &Limits::default())?.body else { panic!() };
+//! let response = Response::parse(packet, &Limits::default())?;
+//! let Body::Info(info) = response.body else { panic!() };
 //! assert_eq!(info.server_name.text(), "Grimms-Insta-Deathmatch");
 //! assert_eq!((info.port, info.current_players, info.max_players), (7788, 4, 10));
 //! # Ok::<(), queryport::ParseError>(())

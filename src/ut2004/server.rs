@@ -34,9 +34,11 @@ use crate::service::{Engine, Service};
 /// status.rules.push("ServerMode", "dedicated");
 /// status.players = Some(vec![Player::new("Жx")]);
 /// # #[allow(clippy::disallowed_methods)]
-/// let requester = Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
+/// let requester =
+///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let request = Request::new(Command::RulesAndPlayers);
-/// let replies = ut2004::answer(&request, &status, &Protocol::Ut2004.into(), &requester);
+/// let replies =
+///     ut2004::answer(&request, &status, &Protocol::Ut2004.into(), &requester);
 /// let replies: Vec<_> = replies.into_iter().collect();
 /// assert_eq!(&replies[0][..], b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0");
 /// assert_eq!(replies[1][..12], [0x80, 0, 0, 0, 2, 1, 0, 0, 0, 0x83, 0x16, 0x04]);

@@ -105,6 +105,29 @@ fn the_links_of_documents_lead_somewhere() {
     }
 }
 
+/// The pages scroll sideways beyond that. Lines that start with `# ` are hidden.
+#[test]
+fn lines_of_examples_have_at_most_88_columns() {
+    let mut long = Vec::new();
+    for (document, text) in documents() {
+        let is_page = document.starts_with(root().join("src")) || document == root().join("README.md");
+        let mut fence = None;
+        for line in text.lines().filter(|_| is_page) {
+            let line = line.trim_start().trim_start_matches("//!").trim_start_matches("///");
+            let line = line.strip_prefix(' ').unwrap_or(line);
+            if let Some(kind) = line.strip_prefix("```") {
+                fence = if fence.is_some() { None } else { Some(kind) };
+            } else if fence.is_some_and(|kind| !["text", "sh"].contains(&kind))
+                && !line.starts_with("# ")
+                && line.chars().count() > 88
+            {
+                long.push(format!("{}: {line}", document.display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
 /// A user finds every public type from the front page, README, the guide or an example.
 #[test]
 fn every_public_type_is_named_in_the_guide_or_an_example() {

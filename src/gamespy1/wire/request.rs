@@ -21,7 +21,10 @@ const MAX_REQUEST: usize = 255;
 /// use queryport::gamespy1::Command;
 ///
 /// let command = Command::LevelProperty(b"Title");
-/// assert_eq!((command.name(), command.value()), (&b"level_property"[..], &b"Title"[..]));
+/// assert_eq!(
+///     (command.name(), command.value()),
+///     (&b"level_property"[..], &b"Title"[..])
+/// );
 /// assert_eq!(format!("{command:?}"), r"\level_property\Title");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -139,7 +142,8 @@ impl fmt::Debug for Command<'_> {
 /// ```
 /// use queryport::gamespy1::{Command, Request};
 ///
-/// let request = Request::new(&[Command::Basic, Command::Secure(b"LRPOPQ"), Command::Rules]);
+/// let request =
+///     Request::new(&[Command::Basic, Command::Secure(b"LRPOPQ"), Command::Rules]);
 /// let mut datagram = Vec::new();
 /// request.encode(&mut datagram)?;
 /// assert_eq!(datagram, br"\basic\\secure\LRPOPQ\\rules\");

@@ -31,10 +31,17 @@ use crate::text::locate;
 /// use queryport::gamespy1::Response;
 /// use queryport::Limits;
 ///
-/// let response = Response::parse(br"\hostname\Srv\numplayers\0\queryid\20.3\final\", &Limits::default())?;
+/// let response = Response::parse(
+///     br"\hostname\Srv\numplayers\0\queryid\20.3\final\",
+///     &Limits::default(),
+/// )?;
 /// assert_eq!(response.get("HostName"), Some(&b"Srv"[..]), "in any case");
 /// assert_eq!(response.pairs().count(), 2);
-/// assert_eq!(response.raw(), br"\hostname\Srv\numplayers\0", "without what numbers and ends the reply");
+/// assert_eq!(
+///     response.raw(),
+///     br"\hostname\Srv\numplayers\0",
+///     "without what numbers and ends the reply"
+/// );
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,8 +101,15 @@ impl<'a> Response<'a> {
     ///
     /// let datagram = br"\player_0\a\b\frags_0\7\odd\queryid\1.1\final\";
     /// let response = Response::parse(datagram, &Limits::default())?;
-    /// let problems: Vec<String> = response.problems().map(|problem| problem.to_string()).collect();
-    /// assert_eq!(problems, ["malformed name, which holds a backslash at byte 10", "cut short inside a pair at byte 24"]);
+    /// let problems: Vec<String> =
+    ///     response.problems().map(|problem| problem.to_string()).collect();
+    /// assert_eq!(
+    ///     problems,
+    ///     [
+    ///         "malformed name, which holds a backslash at byte 10",
+    ///         "cut short inside a pair at byte 24"
+    ///     ]
+    /// );
     /// # Ok::<(), queryport::ParseError>(())
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {

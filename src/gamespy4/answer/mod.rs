@@ -26,10 +26,14 @@ use crate::session::Fragments;
 ///     &b"\0\x01\x02\x03\x04splitnum\0\x81\x02team_t\0\0Red\0\0\0"[..],
 ///     b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0\0",
 /// ];
-/// let answer = Answer::from_datagrams(datagrams.map(Bytes::from_static), &Limits::default())?;
+/// let answer =
+///     Answer::from_datagrams(datagrams.map(Bytes::from_static), &Limits::default())?;
 /// assert!(answer.completeness().is_complete());
 /// assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
-/// assert_eq!(answer.players().rows().next().unwrap().get("player_"), Some(&b"Ann"[..]));
+/// assert_eq!(
+///     answer.players().rows().next().unwrap().get("player_"),
+///     Some(&b"Ann"[..])
+/// );
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -49,8 +53,10 @@ pub struct Answer {
 /// use queryport::gamespy4::{Answer, Form};
 /// use queryport::{Limits, ToStatus};
 ///
-/// let datagram = b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
-/// let answer = Answer::from_datagrams([Bytes::from_static(datagram)], &Limits::default())?;
+/// let datagram = Bytes::from_static(
+///     b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0",
+/// );
+/// let answer = Answer::from_datagrams([datagram], &Limits::default())?;
 /// assert_eq!(answer.form(), Form::MinecraftBasic);
 /// assert_eq!(answer.to_status().map.unwrap(), "world");
 /// # Ok::<(), queryport::ParseError>(())

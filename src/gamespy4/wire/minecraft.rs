@@ -33,7 +33,10 @@ use crate::text::number;
 /// use queryport::gamespy4::minecraft;
 /// use queryport::model::TextRef;
 ///
-/// assert_eq!(TextRef::new(b"\xa76Gold \xa7lcaf\xe9", minecraft::STYLE).plain(), "Gold café");
+/// assert_eq!(
+///     TextRef::new(b"\xa76Gold \xa7lcaf\xe9", minecraft::STYLE).plain(),
+///     "Gold café"
+/// );
 /// ```
 pub const STYLE: Style = Style::new(Charset::Utf8OrLatin1, Colours::SectionSign);
 
@@ -42,9 +45,11 @@ pub const STYLE: Style = Style::new(Charset::Utf8OrLatin1, Colours::SectionSign)
 /// ```
 /// use queryport::gamespy4::minecraft;
 ///
-/// let (software, plugins) = minecraft::plugins(b"CraftBukkit on Bukkit 1.8: WorldEdit 6.0; Vault 1.5");
+/// let (software, plugins) =
+///     minecraft::plugins(b"CraftBukkit on Bukkit 1.8: WorldEdit 6.0; Vault 1.5");
 /// assert_eq!(software, "CraftBukkit on Bukkit 1.8");
-/// let plugins: Vec<_> = plugins.map(|(name, version)| format!("{name}|{version}")).collect();
+/// let plugins: Vec<_> =
+///     plugins.map(|(name, version)| format!("{name}|{version}")).collect();
 /// assert_eq!(plugins, ["WorldEdit|6.0", "Vault|1.5"]);
 /// ```
 pub fn plugins(value: &[u8]) -> (TextRef<'_>, impl Iterator<Item = (TextRef<'_>, TextRef<'_>)>) {

@@ -21,7 +21,8 @@ pub(crate) const CHALLENGE: u8 = 0x09;
 /// ```
 /// use queryport::gamespy4::{Command, Request, RequestId, Selection};
 ///
-/// let command = Command::Data { challenge: Some(-1287574694), selection: Selection::ALL };
+/// let command =
+///     Command::Data { challenge: Some(-1287574694), selection: Selection::ALL };
 /// let request = Request::new(RequestId([1, 2, 3, 4]), command);
 /// let mut out = Vec::new();
 /// request.encode(&mut out)?;
@@ -48,7 +49,10 @@ pub struct Request<'a> {
 /// match request.command {
 ///     Command::Challenge => panic!("type 09"),
 ///     Command::Data { challenge, selection } => {
-///         assert_eq!((challenge, selection), (Some(9513307), Selection::MINECRAFT_BASIC));
+///         assert_eq!(
+///             (challenge, selection),
+///             (Some(9513307), Selection::MINECRAFT_BASIC)
+///         );
 ///     }
 ///     _ => panic!("none other so far"),
 /// }
@@ -94,7 +98,8 @@ pub struct RequestId(pub [u8; 4]);
 /// ```
 /// use queryport::gamespy4::Selection;
 ///
-/// // What qstat sends: host name, game type, map, players, most players, port; no players, no teams.
+/// // What qstat sends: host name, game type, map, players, most players, port;
+/// // no players, no teams.
 /// let by_id = Selection(&[6, 1, 6, 5, 8, 10, 4, 0, 0]);
 /// assert_eq!(by_id.0.len(), 9);
 /// assert_eq!(Selection::ALL, Selection(&[0xFF, 0xFF, 0xFF, 0x01]));

@@ -56,11 +56,14 @@ const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// use queryport::{Client, Protocol, ScanOptions};
 ///
 /// # async fn example() -> Result<(), queryport::Error> {
-/// let targets = ["192.0.2.1:27960", "example.org"].map(|server| (Protocol::Quake3, server));
+/// let targets =
+///     ["192.0.2.1:27960", "example.org"].map(|server| (Protocol::Quake3, server));
 /// let mut scan = Client::new()?.scan(targets, ScanOptions::default())?;
 /// while let Some(scanned) = scan.next().await {
 ///     match scanned.result {
-///         Ok(outcome) => println!("{} {:?}", outcome.peer, outcome.answer.player_count),
+///         Ok(outcome) => {
+///             println!("{} {:?}", outcome.peer, outcome.answer.player_count)
+///         }
 ///         Err(error) => println!("target {}: {error}", scanned.index),
 ///     }
 /// }

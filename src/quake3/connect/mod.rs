@@ -46,16 +46,24 @@ const MAX_CHALLENGE_PAIR: usize = 59;
 /// use queryport::quake3::ConnectQuery;
 /// use queryport::session::{Conversation, Verdict};
 ///
-/// let mut query = ConnectQuery::new(7).with_game("Quake3Arena").with("name", "UnnamedPlayer")?;
+/// let mut query =
+///     ConnectQuery::new(7).with_game("Quake3Arena").with("name", "UnnamedPlayer")?;
 /// let mut request = Vec::new();
 /// query.request(&mut request);
 /// assert_eq!(request, b"\xff\xff\xff\xffgetchallenge 7 Quake3Arena");
-/// assert_eq!(query.receive(b"\xff\xff\xff\xffchallengeResponse -99 7 71"), Verdict::Next);
+/// assert_eq!(
+///     query.receive(b"\xff\xff\xff\xffchallengeResponse -99 7 71"),
+///     Verdict::Next
+/// );
 ///
 /// request.clear();
 /// query.request(&mut request);
 /// assert!(request.starts_with(b"\xff\xff\xff\xffconnect "));
-/// let Verdict::Done(Ok(connected)) = query.receive(b"\xff\xff\xff\xffconnectResponse -99") else { panic!() };
+/// let Verdict::Done(Ok(connected)) =
+///     query.receive(b"\xff\xff\xff\xffconnectResponse -99")
+/// else {
+///     panic!()
+/// };
 /// assert_eq!(&connected.challenge[..], b"-99");
 /// # Ok::<(), queryport::EncodeError>(())
 /// ```
@@ -275,7 +283,10 @@ impl ConnectRequest<'_> {
 ///
 /// let refusal = Refusal::new(&b"Server uses protocol version 71 (yours is 0).\n"[..]);
 /// assert_eq!(refusal.reason(), RefusalReason::WrongProtocol);
-/// assert_eq!(refusal.to_string(), "the server refused: Server uses protocol version 71 (yours is 0).");
+/// assert_eq!(
+///     refusal.to_string(),
+///     "the server refused: Server uses protocol version 71 (yours is 0)."
+/// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the server refused: {}", one_line(text))]

@@ -98,7 +98,8 @@ const HEAD: usize = 12;
 ///
 /// let challenge = String::from_utf8_lossy(&getinfo[12..]);
 /// let info = format!(
-///     "\u{1}infoResponse\n\\gamename\\Nexuiz\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\{challenge}"
+///     "\u{1}infoResponse\n\\gamename\\Nexuiz\\protocol\\3\
+///      \\clients\\1\\sv_maxclients\\8\\challenge\\{challenge}"
 /// );
 /// master.handle_datagram(now, server, &[b"\xff\xff\xff\xff", info.as_bytes()].concat());
 /// assert_eq!(master.poll_event(), Some(MasterEvent::Listed(server)));

@@ -21,7 +21,11 @@ pub(crate) const MAX_INFO_STRING: usize = 1023;
 /// use queryport::quake3::InfoString;
 ///
 /// let info = InfoString::new(br"\hostname\Srv\ Admin\Bob \password\\hostname\other");
-/// assert_eq!(info.get("HostName"), Some(&b"Srv"[..]), "the first match wins, whatever the case");
+/// assert_eq!(
+///     info.get("HostName"),
+///     Some(&b"Srv"[..]),
+///     "the first match wins, whatever the case"
+/// );
 /// assert_eq!(info.get("password"), Some(&b""[..]));
 /// assert_eq!(info.iter().nth(1), Some((&b" Admin"[..], &b"Bob "[..])));
 /// ```

@@ -33,7 +33,8 @@ const EXTENDED: &str = "getserversExtResponse";
 /// assert_eq!(Request::parse(&datagram)?.command, Command::GetServers(list));
 ///
 /// datagram.clear();
-/// Request::new(Command::GetServers(ListRequest::extended(b"Nexuiz", 3))).encode(&mut datagram)?;
+/// Request::new(Command::GetServers(ListRequest::extended(b"Nexuiz", 3)))
+///     .encode(&mut datagram)?;
 /// assert_eq!(datagram, b"\xff\xff\xff\xffgetserversExt Nexuiz 3");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -207,7 +208,10 @@ impl<'a> ListPart<'a> {
     /// ```
     /// use queryport::lists::ListPart;
     ///
-    /// let parts = ListPart::encode(["192.0.2.1:27960".parse()?, "[2001:db8::1]:27960".parse()?], true);
+    /// let parts = ListPart::encode(
+    ///     ["192.0.2.1:27960".parse()?, "[2001:db8::1]:27960".parse()?],
+    ///     true,
+    /// );
     /// assert_eq!(ListPart::parse(&parts[0])?.iter().count(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -24,7 +24,10 @@ use crate::text::{number, short_until};
 ///
 /// let line = PlayerLine::parse(br#"-9999 34 "^7Stylo o'^1." 2"#).unwrap();
 /// assert_eq!(line.name(), br"^7Stylo o'^1.");
-/// assert_eq!((line.score(), line.ping(), line.team()), (Some(-9999), Some(34), Some(2)));
+/// assert_eq!(
+///     (line.score(), line.ping(), line.team()),
+///     (Some(-9999), Some(34), Some(2))
+/// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerLine<'a> {

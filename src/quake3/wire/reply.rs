@@ -15,7 +15,8 @@ use crate::text::lower_case;
 /// ```
 /// use queryport::quake3::Reply;
 ///
-/// let reply = Reply::parse(b"\xff\xff\xff\xffchallengeResponse -1532010236 12345 71")?;
+/// let reply =
+///     Reply::parse(b"\xff\xff\xff\xffchallengeResponse -1532010236 12345 71")?;
 /// let Reply::Challenge { challenge, client, protocol, .. } = reply else { panic!() };
 /// assert_eq!((challenge, client), (&b"-1532010236"[..], Some(&b"12345"[..])));
 /// assert_eq!(protocol, Some(&b"71"[..]));

@@ -21,14 +21,18 @@ use crate::text::locate;
 /// use queryport::quake3::Response;
 /// use queryport::{Detail, Limits};
 ///
-/// let packet = b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\\sv_hostname\n12 50 \"You\"\n";
+/// let packet = b"\xff\xff\xff\xffstatusResponse\n\
+///     \\mapname\\q3dm17\\sv_hostname\n12 50 \"You\"\n";
 /// let response = Response::parse(packet, &Limits::default())?;
 /// assert_eq!(response.detail(), Detail::Full);
 /// assert_eq!(response.info().get("mapname"), Some(&b"q3dm17"[..]));
 /// assert_eq!(response.players().next().unwrap().name(), b"You");
 ///
 /// let problem = response.problems().next().unwrap();
-/// assert_eq!(problem.to_string(), "cut short inside the infostring: a key without a value at byte 35");
+/// assert_eq!(
+///     problem.to_string(),
+///     "cut short inside the infostring: a key without a value at byte 35"
+/// );
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -122,7 +122,8 @@ const VERSION: ParseErrorKind = ParseErrorKind::NotThisProtocol("a version from 
 /// let response = Response::parse(packet, &Limits::default())?;
 /// assert_eq!(response.problems().count(), 0);
 /// let Body::Rules(rules) = response.body else { panic!() };
-/// let pairs: Vec<_> = rules.iter().map(|(key, value)| (key.raw(), value.raw())).collect();
+/// let pairs: Vec<_> =
+///     rules.iter().map(|(key, value)| (key.raw(), value.raw())).collect();
 /// assert_eq!(pairs, [(&b"ServerMode"[..], &b"dedicated"[..]), (b"AdminEmail", b"")]);
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
@@ -216,7 +217,10 @@ impl<'a> Response<'a> {
     /// let cut = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0\x0bAdminEm";
     /// let response = Response::parse(cut, &Limits::default())?;
     /// let problem = response.problems().next().unwrap();
-    /// assert_eq!((problem.kind, problem.offset), (ParseErrorKind::CutShort("a rule"), 28));
+    /// assert_eq!(
+    ///     (problem.kind, problem.offset),
+    ///     (ParseErrorKind::CutShort("a rule"), 28)
+    /// );
     /// # Ok::<(), queryport::ParseError>(())
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
