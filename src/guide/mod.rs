@@ -16,7 +16,7 @@
 //! | [Testing](testing) | mocks, loopback, virtual time |
 //! | [Etiquette](etiquette) | what servers and masters expect |
 //! | [Threat model](threat_model) | what can be forged and by whom, and the defences |
-//! | [Migrating](migration) | from rust gamedig, node gamedig and qstat |
+//! | [Migrating](migration) | from rust gamedig, node gamedig, GameQ and qstat |
 //! | [Other programs](other_programs) | a comparison with other libraries; what other clients show of our servers |
 //! | [Glossary](glossary) | the words |
 //!
@@ -50,9 +50,18 @@ pub mod migration {}
 pub mod monitor {}
 
 #[doc = include_str!("new_protocol.md")]
-#[doc = "```text"]
-#[doc = include_str!("../../examples/fifth_protocol.rs")]
-#[doc = "```"]
+#[doc = "```no_run"]
+#[doc = include_str!("../../examples/fifth_protocol/a2s.rs")]
+#[doc = r#"
+#[tokio::main]
+async fn main() -> Result<(), queryport::Error> {
+    let client = queryport::Client::new()?;
+    let server = client.target_with("example.org", 27015, InfoQuery::new);
+    let status = server.query().await?.answer;
+    println!("{:?} players on {:?}", status.player_count, status.map);
+    Ok(())
+}
+```"#]
 pub mod new_protocol {}
 
 #[doc = include_str!("one_server.md")]
