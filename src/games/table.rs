@@ -361,7 +361,8 @@ pub(crate) static TABLE: &[Game] = &[
         source: "node-gamedig; SRV `_minecraft._tcp`)", ..GAMESPY4 },
     Game { id: "minecraft", name: "Minecraft", aliases: &["mc"], year: Some(2009), game_port: Some(25565),
         dialect: MINECRAFT, marks: &[Rule("game_id", "MINECRAFT")],
-        quirks: "no public list; answers only with enable-query, at query.port", certainty: Living,
+        quirks: "the query protocol, not the status ping: answers over UDP at query.port with enable-query=true, which is \
+            off by default; behind a proxy (25577), the proxy answers; no public list", certainty: Living,
         source: "node-gamedig; SRV `_minecraft._tcp`)", ..GAMESPY4 },
     Game { id: "prb2", name: "Project Reality: Battlefield 2", old_ids: &["prbf2"], aliases: &["projectreality"],
         year: Some(2005), game_port: Some(16567), query_port: Fixed(29900), also_at: BATTLEFIELD,

@@ -52,16 +52,16 @@ pub mod monitor {}
 #[doc = include_str!("new_protocol.md")]
 #[doc = "```no_run"]
 #[doc = include_str!("../../examples/fifth_protocol/a2s.rs")]
-#[doc = r#"
-#[tokio::main]
-async fn main() -> Result<(), queryport::Error> {
-    let client = queryport::Client::new()?;
-    let server = client.target_with("example.org", 27015, InfoQuery::new);
-    let status = server.query().await?.answer;
-    println!("{:?} players on {:?}", status.player_count, status.map);
-    Ok(())
-}
-```"#]
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), queryport::Error> {
+///     let client = queryport::Client::new()?;
+///     let server = client.target_with("example.org", 27015, InfoQuery::new);
+///     let status = server.query().await?.answer;
+///     println!("{:?} players on {:?}", status.player_count, status.map);
+///     Ok(())
+/// }
+/// ```
 pub mod new_protocol {}
 
 #[doc = include_str!("one_server.md")]
