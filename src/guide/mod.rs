@@ -67,6 +67,42 @@ pub mod new_protocol {}
 #[doc = include_str!("one_server.md")]
 pub mod one_server {}
 
+/// First guesses of that chapter that do not compile.
+///
+/// ```compile_fail,E0608
+/// let map = &queryport::Rules::default()["mapname"];
+/// ```
+/// ```compile_fail,E0599
+/// let name: Option<&str> = queryport::ServerStatus::default().name.as_deref();
+/// ```
+/// ```compile_fail,E0599
+/// let name: &str = queryport::Text::default().as_str();
+/// ```
+/// ```compile_fail,E0624
+/// let count = queryport::ServerStatus::default().players.len();
+/// ```
+/// ```compile_fail,E0639
+/// let status = queryport::ServerStatus { name: None, ..Default::default() };
+/// ```
+/// ```compile_fail,E0308
+/// # async fn example(client: queryport::Client) {
+/// client.query("quake3", "example.org").await;
+/// # }
+/// ```
+/// ```compile_fail,E0597
+/// # fn example(client: queryport::Client) {
+/// let list = vec![(queryport::Protocol::Quake3, "example.org")];
+/// let scan = client.scan(&list, queryport::ScanOptions::default());
+/// # }
+/// ```
+/// ```compile_fail,E0609
+/// # fn example(outcome: queryport::Outcome<queryport::ServerStatus>) {
+/// let ping = outcome.ping;
+/// # }
+/// ```
+#[cfg(doctest)]
+mod first_guesses {}
+
 #[doc = include_str!("other_programs.md")]
 pub mod other_programs {}
 

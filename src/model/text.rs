@@ -441,9 +441,10 @@ mod tests {
     #[test]
     fn a_text_equals_its_plain_text() {
         let text = Text::new(&b"^1ab"[..], Q3);
-        assert!(text == "ab" && "ab" == text && text == *"ab" && *"ab" == text && text == "ab".to_owned());
-        let part = text.as_ref();
-        assert!(part == "ab" && "ab" == part && part == *"ab" && part == "ab".to_owned() && text != "^1ab");
+        let (plain, part) = ("ab".to_owned(), text.as_ref());
+        assert_eq!([text == "ab", text == *"ab", text == plain, text == "^1ab"], [true, true, true, false]);
+        assert_eq!(["ab" == text, *"ab" == text, plain == text], [true; 3]);
+        assert_eq!([part == "ab", part == *"ab", part == plain, "ab" == part, plain == part], [true; 5]);
         assert!(Some(&text).is_some_and(|text| text == "ab"));
         assert_eq!((String::from(text), <&Text>::default()), ("ab".to_owned(), &Text::default()));
     }

@@ -175,7 +175,7 @@ pub struct Scanned<A, E = QueryError> {
 #[cfg(feature = "tokio")]
 impl<A: ToStatus, E> Scanned<A, E> {
     /// With the normalised status.
-    pub(crate) fn to_status(self) -> Scanned<ServerStatus, E> {
+    pub(crate) fn into_status(self) -> Scanned<ServerStatus, E> {
         let Self { index, peer, result } = self;
         Scanned { index, peer, result: result.map(|outcome| outcome.map(|answer| answer.to_status())) }
     }

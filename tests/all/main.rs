@@ -27,6 +27,8 @@ mod fields;
 mod games;
 mod gamespy1;
 mod gamespy4;
+#[cfg(all(feature = "games", feature = "tokio"))]
+mod guesses;
 mod internet;
 mod lists;
 #[cfg(feature = "tokio")]

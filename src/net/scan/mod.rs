@@ -171,7 +171,7 @@ impl<C: Conversation> Scan<C> {
     where
         C::Answer: ToStatus,
     {
-        self.next_answer().await.map(Scanned::to_status)
+        self.next_answer().await.map(Scanned::into_status)
     }
 
     /// The next result with the conversation's own answer, as [`Client::answer`] has it, see [`Self::next`].
@@ -404,7 +404,7 @@ impl<C: Conversation<Answer: ToStatus>> Stream for Scan<C> {
     type Item = Scanned<ServerStatus, Error>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().poll_answer(cx).map(|scanned| scanned.map(Scanned::to_status))
+        self.get_mut().poll_answer(cx).map(|scanned| scanned.map(Scanned::into_status))
     }
 }
 

@@ -16,7 +16,7 @@ use queryport::{Secret, ServerStatus, Service};
 use tokio::net::UdpSocket;
 
 /// Starts a server that answers until the test ends.
-async fn start(bind: &str, service: impl Into<Service>, status: ServerStatus) -> SocketAddr {
+pub async fn start(bind: &str, service: impl Into<Service>, status: ServerStatus) -> SocketAddr {
     let sockets = [UdpSocket::bind(bind).await.unwrap()];
     let address = sockets[0].local_addr().unwrap();
     let mut responder = Responder::new(service, status, Secret::new([9; 16]), Instant::now());

@@ -1,0 +1,160 @@
+//! What users of the API write first, from its names alone, compiles and does what it says. What does not compile is in the
+//! guide's chapter on one server, and in the doctests of `src/guide/mod.rs`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use queryport::games::Game;
+use queryport::net::ScanTarget;
+use queryport::{
+    Answer, Client, Error, ErrorKind, Outcome, Player, Protocol, Query, QueryError, Rules, ScanOptions,
+    Secret, ServerStatus, Text, Timing, ToStatus,
+};
+
+fn status() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Red Rocket".into());
+    status.map = Some(String::from("q3dm17").into());
+    status.players = Some(vec![Player::new("Ann"), Player::new(format!("Bob{}", 2))]);
+    status.rules.push("mapname", "q3dm17");
+    status
+}
+
+#[test]
+fn a_text_is_used_as_a_string() {
+    let status = status();
+    let name: String = status.name.clone().unwrap_or_default().into();
+    assert_eq!(name, "Red Rocket");
+    let name = status.name.clone().map_or_else(|| "?".to_owned(), String::from);
+    assert_eq!(status.name.as_ref().unwrap(), &name);
+    assert_eq!(format!("{:>12}", status.name.as_ref().unwrap_or_default()), "  Red Rocket");
+    assert_eq!(status.name.as_ref().map(Text::to_string).as_deref(), Some("Red Rocket"));
+    assert!(status.name.as_ref().is_some_and(|name| name == "Red Rocket" && name.plain().contains("Rocket")));
+    assert!("q3dm17" == status.map.unwrap(), "either side");
+}
+
+#[test]
+fn rules_are_looked_up_compared_and_collected() {
+    let rules = status().rules;
+    assert_eq!(rules.get("mapname").unwrap(), "q3dm17");
+    assert_eq!(rules.get("mapname").unwrap_or_default(), "q3dm17");
+    assert!(rules.get("mapname").is_some_and(|map| map == "q3dm17"));
+    assert_eq!(rules.get("mapname").map(|map| map.to_string()), Some("q3dm17".to_owned()));
+    for (key, value) in &rules {
+        assert_eq!(format!("{key}={value}"), "mapname=q3dm17");
+    }
+    let map: HashMap<String, String> =
+        rules.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    assert_eq!(map["mapname"], "q3dm17");
+    assert_eq!(map.into_iter().collect::<Rules>(), rules);
+}
+
+#[test]
+fn players_are_counted_sorted_and_found() {
+    let status = status();
+    assert_eq!(status.listed_players().len(), 2);
+    let mut players = status.players.clone().unwrap_or_default();
+    players.sort_by(|a, b| b.name.cmp(&a.name));
+    players.sort_by_key(|player| std::cmp::Reverse(player.score));
+    assert!(status.players.iter().flatten().any(|player| player.name == "Ann"));
+    let names: HashSet<&Text> = status.listed_players().iter().map(|player| &player.name).collect();
+    assert_eq!(names.len(), 2);
+    let names: Vec<String> = status.listed_players().iter().map(|player| player.name.to_string()).collect();
+    assert_eq!(names.join(", "), "Ann, Bob2");
+}
+
+#[test]
+fn errors_are_printed_sorted_cloned_and_boxed() {
+    let peer = ([192, 0, 2, 1], 27960).into();
+    let waited = Duration::from_secs(4);
+    let error = Error::Query { peer, error: QueryError::NoAnswer { requests: 3, waited } };
+    assert_eq!(format!("{}", error.kind()), "offline");
+    assert!(error.is_timeout() && error.kind().is_timeout() && error.kind() == ErrorKind::Offline);
+    assert_eq!(error.clone().to_string(), error.to_string());
+    assert_eq!(HashMap::from([(error.kind(), 1)])[&ErrorKind::Offline], 1);
+    let json = serde_json::to_value(&error).unwrap();
+    assert_eq!((&json["kind"], &json["address"]), (&"offline".into(), &"192.0.2.1:27960".into()));
+    let _: Box<dyn std::error::Error + Send + Sync> = error.into();
+}
+
+#[test]
+fn other_tools_words_are_protocols() {
+    assert_eq!("gamespy3".parse(), Ok(Protocol::GameSpy4));
+    assert_eq!("unreal2".parse(), Ok(Protocol::Ut2004));
+    assert_eq!(Protocol::Quake3.to_string().parse(), Ok(Protocol::Quake3));
+}
+
+#[test]
+fn an_outcome_is_stored_as_json() {
+    let peer = ([192, 0, 2, 1], 27960).into();
+    let outcome = Outcome::new(status(), peer, Some(Duration::from_millis(413)));
+    let json = serde_json::to_string(&outcome).unwrap();
+    assert!(json.contains(r#""rtt":0.413,"#), "{json}");
+    assert_eq!(serde_json::from_str::<Outcome<ServerStatus>>(&json).unwrap(), outcome);
+    assert_eq!(outcome.rtt.map(|rtt| rtt.as_millis()), Some(413));
+}
+
+fn client() -> Client {
+    let timing = Timing::default().with_timeout(Duration::from_secs(2)).with_retries(1);
+    Client::with_secret(Secret::new([7; 16])).with_timing(timing)
+}
+
+async fn start() -> SocketAddr {
+    crate::net::start("127.0.0.1:0", Protocol::Quake3, status()).await
+}
+
+#[tokio::test]
+async fn a_server_is_named_in_every_way() {
+    let server = start().await;
+    let client = client();
+    let text = server.to_string();
+    let ip: IpAddr = server.ip();
+    let name = |outcome: Outcome<ServerStatus>| outcome.answer.name.unwrap();
+    assert_eq!(name(client.query(Protocol::Quake3, server).await.unwrap()), "Red Rocket");
+    assert_eq!(name(client.query(Protocol::Quake3, text.as_str()).await.unwrap()), "Red Rocket");
+    assert_eq!(name(client.query(Protocol::Quake3, &text).await.unwrap()), "Red Rocket");
+    assert_eq!(name(client.query(Protocol::Quake3, text.clone()).await.unwrap()), "Red Rocket");
+    assert_eq!(name(client.query(Protocol::Quake3, (ip, server.port())).await.unwrap()), "Red Rocket");
+    assert_eq!(
+        name(client.query(Protocol::Quake3, ("127.0.0.1", server.port())).await.unwrap()),
+        "Red Rocket"
+    );
+    assert_eq!(name(client.query("quake3".parse().unwrap(), server).await.unwrap()), "Red Rocket");
+    let openarena = Game::find("openarena").unwrap();
+    assert_eq!(name(client.query_game(openarena, server).await.unwrap().outcome), "Red Rocket");
+    let answer: Outcome<Answer> = client.answer(Protocol::Quake3, server).await.unwrap();
+    assert_eq!(answer.answer.to_status().name.unwrap(), "Red Rocket");
+    let queries: Vec<Box<dyn Query>> = vec![client.target(Protocol::Quake3, server)];
+    assert_eq!(queries[0].name(), text);
+    assert_eq!(name(queries[0].query().await.unwrap()), "Red Rocket");
+    let spawned = tokio::spawn(async move { client.query(Protocol::Quake3, server).await });
+    assert!(spawned.await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn a_scan_takes_every_list_and_brings_statuses() {
+    let (server, options) = (start().await, ScanOptions::default());
+    let (client, text) = (client(), server.to_string());
+    let game = Game::find("openarena").unwrap();
+    let leaked: &'static [(Protocol, SocketAddr)] = vec![(Protocol::Quake3, server)].leak();
+    let map = BTreeMap::from([(text.clone(), Protocol::Quake3)]);
+    for mut scan in [
+        client.scan([(Protocol::Quake3, server)], options),
+        client.scan(vec![(Protocol::Quake3, text.clone())], options),
+        client.scan([(Protocol::Quake3, ("127.0.0.1", server.port()))], options),
+        client.scan(leaked, options),
+        client.scan(map.into_iter().map(|(server, protocol)| (protocol, server)), options),
+        client.scan([(game, text.clone())], options),
+        client.scan([ScanTarget::from((game, text.as_str()))], options),
+    ]
+    .map(Result::unwrap)
+    {
+        let mut names = Vec::new();
+        while let Some(scanned) = scan.next().await {
+            let status: ServerStatus = scanned.result.unwrap().answer;
+            names.extend(status.name);
+        }
+        assert_eq!(names, ["Red Rocket"]);
+    }
+}
