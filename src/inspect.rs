@@ -68,7 +68,7 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
 ///     let direction = if candidate.from_server { "server" } else { "client" };
 ///     match &candidate.message {
 ///         Ok(message) => {
-///             println!("{}, {} problems", message.name(), candidate.problems.len())
+///             println!("{} {} from a {direction}", candidate.protocol, message.name())
 ///         }
 ///         Err(error) => {
 ///             println!("{} from a {direction}? {error}", candidate.protocol)
@@ -130,20 +130,15 @@ pub enum Message<'a> {
 }
 
 impl Message<'_> {
-    /// The protocol and kind in words, for lists and logs.
+    /// What it is in its protocol: `request`, `response`, `reply` or `list`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::GameSpy1Request(_) => "GameSpy v1 request",
-            Self::GameSpy1Response(_) => "GameSpy v1 response",
-            Self::GameSpy4Request(_) => "GameSpy v4 request",
-            Self::GameSpy4Response(_) => "GameSpy v4 response",
-            Self::Quake3Request(_) => "Quake 3 request",
-            Self::Quake3Response(_) => "Quake 3 response",
-            Self::Quake3Reply(_) => "Quake 3 short reply",
-            Self::Quake3List(_) => "Quake 3 list of servers",
-            Self::Ut2004Request(_) => "UT2004 request",
-            Self::Ut2004Response(_) => "UT2004 response",
+            Self::GameSpy1Request(_) | Self::GameSpy4Request(_) => "request",
+            Self::Quake3Request(_) | Self::Ut2004Request(_) => "request",
+            Self::Quake3Reply(_) => "reply",
+            Self::Quake3List(_) => "list",
+            _ => "response",
         }
     }
 
@@ -215,7 +210,7 @@ mod tests {
         for (datagram, protocol, from_server) in datagrams {
             assert_eq!(likeliest(datagram), (protocol, from_server, true), "{}", datagram.escape_ascii());
             let message = inspect(datagram, &Limits::default()).remove(0).message.unwrap();
-            assert_eq!(message.name().ends_with("request"), !from_server, "{}", message.name());
+            assert_eq!(message.name() == "request", !from_server, "{}", message.name());
         }
     }
 

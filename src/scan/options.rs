@@ -4,8 +4,6 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::error::QueryError;
-#[cfg(feature = "tokio")]
-use crate::model::{ServerStatus, ToStatus};
 use crate::session::{Outcome, QueryStats};
 
 /// How large a scan is and how it treats servers and the line. Setters clamp to documented ranges.
@@ -170,15 +168,6 @@ pub struct Scanned<A, E = QueryError> {
     pub peer: Option<SocketAddr>,
     /// The answer, or why there is none.
     pub result: Result<Outcome<A>, E>,
-}
-
-#[cfg(feature = "tokio")]
-impl<A: ToStatus, E> Scanned<A, E> {
-    /// With the normalised status.
-    pub(crate) fn into_status(self) -> Scanned<ServerStatus, E> {
-        let Self { index, peer, result } = self;
-        Scanned { index, peer, result: result.map(|outcome| outcome.map(|answer| answer.to_status())) }
-    }
 }
 
 /// Counters of a scan.

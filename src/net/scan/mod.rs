@@ -171,7 +171,7 @@ impl<C: Conversation> Scan<C> {
     where
         C::Answer: ToStatus,
     {
-        self.next_answer().await.map(Scanned::into_status)
+        self.next_answer().await.map(with_status)
     }
 
     /// The next result with the conversation's own answer, as [`Client::answer`] has it, see [`Self::next`].
@@ -341,6 +341,11 @@ impl<C: Conversation> Scan<C> {
     }
 }
 
+fn with_status<A: ToStatus>(scanned: Scanned<A, Error>) -> Scanned<ServerStatus, Error> {
+    let Scanned { index, peer, result } = scanned;
+    Scanned { index, peer, result: result.map(|outcome| outcome.map(|answer| answer.to_status())) }
+}
+
 /// When the pump goes on.
 enum Next {
     /// There is more to send.
@@ -404,7 +409,7 @@ impl<C: Conversation<Answer: ToStatus>> Stream for Scan<C> {
     type Item = Scanned<ServerStatus, Error>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().poll_answer(cx).map(|scanned| scanned.map(Scanned::into_status))
+        self.get_mut().poll_answer(cx).map(|scanned| scanned.map(with_status))
     }
 }
 
