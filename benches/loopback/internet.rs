@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToStatus};
+use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing};
 
 use crate::farm;
 use crate::profile::{Found, Server};
