@@ -25,6 +25,7 @@ const EXAMPLES: &[&str] = &["connect example.org:27960 --name Ann"];
 
 /// Reserve a player slot on a Quake 3 server.
 #[derive(Debug, Parser)]
+#[command(name = "connect", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 struct Arguments {
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
     server: String,
@@ -59,7 +60,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run(&command_line::parse(EXAMPLES)).await)
+    command_line::exit(run(&command_line::parse()).await)
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {

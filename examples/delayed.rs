@@ -39,6 +39,7 @@ const EXAMPLES: &[&str] = &[
 
 /// Answer UT2004 queries on 127.0.0.1 with a delay.
 #[derive(Debug, Parser)]
+#[command(name = "delayed", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 struct Arguments {
     /// The UDP port; 0 is any free one.
     port: u16,
@@ -58,7 +59,7 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run(command_line::parse(EXAMPLES)).await)
+    command_line::exit(run(command_line::parse()).await)
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {

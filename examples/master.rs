@@ -40,7 +40,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Run a master server, or request the list of one.
 #[derive(Debug, Parser)]
-struct Arguments {
+#[command(name = "master", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     #[command(subcommand)]
     task: Task,
 }
@@ -121,9 +122,13 @@ fn tag(text: &str) -> Result<(String, String), String> {
     Ok((tag.to_owned(), game.to_owned()))
 }
 
+fn main() -> ExitCode {
+    start(command_line::parse())
+}
+
 #[tokio::main]
-async fn main() -> ExitCode {
-    command_line::exit(match command_line::parse::<Arguments>(EXAMPLES).task {
+pub(crate) async fn start(arguments: Arguments) -> ExitCode {
+    command_line::exit(match arguments.task {
         Task::Serve(arguments) => serve(arguments).await,
         Task::List(arguments) => list(&arguments).await,
     })

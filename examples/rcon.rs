@@ -37,7 +37,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Run console commands on a Quake 3 server.
 #[derive(Debug, Parser)]
-struct Arguments {
+#[command(name = "rcon", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
     server: String,
     /// The command and its arguments; without it, commands are read from standard input.
@@ -81,9 +82,13 @@ impl From<Mode> for RconMode {
     }
 }
 
+fn main() -> ExitCode {
+    start(&command_line::parse())
+}
+
 #[tokio::main]
-async fn main() -> ExitCode {
-    command_line::exit(run(&command_line::parse(EXAMPLES)).await)
+pub(crate) async fn start(arguments: &Arguments) -> ExitCode {
+    command_line::exit(run(arguments).await)
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {

@@ -2,11 +2,11 @@
 //! players, teams and rules.
 //!
 //! ```text
-//! cargo run --example browser                                    invented servers of all four protocols on loopback
-//! cargo run --example browser -- openarena                       the servers of a game, from its list servers
-//! cargo run --example browser -- servers.txt                     one HOST:PORT or PROTOCOL HOST:PORT a line
-//! cargo run --example browser -- --favourites
-//! cargo run --example browser -- openarena --search ctf | sort -k3       lines, without a terminal
+//! cargo run -p queryport-cli -- browser                                    invented servers of all four protocols on loopback
+//! cargo run -p queryport-cli -- browser openarena                       the servers of a game, from its list servers
+//! cargo run -p queryport-cli -- browser servers.txt                     one HOST:PORT or PROTOCOL HOST:PORT a line
+//! cargo run -p queryport-cli -- browser --favourites
+//! cargo run -p queryport-cli -- browser openarena --search ctf | sort -k3       lines, without a terminal
 //! ```
 //!
 //! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of settings (XDG_CONFIG_HOME), one
@@ -22,8 +22,6 @@
     reason = "an example is a program"
 )]
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
 mod farm;
 mod favourites;
 mod input;
@@ -47,8 +45,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use crate::command_line::{self, seconds};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
-use command_line::seconds;
 use queryport::Protocol;
 use queryport::games::Game;
 
@@ -69,8 +67,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Browse game servers on the terminal.
 #[derive(Debug, Parser)]
-#[command(name = "browser")]
-struct Arguments {
+#[command(name = "browser", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     /// A file with one server a line, `HOST:PORT` or `PROTOCOL HOST:PORT`, `-` for standard input; or a game, whose list
     /// servers are asked. Without it, invented servers on loopback.
     list: Option<String>,
@@ -98,8 +96,8 @@ struct Arguments {
 }
 
 #[tokio::main]
-async fn main() -> ExitCode {
-    command_line::exit(run(command_line::parse(EXAMPLES)).await)
+pub(crate) async fn start(arguments: Arguments) -> ExitCode {
+    command_line::exit(run(arguments).await)
 }
 
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pictures of the browser in a real terminal: tmux runs it, and what is on its screen becomes an SVG file. Needs tmux.
 
-    cargo build --example browser
+    cargo build -p queryport-cli
     examples/browser/screenshot.py            # writes browser-80x24.svg and browser-200x50.svg beside this file
     examples/browser/screenshot.py --text     # prints the screens and writes nothing
 """
@@ -16,7 +16,7 @@ import unicodedata
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PROGRAM = HERE.parent.parent / "target" / "debug" / "examples" / "browser"
+PROGRAM = f"{HERE.parent.parent}/target/debug/queryport browser"
 # Size of the terminal, and the keys that are pressed after the scan.
 PICTURES = [((80, 24), []), ((200, 50), ["Down"] * 2 + ["Space"] + ["Down"] * 5 + ["Space"] + ["Down"] * 2 + ["Enter"])]
 # Pixels of a character.

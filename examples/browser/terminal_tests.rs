@@ -51,7 +51,7 @@ impl Pty {
         let before = tcgetattr(&line).unwrap();
         let end = || line.try_clone().unwrap();
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "--nocapture", &format!("terminal_tests::{program}")])
+            .args(["--ignored", "--exact", "--nocapture", &format!("browser::terminal_tests::{program}")])
             .env("TERM", "xterm-256color")
             .env_remove("NO_COLOR")
             .stdin(end())

@@ -8,17 +8,23 @@ use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Arg, value_parser};
-use clap_complete::Shell;
 use queryport::UnknownProtocol;
 
 /// The exit codes of every program, as `--help` says them.
-const EXIT_STATUS: &str =
+pub(crate) const EXIT_STATUS: &str =
     "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line, 3 incomplete answer";
 
-/// Reads the command line. Beside its own options, every program has `--completions`. `examples`: command lines for `--help`.
-pub(crate) fn parse<A: clap::Parser>(examples: &[&str]) -> A {
-    try_parse(examples).unwrap_or_else(|error| leave(&error))
+/// Reads the command line. `--help`, `--version` and a wrong one end the program.
+pub(crate) fn parse<A: clap::Parser>() -> A {
+    A::try_parse().unwrap_or_else(|error| leave(&error))
+}
+
+/// The end of a program's `--help`: command lines as examples, and the exit codes.
+pub(crate) fn help(examples: &[&str], exit_status: &str) -> String {
+    // A program is an example of the library, and a command of `queryport`.
+    let program = if option_env!("CARGO_BIN_NAME") == Some("queryport") { "queryport " } else { "" };
+    let examples: String = examples.iter().map(|line| format!("  {program}{line}\n")).collect();
+    format!("Examples:\n{examples}\n{exit_status}")
 }
 
 /// A parser for a number of seconds in this range.
@@ -39,33 +45,6 @@ pub(crate) fn leave(error: &clap::Error) -> ! {
         _ => error.exit_code(),
     };
     std::process::exit(code)
-}
-
-/// The same with the error of a wrong command line.
-pub(crate) fn try_parse<A: clap::Parser>(examples: &[&str]) -> Result<A, clap::Error> {
-    let completions = Arg::new("completions")
-        .long("completions")
-        .value_name("SHELL")
-        .value_parser(value_parser!(Shell))
-        .exclusive(true)
-        .help("Print a script that completes the options of this program in a shell");
-    // clap demands a subcommand even beside an exclusive option; a missing one is an error below.
-    let after = format!("Examples:\n  {}\n\n{EXIT_STATUS}", examples.join("\n  "));
-    let mut command = A::command().subcommand_required(false).arg(completions).after_help(after);
-    let matches = command.clone().try_get_matches()?;
-    if let Some(shell) = matches.get_one::<Shell>("completions") {
-        let mut script = Vec::new();
-        clap_complete::generate(*shell, &mut command, program(), &mut script);
-        let written = io::stdout().write_all(&script).map_err(|error| error.into());
-        std::process::exit(i32::from(exit(written.map(|()| ExitCode::SUCCESS)) != ExitCode::SUCCESS));
-    }
-    A::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
-}
-
-/// The name that the program was started by.
-fn program() -> String {
-    let path = std::env::args_os().next().map(std::path::PathBuf::from).unwrap_or_default();
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The arguments of a program without options. `--help` prints the usage.

@@ -42,7 +42,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Decode captured datagrams of game servers.
 #[derive(Debug, Parser)]
-struct Arguments {
+#[command(name = "decode", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     /// JSON files with `protocol` and `packets`, transcripts, pcap or pcapng files; "-" is standard input.
     #[arg(required = true)]
     files: Vec<String>,
@@ -52,7 +53,11 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    command_line::exit(run(&command_line::parse(EXAMPLES)).map_err(Into::into))
+    start(&command_line::parse())
+}
+
+pub(crate) fn start(arguments: &Arguments) -> ExitCode {
+    command_line::exit(run(arguments).map_err(Into::into))
 }
 
 fn run(arguments: &Arguments) -> io::Result<ExitCode> {

@@ -28,8 +28,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Games by name: protocol, ports and list servers.
 #[derive(Debug, Parser)]
-#[command(name = "games")]
-struct Arguments {
+#[command(name = "games", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     /// Ids, former ids or names; all games without any.
     #[arg(value_parser = game)]
     games: Vec<&'static Game>,
@@ -49,7 +49,11 @@ fn game(text: &str) -> Result<&'static Game, String> {
 }
 
 fn main() -> ExitCode {
-    command_line::exit(run(&command_line::parse(EXAMPLES)))
+    start(&command_line::parse())
+}
+
+pub(crate) fn start(arguments: &Arguments) -> ExitCode {
+    command_line::exit(run(arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {

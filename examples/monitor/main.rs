@@ -1,11 +1,11 @@
 //! Watches game servers and serves what it sees to Prometheus, or makes one check for Nagios, Icinga and their kin.
 //!
 //! ```text
-//! cargo run --example monitor                                             embedded servers; metrics on http://127.0.0.1:9861/metrics
-//! cargo run --example monitor -- quake3 HOST[:PORT] ut2004 HOST[:PORT]    pairs of protocol or game and server
-//! cargo run --example monitor -- --file servers.txt                       one such pair a line, # comments
-//! cargo run --example monitor -- --game openarena                         sums over the servers of a game
-//! cargo run --example monitor -- --once --warning 0.2 --critical 1 openarena HOST
+//! cargo run -p queryport-cli -- monitor                                             embedded servers; metrics on http://127.0.0.1:9861/metrics
+//! cargo run -p queryport-cli -- monitor quake3 HOST[:PORT] ut2004 HOST[:PORT]    pairs of protocol or game and server
+//! cargo run -p queryport-cli -- monitor --file servers.txt                       one such pair a line, # comments
+//! cargo run -p queryport-cli -- monitor --game openarena                         sums over the servers of a game
+//! cargo run -p queryport-cli -- monitor --once --warning 0.2 --critical 1 openarena HOST
 //! ```
 //!
 //! Beside this file: `prometheus.yml` scrapes it, `dashboard.json` is a dashboard for Grafana.
@@ -22,11 +22,6 @@
 )]
 
 mod check;
-#[path = "../command_line/mod.rs"]
-mod command_line;
-#[path = "../query/embedded/mod.rs"]
-#[allow(dead_code, reason = "`query` uses all of it")]
-mod embedded;
 mod http;
 mod metrics;
 #[cfg(test)]
@@ -42,8 +37,9 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::command_line::{self, seconds};
+use crate::query::embedded;
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
-use command_line::seconds;
 use queryport::games::Game;
 use queryport::{Client, Timing};
 use tokio::net::TcpListener;
@@ -65,8 +61,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Watch game servers: metrics for Prometheus, or one check.
 #[derive(Debug, Parser)]
-#[command(name = "monitor")]
-struct Arguments {
+#[command(name = "monitor", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     /// Pairs of a protocol or game and a server: HOST, HOST:PORT, an IP address or [IPv6]:PORT. Without any, embedded servers.
     #[arg(value_name = "PROTOCOL|GAME SERVER")]
     servers: Vec<String>,
@@ -106,27 +102,26 @@ fn game(text: &str) -> Result<&'static Game, String> {
     Game::find(text).map_err(|error| error.to_string())
 }
 
-fn main() -> ExitCode {
-    let is_check = std::env::args_os().any(|argument| argument == "--once");
-    let arguments = command_line::try_parse(EXAMPLES).and_then(|arguments: Arguments| {
-        let watched =
-            watched(&arguments).map_err(|why| Arguments::command().error(UsageError::InvalidValue, why))?;
-        Ok((arguments, watched))
-    });
-    let (arguments, watched) = match arguments {
-        Ok(parsed) => parsed,
-        // To a plug-in, exit status 2 would mean that the server is down.
-        Err(error) if is_check && error.use_stderr() => {
-            let _ = error.print();
-            return unknown("wrong command line");
-        }
-        Err(error) => command_line::leave(&error),
+pub(crate) fn start(arguments: &Arguments) -> ExitCode {
+    let watched = watched(arguments).map_err(|why| Arguments::command().error(UsageError::InvalidValue, why));
+    let result = match watched {
+        Ok(watched) => run(arguments, watched),
+        Err(error) => return wrong(&error),
     };
-    let result = run(&arguments, watched);
     match result {
-        Err(error) if is_check => unknown(&command_line::message(&*error)),
+        Err(error) if arguments.once => unknown(&command_line::message(&*error)),
         result => command_line::exit(result),
     }
+}
+
+/// Says what is wrong with a command line. To a plug-in, exit status 2 would mean that the server is down.
+pub(crate) fn wrong(error: &clap::Error) -> ExitCode {
+    let is_check = std::env::args_os().any(|argument| argument == "--once");
+    if !is_check || !error.use_stderr() {
+        command_line::leave(error);
+    }
+    let _ = error.print();
+    unknown("wrong command line")
 }
 
 /// The line of a check that could not be made.

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use queryport::games::Game;
 use queryport::{Client, ToStatus};
 
-use crate::{command_line, print};
+use super::{command_line, print};
 
 /// Prints the servers as they answer: those of a game, and those whose game is not known. A table has a line for each.
 pub(crate) async fn search(

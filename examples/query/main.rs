@@ -17,7 +17,7 @@
 
 #[path = "../command_line/mod.rs"]
 mod command_line;
-mod embedded;
+pub(crate) mod embedded;
 mod gamespy1;
 mod lan;
 mod print;
@@ -52,8 +52,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Query a game server: its name, the match, the players.
 #[derive(Debug, Parser)]
-#[command(name = "query")]
-struct Arguments {
+#[command(name = "query", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     /// The game, by its id or name (the example `games` lists them), or the protocol; or the server alone: then the usual
     /// ports of many games are tried. Without both, the program queries embedded servers on loopback.
     #[arg(value_parser = What::parse)]
@@ -110,13 +110,16 @@ impl What {
     }
 }
 
+fn main() -> ExitCode {
+    start(&command_line::parse())
+}
+
 #[tokio::main]
-async fn main() -> ExitCode {
-    let arguments: Arguments = command_line::parse(EXAMPLES);
-    if let Err(why) = check(&arguments) {
+pub(crate) async fn start(arguments: &Arguments) -> ExitCode {
+    if let Err(why) = check(arguments) {
         command_line::leave(&Arguments::command().error(UsageError::ArgumentConflict, why));
     }
-    command_line::exit(run(&arguments).await)
+    command_line::exit(run(arguments).await)
 }
 
 /// Refuses names that are unknown, and options that would have no effect.

@@ -10,7 +10,7 @@ use queryport::model::{Colour, Colours, TextRef};
 use queryport::{Error, Player, Protocol, ServerStatus, Text};
 use serde_json::json;
 
-use crate::{Answered, command_line};
+use super::{Answered, command_line};
 
 /// An outcome as one line of JSON.
 pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> String {

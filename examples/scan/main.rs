@@ -64,7 +64,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Query every server of a list: who it is, what is being played and who is on.
 #[derive(Debug, Parser)]
-struct Arguments {
+#[command(name = "scan", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     /// A file with one server a line, `HOST:PORT` or `PROTOCOL HOST:PORT`; `-` for standard input, read as it comes; or a game,
     /// whose list servers are asked.
     #[arg(required_unless_present = "master")]
@@ -153,8 +154,11 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 }
 
 fn main() -> ExitCode {
-    let arguments = command_line::parse(EXAMPLES);
-    command_line::exit(command_line::block_on(run(&arguments)))
+    start(&command_line::parse())
+}
+
+pub(crate) fn start(arguments: &Arguments) -> ExitCode {
+    command_line::exit(command_line::block_on(run(arguments)))
 }
 
 fn timing(arguments: &Arguments) -> Timing {

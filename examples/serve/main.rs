@@ -58,7 +58,8 @@ const EXAMPLES: &[&str] = &[
 
 /// Answer queries.
 #[derive(Debug, Parser)]
-struct Arguments {
+#[command(name = "serve", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+pub(crate) struct Arguments {
     /// The protocol, or several with commas: the first one has the game.
     #[arg(value_parser = protocols)]
     protocol: (Protocol, Vec<Protocol>),
@@ -120,9 +121,13 @@ fn key(text: &str) -> Result<GameKey, String> {
     GameKey::new(text).map_err(|error| error.to_string())
 }
 
+fn main() -> ExitCode {
+    start(command_line::parse())
+}
+
 #[tokio::main]
-async fn main() -> ExitCode {
-    command_line::exit(run(command_line::parse(EXAMPLES)).await)
+pub(crate) async fn start(arguments: Arguments) -> ExitCode {
+    command_line::exit(run(arguments).await)
 }
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The built examples while they work: Ctrl-C, output that nobody reads, full disks, wrong arguments.
 
-Usage: tests/examples/faults.py [FOLDER of the examples, default target/debug/examples]
+Usage: tests/examples/faults.py [FOLDER of the examples, default target/debug/examples; the program queryport is in the folder above]
 
 No run may panic, hang, show an error in the form of Rust's `Debug`, or end with another status than the documented one. It needs
 Linux (/dev/full) and takes about half a minute.
@@ -128,6 +128,11 @@ LOOKUPS = ["scan NAMES", "scan --master some.example", "browser --plain NAMES", 
            "monitor --once quake3 some.example", "query quake3 some.example", "master list some.example q 1"]
 
 
+def program_of(examples, name):
+    """An example, or a command of the program `queryport`."""
+    return [examples.parent / "queryport", name] if name in ("browser", "monitor") else [examples / name]
+
+
 def in_namespaces(examples, folder):
     """Interrupts programs that look a name up, in a network of our own, whose name server never answers."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -138,7 +143,7 @@ def in_namespaces(examples, folder):
         silent.bind(("127.0.0.9", 53))
         for line in LOOKUPS:
             program, *arguments = line.replace("NAMES", str(folder / "names")).split()
-            process = subprocess.Popen([examples / program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen([*program_of(examples, program), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             # Its first request for the address.
             if not select.select([silent], [], [], HANG)[0]:
                 return f"{line}: no name is looked up"
@@ -180,9 +185,10 @@ class Check:
         word = lambda match: os.fsencode(words.get(match[0].decode(), match[0]))
         parts = [re.sub(rb"\b[A-Z]{3,}\b", word, part.encode()) for part in shlex.split(line)]
         environment = os.environ | {"QUERYPORT_RCON_PASSWORD": "secret", "HOME": str(self.folder)}
+        program = program_of(self.examples, parts[0].decode())
         how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment,
                "cwd": self.folder} | how
-        return subprocess.Popen([self.examples / parts[0].decode(), *parts[1:]], **how)
+        return subprocess.Popen([*program, *parts[1:]], **how)
 
     def end(self, process, what, allowed, words=b""):
         """Waits for the end, and judges it."""

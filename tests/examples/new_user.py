@@ -55,19 +55,19 @@ SUBSTITUTIONS = [
     # The list is shorter than that.
     (r"--skip 5000", "--skip 1"),
     # List servers of the Internet are not asked: a file takes the place of the game. (`scan` finds their last answer in the cache.)
-    (r"\bbrowser -- openarena", "browser -- servers.txt"),
-    (r"\bmonitor -- --game openarena", "monitor -- --file servers.txt"),
+    (r"\bbrowser openarena", "browser servers.txt"),
+    (r"\bmonitor --game openarena", "monitor --file servers.txt"),
 ]
 # What is left of a placeholder, an address of the Internet, or a file that is not there.
 LEFT = re.compile(r"[\[\]…]|\b(HOST|PORT|FILE|GAME|SERVER|PROTOCOL)\b|example\.(org|net)|\b192\.0\.2\.\d+(?!/24)")
 
 # Commands that go on until Ctrl-C.
-SERVICES = re.compile(r"--example (serve|browser|game_server)\b(?!.*\|)|--example monitor\b(?!.*--once)|--example master -- serve"
+SERVICES = re.compile(r"--example (serve|game_server)\b|-- browser\b(?!.*\|)|-- monitor\b(?!.*--once)|--example master -- serve"
                       r"|--example delayed(?!.*--time)")
 # What is typed, once the words on the left were shown.
 TYPED = [(r"--example rcon -- \S+$", [("password: ", "secret\n"), ("> ", "status\n"), ("> ", "quit\n")]),
          (r"--example rcon -- \S+ status", [("password: ", "secret\n")]),
-         (r"--example browser\b(?!.*\|)", [("quit", "q")])]
+         (r"-- browser\b(?!.*\|)", [("quit", "q")])]
 # Longest seconds of a command, by the first that fits.
 BOUNDS = [(r"cargo test", 3000), (r"cargo install", 900), (r"--release", 900), (r"", 600)]
 AIM = 60

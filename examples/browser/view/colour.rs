@@ -5,7 +5,7 @@ use queryport::model::{Colour, Colours};
 use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
-use crate::safe_text::{beginning, fit, safe, width};
+use super::super::safe_text::{beginning, fit, safe, width};
 
 /// How many colours the terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

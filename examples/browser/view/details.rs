@@ -7,11 +7,11 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
+use super::super::safe_text::{fit, width};
+use super::super::server::Server;
+use super::super::state::{Browser, Mode};
 use super::colour::{Depth, painted};
 use super::{BOLD, DIM};
-use crate::safe_text::{fit, width};
-use crate::server::Server;
-use crate::state::{Browser, Mode};
 
 /// Draws the lines that the scrolling has reached, and notes how many there are.
 pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, area: Rect) {

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 
+use super::super::input::HELP;
+use super::super::safe_text::width;
 use super::{BOLD, DIM};
-use crate::input::HELP;
-use crate::safe_text::width;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect) {
     let keys = HELP.iter().map(|(key, _)| width(key)).max().unwrap_or_default();

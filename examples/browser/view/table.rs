@@ -6,12 +6,12 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Row, Table};
 
+use super::super::order::Column;
+use super::super::safe_text::fit;
+use super::super::server::Server;
+use super::super::state::{Browser, Mode};
 use super::colour::{Depth, painted};
 use super::{BOLD, DIM};
-use crate::order::Column;
-use crate::safe_text::fit;
-use crate::server::Server;
-use crate::state::{Browser, Mode};
 
 pub(super) fn draw(frame: &mut Frame<'_>, browser: &Browser, depth: Depth, area: Rect) {
     let columns = columns(area.width);

@@ -1,5 +1,5 @@
-//! The example programs as a shell or a service manager runs them: wrong arguments, closed pipes, a full disk, Ctrl-C.
-#![cfg(all(target_os = "linux", feature = "games", feature = "tokio"))]
+//! The program `queryport` as a shell or a service manager runs them: wrong arguments, closed pipes, a full disk, Ctrl-C.
+#![cfg(target_os = "linux")]
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -17,14 +17,12 @@ mod process;
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Programs and arguments with which they run on their own, and end where they are no service.
+/// Commands and arguments with which they run on their own, and end where they are no service.
 const RUNS: [&[&str]; 4] = [
     &["browser", "--timeout", "1", "--retries", "0"],
     &["browser", "--plain", "--search", "ctf", "--timeout", "1", "--retries", "0"],
@@ -32,29 +30,9 @@ const RUNS: [&[&str]; 4] = [
     &["monitor", "--listen", "127.0.0.1:0"],
 ];
 
-/// The folder of the examples, which are built first.
-fn examples() -> &'static PathBuf {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        // target/debug/deps/programs-…
-        let this = std::env::current_exe().unwrap();
-        let profile = this.ancestors().nth(2).unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--example", "browser", "--example", "monitor", "--example", "scan"]);
-        build.arg("--target-dir").arg(profile.parent().unwrap());
-        // The features and the profile of this test, so that the library is not built again.
-        if cfg!(feature = "tracing") {
-            build.arg("--all-features");
-        }
-        build.args(["--profile", if profile.ends_with("release") { "release" } else { "test" }]);
-        assert!(build.status().unwrap().success(), "the examples are built");
-        profile.join("examples")
-    })
-}
-
 fn command(run: &[&str]) -> Command {
-    let mut command = process::interruptible(examples().join(run[0]));
-    command.args(&run[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = process::interruptible(env!("CARGO_BIN_EXE_queryport"));
+    command.args(run).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
