@@ -12,6 +12,7 @@
 mod command_line;
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ const EXAMPLES: &[&str] = &["connect example.org:27960 --name Ann"];
 #[command(name = "connect", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 struct Arguments {
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
+    #[arg(value_parser = command_line::server)]
     server: String,
     /// The player's name.
     #[arg(long, default_value = "UnnamedPlayer")]
@@ -51,6 +53,9 @@ struct Arguments {
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
+    /// Send from this address of this machine, and from this port where there is one.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
+    bind: Option<SocketAddr>,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -95,7 +100,10 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
     let options = QueryOptions::default().with_detail(Detail::Short);
-    let client = Client::new()?.with_timing(timing).with_options(options);
+    let mut client = Client::new()?.with_timing(timing).with_options(options);
+    if let Some(bind) = arguments.bind {
+        client = client.with_local_address(bind);
+    }
     let port = Protocol::Quake3.default_query_port();
     let (mut server, mut protocol) = (arguments.server.clone(), arguments.protocol);
     if protocol.is_none() {

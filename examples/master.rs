@@ -81,14 +81,15 @@ struct Serve {
     /// List servers on this machine too.
     #[arg(long)]
     loopback: bool,
-    /// Stop after this many seconds.
-    #[arg(long, default_value_t = 3600)]
-    seconds: u64,
+    /// Stop after this many seconds; without it, after Ctrl-C.
+    #[arg(long)]
+    seconds: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 struct List {
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27950, with --key 28900.
+    #[arg(value_parser = command_line::server)]
     master: String,
     /// The name of the game, as the master spells it.
     #[arg(required_unless_present = "plain")]
@@ -111,6 +112,9 @@ struct List {
     /// What the key belongs to; default: the game.
     #[arg(long, requires = "key")]
     login: Option<String>,
+    /// Send from this address of this machine, and from this port where there is one.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
+    bind: Option<SocketAddr>,
 }
 
 fn key(text: &str) -> Result<GameKey, String> {
@@ -205,7 +209,12 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     let master = Master::new(Secret::from_os()?, options, Instant::now());
     writeln!(io::stdout(), "the list takes at most {} KiB of memory", master.memory_bound() / 1024)?;
     let mut watched = Watched { master, refused: VecDeque::new(), known: BTreeSet::new() };
-    let end = tokio::time::sleep(Duration::from_secs(arguments.seconds));
+    let end = async {
+        match arguments.seconds {
+            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+            None => std::future::pending().await,
+        }
+    };
     // One future for all turns: a new one would miss a signal that comes between two of them.
     let interrupted = tokio::signal::ctrl_c();
     tokio::pin!(end, interrupted);
@@ -243,8 +252,11 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
 }
 
 async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let mut servers =
-        Client::new()?.servers_at(&arguments.master, request(arguments)?).with_scope(Scope::Any);
+    let mut client = Client::new()?;
+    if let Some(bind) = arguments.bind {
+        client = client.with_local_address(bind);
+    }
+    let mut servers = client.servers_at(&arguments.master, request(arguments)?).with_scope(Scope::Any);
     while let Some(listed) = servers.next().await {
         writeln!(io::stdout(), "{}", listed.server)?;
     }

@@ -16,6 +16,7 @@
 mod command_line;
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -40,6 +41,7 @@ const EXAMPLES: &[&str] = &[
 #[command(name = "rcon", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
+    #[arg(value_parser = command_line::server)]
     server: String,
     /// The command and its arguments; without it, commands are read from standard input.
     #[arg(trailing_var_arg = true)]
@@ -50,6 +52,9 @@ pub(crate) struct Arguments {
     /// The timeout of a command in seconds.
     #[arg(long, default_value_t = 10.0, value_parser = seconds(0.1..=600.0))]
     timeout: f64,
+    /// Send from this address of this machine, and from this port where there is one.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
+    bind: Option<SocketAddr>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -103,7 +108,10 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         .into());
     };
     let timing = Timing::default().with_timeout(Duration::from_secs_f64(arguments.timeout));
-    let client = Client::new()?.with_timing(timing);
+    let mut client = Client::new()?.with_timing(timing);
+    if let Some(bind) = arguments.bind {
+        client = client.with_local_address(bind);
+    }
     let mut rcon = Rcon::new(&client, &arguments.server, Password::new(password))
         .await?
         .with_mode(arguments.mode.into());

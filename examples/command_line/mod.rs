@@ -3,7 +3,8 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -33,6 +34,53 @@ pub(crate) fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64
         Ok(seconds) if range.contains(&seconds) => Ok(seconds),
         _ => Err(format!("expected seconds between {} and {}", range.start(), range.end())),
     }
+}
+
+/// The option `--bind`: `ADDRESS` or `ADDRESS:PORT` of this machine.
+pub(crate) fn local_address(text: &str) -> Result<SocketAddr, String> {
+    let ip = |text: &str| text.trim_matches(['[', ']']).parse().map(|ip: IpAddr| (ip, 0).into());
+    text.parse().or_else(|_| ip(text)).map_err(|_| "expected an IP address, or [ADDRESS]:PORT".to_owned())
+}
+
+/// Host and port, of which several colons without brackets have none.
+pub(crate) fn split(server: &str) -> (&str, Option<&str>) {
+    if let Some((host, rest)) = server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return (host, rest.strip_prefix(':'));
+    }
+    match server.split_once(':') {
+        Some((host, port)) if !port.contains(':') => (host, Some(port)),
+        _ => (server, None),
+    }
+}
+
+/// Checks a server: a host without blanks, and a port that exists.
+pub(crate) fn server(text: &str) -> Result<String, String> {
+    let (host, port) = split(text);
+    // A host name has up to 253 bytes.
+    let is_unusual = |c: char| c.is_whitespace() || c.is_control();
+    if host.is_empty() || host.contains(is_unusual) || text.len() > 300 {
+        return Err(format!("\"{}\" is no HOST or HOST:PORT", text.escape_debug()));
+    }
+    match port.map(str::parse::<u16>) {
+        None | Some(Ok(1..)) => Ok(text.to_owned()),
+        _ => Err(format!(
+            "the port \"{}\" is no number from 1 to 65535",
+            port.unwrap_or_default().escape_debug()
+        )),
+    }
+}
+
+/// The columns of the terminal that standard output is; `None` where it is no terminal.
+pub(crate) fn columns() -> Option<usize> {
+    let out = io::stdout();
+    if !out.is_terminal() {
+        return None;
+    }
+    #[cfg(target_os = "linux")]
+    let known = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
+    #[cfg(not(target_os = "linux"))]
+    let known = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    Some(known.filter(|columns| *columns > 0).unwrap_or(80))
 }
 
 /// Prints the help, or what is wrong with a command line, and ends the program.

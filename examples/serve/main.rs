@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)])]
     address: Vec<IpAddr>,
     /// The game, for a protocol with several: killing, unreal, battlefield, minecraft.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     game: String,
     /// This many invented players in place of the embedded ones.
     #[arg(long)]
@@ -100,9 +100,9 @@ pub(crate) struct Arguments {
     /// Serve the counters at this address, for Prometheus.
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
-    /// Stop after this many seconds.
-    #[arg(long, default_value_t = 3600)]
-    seconds: u64,
+    /// Stop after this many seconds; without it, after Ctrl-C.
+    #[arg(long)]
+    seconds: Option<u64>,
 }
 
 fn field(text: &str) -> Result<(String, String), String> {
@@ -211,7 +211,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         command_line::complain(&format!("{loss}"));
     }
     let mut server = Reporting::new(responder, arguments.who);
-    let end = now + Duration::from_secs(arguments.seconds);
+    let end = arguments.seconds.map(|seconds| now + Duration::from_secs(seconds));
     let mut tick = now;
     let mut silent = masters;
     // One future for all turns: a new one would miss a signal that comes between two of them.
@@ -231,7 +231,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
             }
         };
         tokio::select! {
-            () = tokio::time::sleep_until(end.into()) => break,
+            () = until(end) => break,
             failed = serving => failed?,
             interrupted = &mut interrupted => { interrupted?; break }
             client = metrics => {
@@ -279,6 +279,14 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Waits until this time, or for ever.
+async fn until(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end.into()).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Masters ask soon after a heartbeat.

@@ -92,6 +92,7 @@ fn it_serves_a_status_from_a_file_in_two_protocols_and_counts() {
     let mut text = String::new();
     client.read_to_string(&mut text).unwrap();
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    assert!(text.contains("\nqueryport_limited_overall_total 0\n"), "{text}");
     assert!(text.contains("# TYPE queryport_answered_total counter\nqueryport_answered_total 2\n"), "{text}");
 }
 
