@@ -12,7 +12,7 @@ use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service, Team, T
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 
-use super::server::Target;
+use super::target::Target;
 
 /// The games whose servers are invented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,14 +142,14 @@ impl Farm {
         let (mut targets, mut tasks, mut silent) = (Vec::new(), JoinSet::new(), Vec::new());
         for (number, (kind, name, slots, players)) in (0_u64..).zip(SERVERS) {
             let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-            targets.push((kind.protocol(), socket.local_addr()?.to_string()));
+            targets.push((kind.protocol().into(), socket.local_addr()?.to_string()));
             let world = World::new(kind, name, slots, players, number);
             let delay = Duration::from_micros(6_500 + (number * 37 % 113) * 1_370);
             tasks.spawn(answer(socket, world, Secret::from_os()?, delay));
         }
         for _ in 0..SILENT {
             let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-            targets.push((Protocol::Quake3, socket.local_addr()?.to_string()));
+            targets.push((Protocol::Quake3.into(), socket.local_addr()?.to_string()));
             silent.push(socket);
         }
         Ok(Self { targets, _tasks: tasks, _silent: silent })

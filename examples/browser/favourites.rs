@@ -1,12 +1,11 @@
-//! The file of favourites: one `PROTOCOL HOST:PORT` a line, which the example `scan` reads too.
+//! The file of favourites: one `PROTOCOL HOST:PORT` or `GAME HOST:PORT` a line, which the example `scan` reads too.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::server::Target;
-use super::source::target;
+use super::target::{Target, of_line};
 
 #[derive(Debug)]
 pub(crate) struct Favourites {
@@ -33,14 +32,14 @@ impl Favourites {
 
     /// The favourites; none where there is no file. Lines that name no server are passed over.
     pub(crate) fn read(&self) -> io::Result<BTreeSet<Target>> {
-        Ok(self.lines()?.iter().filter_map(|line| target(line, None).ok().flatten()).collect())
+        Ok(self.lines()?.iter().filter_map(|line| of_line(line, None).ok().flatten()).collect())
     }
 
     /// Adds or removes one line, and leaves all others as they are. The file is replaced whole: a full disk loses nothing.
     pub(crate) fn write(&self, favourite: &Target, is_favourite: bool) -> io::Result<()> {
         let path = self.path.as_ref().ok_or_else(|| io::Error::other("there is no home folder"))?;
         let mut lines = self.lines()?;
-        lines.retain(|line| target(line, None).ok().flatten().as_ref() != Some(favourite));
+        lines.retain(|line| of_line(line, None).ok().flatten().as_ref() != Some(favourite));
         if is_favourite {
             lines.push(format!("{} {}", favourite.0, favourite.1));
         }
@@ -84,8 +83,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("queryport-favourites-{}", std::process::id()));
         let favourites = Favourites::at(folder.join("deep").join("favourites"));
         assert!(favourites.read().unwrap().is_empty());
-        let first = (Protocol::Quake3, "192.0.2.1:27960".to_owned());
-        let second = (Protocol::Ut2004, "example.org:7778".to_owned());
+        let first = (Protocol::Quake3.into(), "192.0.2.1:27960".to_owned());
+        let second = (Protocol::Ut2004.into(), "example.org:7778".to_owned());
         favourites.write(&first, true).unwrap();
         let path = favourites.path().unwrap().to_owned();
         let text = fs::read_to_string(&path).unwrap();

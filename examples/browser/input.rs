@@ -37,7 +37,7 @@ pub(crate) enum Action {
 }
 
 /// The keys, as the help page shows them.
-pub(crate) const HELP: [(&str, &str); 15] = [
+pub(crate) const HELP: [(&str, &str); 16] = [
     ("↑ ↓ PgUp PgDn Home End", "move; j k g G too"),
     ("Enter", "details of the server"),
     ("Tab", "move between table and details"),
@@ -46,7 +46,8 @@ pub(crate) const HELP: [(&str, &str); 15] = [
     ("< >", "sort by the column to the left or right"),
     ("i", "turn the order"),
     ("Space", "favourite or not"),
-    ("v e u p o", "only favourites, not empty, not full, no password, answered"),
+    ("v e u", "only favourites, not empty, not full"),
+    ("p o", "only without a password, only answered"),
     ("r", "refresh what is on the screen"),
     ("a", "refresh it every few seconds"),
     ("R", "read the list and query all again"),
@@ -79,10 +80,20 @@ pub(crate) fn action(key: KeyEvent, mode: Mode) -> Option<Action> {
             _ => None,
         };
     }
-    if mode == Mode::Help && key.code != KeyCode::Char('q') {
-        return Some(Action::Close);
+    let action = usual(key.code);
+    if mode != Mode::Help {
+        return action;
     }
-    Some(match key.code {
+    // Keys that scroll; each other one closes the page.
+    let stays = |action: &Action| {
+        matches!(action, Action::Move(_) | Action::Page(_) | Action::First | Action::Last | Action::Quit)
+    };
+    Some(action.filter(stays).unwrap_or(Action::Close))
+}
+
+/// The action of a key where nothing is typed.
+fn usual(code: KeyCode) -> Option<Action> {
+    Some(match code {
         KeyCode::Up | KeyCode::Char('k') => Action::Move(-1),
         KeyCode::Down | KeyCode::Char('j') => Action::Move(1),
         KeyCode::PageUp => Action::Page(-1),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::command_line;
-use super::safe_text::{fit, safe};
+use super::safe_text::{fit, safe, width};
 use super::server::Server;
 use super::source::Source;
 use super::state::Event;
@@ -14,7 +14,7 @@ use super::state::Event;
 pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Box<dyn Error>> {
     let mut out = io::BufWriter::new(io::stdout());
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
-    let search = search.to_lowercase();
+    let (search, columns) = (search.to_lowercase(), command_line::columns());
     let (mut asked, mut answered) = (0_u64, 0_u64);
     source.scan();
     let mut events = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
                     let mut server = Server::new(target);
                     server.update(*result);
                     if server.answer.is_some() && server.has(&search) {
-                        writeln!(out, "{}", line(&server))?;
+                        writeln!(out, "{}", line(&server, columns))?;
                     }
                 }
                 Event::Note(note) => command_line::complain(&safe(&note)),
@@ -46,20 +46,26 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
     Ok(if answered > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn line(server: &Server) -> String {
+/// A row. On a terminal it has at most its columns.
+fn line(server: &Server, columns: Option<usize>) -> String {
     let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let text =
         |text: Option<&queryport::Text>| text.map(|text| text.plain().into_owned()).unwrap_or_default();
     let ping = server.ping().map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1}"));
-    let map = text(server.text(|status| &status.map));
-    let name = text(server.text(|status| &status.name));
-    format!(
-        "{:<22} {ping:>7} ms  {:>3}/{:<3} {:<20} {:<20} {}",
+    let padded = |text: &str, columns| {
+        let text = fit(text, columns);
+        let gap = " ".repeat(columns - width(&text));
+        format!("{text}{gap}")
+    };
+    let part = if columns.is_some_and(|columns| columns < 110) { 10 } else { 20 };
+    let row = format!(
+        "{:<21} {ping:>6} ms {:>3}/{:<3} {} {} {}",
         server.target.1,
         number(server.players()),
         number(server.slots()),
-        fit(&server.game, 20),
-        fit(&map, 20),
-        fit(&name, 200),
-    )
+        padded(server.short_game(part), part),
+        padded(&text(server.text(|status| &status.map)), part),
+        fit(&text(server.text(|status| &status.name)), 200),
+    );
+    columns.map_or_else(|| row.clone(), |columns| fit(&row, columns).into_owned())
 }

@@ -4,13 +4,13 @@
 //! ```text
 //! cargo run -p queryport-cli -- browser                                    invented servers of all four protocols on loopback
 //! cargo run -p queryport-cli -- browser openarena                       the servers of a game, from its list servers
-//! cargo run -p queryport-cli -- browser servers.txt                     one HOST:PORT or PROTOCOL HOST:PORT a line
+//! cargo run -p queryport-cli -- browser servers.txt                     one HOST:PORT, PROTOCOL HOST:PORT or GAME HOST:PORT a line
 //! cargo run -p queryport-cli -- browser --favourites
 //! cargo run -p queryport-cli -- browser openarena --search ctf | sort -k3       lines, without a terminal
 //! ```
 //!
 //! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of settings (XDG_CONFIG_HOME), one
-//! `PROTOCOL HOST:PORT` a line. NO_COLOR and COLORTERM are heeded.
+//! `PROTOCOL HOST:PORT` or `GAME HOST:PORT` a line. NO_COLOR and COLORTERM are heeded.
 //!
 //! Exit status: 0 after the terminal was left or when a server answered, 1 when none did or something failed, 2 for a wrong
 //! command line.
@@ -28,7 +28,6 @@ mod input;
 mod lines;
 mod order;
 mod progress;
-mod safe_text;
 mod server;
 mod source;
 mod state;
@@ -41,11 +40,13 @@ mod view;
 
 use std::error::Error;
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::command_line::{self, seconds};
+use crate::{safe_text, target};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::Protocol;
 use queryport::games::Game;
@@ -61,7 +62,7 @@ use view::colour::Depth;
 const EXAMPLES: &[&str] = &[
     "browser                                   invented servers of all four protocols on loopback",
     "browser openarena                         the servers of a game, from its list servers",
-    "browser servers.txt                       one HOST:PORT or PROTOCOL HOST:PORT a line",
+    "browser servers.txt                       one HOST:PORT or GAME HOST:PORT a line",
     "browser openarena --search ctf | sort     lines, without a terminal",
 ];
 
@@ -69,17 +70,17 @@ const EXAMPLES: &[&str] = &[
 #[derive(Debug, Parser)]
 #[command(name = "browser", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// A file with one server a line, `HOST:PORT` or `PROTOCOL HOST:PORT`, `-` for standard input; or a game, whose list
-    /// servers are asked. Without it, invented servers on loopback.
+    /// A file with one server a line, `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`, `-` for standard input; or a game,
+    /// whose list servers are asked. Without it, invented servers on loopback.
     list: Option<String>,
-    /// Browse the favourites.
+    /// Browse the favourites, which are kept in `queryport/favourites` of $XDG_CONFIG_HOME or ~/.config.
     #[arg(long, conflicts_with = "list")]
     favourites: bool,
-    /// The protocol of lines that name none.
+    /// The protocol of lines that name neither protocol nor game.
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
     /// Show servers with these words in the name, map, game, address or a player's name.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     search: String,
     /// Query what is on the screen again every so many seconds; the key `a` does so every 10.
     #[arg(long, value_name = "SECONDS", value_parser = seconds(0.5..=600.0))]
@@ -90,6 +91,9 @@ pub(crate) struct Arguments {
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
+    /// Send from this address of this machine, and from this port where there is one.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
+    bind: Option<SocketAddr>,
     /// Print lines on a terminal too.
     #[arg(long)]
     plain: bool,
@@ -119,7 +123,11 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
             ("invented servers on loopback".to_owned(), List::Servers(farm.targets.clone()))
         }
     };
-    let client = source::client(&list, Duration::from_secs_f64(arguments.timeout), arguments.retries)?;
+    let client = source::client(
+        &list,
+        (Duration::from_secs_f64(arguments.timeout), arguments.retries),
+        arguments.bind,
+    )?;
     let source = Source::new(list, client)?;
     if !has_terminal(&arguments) {
         if let Some(problem) = problem {
@@ -132,10 +140,18 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     browser.filter.search.clone_from(&arguments.search);
     browser.is_automatic = arguments.refresh.is_some();
     browser.note = problem;
+    browser.kept_in = kept.path().filter(|_| farm.is_none()).map(short);
     let favourites = farm.is_none().then_some(kept);
     let interval = Duration::from_secs_f64(arguments.refresh.unwrap_or(10.0));
     let depth = Depth::of_terminal();
     terminal::run(Program { browser, source, favourites, depth, interval }).await
+}
+
+/// The path as a shell has it.
+fn short(path: &Path) -> String {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    below.map_or_else(|| path.display().to_string(), |below| format!("~/{}", below.display()))
 }
 
 /// The list of this name: a file comes before a game.

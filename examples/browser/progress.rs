@@ -73,10 +73,11 @@ impl Progress {
         if self.is_finished() { 1.0 } else { self.done as f64 / self.listed.max(1) as f64 }
     }
 
-    /// The time that is left at this rate; `None` while the list grows or nothing comes.
+    /// The time that is left at this rate; `None` while the list grows, and near its end: the last servers are silent ones.
     pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
         let rate = self.rate(now).filter(|rate| *rate > 0.0 && self.is_listed && !self.is_finished())?;
-        Duration::try_from_secs_f64(self.listed.saturating_sub(self.done) as f64 / rate).ok()
+        let seconds = self.listed.saturating_sub(self.done) as f64 / rate;
+        Duration::try_from_secs_f64(seconds).ok().filter(|left| left.as_secs() > 0)
     }
 }
 

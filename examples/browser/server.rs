@@ -1,12 +1,10 @@
 //! One server of the table.
 
 use queryport::games::Game;
-use queryport::{Outcome, Protocol, ServerStatus, Text};
+use queryport::{Outcome, ServerStatus, Text};
 
-use super::safe_text::safe;
-
-/// The protocol, and the host and query port as they were given.
-pub(crate) type Target = (Protocol, String);
+use super::safe_text::{safe, width};
+use super::target::{Target, What};
 
 /// What is known of a server.
 #[derive(Debug)]
@@ -21,6 +19,8 @@ pub(crate) struct Server {
     pub(crate) is_favourite: bool,
     /// The name of the game, or of the protocol.
     pub(crate) game: String,
+    /// The game, where the answer tells it.
+    plays: Option<&'static Game>,
     /// Name and map in lower case, to sort by.
     pub(crate) keys: [String; 2],
     /// What a search looks at, in lower case.
@@ -30,8 +30,12 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn new(target: Target) -> Self {
         let mut server = Self {
-            game: target.0.to_string(),
+            game: match target.0 {
+                What::Protocol(protocol) => protocol.to_string(),
+                What::Game(game) => game.name.to_owned(),
+            },
             target,
+            plays: None,
             answer: None,
             failure: None,
             is_awaited: true,
@@ -48,7 +52,8 @@ impl Server {
         self.is_awaited = false;
         match result {
             Ok(outcome) => {
-                if let Some(game) = Game::of(&outcome.answer, self.target.0) {
+                if let Some(game) = Game::of(&outcome.answer, self.target.0.protocol()) {
+                    self.plays = Some(game);
                     game.name.clone_into(&mut self.game);
                 }
                 self.answer = Some(outcome);
@@ -59,6 +64,16 @@ impl Server {
             }
             Err(failure) => self.failure = Some(failure),
         }
+    }
+
+    /// The game in at most so many columns, where it has such a name: of those that fit, the longest.
+    pub(crate) fn short_game(&self, columns: usize) -> &str {
+        let words = |game: &'static Game| {
+            [game.id].into_iter().chain(game.aliases.iter().chain(game.old_ids).copied())
+        };
+        let fitting = |word: &&str| width(word) <= columns;
+        let short = || self.plays.and_then(|game| words(game).filter(fitting).max_by_key(|word| width(word)));
+        Some(self.game.as_str()).filter(fitting).or_else(short).unwrap_or(&self.game)
     }
 
     pub(crate) fn status(&self) -> Option<&ServerStatus> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -15,8 +16,8 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 use super::command_line::message;
-use super::server::Target;
 use super::state::Event;
+use super::target::{Target, What, of_line};
 
 /// Events that wait to be taken. A slow screen slows the scan down.
 const QUEUE: usize = 1024;
@@ -27,7 +28,7 @@ const LONGEST_LINE: u64 = 4096;
 #[derive(Debug, Clone)]
 pub(crate) enum List {
     Game(&'static Game),
-    /// A file with one server a line, and the protocol of lines that name none.
+    /// A file with one server a line, and the protocol of lines that name neither protocol nor game.
     File(String, Protocol),
     Servers(Vec<Target>),
 }
@@ -151,7 +152,7 @@ impl Stream for Targets {
         let next = ready!(self.targets.poll_recv(cx));
         Poll::Ready(next.map(|target| {
             let _ = self.order.send(target.clone());
-            target.into()
+            target.0.target(&target.1)
         }))
     }
 }
@@ -176,7 +177,7 @@ impl Listing {
             List::Game(game) => match client.servers(game) {
                 Ok(mut servers) => {
                     while let Some(listed) = servers.next().await {
-                        if !self.add((game.protocol, listed.server.to_string())).await {
+                        if !self.add((What::Protocol(game.protocol), listed.server.to_string())).await {
                             return;
                         }
                     }
@@ -196,7 +197,7 @@ impl Listing {
             List::File(path, protocol) => {
                 let mut lines = lines(path);
                 while let Some(line) = lines.recv().await {
-                    match line.and_then(|line| target(&line, Some(protocol))) {
+                    match line.and_then(|line| of_line(&line, Some(protocol.into()))) {
                         Ok(Some(target)) => {
                             if !self.add(target).await {
                                 return;
@@ -261,46 +262,18 @@ fn lines(path: String) -> Receiver<Result<String, String>> {
     receiver
 }
 
-/// The target of a line; `None` for an empty line or a comment. `protocol`: that of a line that names none.
-pub(crate) fn target(line: &str, protocol: Option<Protocol>) -> Result<Option<Target>, String> {
-    let text = line.trim_start_matches('\u{feff}').split('#').next().unwrap_or_default().trim();
-    let wrong = || format!("\"{}\" is no HOST:PORT or PROTOCOL HOST:PORT", text.escape_debug());
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let (protocol, server) = match text.split_once(char::is_whitespace) {
-        Some((name, server)) => (name.parse().map_err(|_| wrong())?, server.trim()),
-        None => (protocol.ok_or_else(wrong)?, text),
-    };
-    if server.contains(|c: char| c.is_whitespace() || c.is_control()) || server.len() > 300 {
-        return Err(wrong());
-    }
-    Ok(Some((protocol, server.to_owned())))
-}
-
 /// A client for the list, with the dialect of its game.
-pub(crate) fn client(list: &List, timeout: Duration, retries: u8) -> Result<Client, queryport::Error> {
+pub(crate) fn client(
+    list: &List,
+    (timeout, retries): (Duration, u8),
+    bind: Option<SocketAddr>,
+) -> Result<Client, queryport::Error> {
     let dialect = if let List::Game(game) = list { game.dialect } else { Dialect::Standard };
     let options = QueryOptions::default().with_dialect(dialect);
     let timing = Timing::default().with_timeout(timeout).with_retries(retries);
-    Ok(Client::new()?.with_timing(timing).with_options(options))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_name_targets() {
-        let quake3 = |server: &str| Ok(Some((Protocol::Quake3, server.to_owned())));
-        let read = |line| target(line, Some(Protocol::Quake3));
-        assert_eq!(read(" 192.0.2.1:27960 # a remark"), quake3("192.0.2.1:27960"));
-        assert_eq!(read("\u{feff}quake3 example.org"), quake3("example.org"));
-        assert_eq!(read("ut2004\t[::1]:7778"), Ok(Some((Protocol::Ut2004, "[::1]:7778".to_owned()))));
-        assert_eq!((read(""), read("# only a remark")), (Ok(None), Ok(None)));
-        for wrong in ["quake4 example.org", "a b c", "quake3 a\u{1b}[2J", &"x".repeat(400)] {
-            assert!(read(wrong).is_err(), "{wrong:?}");
-        }
-        assert!(target("example.org", None).is_err());
-    }
+    let client = Client::new()?.with_timing(timing).with_options(options);
+    Ok(match bind {
+        Some(bind) => client.with_local_address(bind),
+        None => client,
+    })
 }

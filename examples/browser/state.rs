@@ -8,7 +8,8 @@ use queryport::{Outcome, ServerStatus};
 use super::input::Action;
 use super::order::{Column, Filter, Order};
 use super::progress::Progress;
-use super::server::{Server, Target};
+use super::server::Server;
+use super::target::Target;
 
 /// Most characters of a search.
 const LONGEST_SEARCH: usize = 100;
@@ -64,6 +65,8 @@ pub(crate) struct Screen {
     pub(crate) hidden_lines: usize,
     /// Lines of the details on the screen.
     pub(crate) detail_lines: usize,
+    /// Lines of the page of keys that do not fit, and lines of it on the screen.
+    pub(crate) help_lines: (usize, usize),
 }
 
 #[derive(Debug)]
@@ -90,6 +93,10 @@ pub(crate) struct Browser {
     pub(crate) is_refreshing: bool,
     pub(crate) progress: Progress,
     pub(crate) note: Option<String>,
+    /// The file of favourites; none where they are not kept.
+    pub(crate) kept_in: Option<String>,
+    /// The first line of the page of keys on the screen.
+    pub(crate) help_scroll: usize,
     pub(crate) screen: Screen,
 }
 
@@ -114,6 +121,8 @@ impl Browser {
             is_refreshing: false,
             progress: Progress::new(now),
             note: None,
+            kept_in: None,
+            help_scroll: 0,
             screen: Screen::default(),
         }
     }
@@ -164,6 +173,13 @@ impl Browser {
         self.note = None;
         let page = self.screen.rows.max(1);
         match action {
+            Action::Move(lines) if self.mode == Mode::Help => self.scroll_help(lines),
+            Action::Page(pages) if self.mode == Mode::Help => {
+                let lines = isize::try_from(self.screen.help_lines.1.max(1)).unwrap_or(isize::MAX);
+                self.scroll_help(pages.saturating_mul(lines));
+            }
+            Action::First if self.mode == Mode::Help => self.help_scroll = 0,
+            Action::Last if self.mode == Mode::Help => self.help_scroll = self.screen.help_lines.0,
             Action::Move(rows) if self.mode == Mode::Details => self.scroll_by(rows),
             Action::Move(rows) => self.move_to(self.cursor.saturating_add_signed(rows)),
             Action::Page(pages) if self.mode == Mode::Details => {
@@ -228,7 +244,10 @@ impl Browser {
                 let state = if self.is_automatic { "on" } else { "off" };
                 self.note = Some(format!("automatic refresh of what is on the screen: {state}"));
             }
-            Action::Help => self.mode = if self.mode == Mode::Help { Mode::Table } else { Mode::Help },
+            Action::Help => {
+                self.mode = if self.mode == Mode::Help { Mode::Table } else { Mode::Help };
+                self.help_scroll = 0;
+            }
             Action::Favourite => return self.favour(),
             Action::Refresh => return self.refresh(),
             Action::Rescan => return Some(Command::Rescan),
@@ -292,6 +311,10 @@ impl Browser {
 
     fn scroll_by(&mut self, lines: isize) {
         self.scroll = self.scroll.saturating_add_signed(lines).min(self.screen.hidden_lines);
+    }
+
+    fn scroll_help(&mut self, lines: isize) {
+        self.help_scroll = self.help_scroll.saturating_add_signed(lines).min(self.screen.help_lines.0);
     }
 
     fn search(&mut self, text: String) {

@@ -15,11 +15,12 @@ use ratatui::buffer::Buffer;
 use tokio::net::UdpSocket;
 
 use super::farm::Farm;
-use super::input::action;
+use super::input::{HELP, action};
 use super::safe_text::width;
-use super::server::Target;
+use super::server::Server;
 use super::source::{List, Source, client};
 use super::state::{Browser, Command, Event, Mode};
+use super::target::{Target, What};
 use super::view::{self, colour::Depth};
 
 #[allow(clippy::disallowed_methods, reason = "a start for virtual time")]
@@ -28,7 +29,7 @@ fn start() -> Instant {
 }
 
 fn target(number: u16) -> Target {
-    (Protocol::Quake3, format!("192.0.2.1:{}", 27960 + number))
+    (Protocol::Quake3.into(), format!("192.0.2.1:{}", 27960 + number))
 }
 
 fn caret(text: &str) -> Text {
@@ -127,7 +128,7 @@ fn a_usual_terminal_shows_servers_in_columns() {
         "★ Green Leaf               quake3           ctf_comprom…      9/16     1    20",
         "  Red Planet               quake3           q3dm17            3/16     1    80",
         "  Empty                    quake3           aggressor         0/16     1   140",
-        "  192.0.2.1: no answer withi…  quake3                                         lost",
+        "  192.0.2.1:27963            quake3                                         lost",
     ];
     let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     for (shown, expected) in shown.iter().zip(expected).skip(1) {
@@ -181,6 +182,58 @@ fn a_narrow_terminal_shows_the_details_alone_and_scrolls_them() {
     assert_eq!(last[8], "sv_floodProtect 1");
     press(&mut browser, "g\u{1b}");
     assert!(screen(&mut browser, 40, 10)[2].contains("Players"), "back at the table");
+}
+
+#[test]
+fn the_page_of_keys_fits_a_usual_terminal_and_scrolls_on_a_small_one() {
+    let mut browser = some();
+    browser.kept_in = Some("~/.config/queryport/favourites".to_owned());
+    press(&mut browser, "?");
+    let shown = screen(&mut browser, 80, 24).join("\n");
+    for (key, meaning) in HELP {
+        assert!(shown.contains(key) && shown.contains(meaning), "{key} {meaning} in {shown}");
+    }
+    assert!(shown.contains("Favourites are kept in ~/.config/queryport/favourites"), "{shown}");
+    assert!(!shown.contains("below"), "{shown}");
+    let shown = screen(&mut browser, 40, 12).join("\n");
+    assert!(shown.contains("move; j k g G too") && shown.contains(" more below "), "{shown}");
+    press(&mut browser, "↓⇟");
+    let next = screen(&mut browser, 40, 12).join("\n");
+    assert!(browser.mode == Mode::Help && !next.contains("move; j k"), "{next}");
+    press(&mut browser, "G");
+    let last = screen(&mut browser, 40, 12).join("\n");
+    assert!(last.contains("config/queryport/favourites") && !last.contains("below"), "{last}");
+    press(&mut browser, "?");
+    assert_eq!(browser.mode, Mode::Table);
+}
+
+#[test]
+fn rows_below_the_screen_are_counted() {
+    let mut browser = browser((0..40).map(|number| answer(caret("x"), "m", number, 50)).collect());
+    let end = |browser: &mut Browser| screen(browser, 80, 24)[1].split("  ").last().unwrap().trim().to_owned();
+    assert_eq!(end(&mut browser), "21 more below");
+    press(&mut browser, "G");
+    assert!(end(&mut browser).ends_with("1 did not"));
+}
+
+#[test]
+fn a_game_whose_name_does_not_fit_has_a_short_one() {
+    let mut status = answer(caret("x"), "m", 1, 1);
+    status.answer.rules = [("ServerVersion", "3369")].into_iter().collect();
+    let mut server = Server::new((Protocol::Ut2004.into(), "192.0.2.1".to_owned()));
+    server.update(Ok(status));
+    assert_eq!((server.short_game(30), server.short_game(16)), ("Unreal Tournament 2004", "ut2004"));
+    let mut server = Server::new((What::parse("openarena").unwrap(), "192.0.2.1".to_owned()));
+    server.update(Err("gone".to_owned()));
+    assert_eq!(server.short_game(20), "OpenArena", "of a list that names the game");
+}
+
+#[test]
+fn a_wide_terminal_has_more_columns_for_games_too() {
+    let start_of =
+        |columns, title: &str| screen(&mut some(), columns, 24)[2].split(title).next().map(width).unwrap();
+    let game = |columns| start_of(columns, "Map") - start_of(columns, "Game");
+    assert_eq!((game(80), game(150), game(210)), (17, 31, 51));
 }
 
 #[test]
@@ -375,6 +428,10 @@ fn the_progress_has_rate_and_estimate() {
     }
     browser.handle(Event::ListEnded, at(2000));
     assert!(line(&mut browser, at(2000)).starts_with("20 of 50, 10 a second, 3.0 s left "));
+    for number in 20..48 {
+        browser.handle(Event::Result(target(number), Box::new(Ok(answer(caret("x"), "m", 1, 1)))), at(2100));
+    }
+    assert!(line(&mut browser, at(2100)).contains("48 of 50, 23 a second, waiting for 2 "));
 }
 
 #[test]
@@ -406,7 +463,7 @@ proptest! {
 async fn the_embedded_servers_answer_and_tell_their_games() {
     let farm = Farm::start().await.unwrap();
     let list = List::Servers(farm.targets.clone());
-    let client = client(&list, Duration::from_secs(5), 3).unwrap();
+    let client = client(&list, (Duration::from_secs(5), 3), None).unwrap();
     let mut source = Source::new(list, client).unwrap();
     source.scan();
     let mut browser = Browser::new("farm".to_owned(), BTreeSet::new(), start());
@@ -416,7 +473,7 @@ async fn the_embedded_servers_answer_and_tell_their_games() {
     assert_eq!((browser.progress.listed, browser.progress.done, browser.progress.answered), (38, 38, 36));
     let mut protocols = BTreeSet::new();
     for server in browser.servers.iter().filter(|server| server.answer.is_some()) {
-        let protocol = server.target.0;
+        let protocol = server.target.0.protocol();
         assert_ne!(server.game, protocol.to_string(), "{:?}", server.keys);
         assert!(server.status().unwrap().completeness.is_complete(), "{:?}", server.keys);
         assert!(server.players().is_some() && !server.keys[1].is_empty());
@@ -457,7 +514,7 @@ async fn listed_game() -> &'static Game {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_game_is_read_from_its_list_servers() {
     let list = List::Game(listed_game().await);
-    let client = client(&list, Duration::from_millis(500), 0).unwrap();
+    let client = client(&list, (Duration::from_millis(500), 0), None).unwrap();
     let mut source = Source::new(list, client).unwrap();
     source.scan();
     let mut browser = Browser::new("a game".to_owned(), BTreeSet::new(), start());

@@ -28,12 +28,16 @@ mod query;
 #[path = "../rcon.rs"]
 #[allow(dead_code, reason = "its `main`")]
 mod rcon;
+#[path = "../command_line/safe_text.rs"]
+mod safe_text;
 #[path = "../scan/main.rs"]
 #[allow(dead_code, reason = "its `main`")]
 mod scan;
 #[path = "../serve/main.rs"]
 #[allow(dead_code, reason = "its `main`")]
 mod serve;
+#[path = "../command_line/target.rs"]
+mod target;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

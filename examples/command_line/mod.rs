@@ -43,7 +43,7 @@ pub(crate) fn local_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Host and port, of which several colons without brackets have none.
-pub(crate) fn split(server: &str) -> (&str, Option<&str>) {
+fn split(server: &str) -> (&str, Option<&str>) {
     if let Some((host, rest)) = server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         return (host, rest.strip_prefix(':'));
     }

@@ -39,6 +39,7 @@ use std::time::Duration;
 
 use crate::command_line::{self, seconds};
 use crate::query::embedded;
+use crate::target::{self, What};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::games::Game;
 use queryport::{Client, Timing};
@@ -46,10 +47,19 @@ use tokio::net::TcpListener;
 use tokio::task::{LocalSet, spawn_local};
 
 use check::{State, Thresholds};
-use watch::{Server, Watched, WatchedGame, What};
+use watch::{Server, Watched, WatchedGame};
 
 /// Most servers that are watched one by one: each has a dozen series.
 const MOST_SERVERS: usize = 500;
+
+/// The exit codes for `--help`: those of monitoring plug-ins with `--once`.
+const EXIT_STATUS: &str = "\
+Exit status with --once, as of every monitoring plug-in:
+  0 ok
+  1 warning: an incomplete answer, a round trip over --warning
+  2 critical: no answer, a round trip over --critical
+  3 unknown: a host without an address, a wrong command line, output that cannot be written
+Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line";
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -61,7 +71,7 @@ const EXAMPLES: &[&str] = &[
 
 /// Watch game servers: metrics for Prometheus, or one check.
 #[derive(Debug, Parser)]
-#[command(name = "monitor", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "monitor", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// Pairs of a protocol or game and a server: HOST, HOST:PORT, an IP address or [IPv6]:PORT. Without any, embedded servers.
     #[arg(value_name = "PROTOCOL|GAME SERVER")]
@@ -93,6 +103,9 @@ pub(crate) struct Arguments {
     /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.001..=86_400.0))]
     timeout: f64,
+    /// Send from this address of this machine, and from this port where there is one: then one query at a time.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
+    bind: Option<SocketAddr>,
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
@@ -143,22 +156,15 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
                 pair.concat()
             ));
         };
-        servers.push(Server::new(What::parse(what)?, server.clone()));
+        servers.push(Server::new(What::parse(what)?, target::server(server)?));
     }
     if let Some(file) = &arguments.file {
         let named = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
         let text = std::fs::read_to_string(file).map_err(|error| named(&command_line::message(&error)))?;
         for (number, line) in (1..).zip(text.lines()) {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if line.is_empty() {
-                continue;
-            }
-            let at = |why: String| named(&format!("line {number}: {why}"));
-            // The name of a game may have blanks in it.
-            let pair = line.rsplit_once(char::is_whitespace);
-            let (what, server) =
-                pair.ok_or_else(|| at(format!("{line:?} is no pair of protocol or game and server")))?;
-            servers.push(Server::new(What::parse(what.trim()).map_err(at)?, server.to_owned()));
+            let target =
+                target::of_line(line, None).map_err(|why| named(&format!("line {number}: {why}")))?;
+            servers.extend(target.map(|(what, server)| Server::new(what, server)));
         }
     }
     // The same server twice would be the same series twice.
@@ -191,7 +197,10 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
-    let client = Client::new()?.with_timing(timing);
+    let mut client = Client::new()?.with_timing(timing);
+    if let Some(bind) = arguments.bind {
+        client = client.with_local_address(bind);
+    }
     if arguments.once {
         return once(arguments, &client, watched).await;
     }

@@ -19,7 +19,8 @@ use tokio::task::{LocalSet, spawn_local};
 
 use super::check::{State, Thresholds, report};
 use super::metrics::page;
-use super::watch::{Server, Shared, Sums, Watched, WatchedGame, What};
+use super::target::What;
+use super::watch::{Server, Shared, Sums, Watched, WatchedGame};
 use super::{embedded, http, watch};
 
 fn outcome(name: &str, map: &str) -> Outcome<ServerStatus> {
@@ -314,7 +315,7 @@ fn dashboard() -> Vec<String> {
 }
 
 fn here(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/monitor").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../monitor").join(name)
 }
 
 #[test]

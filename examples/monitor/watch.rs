@@ -2,37 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
 use queryport::games::Game;
-use queryport::{Client, Error, ErrorKind, Outcome, Protocol, QueryError, ScanOptions, ServerStatus};
+use queryport::{Client, Error, ErrorKind, Outcome, QueryError, ScanOptions, ServerStatus};
 
-/// How a server is queried.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum What {
-    Protocol(Protocol),
-    Game(&'static Game),
-}
-
-impl What {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        // `ut2004` is a protocol and a former id of its game, which has other names too.
-        if let Ok(protocol) = text.parse() {
-            return Ok(Self::Protocol(protocol));
-        }
-        let protocols = Protocol::ALL.map(Protocol::name).join(", ");
-        Game::find(text).map(Self::Game).map_err(|error| format!("{error} (protocols: {protocols})"))
-    }
-
-    pub(crate) const fn protocol(self) -> Protocol {
-        match self {
-            Self::Protocol(protocol) => protocol,
-            Self::Game(game) => game.protocol,
-        }
-    }
-}
+use super::target::What;
 
 /// A server and the results of its queries.
 #[derive(Debug)]
@@ -202,13 +178,4 @@ async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<String, bo
         sums.bots += u64::from(status.bot_count.unwrap_or_default());
     }
     Ok((sums, lists.collect()))
-}
-
-impl fmt::Display for What {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Protocol(protocol) => protocol.name(),
-            Self::Game(game) => game.id,
-        })
-    }
 }

@@ -16,6 +16,15 @@ pub(crate) async fn ask(
     key: Option<&str>,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let commands: Vec<Command<'_>> = commands.iter().map(|text| command(text)).collect();
+    for command in &commands {
+        if let Command::Other { name, .. } = command {
+            super::command_line::complain(&format!(
+                "{}: sent, but none of the usual commands: {}",
+                name.escape_ascii(),
+                NAMES.join(", ")
+            ));
+        }
+    }
     let query = StatusQuery::commands(&commands, &QueryOptions::default())?;
     let port = Protocol::GameSpy1.default_query_port();
     let outcome = client.ask_host(server, port, |_nonce| query.clone()).await?;
@@ -46,6 +55,22 @@ pub(crate) async fn ask(
     writeln!(out, "-- {}", answer.completeness())?;
     Ok(ExitCode::from(if answer.completeness().is_complete() { 0 } else { 3 }))
 }
+
+/// The usual commands.
+const NAMES: [&str; 12] = [
+    "basic",
+    "info",
+    "rules",
+    "players",
+    "status",
+    "packets",
+    "teams",
+    "echo",
+    "secure",
+    "level_property",
+    "game_property",
+    "player_property",
+];
 
 /// `name` or `name=value`.
 fn command(text: &str) -> Command<'_> {

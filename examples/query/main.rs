@@ -21,11 +21,13 @@ pub(crate) mod embedded;
 mod gamespy1;
 mod lan;
 mod print;
+#[path = "../command_line/target.rs"]
+mod target;
 #[path = "../command_line/transcript.rs"]
 mod transcript;
 
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -36,10 +38,11 @@ use command_line::seconds;
 use queryport::games::Game;
 use queryport::lists::Scope;
 use queryport::{
-    Client, Detail, Error, ErrorKind, Outcome, Protocol, Query, QueryOptions, ServerStatus, StatusQuery,
-    Timing, ToStatus,
+    Client, Detail, Error, ErrorKind, Outcome, Protocol, QueryOptions, ServerStatus, StatusQuery, Timing,
+    ToStatus,
 };
 
+use target::What;
 use transcript::Recorded;
 
 /// Command lines for `--help`.
@@ -56,10 +59,11 @@ const EXAMPLES: &[&str] = &[
 pub(crate) struct Arguments {
     /// The game, by its id or name (the example `games` lists them), or the protocol; or the server alone: then the usual
     /// ports of many games are tried. Without both, the program queries embedded servers on loopback.
-    #[arg(value_parser = What::parse)]
-    what: Option<What>,
+    #[arg(value_name = "GAME|PROTOCOL")]
+    what: Option<String>,
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a game, the port is the one that players connect to, and the game's
     /// list servers are asked for the query port of a public host that does not answer; with a protocol, the query port.
+    #[arg(value_parser = target::server)]
     server: Option<String>,
     /// Find the servers of this game, or of all games, on the local network.
     #[arg(long, value_name = "GAME", num_args = 0..=1, conflicts_with_all = ["what", "server", "short", "commands"])]
@@ -86,71 +90,75 @@ pub(crate) struct Arguments {
     /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
+    /// Send from this address of this machine, and from this port where there is one.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
+    bind: Option<SocketAddr>,
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-}
-
-/// What the server is said to be.
-#[derive(Debug, Clone, PartialEq)]
-enum What {
-    Protocol(Protocol),
-    Game(&'static Game),
-    /// No name that is known: a host, if it stands alone.
-    Other(String),
-}
-
-impl What {
-    fn parse(text: &str) -> Result<Self, String> {
-        // `ut2004` is a protocol and a former id of its game, which has other names too.
-        if let Ok(protocol) = text.parse() {
-            return Ok(Self::Protocol(protocol));
-        }
-        Ok(Game::find(text).map_or_else(|_| Self::Other(text.to_owned()), Self::Game))
-    }
 }
 
 fn main() -> ExitCode {
     start(&command_line::parse())
 }
 
-#[tokio::main]
-pub(crate) async fn start(arguments: &Arguments) -> ExitCode {
-    if let Err(why) = check(arguments) {
-        command_line::leave(&Arguments::command().error(UsageError::ArgumentConflict, why));
-    }
-    command_line::exit(run(arguments).await)
+/// What is queried.
+#[derive(Debug, PartialEq)]
+enum Asked<'a> {
+    Embedded,
+    /// The local network.
+    Network(Option<&'static Game>),
+    /// A server of unknown game.
+    Host(&'a str),
+    Server(What, &'a str),
 }
 
-/// Refuses names that are unknown, and options that would have no effect.
-fn check(arguments: &Arguments) -> Result<(), String> {
+#[tokio::main]
+pub(crate) async fn start(arguments: &Arguments) -> ExitCode {
+    match asked(arguments) {
+        Ok(asked) => command_line::exit(run(arguments, asked).await),
+        Err(why) => command_line::leave(&Arguments::command().error(UsageError::ArgumentConflict, why)),
+    }
+}
+
+/// What is queried. Refuses names that are unknown, and options that would have no effect.
+fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
     let is_secure = |command: &String| command.starts_with("secure=");
-    match (&arguments.what, &arguments.server) {
-        (Some(What::Other(name)), Some(_)) => {
-            let protocols = Protocol::ALL.map(Protocol::name).join(", ");
-            Game::find(name).map_err(|error| format!("{error} (protocols: {protocols})"))?;
+    let asked = match (&arguments.lan, &arguments.what, &arguments.server) {
+        (Some(game), ..) => {
+            let game = game.as_deref().map(Game::find).transpose();
+            Asked::Network(game.map_err(|error| error.to_string())?)
         }
-        (Some(What::Protocol(_) | What::Game(_)), None) => {
+        (None, None, _) => Asked::Embedded,
+        (None, Some(what), Some(server)) => {
+            let what = What::parse(what).map_err(|why| format!("{why}; without a name, it is found out"))?;
+            Asked::Server(what, server)
+        }
+        (None, Some(host), None) if What::parse(host).is_err() => {
+            target::server(host)?;
+            Asked::Host(host)
+        }
+        (None, Some(_), None) => {
             return Err("the server is missing: add HOST or HOST:PORT, or search with --lan".to_owned());
         }
-        _ => {}
-    }
-    if let Some(Some(name)) = &arguments.lan {
-        Game::find(name).map_err(|error| error.to_string())?;
-    }
-    if !arguments.commands.is_empty() && arguments.what != Some(What::Protocol(Protocol::GameSpy1)) {
+    };
+    let protocol = match asked {
+        Asked::Server(What::Protocol(protocol), _) => Some(protocol),
+        _ => None,
+    };
+    if !arguments.commands.is_empty() && protocol != Some(Protocol::GameSpy1) {
         return Err("--commands applies to gamespy1 only".to_owned());
     }
     if arguments.key.is_some() && !arguments.commands.iter().any(is_secure) {
         return Err("--key applies to the command secure=CHALLENGE only".to_owned());
     }
-    if arguments.record.is_some() && !matches!(arguments.what, Some(What::Protocol(_))) {
+    if arguments.record.is_some() && protocol.is_none() {
         return Err("--record applies to a server by its protocol".to_owned());
     }
-    Ok(())
+    Ok(asked)
 }
 
-async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+async fn run(arguments: &Arguments, asked: Asked<'_>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
@@ -160,59 +168,50 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         // In GameSpy v4, only Minecraft servers have a short answer.
         options = options.with_dialect(queryport::Dialect::Minecraft);
     }
-    let client = Client::new()?.with_timing(timing).with_options(options);
-    if let Some(game) = &arguments.lan {
-        let game = game.as_deref().map(Game::find).transpose()?;
-        return lan::search(&client, game, &arguments.network, arguments.json).await;
+    let mut client = Client::new()?.with_timing(timing).with_options(options);
+    if let Some(bind) = arguments.bind {
+        client = client.with_local_address(bind);
     }
-    if let Some(What::Other(host)) = &arguments.what {
-        return detect(&client, host, arguments.json).await;
-    }
-    if let (Some(What::Protocol(Protocol::GameSpy1)), Some(server), false) =
-        (&arguments.what, &arguments.server, arguments.commands.is_empty())
-    {
-        return gamespy1::ask(&client, server, &arguments.commands, arguments.key.as_deref()).await;
-    }
-    if let (Some(What::Game(game)), Some(server)) = (&arguments.what, &arguments.server) {
-        return by_game(&client, game, server, arguments.json).await;
-    }
-    if let (Some(What::Protocol(protocol)), Some(server), Some(file)) =
-        (&arguments.what, &arguments.server, &arguments.record)
-    {
-        let how = (&options, timing, arguments.short);
-        let (result, transcript) = record(&client, (*protocol, server), how).await;
-        let code = show(arguments.json, (*protocol, server, ""), &result)?;
-        std::fs::write(file, transcript)
-            .map_err(|error| format!("{}: {}", file.display(), command_line::message(&error)))?;
-        return Ok(ExitCode::from(code));
-    }
-    // The embedded servers run until they are dropped.
-    let mut embedded = Vec::new();
-    let mut out = io::stdout();
-    let targets = match (&arguments.what, &arguments.server) {
-        (Some(What::Protocol(protocol)), Some(server)) => {
-            vec![(String::new(), *protocol, client.target(*protocol, server))]
+    match asked {
+        Asked::Embedded => embedded_servers(&client, arguments.json).await,
+        Asked::Network(game) => lan::search(&client, game, &arguments.network, arguments.json).await,
+        Asked::Host(host) => detect(&client, host, arguments.json).await,
+        Asked::Server(What::Game(game), server) => by_game(&client, game, server, arguments.json).await,
+        Asked::Server(_, server) if !arguments.commands.is_empty() => {
+            gamespy1::ask(&client, server, &arguments.commands, arguments.key.as_deref()).await
         }
-        _ => {
-            if !arguments.json {
-                writeln!(out, "No server given: querying embedded servers over UDP on loopback.\n")?;
-            }
-            for world in embedded::worlds() {
-                embedded.push(world.start(0).await?);
-            }
-            let target = |server: &embedded::Embedded| {
-                (server.about.to_owned(), server.protocol, client.target(server.protocol, server.address))
+        Asked::Server(What::Protocol(protocol), server) => {
+            let Some(file) = &arguments.record else {
+                let result = client.query(protocol, server).await;
+                return Ok(show(arguments.json, (protocol, server, ""), &result)?.into());
             };
-            embedded.iter().map(target).collect()
+            let how = (&options, timing, arguments.short);
+            let (result, transcript) = record(&client, (protocol, server), how).await;
+            let code = show(arguments.json, (protocol, server, ""), &result)?;
+            std::fs::write(file, transcript)
+                .map_err(|error| format!("{}: {}", file.display(), command_line::message(&error)))?;
+            Ok(code.into())
         }
-    };
-    let mut code = 0;
-    for (about, protocol, target) in &targets {
-        let asked = (*protocol, target.name(), about.as_str());
-        code = code.max(show(arguments.json, asked, &target.query().await)?);
     }
-    drop(embedded);
-    Ok(ExitCode::from(code))
+}
+
+/// Queries servers of this program over loopback.
+async fn embedded_servers(client: &Client, is_json: bool) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    if !is_json {
+        writeln!(io::stdout(), "No server given: querying embedded servers over UDP on loopback.\n")?;
+    }
+    // They run until they are dropped.
+    let mut servers = Vec::new();
+    for world in embedded::worlds() {
+        servers.push(world.start(0).await?);
+    }
+    let mut code = 0;
+    for server in &servers {
+        let address = server.address.to_string();
+        let result = client.query(server.protocol, &address).await;
+        code = code.max(show(is_json, (server.protocol, &address, server.about), &result)?);
+    }
+    Ok(code.into())
 }
 
 /// Prints the result of one query, and returns its exit status.
@@ -235,7 +234,7 @@ fn show(
             if is_json {
                 writeln!(out, "{}", print::json_error(protocol, server, error))?;
             } else {
-                let advice = advice(error, protocol);
+                let advice = advice(error, protocol.into());
                 command_line::complain(&format!("{}{advice}", command_line::message(error)));
             }
             Ok(1)
@@ -298,7 +297,7 @@ async fn detect(client: &Client, host: &str, is_json: bool) -> Result<ExitCode, 
 /// Queries a server by its game.
 async fn by_game(
     client: &Client,
-    game: &Game,
+    game: &'static Game,
     server: &str,
     is_json: bool,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
@@ -331,7 +330,7 @@ async fn by_game(
                 command_line::complain(&format!(
                     "{}{}",
                     command_line::message(&error),
-                    advice(&error, game.protocol)
+                    advice(&error, What::Game(game))
                 ));
             }
             Ok(ExitCode::FAILURE)
@@ -348,18 +347,32 @@ fn can_be_listed(error: &Error, game: &Game) -> bool {
 }
 
 /// What the user can try next.
-fn advice(error: &Error, protocol: Protocol) -> String {
+fn advice(error: &Error, what: What) -> String {
+    let protocol = what.protocol();
     match error.kind() {
-        ErrorKind::Offline => format!(
-            "\n  The query port can differ from the game port ({protocol} servers usually answer on {}). Some servers \
-             limit the rate of their replies: wait a second and try again.",
-            protocol.default_query_port()
-        ),
+        ErrorKind::Offline => {
+            let port = match what {
+                What::Protocol(protocol) => Some(protocol.default_query_port()),
+                What::Game(game) => game.game_port.and_then(|port| game.query_port.of(port)),
+            };
+            let usual =
+                port.map(|port| format!(" ({what} servers usually answer on {port})")).unwrap_or_default();
+            let quirks = match what {
+                What::Game(game) if !game.quirks.is_empty() => format!("\n  {}: {}", game.name, game.quirks),
+                _ => String::new(),
+            };
+            format!(
+                "\n  The query port can differ from the game port{usual}. Some servers limit the rate of their replies: \
+                 wait a second and try again.{quirks}"
+            )
+        }
         ErrorKind::Unreachable => {
             "\n  If the host is up, no program listens on that port: is it the query port?".to_owned()
         }
         ErrorKind::NotThisProtocol => {
-            format!("\n  The replies are not in {protocol}: try another protocol.")
+            format!(
+                "\n  The replies are not in {protocol}: leave out the name before the server, and it is found out."
+            )
         }
         _ => String::new(),
     }
@@ -375,7 +388,8 @@ mod tests {
     fn parse(line: &str) -> Result<Arguments, String> {
         let arguments = Arguments::try_parse_from(["query"].into_iter().chain(line.split_whitespace()));
         let arguments = arguments.map_err(|error| error.to_string())?;
-        check(&arguments).map(|()| arguments)
+        asked(&arguments).map(drop)?;
+        Ok(arguments)
     }
 
     #[test]
@@ -403,13 +417,23 @@ mod tests {
 
     #[test]
     fn a_server_is_named_with_its_game_its_protocol_or_alone() {
-        assert_eq!(parse("").unwrap().what, None);
-        assert_eq!(parse("quake3 example.org").unwrap().what, Some(What::Protocol(Protocol::Quake3)));
         let game = What::Game(Game::find("openarena").unwrap());
-        assert_eq!(parse("openarena example.org:27961").unwrap().what, Some(game));
-        assert_eq!(parse("example.org").unwrap().what, Some(What::Other("example.org".to_owned())));
+        for (line, expected) in [
+            ("", Asked::Embedded),
+            ("quake3 example.org", Asked::Server(Protocol::Quake3.into(), "example.org")),
+            ("openarena example.org:27961", Asked::Server(game, "example.org:27961")),
+            ("example.org", Asked::Host("example.org")),
+        ] {
+            assert_eq!(asked(&parse(line).unwrap()), Ok(expected), "{line}");
+        }
         for (line, why) in [
             ("openarna example.org", "(protocols: gamespy1, gamespy4, quake3, ut2004)"),
+            ("openarna example.org", "did you mean openarena (OpenArena)? ("),
+            ("gamespy3 example.org", "the protocol is gamespy4 here"),
+            ("quake9 example.org", "without a name, it is found out"),
+            ("quake3 example.org:99999", "the port \"99999\" is no number from 1 to 65535"),
+            ("example.org:99999", "the port \"99999\""),
+            ("quake3 example.org --bind nowhere", "expected an IP address"),
             ("quake3", "the server is missing"),
             ("openarena", "the server is missing"),
             ("example.org --commands status", "required"),

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use indicatif::ProgressBar;
 use queryport::games::{Game, Master, MasterForm};
 use queryport::lists::Scope;
 use queryport::net::Servers;
@@ -14,7 +13,8 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::command_line;
-use super::list::Target;
+use super::output::{Output, Shared};
+use super::target::{Target, What};
 
 /// The game that `list` names; a file of that name comes first.
 pub(crate) fn named(list: &str) -> Option<&'static Game> {
@@ -56,6 +56,7 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
             Some((_, port)) if !address.contains(':') => format!("{address}:{port}"),
             _ => address.to_owned(),
         };
+        let address = command_line::server(&address)?;
         // The table has static texts, and a program few of these.
         Ok(Master::new(form, address.leak()))
     };
@@ -86,20 +87,20 @@ pub(crate) fn servers(
     client: &Client,
     game: &Game,
     lists: &Lists,
-    bar: ProgressBar,
+    output: Shared,
 ) -> Result<mpsc::Receiver<Target>, Error> {
     let (sender, receiver) = mpsc::channel(1024);
     let file = file(game).filter(|_| lists.is_known);
     if let Some(known) = file.as_ref().and_then(|file| remembered(file, lists.least_interval)) {
-        command_line::complain(&format!(
+        output.lock().complain(&format!(
             "scan: {} servers of {} from the last answers of its list servers",
             known.len(),
             game.name
         ));
-        let protocol = game.protocol;
+        let what = What::Protocol(game.protocol);
         tokio::spawn(async move {
             for address in known {
-                if sender.send((protocol, address.to_string())).await.is_err() {
+                if sender.send((what, address.to_string())).await.is_err() {
                     break;
                 }
             }
@@ -109,15 +110,15 @@ pub(crate) fn servers(
     // The timeout of a query is too short for many lists.
     let client = client.clone().with_timing(Timing::default());
     let mut servers = client.servers(game)?.with_timeout(lists.timeout).with_scope(lists.scope);
-    let protocol = game.protocol;
+    let what = What::Protocol(game.protocol);
     tokio::spawn(async move {
         let mut listed = Vec::new();
         loop {
-            bar.set_message(progress(&servers, listed.len()));
+            output.lock().lists = progress(&servers, listed.len());
             match timeout(Duration::from_millis(200), servers.next()).await {
                 Ok(Some(server)) => {
                     listed.push(server.server);
-                    if sender.send((protocol, server.server.to_string())).await.is_err() {
+                    if sender.send((what, server.server.to_string())).await.is_err() {
                         return;
                     }
                 }
@@ -125,12 +126,13 @@ pub(crate) fn servers(
                 Err(_still_waiting) => {}
             }
         }
-        bar.set_message("");
-        bar.suspend(|| report(&servers));
+        let mut output = output.lock();
+        output.lists.clear();
+        report(&servers, &mut output);
         if let (Some(file), false) = (file, listed.is_empty())
             && let Err(error) = remember(&file, &listed)
         {
-            command_line::complain(&format!("scan: {}: {}", file.display(), command_line::message(&error)));
+            output.complain(&format!("scan: {}: {}", file.display(), command_line::message(&error)));
         }
     });
     Ok(receiver)
@@ -146,29 +148,27 @@ fn progress(servers: &Servers, listed: usize) -> String {
 }
 
 /// A line for each list server.
-fn report(servers: &Servers) {
+fn report(servers: &Servers, output: &mut Output) {
     for report in servers.masters() {
         let address = report.address.as_str();
         match &report.list {
             Some(Ok(list)) => {
                 let (count, completeness) = (report.servers, list.completeness);
                 let left_out = [
-                    (list.out_of_scope as usize, "out of scope"),
+                    (list.out_of_scope as usize, "out of scope, see --scope any"),
                     (list.over_limit as usize, "over the limit of a list"),
                     (report.left_out, "over the limit of a host"),
                 ];
                 let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
                 let left_out: String =
                     left_out.map(|(count, why)| format!(", {count} left out: {why}")).collect();
-                command_line::complain(&format!(
-                    "scan: {address}: {count} servers, {completeness}{left_out}"
-                ));
+                output.complain(&format!("scan: {address}: {count} servers, {completeness}{left_out}"));
             }
             Some(Err(error)) => {
                 let words = command_line::message(error);
                 let words =
                     words.strip_prefix(address).and_then(|words| words.strip_prefix(": ")).unwrap_or(&words);
-                command_line::complain(&format!("scan: {address}: {words}"));
+                output.complain(&format!("scan: {address}: {words}"));
             }
             None => {}
         }

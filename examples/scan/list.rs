@@ -10,17 +10,15 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use ipnet::IpNet;
-use queryport::Protocol;
 use queryport::net::ScanTarget;
 use tokio::sync::mpsc;
 
 use super::command_line;
+use super::output::Shared;
+use super::target::{Target, What, of_line};
 
 /// The longest line that can hold a target: a protocol, a host name of 253 bytes and a port.
 const MAX_LINE: usize = 4096;
-
-/// One server of the list: its protocol, and the address or host name as it was written.
-pub(crate) type Target = (Protocol, String);
 
 /// Which targets of a list are asked.
 #[derive(Debug, Clone, Default)]
@@ -48,10 +46,13 @@ impl Filter {
 /// Targets that were handed to the scan, by the number the scan gives them, until their results are here.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay {
-    handed: u64,
+    /// How many were handed over.
+    pub(crate) handed: u64,
     targets: BTreeMap<u64, (u64, Target)>,
     /// How far the list was read.
     pub(crate) read: u64,
+    /// Whether that is its end.
+    pub(crate) is_read: bool,
 }
 
 impl UnderWay {
@@ -89,45 +90,47 @@ impl Stream for Targets {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ScanTarget>> {
         loop {
-            let Some(target) = std::task::ready!(self.lines.poll_recv(cx)) else { return Poll::Ready(None) };
+            let next = std::task::ready!(self.lines.poll_recv(cx));
             let mut under_way = self.under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let Some(target) = next else {
+                under_way.is_read = true;
+                return Poll::Ready(None);
+            };
             let number = under_way.read;
             under_way.read += 1;
             if self.filter.admits(number, &target) {
                 let index = under_way.handed;
                 under_way.handed += 1;
                 under_way.targets.insert(index, (number, target.clone()));
-                return Poll::Ready(Some(target.into()));
+                return Poll::Ready(Some(target.0.target(&target.1)));
             }
         }
     }
 }
 
 /// Reads a file, or standard input for `-`, in a thread of its own: reading blocks, and a list may never end.
-pub(crate) fn from_file(path: &str, protocol: Protocol) -> std::io::Result<mpsc::Receiver<Target>> {
+pub(crate) fn from_file(path: &str, usual: What, output: &Shared) -> std::io::Result<mpsc::Receiver<Target>> {
     let reader: Box<dyn Read + Send> =
         if path == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
     let (sender, receiver) = mpsc::channel(1024);
-    let path = path.to_owned();
+    let (path, output) = (path.to_owned(), output.clone());
     std::thread::spawn(move || {
         let mut reader = BufReader::new(reader);
         for number in 1_u64.. {
             match next_line(&mut reader) {
-                Ok(Some(line)) => match target(&line, protocol) {
+                Ok(Some(line)) => match target(&line, usual) {
                     Ok(Some(target)) => {
                         if sender.blocking_send(target).is_err() {
                             break;
                         }
                     }
                     Ok(None) => {}
-                    Err(why) => command_line::complain(&format!("scan: {path}:{number}: {why}")),
+                    Err(why) => output.lock().reject(&format!("scan: {path}:{number}: {why}")),
                 },
                 Ok(None) => break,
                 Err(error) => {
-                    command_line::complain(&format!(
-                        "scan: {path}:{number}: {}",
-                        command_line::message(&error)
-                    ));
+                    let why = command_line::message(&error);
+                    output.lock().reject(&format!("scan: {path}:{number}: {why}"));
                     break;
                 }
             }
@@ -150,20 +153,9 @@ fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<Vec<u8>>> {
 }
 
 /// The target of a line; `None` for an empty line or a comment.
-fn target(line: &[u8], protocol: Protocol) -> Result<Option<Target>, String> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+fn target(line: &[u8], usual: What) -> Result<Option<Target>, String> {
     if line.len() > MAX_LINE {
         return Err(format!("a line of more than {MAX_LINE} bytes"));
     }
-    let text = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
-    let wrong = || format!("\"{}\" is no HOST:PORT or PROTOCOL HOST:PORT", text.escape_ascii());
-    let text = std::str::from_utf8(text).map_err(|_| wrong())?;
-    let (protocol, server) = match text.split_once(char::is_whitespace) {
-        Some((name, server)) => (name.parse().map_err(|_| wrong())?, server.trim()),
-        None => (protocol, text),
-    };
-    if server.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err(wrong());
-    }
-    Ok((!server.is_empty()).then(|| (protocol, server.to_owned())))
+    of_line(&String::from_utf8_lossy(line), Some(usual))
 }

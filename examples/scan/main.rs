@@ -17,7 +17,7 @@
 //! Answers go to standard output, one line each, as they come; the progress, where there is a terminal for it, and the summary
 //! go to standard error. Ctrl-C and a closed pipe end the scan with a summary of what it did. Each JSON line says in `skip`
 //! how many targets at the start of the list were finished then: `--skip` with that number goes on from there. Exit status: 0
-//! when a server answered, 1 when none did, 2 for a wrong command line.
+//! when a server answered, 1 when none did or a line of the list names no server, 2 for a wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -30,20 +30,24 @@ mod command_line;
 mod game;
 mod list;
 mod output;
+#[path = "../command_line/safe_text.rs"]
+mod safe_text;
 mod summary;
+#[path = "../command_line/target.rs"]
+mod target;
 
 use std::future::poll_fn;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use command_line::{WrongArgument, seconds};
 use futures_core::Stream;
-use indicatif::{ProgressBar, ProgressStyle};
 use ipnet::IpNet;
 use queryport::games::{Game, Master, MasterForm};
 use queryport::lists::Scope;
@@ -52,8 +56,11 @@ use queryport::{Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus
 use serde_json::json;
 
 use game::Lists;
-use list::{Filter, Target, Targets, UnderWay};
+use list::{Filter, Targets, UnderWay};
+use output::Shared;
+use safe_text::fit;
 use summary::Summary;
+use target::Target;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -66,11 +73,11 @@ const EXAMPLES: &[&str] = &[
 #[derive(Debug, Parser)]
 #[command(name = "scan", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// A file with one server a line, `HOST:PORT` or `PROTOCOL HOST:PORT`; `-` for standard input, read as it comes; or a game,
-    /// whose list servers are asked.
+    /// A file with one server a line, `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input, read as it
+    /// comes; or a game, whose list servers are asked.
     #[arg(required_unless_present = "master")]
     list: Option<String>,
-    /// The protocol of lines that name none.
+    /// The protocol of lines that name neither protocol nor game.
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
     /// Ask this list server, `HOST` or `HOST:PORT`, in place of the known ones of the game; may be repeated. `FORM=HOST:PORT` where its form
@@ -98,6 +105,9 @@ pub(crate) struct Arguments {
     /// Print one JSON object a server and line, failures too.
     #[arg(long)]
     json: bool,
+    /// Name the servers without a usable answer on standard error.
+    #[arg(long, conflicts_with = "json")]
+    failures: bool,
     /// Most queries under way at once: bounds the memory, not the speed.
     #[arg(long, default_value_t = ScanOptions::default().window())]
     window: usize,
@@ -132,6 +142,9 @@ pub(crate) struct Arguments {
     /// the middle of a list goes unnoticed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4))]
     readings: u8,
+    /// Send from this address of this machine, and from this port where there is one.
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
+    bind: Option<SocketAddr>,
     /// One datagram per system call, as on systems without batched calls.
     #[arg(long)]
     unbatched: bool,
@@ -200,8 +213,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let query_options = QueryOptions::default().with_readings(arguments.readings);
     let game = game(arguments)?;
     let query_options = query_options.with_dialect(game.map(|game| game.dialect).unwrap_or_default());
-    let client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
-    let bar = progress();
+    let mut client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
+    if let Some(bind) = arguments.bind {
+        client = client.with_local_address(bind);
+    }
+    let output = Shared::new();
     let lines = match (&game, &arguments.list) {
         (Some(game), _) => {
             let lists = Lists {
@@ -210,10 +226,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
                 scope: arguments.scope,
                 is_known: arguments.master.is_empty(),
             };
-            game::servers(&client, game, &lists, bar.clone())?
+            game::servers(&client, game, &lists, output.clone())?
         }
         (None, Some(path)) => {
-            list::from_file(path, arguments.protocol).map_err(|error| cannot_read(path, &error))?
+            let lines = list::from_file(path, arguments.protocol.into(), &output);
+            lines.map_err(|error| cannot_read(path, &error))?
         }
         (None, None) => return Err("no list".into()),
     };
@@ -224,11 +241,14 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if arguments.unbatched {
         scan = scan.unbatched();
     }
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut summary = Summary::new();
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut closed = std::pin::pin!(output::closed());
     let mut is_interrupted = false;
+    let mut ticks = tokio::time::interval(Duration::from_millis(200));
+    #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+    let started = Instant::now();
+    let columns = command_line::columns();
     // Standard output takes no more: a full disk.
     let mut failed = None;
     loop {
@@ -236,10 +256,14 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             if interrupted.as_mut().poll(cx).is_ready() || closed.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
             }
+            // The line of progress goes on where no result comes.
+            let _ = ticks.poll_tick(cx);
             let next = Pin::new(&mut scan).poll_next(cx).map(Some);
-            // Nothing else to do: what is written leaves.
+            let mut output = output.lock();
+            output.progress(|| progress(&under_way, summary.done(), started));
+            // Nothing else to do: what is held back leaves.
             if next.is_pending()
-                && let Err(error) = out.flush()
+                && let Err(error) = output.flush()
             {
                 failed = Some(error);
                 return Poll::Ready(None);
@@ -259,23 +283,31 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             let target = under_way.remove(scanned.index);
             (target, under_way.finished())
         };
+        let mut output = output.lock();
+        let failure = scanned.result.as_ref().err().filter(|_| arguments.failures);
+        if let (Some(error), Some((_, server))) = (failure, &target) {
+            output.complain(&format!("scan: {server}: {}", command_line::message(error)));
+        }
         let line = match () {
             () if arguments.same_game && other.is_some() => None,
             () if arguments.json => Some(json_line(&scanned, target, finished)),
-            () => readable(&scanned, other),
+            () => readable(&scanned, other, columns),
         };
-        bar.inc(1);
         if let Some(line) = line
-            && let Err(error) = bar.suspend(|| writeln!(out, "{line}"))
+            && let Err(error) = output.print(&line)
         {
             failed = Some(error);
             is_interrupted = true;
             break;
         }
     }
-    failed = failed.or_else(|| out.flush().err());
-    bar.finish_and_clear();
+    let mut output = output.lock();
+    failed = failed.or_else(|| output.flush().err());
+    output.end();
     command_line::complain(summary.text(scan.stats(), &scan.io()).trim_end());
+    if output.rejected > 0 {
+        command_line::complain(&format!("  lines rejected    {}", output.rejected));
+    }
     if is_interrupted {
         let finished = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).finished();
         command_line::complain(&format!("  interrupted; to go on:  --skip {finished}"));
@@ -283,7 +315,8 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if let Some(error) = failed.filter(|error| error.kind() != ErrorKind::BrokenPipe) {
         return Err(error.into());
     }
-    Ok(if summary.answered() > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let is_whole = summary.answered() > 0 && output.rejected == 0;
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// A list that is no file that can be read, and no game.
@@ -292,22 +325,18 @@ fn cannot_read(path: &str, error: &std::io::Error) -> Box<dyn std::error::Error>
     if error.kind() == ErrorKind::NotFound { WrongArgument(why).into() } else { why.into() }
 }
 
-/// Results and their rate on a terminal, nothing in a pipe. The length of the list is not known before its end.
-fn progress() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::no_length();
-    match ProgressStyle::with_template("{spinner} {msg}{pos} servers, {per_sec}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+/// Results, how many there will be, and their rate. The length of a list is not known before its end.
+fn progress(under_way: &Mutex<UnderWay>, done: u64, started: Instant) -> String {
+    let under_way = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let more = if under_way.is_read { "" } else { "+" };
+    let rate = done as f64 / started.elapsed().as_secs_f64().max(0.1);
+    format!("{done} of {}{more} servers, {rate:.0} a second", under_way.handed)
 }
 
 fn json_line(scanned: &Scanned<ServerStatus, Error>, target: Option<Target>, finished: u64) -> String {
     let address = scanned.peer.map(|peer| peer.to_string());
-    let target_protocol = target.as_ref().map(|(protocol, _)| *protocol);
-    let (protocol, server) = target.map(|(protocol, server)| (protocol.name(), server)).unzip();
+    let target_protocol = target.as_ref().map(|(what, _)| what.protocol());
+    let (protocol, server) = target.map(|(what, server)| (what.protocol().name(), server)).unzip();
     match &scanned.result {
         Ok(outcome) => json!({
             "address": address,
@@ -341,20 +370,30 @@ fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static
     Game::of(status, protocol?).map(|game| game.id)
 }
 
-fn readable(scanned: &Scanned<ServerStatus, Error>, other: Option<&Game>) -> Option<String> {
+/// A row. On a terminal it has at most its columns.
+fn readable(
+    scanned: &Scanned<ServerStatus, Error>,
+    other: Option<&Game>,
+    columns: Option<usize>,
+) -> Option<String> {
     let outcome = scanned.result.as_ref().ok()?;
     let status = &outcome.answer;
     let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string).unwrap_or_default();
     let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let cut = if status.completeness.is_complete() { "" } else { "  (incomplete)" };
     let other = other.map(|game| format!("  ({})", game.name)).unwrap_or_default();
-    Some(format!(
-        "{:<22} {:>7} ms  {:>3}/{:<3} {:<20} {}{other}{cut}",
+    let map = text(&status.map);
+    let map_columns: usize = if columns.is_some_and(|columns| columns < 100) { 12 } else { 20 };
+    let map = if columns.is_some() { fit(&map, map_columns) } else { map.into() };
+    let row = format!(
+        "{:<21} {:>6} ms {:>3}/{:<3} {}{} {}{other}{cut}",
         outcome.peer.to_string(),
         outcome.rtt.map_or_else(|| "?".to_owned(), |rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0)),
         number(status.player_count),
         number(status.max_players),
-        text(&status.map),
+        map,
+        " ".repeat(map_columns.saturating_sub(safe_text::width(&map))),
         text(&status.name),
-    ))
+    );
+    Some(columns.map_or_else(|| row.clone(), |columns| fit(&row, columns).into_owned()))
 }

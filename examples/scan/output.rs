@@ -1,4 +1,110 @@
-//! Whether anybody still reads what is printed.
+//! What is printed: results on standard output; complaints, and the progress on a terminal, on standard error.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// The line of progress is drawn again no sooner.
+const DRAWN_AFTER: Duration = Duration::from_millis(100);
+/// Results that are held back at most, in bytes.
+const MOST_HELD: usize = 32 * 1024;
+
+/// Results and progress may share a terminal, so each byte goes through here.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// Results that are not written yet.
+    held: Vec<u8>,
+    /// Whether there is a line of progress: standard error is a terminal.
+    has_progress: bool,
+    /// What the line says, and when it was drawn.
+    progress: String,
+    drawn: Option<Instant>,
+    /// How far the lists of a game are.
+    pub(crate) lists: String,
+    /// Lines of the list that name no server.
+    pub(crate) rejected: u64,
+}
+
+/// The output, which the tasks that read lists have too.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared(Arc<Mutex<Output>>);
+
+impl Shared {
+    pub(crate) fn new() -> Self {
+        let has_progress = io::stderr().is_terminal();
+        let (held, progress, lists) = Default::default();
+        Self(Arc::new(Mutex::new(Output { held, has_progress, progress, drawn: None, lists, rejected: 0 })))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Output> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Output {
+    /// Prints a result, now or with the next ones.
+    pub(crate) fn print(&mut self, line: &str) -> io::Result<()> {
+        self.held.extend_from_slice(line.as_bytes());
+        self.held.push(b'\n');
+        if self.held.len() < MOST_HELD { Ok(()) } else { self.flush() }
+    }
+
+    /// Writes the results that were held back.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        self.erase();
+        let held = std::mem::take(&mut self.held);
+        let mut out = io::stdout();
+        let written = out.write_all(&held).and_then(|()| out.flush());
+        self.draw();
+        written
+    }
+
+    /// Writes a line to standard error.
+    pub(crate) fn complain(&mut self, line: &str) {
+        self.erase();
+        super::command_line::complain(line);
+        self.draw();
+    }
+
+    /// Complains about a line of the list that names no server.
+    pub(crate) fn reject(&mut self, line: &str) {
+        self.rejected += 1;
+        self.complain(line);
+    }
+
+    /// Draws the line of progress, unless it was drawn a moment ago.
+    #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+    pub(crate) fn progress(&mut self, line: impl FnOnce() -> String) {
+        let is_due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= DRAWN_AFTER);
+        if self.has_progress && is_due {
+            self.progress = line();
+            self.erase();
+            self.draw();
+            self.drawn = Some(Instant::now());
+        }
+    }
+
+    /// Takes the line of progress away.
+    pub(crate) fn end(&mut self) {
+        self.erase();
+        self.has_progress = false;
+    }
+
+    fn erase(&self) {
+        if self.has_progress {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+
+    fn draw(&self) {
+        if self.has_progress {
+            let _ = write!(io::stderr(), "{}{}", self.lists, self.progress);
+        }
+    }
+}
 
 /// Waits until the other end of standard output is closed.
 #[cfg(target_os = "linux")]

@@ -51,6 +51,11 @@ impl Summary {
         *counter += 1;
     }
 
+    /// All results.
+    pub(crate) const fn done(&self) -> u64 {
+        self.answered() + self.offline + self.unreachable + self.other + self.not_asked
+    }
+
     pub(crate) const fn answered(&self) -> u64 {
         self.complete + self.incomplete
     }

@@ -52,7 +52,14 @@ fn output(run: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn wrong_arguments_are_named_and_have_an_exit_code() {
-    let wrong: [(&[&str], i32, &str); 13] = [
+    let wrong: [(&[&str], i32, &str); 20] = [
+        (&["query", "quake3", "127.0.0.1:99999"], 2, "\"99999\" is no number from 1 to 65535"),
+        (&["query", "quake9", "192.0.2.1"], 2, "without a name, it is found out"),
+        (&["query", "gamespy3", "192.0.2.1"], 2, "the protocol is gamespy4 here"),
+        (&["query", "--bind", "here"], 2, "expected an IP address"),
+        (&["rcon", "127.0.0.1:99999", "status"], 2, "\"99999\""),
+        (&["scan", "openarena", "--master", "127.0.0.1:99999"], 2, "\"99999\""),
+        (&["monitor", "quake3", "127.0.0.1:99999"], 2, "\"99999\""),
         (&["browser", "--nonsense"], 2, "--nonsense"),
         (&["browser", "opnarena"], 2, "did you mean openarena"),
         (&["browser", "openarena", "--favourites"], 2, "--favourites"),
@@ -90,6 +97,129 @@ fn help_and_runs_without_a_terminal_succeed() {
     assert!(!out.contains('\u{1b}'), "plain lines");
     let (code, out, _) = output(&["monitor", "--once"]);
     assert!(code == Some(0) && out.lines().count() == 1 && out.starts_with("QUERYPORT OK: 7 of 7"), "{out}");
+}
+
+#[test]
+fn help_says_what_holds_without_an_option() {
+    let help = |program| output(&[program, "--help"]).1;
+    assert!(
+        help("monitor").trim_end().ends_with("Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line")
+    );
+    assert!(help("monitor").contains("  3 unknown: "));
+    for program in ["browser", "serve"] {
+        assert!(!help(program).contains("[default: ]") && !help(program).contains("[default: 3600]"));
+    }
+}
+
+#[test]
+fn an_unusual_command_of_gamespy1_is_named() {
+    let run = ["query", "gamespy1", "127.0.0.1:9", "--commands", "playrs", "--timeout", "0.2"];
+    let (code, _, err) = output(&run);
+    assert!(
+        code == Some(1) && err.contains("playrs: sent, but none of the usual commands: basic, "),
+        "{err}"
+    );
+}
+
+/// A server of Quake 3 whose name is longer than a terminal is wide.
+fn long_named() -> std::net::SocketAddr {
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 256];
+        while let Ok((length, from)) = server.recv_from(&mut buffer) {
+            let challenge = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetstatus ").unwrap_or_default();
+            let name = [b"Name".as_slice(), &[b'x'; 200]].concat();
+            let head = [
+                b"\xff\xff\xff\xffstatusResponse\n\\mapname\\a_very_long_map_name\\sv_hostname\\",
+                &name[..],
+            ]
+            .concat();
+            let _ = server.send_to(&[&head[..], b"\\challenge\\", challenge, b"\n"].concat(), from);
+        }
+    });
+    address
+}
+
+/// A file with this list, whose name is that of the test.
+fn list(name: &str, lines: &str) -> String {
+    let file = std::env::temp_dir().join(format!("queryport-{name}-{}", std::process::id()));
+    std::fs::write(&file, lines).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn lists_name_games_and_a_rejected_line_is_no_success() {
+    let server = long_named();
+    let good = list("good", &format!("openarena {server}\nq3a 127.0.0.1:9 # silent\n"));
+    let run = ["scan", &good, "--timeout", "0.5", "--failures"];
+    let (code, out, err) = output(&run);
+    assert!(code == Some(0) && out.contains("a_very_long_map_name Namexxx"), "{out}{err}");
+    assert!(err.contains("scan: 127.0.0.1:9: "), "{err}");
+    let wrong = list("wrong", &format!("openarna {server}\nquake3 {server}\nquake3 127.0.0.1:70000\n"));
+    let (code, out, err) = output(&["scan", &wrong, "--timeout", "0.5"]);
+    assert!(code == Some(1) && out.lines().count() == 1, "{out}{err}");
+    for words in
+        [":1: unknown game \"openarna\": did you mean openarena", ":3: the port \"70000\"", "rejected    2"]
+    {
+        assert!(err.contains(words), "{words:?} in {err}");
+    }
+    let (code, out, err) = output(&["browser", &good, "--timeout", "0.5"]);
+    assert!(code == Some(0) && out.contains("OpenArena"), "{out}{err}");
+    let (code, out, _) = output(&["monitor", "--once", "--timeout", "0.5", "--file", &good]);
+    assert!(code == Some(2) && out.starts_with("QUERYPORT CRITICAL: 1 of 2 servers up"), "{out}");
+    for file in [good, wrong] {
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+/// What a terminal of 80 columns has on its lines after a program has ended.
+fn on_a_terminal(run: &[&str]) -> Vec<String> {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{Winsize, tcsetwinsize};
+
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let end = File::options().read(true).write(true).open(name).unwrap();
+    tcsetwinsize(&end, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    // The command has ends of its own, which close with it.
+    let spawned = command(run).stdout(end.try_clone().unwrap()).stderr(end.try_clone().unwrap()).spawn();
+    let mut child = spawned.unwrap();
+    let mut terminal = File::from(terminal);
+    let reader = std::thread::spawn(move || {
+        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+        while let Ok(length @ 1..) = terminal.read(&mut buffer) {
+            text.extend_from_slice(&buffer[..length]);
+        }
+        String::from_utf8(text).unwrap()
+    });
+    process::wait(&mut child);
+    drop(end);
+    let text = reader.join().unwrap();
+    // What a line of progress was is erased before anything else stands there.
+    text.split("\r\n").map(|line| line.rsplit("\r\x1b[K").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn rows_fit_the_terminal_and_no_line_of_progress_stays_among_them() {
+    let servers: String = (0..20).map(|_| format!("{}\nquake3 127.0.0.1:9\n", long_named())).collect();
+    let file = list("terminal", &servers);
+    for run in [&["scan", &file, "--timeout", "0.6"][..], &["browser", "--plain", &file, "--timeout", "0.6"]]
+    {
+        let lines = on_a_terminal(run);
+        let rows: Vec<_> = lines.iter().filter(|line| line.contains("Namex")).collect();
+        assert_eq!(rows.len(), 20, "{lines:#?}");
+        for row in rows {
+            assert!(
+                row.starts_with("127.0.0.1:") && row.chars().count() == 80 && row.ends_with('…'),
+                "{row:?}"
+            );
+        }
+        assert!(!lines.iter().any(|line| line.contains("a second") && line.contains("of 40")), "{lines:#?}");
+    }
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]
@@ -156,7 +286,10 @@ fn the_browser_reads_lists_with_anything_in_them() {
     child.stdin.take().unwrap().write_all(&list).unwrap();
     let (code, out, err) = judge(&["browser", "-"], &process::finish(child));
     assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
-    assert!(err.contains("is no HOST:PORT") && err.contains("0 of ") && !err.contains('\u{1b}'), "{err}");
+    assert!(
+        err.contains("is no HOST or HOST:PORT") && err.contains("0 of ") && !err.contains('\u{1b}'),
+        "{err}"
+    );
     let (code, _, err) = output(&["browser", "/"]);
     assert!(code == Some(1) && err.to_lowercase().contains("is a directory"), "{err}");
 }

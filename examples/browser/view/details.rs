@@ -39,7 +39,7 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
         lines.push(Line::from(vec![Span::styled(label, DIM), Span::raw(fit(value, room).into_owned())]));
     };
     if let Some(outcome) = &server.answer {
-        pair("address", &format!("{} ({})", outcome.peer, server.target.0));
+        pair("address", &format!("{} ({})", outcome.peer, server.target.0.protocol()));
         pair("game", &server.game);
         for (label, value) in description(&outcome.answer) {
             if let Some(value) = value {
@@ -151,7 +151,7 @@ fn players(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<
 }
 
 /// A message in lines of at most so many columns, broken at blanks.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let word = fit(word, columns);

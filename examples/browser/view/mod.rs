@@ -35,7 +35,6 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
         [Constraint::Length(1), Constraint::Length(has_progress), Constraint::Fill(1), Constraint::Length(1)];
     let [title, progress, body, keys] = Layout::vertical(parts).areas(area);
     frame.render_widget(title_line(browser, title.width), title);
-    draw_progress(frame, browser, now, progress);
     let is_wide = area.width >= WIDE;
     let (list, pane) = match (browser.has_details, is_wide) {
         (false, _) => (body, None),
@@ -50,14 +49,17 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
     let rows = usize::from(list.height.saturating_sub(1));
     browser.settle(if pane.is_some() && !is_wide { usize::from(body.height) } else { rows });
     browser.screen = Screen { rows, is_wide, ..Screen::default() };
+    let mut below = 0;
     if list.area() > 0 {
         table::draw(frame, browser, depth, list);
+        below = browser.shown.len().saturating_sub(browser.top + rows);
     }
+    draw_progress(frame, browser, now, progress, below);
     if let Some(pane) = pane {
         details::draw(frame, browser, depth, pane);
     }
     if browser.mode == Mode::Help {
-        help::draw(frame, body);
+        help::draw(frame, browser, body);
     }
     frame.render_widget(key_line(browser, keys.width), keys);
 }
@@ -79,7 +81,12 @@ fn title_line(browser: &Browser, columns: u16) -> Line<'static> {
     Line::from(vec![Span::styled(title, BOLD), Span::raw(gap), Span::raw(counts)])
 }
 
-fn draw_progress(frame: &mut Frame<'_>, browser: &Browser, now: Instant, area: Rect) {
+/// How far the scan is, and how many rows of the table are below the screen.
+fn draw_progress(frame: &mut Frame<'_>, browser: &Browser, now: Instant, area: Rect, below: usize) {
+    let more = if below > 0 { format!("  {below} more below") } else { String::new() };
+    let parts = [Constraint::Fill(1), Constraint::Length(u16::try_from(more.len()).unwrap_or(0))];
+    let [area, end] = Layout::horizontal(parts).areas(area);
+    frame.render_widget(Line::styled(more, DIM), end);
     let progress = &browser.progress;
     let (listed, done, answered) = (progress.listed, progress.done, progress.answered);
     let rate = progress.rate(now).map(|rate| format!(", {rate:.0} a second")).unwrap_or_default();
@@ -95,7 +102,7 @@ fn draw_progress(frame: &mut Frame<'_>, browser: &Browser, now: Instant, area: R
     let more = if progress.is_listed { "" } else { "+" };
     let left = match progress.left(now) {
         Some(left) => format!(", {} left", short(left)),
-        None if progress.is_listed && done > 0 => ", waiting for the rest".to_owned(),
+        None if progress.is_listed && done > 0 => format!(", waiting for {}", listed.saturating_sub(done)),
         None => String::new(),
     };
     let label = format!("{done} of {listed}{more}{rate}{left}");

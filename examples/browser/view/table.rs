@@ -63,6 +63,9 @@ fn columns(width: u16) -> Vec<(Column, u16)> {
     } else {
         from(48, 11)
     };
+    // What a wide terminal has left: a third each for names, games and maps.
+    let spare = width.saturating_sub(150) / 3;
+    let (game, map) = (game + spare.min(20), map + spare.min(12));
     let others = [
         (Column::Favourite, from(24, 1)),
         (Column::Game, game),
@@ -106,15 +109,14 @@ fn cell(
         Column::Name => match (server.text(|status| &status.name), &server.failure) {
             (Some(name), _) => painted(name, width, depth),
             (None, _) if is_answered => dim("(no name)"),
-            (None, Some(failure)) => dim(failure),
-            (None, None) => {
-                let has_address = columns.iter().any(|(column, _)| *column == Column::Address);
-                dim(if has_address { "waiting" } else { &server.target.1 })
+            (None, _) if !columns.iter().any(|(column, _)| *column == Column::Address) => {
+                dim(&server.target.1)
             }
+            (None, failure) => dim(failure.as_deref().unwrap_or("waiting")),
         },
         Column::Game => {
             if is_answered {
-                plain(&server.game)
+                plain(server.short_game(width))
             } else {
                 dim(server.target.0.name())
             }

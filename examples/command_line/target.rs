@@ -1,0 +1,184 @@
+//! Servers as a person writes them, on command lines and in lists: `HOST:PORT` behind a protocol or a game.
+#![allow(dead_code, reason = "each program uses a part of it")]
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use queryport::Protocol;
+use queryport::games::Game;
+use queryport::net::ScanTarget;
+
+pub(crate) use super::command_line::server;
+
+/// How a server is queried.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    Protocol(Protocol),
+    Game(&'static Game),
+}
+
+/// A server of a list: how it is queried, and the host and port as they were given. With a game, the port is the one that
+/// players connect to.
+pub(crate) type Target = (What, String);
+
+impl What {
+    /// A protocol, or a game by its id or name.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        // `ut2004` is a protocol and a former id of its game, which has other names too.
+        if let Ok(protocol) = text.parse() {
+            return Ok(Self::Protocol(protocol));
+        }
+        let protocols = || Protocol::ALL.map(Protocol::name).join(", ");
+        Game::find(text).map(Self::Game).map_err(|error| match other_tools(text) {
+            Some(here) => format!("unknown game {text:?}: {here}"),
+            None => format!("{error} (protocols: {})", protocols()),
+        })
+    }
+
+    pub(crate) const fn protocol(self) -> Protocol {
+        match self {
+            Self::Protocol(protocol) => protocol,
+            Self::Game(game) => game.protocol,
+        }
+    }
+
+    /// The name of the protocol, or the id of the game.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Protocol(protocol) => protocol.name(),
+            Self::Game(game) => game.id,
+        }
+    }
+
+    /// The server at its query port.
+    pub(crate) fn target(self, server: &str) -> ScanTarget {
+        match self {
+            Self::Protocol(protocol) => (protocol, server).into(),
+            Self::Game(game) => (game, server).into(),
+        }
+    }
+
+    const fn key(self) -> (bool, &'static str) {
+        (matches!(self, Self::Game(_)), self.name())
+    }
+}
+
+impl PartialEq for What {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for What {}
+
+impl PartialOrd for What {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for What {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl From<Protocol> for What {
+    fn from(protocol: Protocol) -> Self {
+        Self::Protocol(protocol)
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What other tools' names of protocols are here.
+fn other_tools(text: &str) -> Option<&'static str> {
+    Some(match text.to_lowercase().replace([' ', '-', '_'], "").as_str() {
+        "gamespy" | "gs1" => "the protocol is gamespy1 here",
+        "gamespy2" | "gs2" => {
+            "this protocol (GameSpy v2) is not implemented; many of its games answer gamespy1 or gamespy4"
+        }
+        "gamespy3" | "gs3" | "gs4" | "ut3" => {
+            "the protocol is gamespy4 here; other tools call it gamespy3 too"
+        }
+        "q3" | "quake" | "idtech3" => "the protocol is quake3 here",
+        "unreal" | "unrealengine2" | "ue2" => "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here",
+        "a2s" | "valve" | "source" | "steam" => "Valve's protocol is not implemented",
+        _ => return None,
+    })
+}
+
+/// The target of a line; `None` for an empty line or a comment. `usual`: how the server of a line is queried that names neither
+/// protocol nor game. An error names the word that is wrong.
+pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String> {
+    let text = line.trim_start_matches('\u{feff}').split('#').next().unwrap_or_default().trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    // The name of a game may have blanks in it.
+    let (what, text) = match text.rsplit_once(char::is_whitespace) {
+        Some((name, server)) => (What::parse(&name.trim().escape_debug().to_string())?, server),
+        None => (
+            usual.ok_or_else(|| format!("\"{}\" has no protocol or game before it", text.escape_debug()))?,
+            text,
+        ),
+    };
+    Ok(Some((what, server(text)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_name_targets() {
+        let read = |line| of_line(line, Some(Protocol::Quake3.into()));
+        let named = |what: What, server: &str| Ok(Some((what, server.to_owned())));
+        assert_eq!(read(" 192.0.2.1:27960 # a remark"), named(Protocol::Quake3.into(), "192.0.2.1:27960"));
+        assert_eq!(read("\u{feff}quake3 example.org"), named(Protocol::Quake3.into(), "example.org"));
+        assert_eq!(read("ut2004\t[::1]:7778"), named(Protocol::Ut2004.into(), "[::1]:7778"));
+        let game = |name| What::parse(name).unwrap_or(What::Protocol(Protocol::GameSpy1));
+        assert_eq!(read("openarena example.org:27961"), named(game("openarena"), "example.org:27961"));
+        assert_eq!(
+            read("battlefield 1942  [2001:db8::1]:14567"),
+            named(game("bf1942"), "[2001:db8::1]:14567")
+        );
+        assert_eq!((read(""), read("# only a remark")), (Ok(None), Ok(None)));
+    }
+
+    #[test]
+    fn an_error_names_the_word_that_is_wrong() {
+        let read = |line: &str| of_line(line, None).err().unwrap_or_default();
+        for (line, words) in [
+            ("quake4 example.org", "unknown game \"quake4\""),
+            ("openarna example.org", "did you mean openarena (OpenArena)?"),
+            ("gamespy3 example.org", "the protocol is gamespy4 here"),
+            ("quake3 example.org:99999", "the port \"99999\" is no number from 1 to 65535"),
+            ("quake3 example.org:0", "the port \"0\""),
+            ("quake3 a\u{1b}[2J", "\\u{1b}[2J\" is no HOST or HOST:PORT"),
+            ("a b c", "unknown game \"a b\""),
+            ("quake3 :27960", "\":27960\" is no HOST"),
+            ("example.org", "\"example.org\" has no protocol or game before it"),
+        ] {
+            assert!(read(line).contains(words), "{line:?}: {}", read(line));
+        }
+        assert!(server(&"x".repeat(400)).is_err() && server("2001:db8::1").is_ok());
+    }
+
+    #[test]
+    fn the_port_of_a_game_leads_to_its_query_port() {
+        let target = |game, server| What::parse(game).map(|what| format!("{:?}", what.target(server)));
+        for (game, server, address) in [
+            ("openarena", "192.0.2.1", "192.0.2.1:27960"),
+            ("bf1942", "192.0.2.1:14567", "192.0.2.1:23000"),
+            ("openarena", "[2001:db8::1]:27961", "[2001:db8::1]:27961"),
+        ] {
+            let target = target(game, server).unwrap_or_default();
+            assert!(target.contains(address), "{game} {server}: {target}");
+        }
+    }
+}
