@@ -66,14 +66,14 @@ impl Server {
         }
     }
 
-    /// The game in at most so many columns, where it has such a name: of those that fit, the longest.
+    /// The game in at most so many columns, where it has such a name: its id, or the longest other one that fits.
     pub(crate) fn short_game(&self, columns: usize) -> &str {
-        let words = |game: &'static Game| {
-            [game.id].into_iter().chain(game.aliases.iter().chain(game.old_ids).copied())
-        };
         let fitting = |word: &&str| width(word) <= columns;
-        let short = || self.plays.and_then(|game| words(game).filter(fitting).max_by_key(|word| width(word)));
-        Some(self.game.as_str()).filter(fitting).or_else(short).unwrap_or(&self.game)
+        let others = |game: &'static Game| game.aliases.iter().chain(game.old_ids).copied();
+        let longest = |game| others(game).filter(fitting).max_by_key(|word| width(word));
+        let id = || self.plays.map(|game| game.id).filter(fitting);
+        let name = Some(self.game.as_str()).filter(fitting);
+        name.or_else(id).or_else(|| longest(self.plays?)).unwrap_or(&self.game)
     }
 
     pub(crate) fn status(&self) -> Option<&ServerStatus> {

@@ -210,7 +210,8 @@ fn the_page_of_keys_fits_a_usual_terminal_and_scrolls_on_a_small_one() {
 #[test]
 fn rows_below_the_screen_are_counted() {
     let mut browser = browser((0..40).map(|number| answer(caret("x"), "m", number, 50)).collect());
-    let end = |browser: &mut Browser| screen(browser, 80, 24)[1].split("  ").last().unwrap().trim().to_owned();
+    let end =
+        |browser: &mut Browser| screen(browser, 80, 24)[1].split("  ").last().unwrap().trim().to_owned();
     assert_eq!(end(&mut browser), "21 more below");
     press(&mut browser, "G");
     assert!(end(&mut browser).ends_with("1 did not"));
@@ -233,7 +234,7 @@ fn a_wide_terminal_has_more_columns_for_games_too() {
     let start_of =
         |columns, title: &str| screen(&mut some(), columns, 24)[2].split(title).next().map(width).unwrap();
     let game = |columns| start_of(columns, "Map") - start_of(columns, "Game");
-    assert_eq!((game(80), game(150), game(210)), (17, 31, 51));
+    assert_eq!((game(80), game(150), game(210)), (18, 31, 51));
 }
 
 #[test]

@@ -78,14 +78,18 @@ impl Summary {
                 let _ = writeln!(out, "  {what:<17} {count}");
             }
         }
-        let drops = io.drops.map_or_else(|| "unknown".to_owned(), |drops| drops.to_string());
         let _ = writeln!(
             out,
-            "  datagrams         {} sent ({} again), {} received ({} late, {} foreign), {drops} dropped by the kernel",
-            stats.requests, stats.retries, stats.datagrams, stats.late, stats.foreign,
+            "  sent              {} datagrams ({} again), {} bytes",
+            stats.requests, stats.retries, stats.bytes_sent
         );
-        let _ =
-            writeln!(out, "  bytes             {} sent, {} received", stats.bytes_sent, stats.bytes_received);
+        let _ = writeln!(
+            out,
+            "  received          {} datagrams ({} late, {} foreign), {} bytes",
+            stats.datagrams, stats.late, stats.foreign, stats.bytes_received
+        );
+        let drops = io.drops.map_or_else(|| "unknown".to_owned(), |drops| drops.to_string());
+        let _ = writeln!(out, "  dropped           {drops} datagrams, by the kernel");
         if io.send_errors > 0 {
             let _ = writeln!(out, "  send errors       {}", io.send_errors);
         }

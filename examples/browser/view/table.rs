@@ -54,7 +54,7 @@ fn columns(width: u16) -> Vec<(Column, u16)> {
     } else if width >= 110 {
         20
     } else {
-        from(66, 16)
+        from(66, 17)
     };
     let map = if width >= 110 {
         20
