@@ -106,7 +106,7 @@ fn other_tools(text: &str) -> Option<&'static str> {
             "the protocol is gamespy4 here; other tools call it gamespy3 too"
         }
         "q3" | "quake" | "idtech3" => "the protocol is quake3 here",
-        "unreal" | "unrealengine2" | "ue2" => "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here",
+        "unreal" | "unrealengine2" => "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here",
         "a2s" | "valve" | "source" | "steam" => "Valve's protocol is not implemented",
         _ => return None,
     })
@@ -156,7 +156,7 @@ mod tests {
         for (line, words) in [
             ("quake4 example.org", "unknown game \"quake4\""),
             ("openarna example.org", "did you mean openarena (OpenArena)?"),
-            ("gamespy3 example.org", "the protocol is gamespy4 here"),
+            ("gs3 example.org", "the protocol is gamespy4 here"),
             ("quake3 example.org:99999", "the port \"99999\" is no number from 1 to 65535"),
             ("quake3 example.org:0", "the port \"0\""),
             ("quake3 a\u{1b}[2J", "\\u{1b}[2J\" is no HOST or HOST:PORT"),

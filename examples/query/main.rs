@@ -362,8 +362,8 @@ fn advice(error: &Error, what: What) -> String {
                 _ => String::new(),
             };
             format!(
-                "\n  The query port can differ from the game port{usual}. Some servers limit the rate of their replies: \
-                 wait a second and try again.{quirks}"
+                "\n  The query port can differ from the game port{usual}: HOST alone tries the usual ports of many \
+                 games.\n  Some servers limit the rate of their replies: wait a second and try again.{quirks}"
             )
         }
         ErrorKind::Unreachable => {
@@ -371,7 +371,7 @@ fn advice(error: &Error, what: What) -> String {
         }
         ErrorKind::NotThisProtocol => {
             format!(
-                "\n  The replies are not in {protocol}: leave out the name before the server, and it is found out."
+                "\n  The replies are not in {protocol}: leave it out, as in `query HOST:PORT`, and it is found out."
             )
         }
         _ => String::new(),
@@ -429,7 +429,7 @@ mod tests {
         for (line, why) in [
             ("openarna example.org", "(protocols: gamespy1, gamespy4, quake3, ut2004)"),
             ("openarna example.org", "did you mean openarena (OpenArena)? ("),
-            ("gamespy3 example.org", "the protocol is gamespy4 here"),
+            ("gs3 example.org", "the protocol is gamespy4 here"),
             ("quake9 example.org", "without a name, it is found out"),
             ("quake3 example.org:99999", "the port \"99999\" is no number from 1 to 65535"),
             ("example.org:99999", "the port \"99999\""),

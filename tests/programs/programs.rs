@@ -55,7 +55,7 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
     let wrong: [(&[&str], i32, &str); 20] = [
         (&["query", "quake3", "127.0.0.1:99999"], 2, "\"99999\" is no number from 1 to 65535"),
         (&["query", "quake9", "192.0.2.1"], 2, "without a name, it is found out"),
-        (&["query", "gamespy3", "192.0.2.1"], 2, "the protocol is gamespy4 here"),
+        (&["query", "gs3", "192.0.2.1"], 2, "the protocol is gamespy4 here"),
         (&["query", "--bind", "here"], 2, "expected an IP address"),
         (&["rcon", "127.0.0.1:99999", "status"], 2, "\"99999\""),
         (&["scan", "openarena", "--master", "127.0.0.1:99999"], 2, "\"99999\""),
