@@ -203,8 +203,8 @@ mod lan;
 mod limits;
 pub mod lists;
 pub mod model;
-#[cfg(feature = "tokio")]
-#[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
+#[cfg(any(feature = "blocking", feature = "tokio"))]
+#[cfg_attr(docsrs, doc(cfg(any(feature = "blocking", feature = "tokio"))))]
 pub mod net;
 mod options;
 mod protocol;
@@ -228,9 +228,12 @@ pub use model::completeness::{Completeness, Part, Verification};
 pub use model::rules::Rules;
 pub use model::status::{Player, ServerStatus, Team, ToStatus};
 pub use model::text::Text;
+#[cfg(any(feature = "blocking", feature = "tokio"))]
+#[cfg_attr(docsrs, doc(cfg(any(feature = "blocking", feature = "tokio"))))]
+pub use net::{client::Client, error::Error};
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
-pub use net::{client::Client, client::Query, error::Error, scan::Scan};
+pub use net::{query::Query, scan::Scan};
 pub use options::{Detail, Dialect, QueryOptions};
 pub use protocol::{Protocol, UnknownProtocol};
 pub use reply::Requester;

@@ -53,7 +53,7 @@ impl QueryOptions {
     }
 
     /// With the dialect of a game, where it has one.
-    #[cfg(feature = "tokio")]
+    #[cfg(any(feature = "blocking", feature = "tokio"))]
     pub(crate) const fn of_game(self, dialect: Dialect) -> Self {
         if matches!(dialect, Dialect::Standard) { self } else { self.with_dialect(dialect) }
     }

@@ -190,7 +190,7 @@ impl ListSession {
     }
 
     /// When the conversation ends at the latest.
-    #[cfg(feature = "tokio")]
+    #[cfg(any(feature = "blocking", feature = "tokio"))]
     pub(crate) const fn deadline(&self) -> Instant {
         self.deadline
     }

@@ -1,25 +1,22 @@
 //! Servers at one of several ports: which protocol a host speaks, and a server by the name of its game.
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout_at};
-
+#[cfg(feature = "games")]
+use super::client::Attempts;
 use super::client::Client;
 use super::error::Error;
-#[cfg(feature = "games")]
-use super::lists::Listed;
+use super::exchange::Exchanges;
+use super::io::Io;
 use super::server::Server;
 #[cfg(feature = "games")]
 use crate::games::{Certainty, Game, QueryPort};
-#[cfg(feature = "games")]
-use crate::lists::Scope;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
-use crate::session::Outcome;
-use crate::status_query::StatusQuery;
+use crate::session::{Outcome, Session};
+use crate::status_query::{Answer, StatusQuery};
 
 /// An answer and the protocol it came in, see [`Client::detect`].
 ///
@@ -89,210 +86,162 @@ struct Candidate {
 }
 
 impl Client {
-    /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first: the
-    /// ports of well-known games, then (feature `games`) the default query ports of all games with living or listed masters.
-    /// With `:port`, that port is tried, and for GameSpy v1 and UT2004 the ones behind it: their query port is the game port
-    /// plus 1 or plus 10.
-    ///
-    /// Each port gets one request per protocol, 20 ms apart, and no retry before a second has passed. It ends half a second
-    /// after the first answer, or with the client's deadline. Of a name with several addresses, the first is tried.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), queryport::Error> {
-    /// for detected in queryport::Client::new()?.detect("example.org").await? {
-    ///     println!("{} at {}", detected.protocol, detected.outcome.peer);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// When the host has no address, or the text names none. A host that does not answer gives an empty list.
-    pub async fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
-        let host = host.into();
+    /// See `Client::detect`.
+    pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Detected>, Error> {
         let given = host.given_port()?;
-        let attempts = self.attempts(&host, 1).await?;
-        let deadline = attempts.deadline;
-        let mut queries = JoinSet::new();
-        for (number, candidate) in (0_u32..).zip(ports_of_all(given, self.options)) {
-            let query = self.clone().ask_candidate(candidate, attempts.address.ip(), deadline);
-            queries.spawn(async move {
-                sleep(GAP.saturating_mul(number)).await;
-                query.await
-            });
-        }
-        let (mut detected, mut until) = (Vec::new(), deadline);
-        while let Ok(Some(ended)) = timeout_at(until, queries.join_next()).await {
-            if let Ok(Ok(answer)) = ended {
+        let found = self.attempts::<I>(host, 1).await?;
+        let candidates = ports_of_all(given, self.options);
+        let candidates = candidates.into_iter().map(|candidate| (candidate, found.address.ip()));
+        let mut queries = Staggered::<I>::new(self, candidates.collect(), GAP, found.deadline);
+        let (mut detected, mut until) = (Vec::new(), found.deadline);
+        while let Some((.., result)) = queries.next(Some(until)).await {
+            if let Ok(answer) = result {
                 detected.push(answer);
-                let soon = Instant::now().checked_add(AFTER_FIRST).unwrap_or(deadline);
-                until = until.min(soon);
+                until = until.min(after(I::now(), AFTER_FIRST));
             }
         }
         Ok(detected)
     }
 
-    /// Queries a server by its game: `server` is a host name or address, with the port that players connect to where it is
-    /// not the game's default.
-    ///
-    /// The request goes to the query port that [`Game::query_port`] gives. If no answer comes within 0.6 s, the ports of
-    /// [`Game::also_at`] follow one by one, then the given port itself, for people who know the query port; the first answer
-    /// ends it. An answer from one of these other ports counts only if it says no other game port and no other game.
-    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered; nothing is remembered. Lists are not asked, see
-    /// [`Self::query_listed`].
-    ///
-    /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for them, and hickory-resolver brings
-    /// 55 crates that this crate does not have. They hold the game port; the query port can be another one anyway.
-    ///
-    /// ```no_run
-    /// use queryport::Client;
-    /// use queryport::games::Game;
-    ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let found = Client::new()?
-    ///     .query_game(Game::find("battlefield 2")?, "example.org:16568")
-    ///     .await?;
-    /// println!(
-    ///     "{} at {}",
-    ///     found.outcome.answer.name.unwrap_or_default(),
-    ///     found.outcome.peer
-    /// );
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has no default port and
-    /// `server` has none.
+    /// See `Client::query_game`.
     #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
-    pub async fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
-        let server = server.into();
+    pub(super) async fn query_game_over<I: Io>(
+        &self,
+        game: &Game,
+        server: &Server,
+    ) -> Result<Detected, Error> {
         let given = server.given_port()?;
-        let candidates = ports_of_game(game, given, self.options.of_game(game.dialect));
         let bad = |why| Error::BadAddress { text: server.to_string(), why };
+        let candidates = ports_of_game(game, given, self.options.of_game(game.dialect));
         if candidates.is_empty() {
             return Err(bad(NO_PORT));
         }
-        let found = self.attempts(&server, 1).await?;
+        let found = self.attempts::<I>(server, 1).await?;
         let attempts = candidates.iter().flat_map(|candidate| found.hosts().map(|host| (*candidate, host)));
-        let answered = self.first_answer(game, given, attempts, found.deadline).await;
+        let answered = self.first_answer::<I>(game, given, attempts, found.deadline).await;
         answered.unwrap_or_else(|| Err(bad("the time is over")))
     }
 
-    /// Queries a server by its game at the ports under which the game's list servers name its host, for servers that
-    /// [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2 and UT2004 have query ports.
-    ///
-    /// The list servers are asked as by [`Self::servers`], once a minute at most, and each list may take as long as
-    /// [`Self::with_deadline`] says. Up to ten ports of the host are then queried, those nearest to the given port first. An
-    /// answer counts only if it says no other game port and no other game. `None`: no list names the host.
-    ///
-    /// ```no_run
-    /// use queryport::Client;
-    /// use queryport::games::Game;
-    ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (client, game) = (Client::new()?, Game::find("mohaa")?);
-    /// if client.query_game(game, "example.org:12210").await.is_err()
-    ///     && let Some(found) = client.query_listed(game, "example.org:12210").await?
-    /// {
-    ///     println!("the query port is {}", found.outcome.peer.port());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As of [`Self::query_game`] and [`Self::servers`].
+    /// Queries those servers of a list that are at the host. See `Client::query_listed`.
     #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
-    pub async fn query_listed(
+    pub(super) async fn query_listed_over<I: Io>(
         &self,
         game: &Game,
-        server: impl Into<Server>,
+        server: &Server,
+        found: Attempts,
+        mut listed: Vec<SocketAddr>,
     ) -> Result<Option<Detected>, Error> {
-        let server = server.into();
         let given = server.given_port()?;
-        let found = self.attempts(&server, 1).await?;
-        let hosts: Vec<IpAddr> = found.hosts().collect();
-        // The host is the caller's, wherever it is.
-        let mut servers = self.servers(game)?.with_scope(Scope::Any).with_timeout(self.deadline);
-        let mut listed = Vec::new();
-        while let Some(Listed { server, .. }) = servers.next().await {
-            listed.extend(Some(server).filter(|server| hosts.contains(&server.ip())));
-        }
+        listed.retain(|server| found.hosts().any(|host| host == server.ip()));
         listed.sort_by_key(|server| server.port().abs_diff(given.unwrap_or_default()));
         let options = self.options.of_game(game.dialect);
         let attempts = listed.into_iter().map(|server| {
             let port = server.port();
             (Candidate { protocol: game.protocol, port, options, is_certain: false }, server.ip())
         });
-        let deadline = Instant::now().checked_add(self.deadline).unwrap_or(found.deadline);
-        self.first_answer(game, given, attempts, deadline).await.transpose()
+        let deadline = after(I::now(), self.deadline);
+        self.first_answer::<I>(game, given, attempts, deadline).await.transpose()
     }
 
     /// Tries ports one after the other, those that are silent go on; `None` without any.
     #[cfg(feature = "games")]
-    async fn first_answer(
+    async fn first_answer<I: Io>(
         &self,
         game: &Game,
         given: Option<u16>,
         attempts: impl Iterator<Item = (Candidate, IpAddr)>,
         deadline: Instant,
     ) -> Option<Result<Detected, Error>> {
-        let mut waiting = (0_usize..).zip(attempts.take(MAX_ATTEMPTS));
-        let mut queries = JoinSet::new();
+        let attempts = attempts.take(MAX_ATTEMPTS).collect();
+        let mut queries = Staggered::<I>::new(self, attempts, STAGGER, deadline);
         let mut first: Option<(usize, Error)> = None;
-        loop {
-            // The queries end by themselves at the deadline.
-            let mut until = None;
-            if let Some((number, (candidate, ip))) = waiting.next().filter(|_| Instant::now() < deadline) {
-                let query = self.clone().ask_candidate(candidate, ip, deadline);
-                queries.spawn(async move { (number, candidate, query.await) });
-                until = Instant::now().checked_add(STAGGER);
-            }
-            let ended = match until {
-                None => queries.join_next().await,
-                Some(next_is_due) => match timeout_at(next_is_due, queries.join_next()).await {
-                    Ok(ended) => ended,
-                    Err(_elapsed) => continue,
+        // The queries end by themselves at the deadline.
+        while let Some((number, candidate, result)) = queries.next(None).await {
+            let error = match result {
+                Ok(found) if candidate.is_certain || is_meant(game, given, &found) => return Some(Ok(found)),
+                Ok(found) => Error::OtherServer {
+                    peer: found.outcome.peer,
+                    game: found.game().map(|game| game.id),
+                    game_port: found.outcome.answer.game_port,
                 },
-            };
-            let (number, error) = match ended {
-                Some(Ok((number, candidate, Ok(found)))) => {
-                    if candidate.is_certain || is_meant(game, given, &found) {
-                        return Some(Ok(found));
-                    }
-                    let peer = found.outcome.peer;
-                    let game_port = found.outcome.answer.game_port;
-                    (number, Error::OtherServer { peer, game: found.game().map(|game| game.id), game_port })
-                }
-                Some(Ok((number, _, Err(error)))) => (number, error),
-                Some(Err(_cancelled)) => continue,
-                None => break,
+                Err(error) => error,
             };
             if first.as_ref().is_none_or(|(before, _)| number < *before) {
                 first = Some((number, error));
             }
+            queries.next_at = I::now();
         }
         first.map(|(_, error)| Err(error))
     }
+}
+
+/// Queries that are started one after the other.
+struct Staggered<'a, I: Io> {
+    client: &'a Client,
+    candidates: Vec<(Candidate, IpAddr)>,
+    /// How many of them were started.
+    started: usize,
+    next_at: Instant,
+    gap: Duration,
+    deadline: Instant,
+    running: Exchanges<I, StatusQuery>,
+}
+
+impl<'a, I: Io> Staggered<'a, I> {
+    fn new(
+        client: &'a Client,
+        candidates: Vec<(Candidate, IpAddr)>,
+        gap: Duration,
+        deadline: Instant,
+    ) -> Self {
+        let running = Exchanges::new();
+        Self { client, candidates, started: 0, next_at: I::now(), gap, deadline, running }
+    }
+
+    /// The end of the next query, with its number; `None`: none has ended until then, or all have before.
+    async fn next(&mut self, until: Option<Instant>) -> Option<(usize, Candidate, Result<Detected, Error>)> {
+        loop {
+            let now = I::now();
+            let waiting = self.candidates.get(self.started).copied().filter(|_| now < self.deadline);
+            if until.is_some_and(|until| until <= now) || (waiting.is_none() && self.running.is_empty()) {
+                return None;
+            }
+            let mut ended = None;
+            if let Some((candidate, ip)) = waiting.filter(|_| self.next_at <= now) {
+                let started = self.start(self.started, candidate, ip, now);
+                ended = started.err().map(|error| (self.started, Err(error)));
+                self.started = self.started.saturating_add(1);
+                self.next_at = after(now, self.gap);
+            }
+            if ended.is_none() {
+                let has_more = self.started < self.candidates.len() && now < self.deadline;
+                let wake_at = until.into_iter().chain(has_more.then_some(self.next_at)).min();
+                ended = self.running.next(wake_at).await;
+            }
+            if let Some((number, result)) = ended {
+                let (candidate, _) = *self.candidates.get(number)?;
+                let protocol = candidate.protocol;
+                let status = |outcome: Outcome<Answer>| outcome.map(|answer| answer.to_status());
+                let result = result.map(|outcome| Detected { protocol, outcome: status(outcome) });
+                return Some((number, candidate, result));
+            }
+        }
+    }
 
     /// Asks at one port.
-    async fn ask_candidate(
-        self,
-        candidate: Candidate,
-        ip: IpAddr,
-        deadline: Instant,
-    ) -> Result<Detected, Error> {
+    fn start(&mut self, number: usize, candidate: Candidate, ip: IpAddr, now: Instant) -> Result<(), Error> {
         let Candidate { protocol, port, options, .. } = candidate;
         let server = SocketAddr::new(ip, port);
-        let query = StatusQuery::new(protocol, self.nonce(server), &options);
-        let left = deadline.saturating_duration_since(Instant::now());
-        let timing = self.timing.with_timeout(left.min(self.timing.timeout()));
-        let outcome = self.ask_within(server, query, timing).await?;
-        Ok(Detected { protocol, outcome: outcome.map(|answer| answer.to_status()) })
+        let query = StatusQuery::new(protocol, self.client.nonce(server), &options);
+        let left = self.deadline.saturating_duration_since(now);
+        let timing = self.client.timing.with_timeout(left.min(self.client.timing.timeout()));
+        self.running.start(number, Session::new(query, server, timing, now), self.client.local)
     }
+}
+
+/// `now` plus a time that is far below the range of an `Instant`.
+fn after(now: Instant, time: Duration) -> Instant {
+    now.checked_add(time).unwrap_or(now)
 }
 
 /// Adds a port, unless it is known.

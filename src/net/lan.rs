@@ -14,8 +14,10 @@ use tokio::time::Sleep;
 
 use super::client::Client;
 use super::error::Error;
-use super::exchange::{MAX_DATAGRAM, local_address, now};
-use super::scan::{Scan, ScanTarget};
+use super::io::{MAX_DATAGRAM, local_address};
+use super::scan::Scan;
+use super::target::ScanTarget;
+use super::tokio_io::now;
 use crate::games::Game;
 use crate::lan::Discovery;
 use crate::protocol::Protocol;

@@ -1,5 +1,6 @@
-//! The network layer, feature `tokio`: sockets, clock, name resolution, entropy. A thin pump around
-//! [`session`](crate::session), [`scan`](crate::scan) and [`serve`](crate::serve).
+//! The network layer: sockets, clock, name resolution, entropy. A thin pump around [`session`](crate::session),
+//! [`scan`](crate::scan) and [`serve`](crate::serve), on tokio (feature `tokio`) or on the standard library alone
+//! (feature `blocking`).
 //!
 //! Every single query has a UDP socket of its own, connected to the server: the kernel drops datagrams from elsewhere,
 //! its port is fresh, and ICMP errors come back as [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a
@@ -9,18 +10,31 @@ pub(crate) mod client;
 mod detect;
 pub(crate) mod error;
 mod exchange;
-#[cfg(feature = "games")]
+mod inquiry;
+mod io;
+#[cfg(all(feature = "games", feature = "tokio"))]
 mod lan;
+#[cfg(feature = "tokio")]
 mod lists;
+#[cfg(feature = "tokio")]
+mod outgoing;
+#[cfg(feature = "tokio")]
+pub(crate) mod query;
+#[cfg(feature = "tokio")]
 mod rcon;
+#[cfg(feature = "tokio")]
 pub(crate) mod scan;
+#[cfg(feature = "tokio")]
 mod serve;
 mod server;
+mod target;
+#[cfg(feature = "tokio")]
+mod tokio_io;
 
 pub use client::Family;
 pub use detect::Detected;
-pub use lists::{Listed, MasterReport, Servers};
-pub use rcon::Rcon;
-pub use scan::{ScanIo, ScanTarget};
-pub use serve::serve;
+pub use inquiry::{Listed, MasterReport};
 pub use server::Server;
+pub use target::ScanTarget;
+#[cfg(feature = "tokio")]
+pub use {lists::Servers, rcon::Rcon, scan::ScanIo, serve::serve};

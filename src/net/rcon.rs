@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::client::{Attempts, Client};
 use super::error::Error;
-use super::exchange::now;
 use super::server::Server;
+use super::tokio_io::{Tokio, now};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::ErrorKind;
 use crate::protocol::Protocol;
@@ -46,7 +46,7 @@ impl Rcon {
     /// [`Error::BadAddress`] and [`Error::Resolve`].
     pub async fn new(client: &Client, server: impl Into<Server>, password: Password) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
-        let server = client.attempts(&server.into(), port).await?;
+        let server = client.attempts::<Tokio>(&server.into(), port).await?;
         Ok(Self { client: client.clone(), server, password, mode: RconMode::Plain, pace: Pace::default() })
     }
 

@@ -13,9 +13,11 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::exchange::{BATCH, Outgoing, is_unreachable, now};
+use super::io::is_unreachable;
+use super::outgoing::{BATCH, Outgoing};
 #[cfg(target_os = "linux")]
 use super::scan::batch::{self, Batch};
+use super::tokio_io::now;
 use crate::session::Machine;
 
 /// No request to a server or a master is longer; the rest of a longer datagram is cut off, which makes it no request.

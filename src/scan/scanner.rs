@@ -442,7 +442,7 @@ impl<C: Conversation> Scanner<C> {
 }
 
 /// What the network layer needs beside the verbs.
-#[cfg(any(feature = "tokio", test))]
+#[cfg(any(feature = "blocking", feature = "tokio", test))]
 #[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the tests use a part of it"))]
 impl<C: Conversation> Scanner<C> {
     /// Whether a pushed target would be queried at once.

@@ -15,7 +15,8 @@ use tokio::net::UdpSocket;
 use super::batch::Batch;
 
 use crate::net::error::Error;
-use crate::net::exchange::{BATCH, MAX_DATAGRAM, Outgoing, is_unreachable};
+use crate::net::io::{MAX_DATAGRAM, is_about_the_address, is_unreachable};
+use crate::net::outgoing::{BATCH, Outgoing};
 
 /// Failures in a row after which a server without a route is reported as unreachable. The pauses between them add up to
 /// 0.3 s.
@@ -229,15 +230,6 @@ impl FamilySocket {
 fn error_ready(socket: &Arc<UdpSocket>) -> ErrorReady {
     let socket = Arc::clone(socket);
     Box::pin(async move { drop(socket.ready(Interest::ERROR).await) })
-}
-
-/// Errors that other servers may not cause. A lost interface looks the same, hence the remaining before.
-fn is_about_the_address(error: &io::Error) -> bool {
-    is_unreachable(error)
-        || matches!(
-            error.kind(),
-            io::ErrorKind::AddrNotAvailable | io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
-        )
 }
 
 impl Calls {

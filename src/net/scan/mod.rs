@@ -17,12 +17,14 @@ use tokio::runtime::Handle;
 use tokio::time::Sleep;
 
 use self::family_socket::{FamilySocket, SendProgress};
-pub use self::target::ScanTarget;
 use self::target::{List, Pulled, Targets};
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::exchange::{BATCH, local_address, now};
+use crate::net::io::local_address;
+use crate::net::outgoing::BATCH;
+use crate::net::target::{ScanTarget, scanned, with_status};
+use crate::net::tokio_io::now;
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned, Scanner};
 use crate::session::{Conversation, Machine, Timing};
@@ -202,10 +204,8 @@ impl<C: Conversation> Scan<C> {
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Scanned<C::Answer, Error>>> {
         let mut batches = 0_u32;
         loop {
-            if let Some(Scanned { index, peer, result }) = self.scanner.poll_answer() {
-                let server = peer.unwrap_or_else(|| local_address(None, true));
-                let result = result.map_err(|error| Error::Query { peer: server, error });
-                return Poll::Ready(Some(Scanned { index, peer, result }));
+            if let Some(result) = self.scanner.poll_answer() {
+                return Poll::Ready(Some(scanned(result)));
             }
             if let Some((index, error)) = self.failed.take() {
                 return Poll::Ready(Some(Scanned { index, peer: None, result: Err(error) }));
@@ -339,11 +339,6 @@ impl<C: Conversation> Scan<C> {
         }
         pending
     }
-}
-
-fn with_status<A: ToStatus>(scanned: Scanned<A, Error>) -> Scanned<ServerStatus, Error> {
-    let Scanned { index, peer, result } = scanned;
-    Scanned { index, peer, result: result.map(|outcome| outcome.map(|answer| answer.to_status())) }
 }
 
 /// When the pump goes on.

@@ -8,89 +8,15 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 use tokio::task::{Id, JoinError, JoinSet};
 
-#[cfg(feature = "games")]
-use crate::games::Game;
-use crate::net::client::{Attempts, Client};
-#[cfg(feature = "games")]
-use crate::net::detect::query_port;
+use crate::net::client::Client;
 use crate::net::error::Error;
-#[cfg(feature = "games")]
-use crate::net::lists::Listed;
 use crate::net::server::Server;
-#[cfg(feature = "games")]
-use crate::net::server::split;
-use crate::options::{Dialect, QueryOptions};
-use crate::protocol::Protocol;
+use crate::net::target::ScanTarget;
+use crate::net::tokio_io::Tokio;
 use crate::status_query::StatusQuery;
 
 /// Host names that are looked up at a time.
 const MAX_LOOKUPS: usize = 32;
-
-/// One server of a scan: a protocol or game, an address or host name, and options of its own where they differ from the
-/// client's.
-///
-/// A scan queries the first address of a name; [`Client::query`](crate::Client::query) tries all.
-///
-/// ```
-/// use queryport::net::ScanTarget;
-/// use queryport::{Detail, Protocol, QueryOptions, games::Game};
-///
-/// let quake3 = ScanTarget::from((Protocol::Quake3, "example.org:27961"));
-/// let minecraft = ScanTarget::from((Game::find("minecraft")?, "example.org"))
-///     .with_options(QueryOptions::default().with_detail(Detail::Short));
-/// # Ok::<(), queryport::games::UnknownGame>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct ScanTarget {
-    protocol: Protocol,
-    server: Result<Server, Error>,
-    /// Of the game.
-    dialect: Dialect,
-    options: Option<QueryOptions>,
-}
-
-impl ScanTarget {
-    /// Queries this server with these options in place of the client's.
-    #[must_use]
-    pub fn with_options(mut self, options: QueryOptions) -> Self {
-        self.options = Some(options);
-        self
-    }
-}
-
-/// The port is the protocol's default query port where the server has none.
-impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
-    fn from((protocol, server): (Protocol, S)) -> Self {
-        Self { protocol, server: Ok(server.into()), dialect: Dialect::Standard, options: None }
-    }
-}
-
-/// Of a list that stays the caller's.
-impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
-    fn from((protocol, server): &(Protocol, S)) -> Self {
-        (*protocol, server.clone()).into()
-    }
-}
-
-/// The port of the text is the one that players connect to, as in [`Client::query_game`](crate::Client::query_game), or the
-/// game's default. The query port follows by the game's rule; the scan tries no other port.
-#[cfg(feature = "games")]
-impl<S: Into<String>> From<(&Game, S)> for ScanTarget {
-    fn from((game, server): (&Game, S)) -> Self {
-        let text = server.into();
-        let server =
-            split(&text, 0).and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into()));
-        Self { protocol: game.protocol, server, dialect: game.dialect, options: None }
-    }
-}
-
-/// At the query port, which is what lists name.
-#[cfg(feature = "games")]
-impl From<(&Game, Listed)> for ScanTarget {
-    fn from((game, listed): (&Game, Listed)) -> Self {
-        Self { dialect: game.dialect, ..(game.protocol, listed.server).into() }
-    }
-}
 
 /// A target on its way into the scanner.
 pub(super) struct Pulled<C> {
@@ -115,7 +41,7 @@ pub(super) struct Targets {
     source: Option<Pin<Box<dyn Stream<Item = ScanTarget> + Send>>>,
     client: Client,
     pulled: u64,
-    lookups: JoinSet<(ScanTarget, Result<Attempts, Error>)>,
+    lookups: JoinSet<(ScanTarget, Result<SocketAddr, Error>)>,
     /// The numbers of the targets that are being looked up.
     running: HashMap<Id, u64>,
 }
@@ -132,9 +58,7 @@ impl Targets {
         target: &ScanTarget,
         address: Result<SocketAddr, Error>,
     ) -> Pulled<StatusQuery> {
-        let options = target.options.unwrap_or(self.client.options).of_game(target.dialect);
-        let query = |address| StatusQuery::new(target.protocol, self.client.nonce(address), &options);
-        Pulled { index, target: address.map(|address| (address, query(address))) }
+        Pulled { index, target: address.map(|address| (address, target.query(&self.client, address))) }
     }
 }
 
@@ -160,10 +84,10 @@ impl Stream for Targets {
                     return Poll::Ready(Some(self.query(index, &target, Ok(address))));
                 }
                 Err(error) => return Poll::Ready(Some(Pulled { index, target: Err(error) })),
-                Ok(ref server @ Server::Name(_)) => {
-                    let (client, server) = (self.client.clone(), server.clone());
+                Ok(Server::Name(_)) => {
+                    let client = self.client.clone();
                     let lookup = self.lookups.spawn(async move {
-                        let found = client.attempts(&server, target.protocol.default_query_port()).await;
+                        let found = target.address::<Tokio>(&client).await;
                         (target, found)
                     });
                     self.running.insert(lookup.id(), index);
@@ -176,7 +100,7 @@ impl Stream for Targets {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let index = self.running.remove(&id).unwrap_or_default();
         Poll::Ready(Some(match ended {
-            Ok((_, (target, found))) => self.query(index, &target, found.map(|found| found.address)),
+            Ok((_, (target, found))) => self.query(index, &target, found),
             // It panicked, or the runtime is shutting down.
             Err(error) => {
                 let source = std::io::Error::other(error);

@@ -1,0 +1,430 @@
+//! Asking list servers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use super::client::Client;
+use super::error::Error;
+use super::exchange::Exchanges;
+use super::io::Io;
+use super::server::Server;
+use crate::address::network;
+use crate::error::{EncodeError, ErrorKind};
+#[cfg(feature = "games")]
+use crate::games::Game;
+use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
+use crate::session::Session;
+
+#[cfg(feature = "games")]
+/// OpenSpy has taken 30 s for a list, in pieces (openspy/openspy-core#12).
+const LIST_TIMEOUT: Duration = Duration::from_secs(45);
+/// A list server of a game is asked for the same list no sooner.
+#[cfg(feature = "games")]
+const LEAST_INTERVAL: Duration = Duration::from_secs(60);
+/// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at most.
+const MAX_PER_HOST: usize = 256;
+/// A server that a list names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The address and query port.
+    pub server: SocketAddr,
+    /// The first list server that named it: the index in [`Servers::masters`].
+    pub origin: usize,
+}
+
+/// A list server, and what has come from it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct MasterReport {
+    /// The list server, as it was given: `HOST` or `HOST:PORT`.
+    pub address: String,
+    /// The servers that it has named.
+    pub servers: usize,
+    /// Those among them that were left out because the lists name more than 256 ports at one host.
+    pub left_out: usize,
+    /// The bytes of a list over TCP so far.
+    pub bytes: usize,
+    /// Whether the list is from memory, because the list server was asked a short time ago.
+    pub remembered: bool,
+    /// The end: the list, or why there is none. `None` while it is awaited.
+    pub list: Option<Result<ServerList, Error>>,
+}
+
+/// How list servers are asked.
+#[derive(Debug, Clone)]
+pub(super) struct Options {
+    client: Client,
+    pub(super) scope: Scope,
+    pub(super) timeout: Duration,
+    pub(super) interval: Duration,
+}
+
+/// What a list server has sent.
+#[derive(Debug)]
+pub(super) enum Event {
+    Server(SocketAddr),
+    Bytes(usize),
+    Remembered,
+    End(Result<ServerList, Error>),
+}
+
+/// The lists of several list servers as one.
+#[derive(Debug)]
+pub(super) struct Gathering {
+    pub(super) options: Options,
+    requests: Vec<Vec<ListRequest>>,
+    pub(super) masters: Vec<MasterReport>,
+    seen: BTreeSet<SocketAddr>,
+    /// How many of them are at each IPv4 address and each /64 of IPv6.
+    at_host: BTreeMap<IpAddr, usize>,
+}
+
+impl Gathering {
+    fn new(
+        client: &Client,
+        masters: Vec<(String, Vec<ListRequest>)>,
+        timeout: Duration,
+        interval: Duration,
+    ) -> Self {
+        let (addresses, requests): (Vec<_>, _) = masters.into_iter().unzip();
+        let report = |address| MasterReport {
+            address,
+            servers: 0,
+            left_out: 0,
+            bytes: 0,
+            remembered: false,
+            list: None,
+        };
+        Self {
+            options: Options { client: client.clone(), scope: Scope::default(), timeout, interval },
+            requests,
+            masters: addresses.into_iter().map(report).collect(),
+            seen: BTreeSet::new(),
+            at_host: BTreeMap::new(),
+        }
+    }
+
+    /// One list server, by its address.
+    pub(super) fn at(client: &Client, master: &str, request: ListRequest) -> Self {
+        Self::new(client, vec![(master.to_owned(), vec![request])], client.deadline, Duration::ZERO)
+    }
+
+    /// All list servers of a game.
+    #[cfg(feature = "games")]
+    pub(super) fn of_game(client: &Client, game: &Game) -> Result<Self, Error> {
+        let requests = |master| game.list_requests(master, &client.options.limits);
+        let masters = game.masters.iter().map(|master| (master.address.to_owned(), requests(master)));
+        let masters: Vec<_> = masters.filter(|(_, requests)| !requests.is_empty()).collect();
+        if masters.is_empty() {
+            return Err(Error::NoMaster { game: game.id, known: game.masters.len() });
+        }
+        Ok(Self::new(client, masters, LIST_TIMEOUT, LEAST_INTERVAL))
+    }
+
+    /// The inquiries, once.
+    pub(super) fn inquiries(&mut self) -> impl Iterator<Item = Inquiry> {
+        let asked = self.masters.iter().zip(std::mem::take(&mut self.requests)).enumerate();
+        asked.map(|(index, (report, requests))| {
+            let (options, master) = (self.options.clone(), report.address.clone());
+            Inquiry { options, master, requests, index }
+        })
+    }
+
+    /// Counts what has come from a list server; a server that is new is returned.
+    pub(super) fn take(&mut self, origin: usize, event: Event) -> Option<Listed> {
+        let report = self.masters.get_mut(origin)?;
+        match event {
+            Event::Server(server) => {
+                report.servers = report.servers.saturating_add(1);
+                if self.seen.contains(&server) {
+                    return None;
+                }
+                let at_host = self.at_host.entry(network(server.ip(), 32, 64)).or_default();
+                if *at_host < MAX_PER_HOST {
+                    *at_host = at_host.saturating_add(1);
+                    self.seen.insert(server);
+                    return Some(Listed { server, origin });
+                }
+                report.left_out = report.left_out.saturating_add(1);
+            }
+            Event::Bytes(bytes) => report.bytes = bytes,
+            Event::Remembered => report.remembered = true,
+            Event::End(list) => report.list = Some(list),
+        }
+        None
+    }
+
+    /// The list of the first list server.
+    pub(super) fn into_list(self) -> Result<ServerList, Error> {
+        let first = self.masters.into_iter().next();
+        let (address, list) = first.map(|report| (report.address, report.list)).unwrap_or_default();
+        list.unwrap_or_else(|| Err(Error::BadAddress { text: address, why: "its list has not ended" }))
+    }
+}
+
+/// The methods that both kinds of `Servers` have.
+macro_rules! servers_options {
+    () => {
+        /// Which addresses are taken; default [`Scope::Lan`].
+        #[must_use]
+        pub const fn with_scope(mut self, scope: Scope) -> Self {
+            self.gathering.options.scope = scope;
+            self
+        }
+
+        /// Sets how long a list over TCP may take. For the list servers of a game 45 s by default, since long lists come slowly; for
+        /// one that was given by its address, the client's deadline. Quake 3 masters are asked with the client's timing.
+        #[must_use]
+        pub const fn with_timeout(mut self, timeout: Duration) -> Self {
+            self.gathering.options.timeout = timeout;
+            self
+        }
+
+        /// Sets how old a list from memory may be, in place of asking again: 60 s by default for the list servers of a game, 0 for
+        /// one that was given by its address.
+        #[must_use]
+        pub const fn with_least_interval(mut self, interval: Duration) -> Self {
+            self.gathering.options.interval = interval;
+            self
+        }
+
+        /// The list servers that are asked, and how far each is.
+        #[must_use]
+        pub fn masters(&self) -> &[MasterReport] {
+            &self.gathering.masters
+        }
+
+        /// The list of the first list server, after the last server.
+        ///
+        /// # Errors
+        /// Why there is none. [`Error::BadAddress`] before the end.
+        pub fn into_list(self) -> Result<ServerList, Error> {
+            self.gathering.into_list()
+        }
+    };
+}
+pub(super) use servers_options;
+
+/// One list server, asked in a task or thread of its own.
+pub(super) struct Inquiry {
+    options: Options,
+    master: String,
+    requests: Vec<ListRequest>,
+    index: usize,
+}
+
+impl Inquiry {
+    /// Asks the list server; what comes is told with the index of the list server.
+    pub(super) async fn run<I: Io>(self, tell: impl Fn((usize, Event)) + Send + Sync) {
+        let tell = |event| tell((self.index, event));
+        let Options { client, scope, interval, .. } = &self.options;
+        let key = format!("{} {:?} {scope:?}", self.master, self.requests);
+        let lists = || client.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_fresh = |read: Instant| I::now().saturating_duration_since(read) < *interval;
+        let known = lists().get(&key).filter(|(read, _)| is_fresh(*read)).map(|(_, list)| list.clone());
+        let list = match known {
+            Some(list) => {
+                tell(Event::Remembered);
+                tell_all(&list.servers, &tell);
+                Ok(list)
+            }
+            None => self.ask_all::<I>(&tell).await.inspect(|list| {
+                if *interval > Duration::ZERO {
+                    lists().insert(key, (I::now(), list.clone()));
+                }
+            }),
+        };
+        tell(Event::End(list));
+    }
+
+    /// Sends each request in turn. A list server that cannot be reached is not asked for the other numbers; one that is silent is,
+    /// since AlterWare's sends nothing where it has no server of a number.
+    async fn ask_all<I: Io>(&self, tell: &Tell<'_>) -> Result<ServerList, Error> {
+        let (mut merged, mut failed): (Option<ServerList>, Option<Error>) = (None, None);
+        let max_servers = self.options.client.options.limits.max_servers();
+        for request in &self.requests {
+            match self.ask::<I>(request, tell).await {
+                Ok(list) => merged = Some(merge(merged, list, max_servers)),
+                Err(error) => {
+                    let is_silent = error.kind() == ErrorKind::Offline;
+                    failed.get_or_insert(error);
+                    if merged.is_none() && !is_silent {
+                        break;
+                    }
+                }
+            }
+        }
+        match (merged, failed) {
+            (Some(list), None) => Ok(list),
+            // One of several lists is missing.
+            (Some(list), Some(_)) => Ok(ServerList { completeness: ListCompleteness::Incomplete, ..list }),
+            (None, error) => Err(error.unwrap_or(Error::Request(EncodeError::Empty("protocol number")))),
+        }
+    }
+
+    /// Asks the addresses of the list server one after the other until one gives a list.
+    async fn ask<I: Io>(&self, request: &ListRequest, tell: &Tell<'_>) -> Result<ServerList, Error> {
+        let Options { client, scope, timeout, .. } = &self.options;
+        let mut client = client.clone();
+        if !matches!(request, ListRequest::Quake3(_)) {
+            client = client.with_deadline(*timeout);
+            client.timing = client.timing.with_timeout(*timeout);
+        }
+        let mut attempts = client.attempts::<I>(&Server::from(&self.master), request.default_port()).await?;
+        loop {
+            let mut told = 0;
+            let (peer, timing) = (attempts.address, attempts.timing(I::now()));
+            let list = match request.clone() {
+                ListRequest::Quake3(query) => {
+                    let session = Session::new(query.with_scope(*scope), peer, timing, I::now());
+                    self.over_udp::<I>(session, &mut told, tell).await
+                }
+                request => {
+                    let session = request.session(client.nonce(peer), timing, I::now());
+                    let session = session.ok_or(Error::Request(EncodeError::Empty("list request")))?;
+                    self.over_tcp::<I>(peer, session.with_limits(client.options.limits), tell).await
+                }
+            };
+            // Another address would name the same servers again.
+            if list.is_ok() || told > 0 || !attempts.advance() {
+                return list;
+            }
+        }
+    }
+
+    /// Fetches a list over UDP, and counts the servers that were handed over.
+    async fn over_udp<I: Io>(
+        &self,
+        session: Session<Quake3List>,
+        told: &mut usize,
+        tell: &Tell<'_>,
+    ) -> Result<ServerList, Error> {
+        let mut exchanges = Exchanges::<I, _>::new();
+        exchanges.start(0, session, self.options.client.local)?;
+        loop {
+            let ended = exchanges.step(None).await;
+            let new: Vec<SocketAddr> = exchanges.conversations().flat_map(Quake3List::take_new).collect();
+            *told = told.saturating_add(new.len());
+            tell_all(&new, tell);
+            if let Some((_, outcome)) = ended {
+                let list = outcome?.answer;
+                tell_all(list.servers.get(*told..).unwrap_or_default(), tell);
+                return Ok(list);
+            }
+        }
+    }
+
+    /// Fetches a list over TCP. What has arrived when the time is over is returned as incomplete.
+    async fn over_tcp<I: Io>(
+        &self,
+        peer: SocketAddr,
+        mut session: ListSession,
+        tell: &Tell<'_>,
+    ) -> Result<ServerList, Error> {
+        let end = session.deadline();
+        let failed = |doing| move |source| Error::io(doing, source);
+        let connected = I::connect(peer, end).await;
+        let mut stream = connected.map_err(failed("connect to the list server"))?;
+        let (mut out, mut buffer, mut received) = (Vec::new(), [0; 4096], 0_usize);
+        let mut list = loop {
+            if let Some(result) = session.poll_answer() {
+                tell(Event::Bytes(received));
+                break result.map_err(|error| Error::List { peer, error })?;
+            }
+            out.clear();
+            if session.poll_transmit(I::now(), &mut out).is_some() {
+                let sent = I::write(&mut stream, &out, end).await;
+                sent.map_err(failed("send the request to the list server"))?;
+            }
+            let timer = session.poll_timeout().unwrap_or(end);
+            match I::read(&mut stream, &mut buffer, timer).await {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => session.handle_timeout(I::now()),
+                // The server closed, in whatever manner: what is here is all.
+                Ok(0) | Err(_) => session.handle_end(I::now()),
+                Ok(length) => {
+                    received = received.saturating_add(length);
+                    tell(Event::Bytes(received));
+                    session.handle_bytes(I::now(), buffer.get(..length).unwrap_or_default());
+                }
+            }
+        };
+        let listed = list.servers.len();
+        list.servers.retain(|server| self.options.scope.admits(*server));
+        let left_out = listed.saturating_sub(list.servers.len());
+        list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
+        tell_all(&list.servers, tell);
+        Ok(list)
+    }
+}
+
+/// Whom an inquiry tells what has come.
+type Tell<'a> = dyn Fn(Event) + Send + Sync + 'a;
+
+fn tell_all(servers: &[SocketAddr], tell: &Tell<'_>) {
+    servers.iter().for_each(|server| tell(Event::Server(*server)));
+}
+
+/// The lists of two requests as one, both over UDP.
+fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -> ServerList {
+    use ListCompleteness::Passes;
+    let Some(mut merged) = before else { return list };
+    let known: BTreeSet<SocketAddr> = merged.servers.iter().copied().collect();
+    list.servers.retain(|server| !known.contains(server));
+    let room = max_servers.saturating_sub(merged.servers.len());
+    let over = u32::try_from(list.servers.len().saturating_sub(room)).unwrap_or(u32::MAX);
+    merged.servers.extend(list.servers.into_iter().take(room));
+    merged.over_limit = merged.over_limit.saturating_add(list.over_limit).saturating_add(over);
+    merged.out_of_scope = merged.out_of_scope.saturating_add(list.out_of_scope);
+    merged.completeness = match (merged.completeness, list.completeness) {
+        (Passes { count, once }, Passes { count: other_count, once: other_once }) if over == 0 => {
+            Passes { count: count.min(other_count), once: once.saturating_add(other_once) }
+        }
+        _ => ListCompleteness::Incomplete,
+    };
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
+
+    fn list(hosts: std::ops::Range<u8>, completeness: ListCompleteness) -> ServerList {
+        let servers = hosts.map(|host| ([192, 0, 2, host], 27960).into()).collect();
+        ServerList { servers, completeness, over_limit: 1, out_of_scope: 2, ..ServerList::default() }
+    }
+
+    #[test]
+    fn lists_of_two_numbers_are_one_with_each_server_once() {
+        let merged = merge(None, list(1..4, SETTLED), 100);
+        let merged = merge(Some(merged), list(3..6, SETTLED), 100);
+        let hosts: Vec<SocketAddr> = (1..6).map(|host| ([192, 0, 2, host], 27960).into()).collect();
+        assert_eq!(merged.servers, hosts);
+        assert_eq!((merged.over_limit, merged.out_of_scope), (2, 4));
+        assert_eq!(merged.completeness, SETTLED);
+    }
+
+    #[test]
+    fn a_merged_list_is_settled_only_if_both_are_and_all_fit() {
+        let lossy = ListCompleteness::Passes { count: 3, once: 7 };
+        let incomplete = ListCompleteness::Incomplete;
+        for (first, second, most, expected) in [
+            (SETTLED, SETTLED, 5, SETTLED),
+            (SETTLED, lossy, 5, ListCompleteness::Passes { count: 2, once: 7 }),
+            (lossy, lossy, 5, ListCompleteness::Passes { count: 3, once: 14 }),
+            (incomplete, SETTLED, 5, incomplete),
+            (SETTLED, incomplete, 5, incomplete),
+            (SETTLED, SETTLED, 3, incomplete),
+        ] {
+            let merged = merge(Some(list(1..4, first)), list(3..6, second), most);
+            assert_eq!(merged.servers.len(), 5.min(most));
+            assert_eq!(merged.over_limit, 2 + u32::from(most < 5) * 2);
+            assert_eq!(merged.completeness, expected, "{first} and {second}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What the network layer needs of a runtime: clock, host names, sockets. And what all sockets share.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::time::Instant;
+
+/// Larger than any UDP datagram: nothing is ever cut by our own buffer.
+pub(super) const MAX_DATAGRAM: usize = 65_535;
+
+/// Clock, resolver and sockets of tokio, or of the standard library, whose futures are ready when they are first
+/// polled, because its calls block. Everything that asks one server or a few is written once, for both.
+pub(super) trait Io: Send + Sync + 'static {
+    type Udp: Send + Sync;
+    type Tcp: Send;
+
+    fn now() -> Instant;
+
+    /// The addresses of a host name.
+    async fn resolve(host: &str, port: u16, until: Instant) -> io::Result<Vec<SocketAddr>>;
+
+    /// Takes over a socket that does not block.
+    fn udp(socket: UdpSocket) -> io::Result<Self::Udp>;
+
+    async fn send(socket: &Self::Udp, datagram: &[u8]) -> io::Result<usize>;
+
+    /// The next datagram or error of one of the sockets, with the index of the socket; `None`: nothing came until then.
+    async fn receive(
+        sockets: &[Self::Udp],
+        until: Instant,
+        buffer: &mut [u8],
+    ) -> Option<(usize, io::Result<(usize, SocketAddr)>)>;
+
+    async fn connect(peer: SocketAddr, until: Instant) -> io::Result<Self::Tcp>;
+
+    async fn write(stream: &mut Self::Tcp, bytes: &[u8], until: Instant) -> io::Result<()>;
+
+    /// The bytes that have come, at least one but for the end of the stream. `TimedOut`: none came until then.
+    async fn read(stream: &mut Self::Tcp, buffer: &mut [u8], until: Instant) -> io::Result<usize>;
+}
+
+/// A step was not done in time.
+pub(super) fn too_late(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, what)
+}
+
+/// Where a socket of this family sends from: the wanted address if it is of the family, or any.
+pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> SocketAddr {
+    let any = if is_ipv4 { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    wanted.filter(|wanted| wanted.is_ipv4() == is_ipv4).unwrap_or_else(|| SocketAddr::new(any, 0))
+}
+
+/// What ICMP errors look like on a connected socket.
+pub(super) fn is_unreachable(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+    )
+}
+
+/// Errors of a socket of many servers that other servers may not cause. A lost interface looks the same.
+pub(super) fn is_about_the_address(error: &io::Error) -> bool {
+    is_unreachable(error)
+        || matches!(
+            error.kind(),
+            io::ErrorKind::AddrNotAvailable | io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
+        )
+}

@@ -1,0 +1,85 @@
+//! Clock, resolver and sockets of tokio.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Instant;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::net::{TcpStream, UdpSocket, lookup_host};
+use tokio::time::timeout_at;
+
+use super::io::{Io, too_late};
+
+/// See [`Io`].
+#[derive(Debug)]
+pub(super) enum Tokio {}
+
+impl Io for Tokio {
+    type Udp = UdpSocket;
+    type Tcp = TcpStream;
+
+    /// The runtime's clock, which tests can pause.
+    fn now() -> Instant {
+        tokio::time::Instant::now().into_std()
+    }
+
+    async fn resolve(host: &str, port: u16, until: Instant) -> io::Result<Vec<SocketAddr>> {
+        let late = |_| Err(too_late("the resolver took too long"));
+        timeout_at(until.into(), lookup_host((host, port))).await.unwrap_or_else(late).map(Iterator::collect)
+    }
+
+    fn udp(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
+        UdpSocket::from_std(socket)
+    }
+
+    async fn send(socket: &UdpSocket, datagram: &[u8]) -> io::Result<usize> {
+        socket.send(datagram).await
+    }
+
+    async fn receive(
+        sockets: &[UdpSocket],
+        until: Instant,
+        buffer: &mut [u8],
+    ) -> Option<(usize, io::Result<(usize, SocketAddr)>)> {
+        loop {
+            // Errors too: `poll_recv_from` does not wake for them.
+            let interest = Interest::READABLE | Interest::ERROR;
+            let mut waits: Vec<_> = sockets.iter().map(|socket| Box::pin(socket.ready(interest))).collect();
+            let first = poll_fn(|cx| {
+                let index = waits.iter_mut().position(|wait| wait.as_mut().poll(cx).is_ready());
+                index.map_or(Poll::Pending, Poll::Ready)
+            });
+            let index = timeout_at(until.into(), first).await.ok()?;
+            let mut receive = pin!(sockets.get(index)?.recv_from(buffer));
+            if let Poll::Ready(received) = poll_fn(|cx| Poll::Ready(receive.as_mut().poll(cx))).await {
+                return Some((index, received));
+            }
+        }
+    }
+
+    async fn connect(peer: SocketAddr, until: Instant) -> io::Result<TcpStream> {
+        in_time(until, TcpStream::connect(peer)).await
+    }
+
+    async fn write(stream: &mut TcpStream, bytes: &[u8], until: Instant) -> io::Result<()> {
+        in_time(until, stream.write_all(bytes)).await
+    }
+
+    async fn read(stream: &mut TcpStream, buffer: &mut [u8], until: Instant) -> io::Result<usize> {
+        in_time(until, stream.read(buffer)).await
+    }
+}
+
+/// A step of a stream, before this time.
+async fn in_time<T>(until: Instant, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let late = |_| Err(too_late("the list server took too long"));
+    timeout_at(until.into(), step).await.unwrap_or_else(late)
+}
+
+/// [`Io::now`] of tokio.
+pub(super) fn now() -> Instant {
+    Tokio::now()
+}
