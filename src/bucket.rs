@@ -1,10 +1,10 @@
 //! Leaky buckets: one, or for any number of addresses in a fixed amount of memory.
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant};
 
 use crate::address::network;
 use crate::secret::Secret;
+use crate::time::{Duration, Instant};
 
 /// The leak rate and the capacity of a [`LeakyBucket`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::slice;
-use std::time::{Duration, Instant};
 
 use crate::address::{canonical, is_unicast};
 use crate::games::game::{Game, Lan, QueryPort};
@@ -15,6 +14,7 @@ use crate::options::{Detail, QueryOptions};
 use crate::protocol::Protocol;
 use crate::session::{Conversation, Timing, Verdict};
 use crate::status_query::StatusQuery;
+use crate::time::{Duration, Instant};
 
 /// Ports from a default query port on: id's client asks so many (ioquake/ioq3, `NUM_SERVER_PORTS`).
 const PORTS: u16 = 4;

@@ -146,7 +146,7 @@
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
 //!    service, session
-//! 0  address, bucket, error, game_key, limits, secret, text
+//! 0  address, bucket, error, game_key, limits, secret, text, time
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
@@ -217,6 +217,7 @@ mod service;
 pub mod session;
 mod status_query;
 mod text;
+mod time;
 pub mod ut2004;
 
 pub use error::{AnnounceError, EncodeError, ErrorKind, ListError, ParseError, ParseErrorKind, QueryError};
@@ -242,6 +243,7 @@ pub use secret::Secret;
 pub use service::{Engine, Service};
 pub use session::{outcome::Outcome, timing::Timing};
 pub use status_query::{Answer, StatusQuery};
+pub use time::Instant;
 
 /// The README's example is compiled.
 #[cfg(all(doctest, feature = "tokio"))]

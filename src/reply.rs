@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytes::Bytes;
 
 use crate::secret::{Secret, TokenIssuer, WINDOW};
+use crate::time::Instant;
 
 /// The sender of a request, and the state that a server keeps across requests. Each protocol uses the fields that it needs.
 ///

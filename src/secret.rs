@@ -3,9 +3,10 @@
 use std::fmt;
 use std::hash::Hasher;
 use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant};
 
 use siphasher::sip::SipHasher24;
+
+use crate::time::{Duration, Instant};
 
 /// Sixteen secret bytes, from which nonces and tokens derive. `Debug` does not show them.
 ///

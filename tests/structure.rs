@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Top modules by layer. A module can use modules of its own layer and of the layers below. The protocols are layer 2 and do
 /// not use each other.
 const LAYERS: [&[&str]; 5] = [
-    &["address", "bucket", "error", "game_key", "limits", "secret", "text"],
+    &["address", "bucket", "error", "game_key", "limits", "secret", "text", "time"],
     &["model", "options", "protocol", "reply", "scan", "service", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
     &["games", "inspect", "lan", "lists", "serve", "status_query"],

@@ -143,9 +143,8 @@ mod server_list;
 mod session;
 mod ut2004;
 
-use std::time::Instant;
-
 use crate::session::Timing;
+use crate::time::Instant;
 
 pub use crate::address::Scope;
 pub use crate::error::ListError;

@@ -1,7 +1,6 @@
 //! A conversation with a list server over a TCP stream, without a socket.
 
 use std::fmt;
-use std::time::{Duration, Instant};
 
 use nom::IResult;
 
@@ -9,6 +8,7 @@ use super::server_list::{Collector, ServerList};
 use crate::error::{EncodeError, ListError};
 use crate::limits::{LIST_BYTES, Limits};
 use crate::session::Timing;
+use crate::time::{Duration, Instant};
 
 /// How long an answer that looks whole may go on, or its server take to close.
 const SETTLE: Duration = Duration::from_millis(500);

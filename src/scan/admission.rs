@@ -2,9 +2,10 @@
 //! How long to wait for a reply, by the round trips of the others.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
 
 use super::options::ScanOptions;
+
+use crate::time::{Duration, Instant};
 
 /// Bytes of the receive buffer that the kernel charges for a full datagram. Linux charges about 1,400 bytes of payload as
 /// 2,304, and gives back what was read only when it comes to a quarter of the buffer.

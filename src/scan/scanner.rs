@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
 use super::admission::{Admission, RttEstimator};
 use super::host_limiter::{HostLimiter, Target};
@@ -13,6 +12,7 @@ use crate::address::{canonical, is_unicast};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
+use crate::time::{Duration, Instant};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address space, with the
 /// same five verbs.

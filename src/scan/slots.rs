@@ -3,11 +3,11 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
-use std::time::Instant;
 
 use super::admission::Reservation;
 use super::host_limiter::AddressHash;
 use crate::session::{Conversation, Session};
+use crate::time::Instant;
 
 /// A session and what the scan knows of it.
 pub(super) struct Slot<C: Conversation> {

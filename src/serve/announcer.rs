@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
 use crate::address::canonical;
 use crate::error::AnnounceError;
@@ -11,6 +10,7 @@ use crate::model::{Occupancy, ServerStatus};
 use crate::quake3;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
+use crate::time::{Duration, Instant};
 
 /// Shortest time between two heartbeats to one master.
 const LEAST: Duration = Duration::from_secs(10);

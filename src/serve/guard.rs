@@ -13,10 +13,10 @@
 //! - [`GuardOptions`] says what this promises and what a forger still can do.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
 
 use crate::bucket::{LeakyBucket, Rate, Sketch, key};
 use crate::secret::Secret;
+use crate::time::{Duration, Instant};
 
 /// A network may receive as much as this many sources.
 const SOURCES_PER_NETWORK: u64 = 4;

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::model::ServerStatus;
 use crate::secret::LONGEST;
+use crate::time::Instant;
 
 /// Most statuses that are kept. With fewer changes in 30 s, every token can name its status for as long as it is valid.
 const MAX_KEPT: usize = 64;

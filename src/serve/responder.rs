@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::guard::{Admitted, Guard, GuardOptions, Limited};
 use super::history::History;
@@ -16,6 +15,7 @@ use crate::reply::{Cache, Patched, Requester};
 use crate::secret::Secret;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
+use crate::time::Instant;
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;

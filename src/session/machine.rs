@@ -1,9 +1,9 @@
 //! The methods that all state machines share.
 
 use std::net::SocketAddr;
-use std::time::Instant;
 
 use crate::protocol::Protocol;
+use crate::time::Instant;
 
 /// A state machine that sends and receives datagrams: the methods that all state machines of this crate share.
 ///

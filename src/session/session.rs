@@ -1,7 +1,6 @@
 //! A query of one server: retries, deadline, check of the sender, counters.
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
 use super::conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use super::machine::{Handled, Machine, Transmit};
@@ -10,6 +9,7 @@ use super::timing::{Micros, Timing};
 use super::trace::QuerySpan;
 use crate::address::canonical;
 use crate::error::{ParseError, QueryError};
+use crate::time::{Duration, Instant};
 
 /// On shorter ways it is the schedulers of both machines that say when a datagram arrives, and nothing counts as early.
 const LEAST_EARLY: Duration = Duration::from_millis(2);

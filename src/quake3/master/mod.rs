@@ -44,7 +44,6 @@ mod registry;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
 use self::outbox::{Outbox, Sending};
 use self::registry::{BYTES_PER_SERVER, Description, Entry, Listing, Name, Registry, Tag, name};
@@ -59,6 +58,7 @@ use crate::options::Detail;
 use crate::protocol::Protocol;
 use crate::secret::{Secret, TokenIssuer};
 use crate::session::{Handled, Machine, Transmit};
+use crate::time::{Duration, Instant};
 
 /// A challenge is valid for one to two of these.
 const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
 use super::registry::{self, Entry, Name, Registry, name};
 use crate::bucket::{LeakyBucket, Rate, Sketch, key};
 use crate::model::Occupancy;
 use crate::quake3::wire::list::{ListRequest, MAX_PART, PartWriter};
 use crate::secret::Secret;
+use crate::time::{Duration, Instant};
 
 /// Lists that are being sent or wait for that.
 const MAX_LISTS: usize = 64;

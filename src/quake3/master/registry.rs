@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::Bound;
-use std::time::Instant;
 
 use crate::address::network;
 use crate::error::AnnounceError;
@@ -16,6 +15,7 @@ use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
 use crate::service::Service;
 use crate::text::number;
+use crate::time::Instant;
 
 /// Most memory one listed server can take: its keys and its entry are 296 bytes at most, and a node of a tree may be half
 /// empty. A test measures it.

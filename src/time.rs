@@ -1,0 +1,47 @@
+//! The time that the state machines take as an argument.
+
+pub(crate) use std::time::Duration;
+
+/// The time that the state machines take as an argument: [`std::time::Instant`] where the standard library has a clock.
+///
+/// On `wasm32-unknown-unknown`, which has none, it is a type of this crate, made from the time since any fixed moment, such as
+/// JavaScript's `performance.now()`: `Instant::from(Duration::from_secs_f64(milliseconds / 1000.0))`.
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub use std::time::Instant;
+
+/// The time that the state machines take as an argument: a time since any fixed moment, because the target has no clock.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(Duration);
+
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+impl From<Duration> for Instant {
+    fn from(since: Duration) -> Self {
+        Self(since)
+    }
+}
+
+/// As of [`std::time::Instant`].
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+#[allow(missing_docs, reason = "those of the standard library")]
+impl Instant {
+    #[must_use]
+    pub fn checked_add(&self, duration: Duration) -> Option<Self> {
+        self.0.checked_add(duration).map(Self)
+    }
+
+    #[must_use]
+    pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
+        self.0.checked_sub(duration).map(Self)
+    }
+
+    #[must_use]
+    pub fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
+        self.0.checked_sub(earlier.0)
+    }
+
+    #[must_use]
+    pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
