@@ -31,6 +31,7 @@
 //! |---|---|
 //! | query a server of a game, or find the servers of a game | [`games`], [`Client::query_game`], [`Client::servers`] |
 //! | query one server | [`Client::query`]; [`QueryOptions`] for Minecraft, short answers and limits |
+//! | do all this without async | [`blocking::Client`], feature `blocking` |
 //! | find out which protocol a host uses | [`Client::detect`] |
 //! | find the servers of a local network | [`Client::lan`] |
 //! | query thousands of servers | [`Client::scan`] |
@@ -140,7 +141,7 @@
 //! other in a circle. A test checks this.
 //!
 //! ```text
-//! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names (feature `tokio`)
+//! 4  blocking, guide, net                   the guide (documentation only); sockets, clock, entropy, host names
 //! 3  games, inspect, lan, lists, serve,     the four protocols in one interface; games by name; lists of servers; answering
 //!    status_query
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
@@ -180,13 +181,17 @@
 //! |---|---|---|
 //! | `games` | yes | the module `games`: games by name |
 //! | `tokio` | yes | the module `net`, and `os-entropy` |
-//! | `os-entropy` | with `tokio` | [`Secret::from_os`] |
+//! | `blocking` | no | the module [`blocking`]: queries without a runtime; and `os-entropy` |
+//! | `os-entropy` | with `tokio`, `blocking` | [`Secret::from_os`] |
 //! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `model::Detailed` |
 //! | `tracing` | no | a span for each query; events for rejected and late datagrams, retries and timeouts |
 //! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
+#[cfg(feature = "blocking")]
+#[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
+pub mod blocking;
 mod bucket;
 mod error;
 mod game_key;

@@ -17,7 +17,8 @@ use crate::options::QueryOptions;
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
 
-/// Queries game servers. Cheap to clone; clones share their nonce counter.
+/// Queries game servers, with the feature `tokio`; [`Self::blocking`] makes it a client whose calls block. Cheap to clone; clones
+/// share their nonce counter.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol};

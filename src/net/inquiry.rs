@@ -32,7 +32,7 @@ const MAX_PER_HOST: usize = 256;
 pub struct Listed {
     /// The address and query port.
     pub server: SocketAddr,
-    /// The first list server that named it: the index in [`Servers::masters`].
+    /// The first list server that named it: the index in `Servers::masters`.
     pub origin: usize,
 }
 

@@ -21,6 +21,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[cfg(feature = "blocking")]
+mod blocking;
 mod every_protocol;
 mod fields;
 #[cfg(all(feature = "games", feature = "tokio"))]

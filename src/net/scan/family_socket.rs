@@ -15,7 +15,9 @@ use tokio::net::UdpSocket;
 use super::batch::Batch;
 
 use crate::net::error::Error;
-use crate::net::io::{MAX_DATAGRAM, is_about_the_address, is_unreachable};
+#[cfg(target_os = "linux")]
+use crate::net::io::is_unreachable;
+use crate::net::io::{MAX_DATAGRAM, is_about_the_address};
 use crate::net::outgoing::{BATCH, Outgoing};
 
 /// Failures in a row after which a server without a route is reported as unreachable. The pauses between them add up to

@@ -115,6 +115,7 @@ mod tests {
     use std::future::poll_fn;
 
     use super::*;
+    use crate::protocol::Protocol;
     use crate::secret::Secret;
 
     #[tokio::test]

@@ -1,0 +1,255 @@
+//! The network layer on the standard library.
+
+mod scan;
+mod std_io;
+
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+pub use self::scan::Scan;
+use self::std_io::{Std, block};
+#[cfg(feature = "games")]
+use crate::games::Game;
+use crate::lists::{ListRequest, Scope, ServerList};
+use crate::model::{ServerStatus, ToStatus};
+use crate::net::client;
+use crate::net::detect::Detected;
+use crate::net::error::Error;
+use crate::net::inquiry::{Event, Gathering, Listed, MasterReport, servers_options};
+use crate::net::io::Io;
+use crate::net::server::Server;
+use crate::net::target::ScanTarget;
+use crate::protocol::Protocol;
+use crate::scan::Scanner;
+use crate::scan::options::ScanOptions;
+use crate::session::{Conversation, Outcome};
+use crate::status_query::{Answer, StatusQuery};
+
+/// Queries game servers without a runtime. Cheap to clone; clones share their nonce counter and the lists they have read.
+///
+/// ```no_run
+/// use queryport::Protocol;
+/// use queryport::blocking::Client;
+///
+/// let client = Client::new()?;
+/// let outcome = client.query(Protocol::Quake3, "example.org:27960")?;
+/// for player in outcome.answer.listed_players() {
+///     println!("{:>5} {}", player.score.unwrap_or(0), player.name);
+/// }
+/// # Ok::<(), queryport::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Client(client::Client);
+
+impl client::Client {
+    /// The client with these settings whose calls block, feature `blocking`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let client = queryport::Client::new()?
+    ///     .with_deadline(Duration::from_secs(3))
+    ///     .blocking();
+    /// # Ok::<(), queryport::Error>(())
+    /// ```
+    #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
+    #[must_use]
+    pub fn blocking(self) -> Client {
+        Client(self)
+    }
+}
+
+impl Client {
+    /// A client with default settings; [`Client::blocking`](crate::Client::blocking) makes one with others.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the system has no entropy to give.
+    pub fn new() -> Result<Self, Error> {
+        client::Client::new().map(Self)
+    }
+
+    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or address, with a port where it is
+    /// not the protocol's default query port: a text, a [`SocketAddr`](std::net::SocketAddr), or a pair of host and port, see [`Server`].
+    ///
+    /// # Errors
+    /// See [`Error::kind`].
+    pub fn query(
+        &self,
+        protocol: Protocol,
+        server: impl Into<Server>,
+    ) -> Result<Outcome<ServerStatus>, Error> {
+        Ok(self.answer(protocol, server)?.map(|answer| answer.to_status()))
+    }
+
+    /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
+    ///
+    /// # Errors
+    /// See [`Error::kind`].
+    pub fn answer(&self, protocol: Protocol, server: impl Into<Server>) -> Result<Outcome<Answer>, Error> {
+        let new = |nonce| StatusQuery::new(protocol, nonce, &self.0.options);
+        self.ask_host(server, protocol.default_query_port(), new)
+    }
+
+    /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce that nobody else can guess.
+    ///
+    /// # Errors
+    /// See [`Error::kind`]; the error of the last address.
+    pub fn ask_host<C: Conversation>(
+        &self,
+        server: impl Into<Server>,
+        default_port: u16,
+        conversation: impl Fn(u64) -> C,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        block(self.0.ask_host_over::<Std, C>(&server.into(), default_port, conversation))
+    }
+
+    /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first. It
+    /// ends half a second after the first answer, or with the client's deadline. With `:port`, only that port and the ones
+    /// behind it are tried.
+    ///
+    /// # Errors
+    /// When the host has no address, or the text names none. A host that does not answer gives an empty list.
+    pub fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
+        block(self.0.detect_over::<Std>(&host.into()))
+    }
+
+    /// Queries a server by its game: `server` is a host name or address, with the port that players connect to where it is not
+    /// the game's default. Further ports that servers of the game answer on are tried, 0.6 s apart.
+    ///
+    /// ```no_run
+    /// use queryport::blocking::Client;
+    /// use queryport::games::Game;
+    ///
+    /// let game = Game::find("battlefield 2")?;
+    /// let found = Client::new()?.query_game(game, "example.org:16568")?;
+    /// println!("{:?} at {}", found.outcome.answer.name, found.outcome.peer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has no default port and
+    /// `server` has none.
+    #[cfg(feature = "games")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
+    pub fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
+        block(self.0.query_game_over::<Std>(game, &server.into()))
+    }
+
+    /// Queries a server by its game at the ports under which the game's list servers name its host. `None`: no list names it.
+    ///
+    /// # Errors
+    /// As of [`Self::query_game`] and [`Self::servers`].
+    #[cfg(feature = "games")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
+    pub fn query_listed(&self, game: &Game, server: impl Into<Server>) -> Result<Option<Detected>, Error> {
+        let server = server.into();
+        let found = block(self.0.attempts::<Std>(&server, 1))?;
+        let servers = self.servers(game)?.with_scope(Scope::Any).with_timeout(self.0.deadline);
+        let listed = servers.map(|listed| listed.server).collect();
+        block(self.0.query_listed_over::<Std>(game, &server, found, listed))
+    }
+
+    /// The servers that one list server knows. `master` is a host name or address, with `:port` where it is not
+    /// [`ListRequest::default_port`]. A list over TCP may take as long as [`with_deadline`](crate::Client::with_deadline) says.
+    ///
+    /// # Errors
+    /// [`Error::List`] or [`Error::Query`] when it gave no list, [`Error::BadAddress`], [`Error::Resolve`] and [`Error::Io`] when it
+    /// could not be reached.
+    pub fn list(&self, master: &str, request: impl Into<ListRequest>) -> Result<ServerList, Error> {
+        let mut servers = self.servers_at(master, request);
+        servers.by_ref().for_each(drop);
+        servers.into_list()
+    }
+
+    /// The servers that one list server knows, as they come. See [`Self::list`].
+    pub fn servers_at(&self, master: &str, request: impl Into<ListRequest>) -> Servers {
+        Servers::new(Gathering::at(&self.0, master, request.into()))
+    }
+
+    /// Asks all list servers of a game at once for its servers, and merges their lists. The client and its clones ask a list
+    /// server for the same list once a minute at most, and take it from memory before.
+    ///
+    /// ```no_run
+    /// use queryport::blocking::Client;
+    /// use queryport::games::Game;
+    ///
+    /// for listed in Client::new()?.servers(Game::find("openarena")?)? {
+    ///     println!("{}", listed.server);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they need. Failures of list servers
+    /// are in [`Servers::masters`].
+    #[cfg(feature = "games")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
+    pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
+        Gathering::of_game(&self.0, game).map(Servers::new)
+    }
+
+    /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol or game
+    /// with an address or host name, see [`ScanTarget`].
+    ///
+    /// ```no_run
+    /// use queryport::blocking::Client;
+    /// use queryport::{Protocol, ScanOptions};
+    ///
+    /// let servers = ["192.0.2.1:27960", "192.0.2.2:27960"];
+    /// let targets = servers.map(|server| (Protocol::Quake3, server));
+    /// for scanned in Client::new()?.scan(targets, ScanOptions::default()) {
+    ///     match scanned.result {
+    ///         Ok(outcome) => println!("{} {:?}", outcome.peer, outcome.answer.player_count),
+    ///         Err(error) => println!("target {}: {error}", scanned.index),
+    ///     }
+    /// }
+    /// # Ok::<(), queryport::Error>(())
+    /// ```
+    pub fn scan<T>(&self, targets: T, options: ScanOptions) -> Scan
+    where
+        T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
+    {
+        let targets = Box::new(targets.into_iter().map(Into::into));
+        Scan::new(self.0.clone(), targets, Scanner::pushed(self.0.timing, options, Std::now()))
+    }
+}
+
+/// The servers that list servers name: an iterator, each server once. See [`Client::servers`].
+///
+/// List servers are asked from the first call of `next` on, each in a thread of its own, which ends with its list.
+#[derive(Debug)]
+pub struct Servers {
+    gathering: Gathering,
+    /// From the first call on.
+    events: Option<Receiver<(usize, Event)>>,
+}
+
+impl Servers {
+    pub(super) const fn new(gathering: Gathering) -> Self {
+        Self { gathering, events: None }
+    }
+
+    servers_options!();
+}
+
+impl Iterator for Servers {
+    type Item = Listed;
+
+    fn next(&mut self) -> Option<Listed> {
+        let events = self.events.get_or_insert_with(|| {
+            let (sender, receiver) = channel();
+            for inquiry in self.gathering.inquiries() {
+                let sender = sender.clone();
+                thread::spawn(|| block(inquiry.run::<Std>(move |event| _ = sender.send(event))));
+            }
+            receiver
+        });
+        loop {
+            let (origin, event) = events.recv().ok()?;
+            if let Some(listed) = self.gathering.take(origin, event) {
+                return Some(listed);
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The client without a runtime, over real sockets on loopback; the servers are threads.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use queryport::blocking;
+use queryport::lists::{GameSpy1List, ListPart, Quake3List, Scope};
+use queryport::quake3::master::ListRequest;
+use queryport::serve::Responder;
+use queryport::session::Machine;
+use queryport::{
+    Client, ErrorKind, GameKey, Limits, Player, Protocol, ScanOptions, Secret, ServerStatus, Timing,
+};
+
+fn settings() -> Client {
+    let timing = Timing::default().with_timeout(Duration::from_millis(400)).with_retries(0);
+    Client::new().unwrap().with_timing(timing)
+}
+
+fn client() -> blocking::Client {
+    settings().blocking()
+}
+
+fn status() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.map = Some("q3dm17".into());
+    status.game_type = Some("0".into());
+    status.max_players = Some(8);
+    status.players = Some(vec![Player::new("Ann"), Player::new("Bob")]);
+    status
+}
+
+/// Servers that answer until the tests end.
+fn start(binds: &[&str], protocol: Protocol) -> Vec<SocketAddr> {
+    let sockets: Vec<UdpSocket> = binds.iter().map(|bind| UdpSocket::bind(bind).unwrap()).collect();
+    let addresses = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+    let mut responder =
+        Responder::new(protocol, status(), Secret::new([9; 16]), Instant::now()).with_guard(None);
+    thread::spawn(move || {
+        let (mut buffer, mut out) = ([0; 2048], Vec::new());
+        sockets.iter().for_each(|socket| socket.set_nonblocking(true).unwrap());
+        loop {
+            for socket in &sockets {
+                while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+                    responder.handle_datagram(Instant::now(), from, &buffer[..length]);
+                    while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
+                        let _ = socket.send_to(&std::mem::take(&mut out), transmit.to);
+                    }
+                }
+            }
+            thread::sleep(Duration::from_micros(500));
+        }
+    });
+    addresses
+}
+
+/// A socket that never answers.
+fn silent() -> (UdpSocket, SocketAddr) {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
+#[test]
+fn every_protocol_is_queried_over_both_families() {
+    for bind in ["127.0.0.1:0", "[::1]:0"] {
+        for protocol in Protocol::ALL {
+            let address = start(&[bind], protocol)[0];
+            let outcome = Client::new().unwrap().blocking().query(protocol, address).unwrap();
+            println!("{protocol}: {:?}", outcome.elapsed);
+            assert_eq!(outcome.peer, address);
+            assert_eq!(*outcome.answer.name.as_ref().unwrap(), "Srv", "{protocol}");
+            assert_eq!(outcome.answer.listed_players().len(), 2, "{protocol}");
+            assert!(outcome.answer.completeness.is_complete(), "{protocol}");
+            assert!(outcome.rtt.unwrap() <= outcome.elapsed, "{protocol}");
+        }
+    }
+}
+
+#[test]
+fn a_name_with_two_addresses_is_tried_until_one_answers() {
+    let address = start(&["127.0.0.1:0"], Protocol::Quake3)[0];
+    let outcome = client().answer(Protocol::Quake3, ("localhost", address.port())).unwrap();
+    assert_eq!(outcome.peer, address);
+}
+
+#[test]
+fn failures_are_those_of_the_asynchronous_client() {
+    let (quiet, address) = silent();
+    for (client, least) in [
+        (settings(), Duration::from_millis(400)),
+        (Client::new().unwrap().with_deadline(Duration::from_millis(200)), Duration::from_millis(200)),
+    ] {
+        let started = Instant::now();
+        let error = client.blocking().query(Protocol::GameSpy1, address).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Offline, "{error}");
+        assert!((least..Duration::from_secs(4)).contains(&started.elapsed()), "{:?}", started.elapsed());
+    }
+    drop(quiet);
+    // A port that nobody has until the query is over.
+    let (closed, address) = silent();
+    drop(closed);
+    let error = client().query(Protocol::Quake3, address).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unreachable, "{error}");
+    for (server, kind) in [
+        ("host:port", ErrorKind::BadAddress),
+        ("no.such.host.invalid", ErrorKind::NameResolution),
+        ("255.255.255.255:1", ErrorKind::BadAddress),
+    ] {
+        assert_eq!(client().query(Protocol::Quake3, server).unwrap_err().kind(), kind, "{server}");
+    }
+}
+
+#[test]
+fn the_protocol_of_a_port_is_detected() {
+    for protocol in Protocol::ALL {
+        let address = start(&["127.0.0.1:0"], protocol)[0];
+        let found = client().detect(address).unwrap();
+        assert_eq!(found.len(), 1, "{protocol}");
+        assert_eq!((found[0].protocol, found[0].outcome.peer), (protocol, address));
+    }
+    let (_quiet, address) = silent();
+    assert!(client().detect(address).unwrap().is_empty());
+}
+
+#[cfg(feature = "games")]
+#[test]
+fn a_server_is_queried_by_its_game() {
+    use queryport::games::Game;
+
+    // The game port, with nobody there; UT2004 answers at the port behind it.
+    let (game_port, server) = (0..100)
+        .find_map(|_| {
+            let (socket, address) = silent();
+            let behind = format!("127.0.0.1:{}", address.port().checked_add(1)?);
+            UdpSocket::bind(&behind).ok()?;
+            Some((socket, start(&[&behind], Protocol::Ut2004)[0]))
+        })
+        .unwrap();
+    let given = game_port.local_addr().unwrap();
+    let found = client().query_game(Game::find("ut2004").unwrap(), given).unwrap();
+    assert_eq!((found.protocol, found.outcome.peer), (Protocol::Ut2004, server));
+    let error = client().query_game(Game::find("openarena").unwrap(), given).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Offline);
+    let without_list = Game::all().find(|game| game.masters.is_empty()).unwrap();
+    assert_eq!(client().servers(without_list).unwrap_err().kind(), ErrorKind::Request);
+}
+
+#[test]
+fn a_list_comes_over_udp() {
+    let listed: [SocketAddr; 2] =
+        ["192.0.2.1:26000".parse().unwrap(), "[2001:db8::1]:26000".parse().unwrap()];
+    let (master, address) = silent();
+    thread::spawn(move || {
+        while let Ok((_, from)) = master.recv_from(&mut [0; 2048]) {
+            for datagram in ListPart::encode(listed, true) {
+                master.send_to(&datagram, from).unwrap();
+            }
+        }
+    });
+    let request = || Quake3List::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default()).unwrap();
+    let list = client().list(&address.to_string(), request()).unwrap();
+    assert_eq!(list.servers, listed);
+    let mut servers = client().servers_at(&address.to_string(), request()).with_scope(Scope::Any);
+    assert_eq!(servers.by_ref().map(|listed| listed.server).collect::<Vec<_>>(), listed);
+    assert_eq!((servers.masters()[0].servers, servers.into_list().unwrap().servers.len()), (2, 2));
+    let (_quiet, address) = silent();
+    let error = client().list(&address.to_string(), request()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Offline);
+}
+
+fn ut() -> GameSpy1List {
+    GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap())
+}
+
+#[test]
+fn a_list_comes_over_tcp() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        // The last client is left waiting.
+        let mut open = Vec::new();
+        for (n, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            stream.write_all(b"\\basic\\\\secure\\WFXNEA").unwrap();
+            if n == 0 {
+                let _ = stream.read(&mut [0; 2048]).unwrap();
+                for part in [&b"\\ip\\192.0.2.1:7778\\ip\\192."[..], b"0.2.2:7778\\final\\"] {
+                    stream.write_all(part).unwrap();
+                    thread::sleep(Duration::from_millis(50));
+                }
+            } else {
+                open.push(stream);
+            }
+        }
+    });
+    let list = client().list(&address, ut()).unwrap();
+    assert_eq!(list.servers, ["192.0.2.1:7778".parse().unwrap(), "192.0.2.2:7778".parse().unwrap()]);
+    let started = Instant::now();
+    let client = settings().with_deadline(Duration::from_millis(300)).blocking();
+    let list = client.list(&address, ut());
+    assert!(!list.is_ok_and(|list| list.completeness.is_complete()));
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+}
+
+/// Servers of both families, silent ones, and names that cannot be queried.
+#[test]
+fn a_scan_of_five_hundred_ends_in_time() {
+    let binds: Vec<&str> = ["127.0.0.1:0"; 400].into_iter().chain(["[::1]:0"; 20]).collect();
+    let mut servers = start(&binds, Protocol::Quake3);
+    let living = servers.len();
+    let dead: Vec<_> = (0..77).map(|_| silent()).collect();
+    servers.extend(dead.iter().map(|(_, address)| *address));
+    let mut targets: Vec<_> = servers.iter().map(|server| (Protocol::Quake3, server.to_string())).collect();
+    targets.push((Protocol::Quake3, "no.such.host.invalid".to_owned()));
+    targets.push((Protocol::Quake3, "host:port".to_owned()));
+    let (count, started) = (targets.len(), Instant::now());
+    let mut scan = client().scan(targets, ScanOptions::default());
+    let (mut seen, mut answered, mut kinds) = (vec![false; count], 0, Vec::new());
+    for scanned in &mut scan {
+        assert!(!std::mem::replace(&mut seen[scanned.index as usize], true), "once");
+        match scanned.result {
+            Ok(outcome) => {
+                assert_eq!(outcome.peer, servers[scanned.index as usize]);
+                assert_eq!(outcome.answer.listed_players().len(), 2);
+                answered += 1;
+            }
+            Err(error) => kinds.push(error.kind()),
+        }
+    }
+    assert!(seen.iter().all(|seen| *seen));
+    assert_eq!(answered, living);
+    kinds.sort_by_key(|kind| format!("{kind:?}"));
+    kinds.dedup();
+    println!("{kinds:?} after {:?}", started.elapsed());
+    assert!(kinds.contains(&ErrorKind::BadAddress) && kinds.contains(&ErrorKind::NameResolution));
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    assert_eq!(scan.stats().answered, living as u64);
+}
