@@ -56,7 +56,8 @@ impl Micros {
 
 impl From<Duration> for Micros {
     fn from(wait: Duration) -> Self {
-        Self(u32::try_from(wait.as_micros()).unwrap_or(u32::MAX))
+        // Rounded up: a timer that counts from such a time must not expire early.
+        Self(u32::try_from(wait.as_nanos().div_ceil(1000)).unwrap_or(u32::MAX))
     }
 }
 
