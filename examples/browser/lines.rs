@@ -15,7 +15,7 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
     let mut out = io::BufWriter::new(io::stdout());
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let (search, columns) = (search.to_lowercase(), command_line::columns());
-    let (mut asked, mut answered) = (0_u64, 0_u64);
+    let (mut asked, mut answered, mut has_rejected) = (0_u64, 0_u64, false);
     source.scan();
     let mut events = Vec::new();
     'scan: loop {
@@ -35,6 +35,10 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
                     }
                 }
                 Event::Note(note) => command_line::complain(&safe(&note)),
+                Event::Rejected(note) => {
+                    has_rejected = true;
+                    command_line::complain(&safe(&note));
+                }
                 Event::Ended => break 'scan,
                 Event::Started | Event::Listed(_) | Event::ListEnded | Event::Refreshed => {}
             }
@@ -43,7 +47,7 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
     }
     out.flush()?;
     command_line::complain(&format!("{answered} of {asked} servers answered"));
-    Ok(if answered > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if answered > 0 && !has_rejected { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// A row. On a terminal it has at most its columns.

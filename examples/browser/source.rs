@@ -204,7 +204,7 @@ impl Listing {
                             }
                         }
                         Ok(None) => {}
-                        Err(why) => self.note(why).await,
+                        Err(why) => drop(self.events.send(Event::Rejected(why)).await),
                     }
                 }
             }

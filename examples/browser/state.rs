@@ -31,6 +31,8 @@ pub(crate) enum Event {
     Refreshed,
     /// A line for the user.
     Note(String),
+    /// A line of a file that names no server, for the user.
+    Rejected(String),
 }
 
 /// What the state wants done outside.
@@ -149,7 +151,7 @@ impl Browser {
             }
             Event::Ended => self.progress.finish(now),
             Event::Refreshed => self.is_refreshing = false,
-            Event::Note(note) => self.note = Some(note),
+            Event::Note(note) | Event::Rejected(note) => self.note = Some(note),
         }
         self.is_stale = true;
     }

@@ -166,6 +166,8 @@ fn lists_name_games_and_a_rejected_line_is_no_success() {
     }
     let (code, out, err) = output(&["browser", &good, "--timeout", "0.5"]);
     assert!(code == Some(0) && out.contains("OpenArena"), "{out}{err}");
+    let (code, out, err) = output(&["browser", "--plain", &wrong, "--timeout", "0.5"]);
+    assert!(code == Some(1) && out.lines().count() == 1 && err.contains("openarna"), "{out}{err}");
     let (code, out, _) = output(&["monitor", "--once", "--timeout", "0.5", "--file", &good]);
     assert!(code == Some(2) && out.starts_with("QUERYPORT CRITICAL: 1 of 2 servers up"), "{out}");
     for file in [good, wrong] {
