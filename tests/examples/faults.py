@@ -64,7 +64,7 @@ RUNS = [
     Run("scan - --json --timeout WAIT", service=True, reads=True, interrupted=(0, 1)),
     Run("scan --master SILENT --timeout WAIT --list-timeout WAIT", status=1, interrupted=(1,)),
     Run("browser --timeout WAIT", interrupted=(0, 1)),
-    Run("browser --plain LIST --timeout WAIT --retries 0", interrupted=(0, 1)),
+    Run("browser --plain LIST --timeout WAIT --retries 0", status=1, interrupted=(0, 1)),
     Run("monitor --listen 127.0.0.1:0 quake3 LIVE quake3 SILENT --interval 0.2", service=True, interrupted=(0,)),
     Run("monitor --once quake3 SILENT --timeout WAIT", status=2, full=3),
     Run("serve quake3 0 --who --crowd 8 --announce SILENT --metrics 127.0.0.1:0", service=True, interrupted=(0,)),
