@@ -14,7 +14,7 @@ use crate::options::{Detail, QueryOptions};
 use crate::protocol::Protocol;
 use crate::session::{Conversation, Timing, Verdict};
 use crate::status_query::StatusQuery;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, after};
 
 /// Ports from a default query port on: id's client asks so many (ioquake/ioq3, `NUM_SERVER_PORTS`).
 const PORTS: u16 = 4;
@@ -251,10 +251,6 @@ fn beacon(datagram: &[u8]) -> Option<u16> {
     let (product, port) = text.trim_end_matches('\0').split_once(' ')?;
     let is_product = !product.is_empty() && product.bytes().all(|byte| byte.is_ascii_alphanumeric());
     port.parse().ok().filter(|_| is_product)
-}
-
-fn after(now: Instant, wait: Duration) -> Instant {
-    now.checked_add(wait).unwrap_or(now)
 }
 
 #[cfg(test)]

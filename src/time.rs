@@ -2,6 +2,11 @@
 
 pub(crate) use std::time::Duration;
 
+/// `now` plus a wait. Waits are clamped far below the range of an [`Instant`].
+pub(crate) fn after(now: Instant, wait: Duration) -> Instant {
+    now.checked_add(wait).unwrap_or(now)
+}
+
 /// The time that the state machines take as an argument: [`std::time::Instant`] where the standard library has a clock.
 ///
 /// On `wasm32-unknown-unknown`, which has none, it is a type of this crate, made from the time since any fixed moment, such as

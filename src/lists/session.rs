@@ -8,7 +8,7 @@ use super::server_list::{Collector, ServerList};
 use crate::error::{EncodeError, ListError};
 use crate::limits::{LIST_BYTES, Limits};
 use crate::session::Timing;
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, after};
 
 /// How long an answer that looks whole may go on, or its server take to close.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -78,7 +78,7 @@ impl ListSession {
             Ok(out) => (out, None),
             Err(error) => (Vec::new(), Some(Some(Err(ListError::Request(error))))),
         };
-        let deadline = now.checked_add(timing.timeout()).unwrap_or(now);
+        let deadline = after(now, timing.timeout());
         Self {
             form: Box::new(form),
             out,

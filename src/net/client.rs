@@ -16,6 +16,7 @@ use crate::lists::ServerList;
 use crate::options::QueryOptions;
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
+use crate::time::after;
 
 /// Queries game servers, with the feature `tokio`; [`Self::blocking`] makes it a client whose calls block. Cheap to clone; clones
 /// share their nonce counter.
@@ -139,8 +140,7 @@ impl Client {
         server: &Server,
         default_port: u16,
     ) -> Result<Attempts, Error> {
-        let now = I::now();
-        let deadline = now.checked_add(self.deadline).unwrap_or(now);
+        let deadline = after(I::now(), self.deadline);
         let mut addresses: Vec<SocketAddr> = Vec::new();
         let (host, port) = match server {
             Server::Address(address) => {

@@ -17,6 +17,7 @@ use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::session::{Outcome, Session};
 use crate::status_query::{Answer, StatusQuery};
+use crate::time::after;
 
 /// An answer and the protocol it came in, see [`Client::detect`].
 ///
@@ -237,11 +238,6 @@ impl<'a, I: Io> Staggered<'a, I> {
         let timing = self.client.timing.with_timeout(left.min(self.client.timing.timeout()));
         self.running.start(number, Session::new(query, server, timing, now), self.client.local)
     }
-}
-
-/// `now` plus a time that is far below the range of an `Instant`.
-fn after(now: Instant, time: Duration) -> Instant {
-    now.checked_add(time).unwrap_or(now)
 }
 
 /// Adds a port, unless it is known.

@@ -10,7 +10,7 @@ use crate::model::{Occupancy, ServerStatus};
 use crate::quake3;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, after};
 
 /// Shortest time between two heartbeats to one master.
 const LEAST: Duration = Duration::from_secs(10);
@@ -205,7 +205,7 @@ impl Machine for Announcer {
         if self.queue.is_empty() && now >= self.next {
             self.queue.extend(&self.masters);
             self.last = Some(now);
-            self.next = now.checked_add(self.interval).unwrap_or(now);
+            self.next = after(now, self.interval);
         }
         let to = self.queue.pop_front()?;
         let start = out.len();

@@ -9,7 +9,7 @@ use super::timing::{Micros, Timing};
 use super::trace::QuerySpan;
 use crate::address::canonical;
 use crate::error::{ParseError, QueryError};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, after};
 
 /// On shorter ways it is the schedulers of both machines that say when a datagram arrives, and nothing counts as early.
 const LEAST_EARLY: Duration = Duration::from_millis(2);
@@ -412,9 +412,4 @@ impl Timer {
             Self::Grace => "grace",
         }
     }
-}
-
-/// `now` plus a wait. Waits are clamped far below the range of an `Instant`.
-fn after(now: Instant, wait: Duration) -> Instant {
-    now.checked_add(wait).unwrap_or(now)
 }

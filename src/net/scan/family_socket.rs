@@ -19,6 +19,7 @@ use crate::net::error::Error;
 use crate::net::io::is_unreachable;
 use crate::net::io::{MAX_DATAGRAM, is_about_the_address};
 use crate::net::outgoing::{BATCH, Outgoing};
+use crate::time::after;
 
 /// Failures in a row after which a server without a route is reported as unreachable. The pauses between them add up to
 /// 0.3 s.
@@ -220,7 +221,7 @@ impl FamilySocket {
             }
             let doubled = 1_u32.checked_shl(self.failures.saturating_sub(1)).unwrap_or(u32::MAX);
             let pause = FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE);
-            let until = now.checked_add(pause).unwrap_or(now);
+            let until = after(now, pause);
             self.paused_until = Some(until);
             return SendProgress::Paused(until);
         }

@@ -58,7 +58,7 @@ use crate::options::Detail;
 use crate::protocol::Protocol;
 use crate::secret::{Secret, TokenIssuer};
 use crate::session::{Handled, Machine, Transmit};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, after};
 
 /// A challenge is valid for one to two of these.
 const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);
@@ -406,10 +406,6 @@ fn push_event(events: &mut VecDeque<MasterEvent>, event: MasterEvent) {
         events.pop_front();
     }
     events.push_back(event);
-}
-
-fn after(now: Instant, wait: Duration) -> Instant {
-    now.checked_add(wait).unwrap_or(now)
 }
 
 #[cfg(test)]
