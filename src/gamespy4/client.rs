@@ -157,7 +157,9 @@ impl StatusQuery {
         // Of a mixed reply nothing more is worth waiting for.
         let is_over = assembly.is_at_senders_limit() || assembly.fragments.is_mixed();
         if known.is_none() && self.assemblies.len() >= 2 {
-            self.assemblies.remove(0);
+            // What else comes of the dropped one could be contradicted by what is forgotten.
+            let dropped = self.assemblies.remove(0);
+            self.requested &= !bit(self.attempt_of(dropped.id)?);
         }
         self.assemblies.insert(known.unwrap_or(self.assemblies.len()), assembly);
         inserted.map(|()| Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))

@@ -157,42 +157,63 @@ fn query_id(datagram: &[u8]) -> Option<&[u8]> {
     Some(&datagram[at + KEY.len()..])
 }
 
-/// Whether two datagrams of one number of the answer's reply arrived from the server's address and differ, since the latest
-/// request before all that the answer holds.
+/// Whether two datagrams of one number of the answer's reply arrived from the server's address and differ.
 fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool {
-    let (protocol, answers, since) = match played.result.as_ref().map(|outcome| &outcome.answer) {
-        Ok(Answer::GameSpy1(answer)) => {
-            let number = answer.reply_number().map(|number| number.to_string().into());
-            (Protocol::GameSpy1, number, since(played, answer.raw()))
-        }
-        // Each attempt has an id of its own.
-        Ok(Answer::GameSpy4(answer)) => (Protocol::GameSpy4, Some(answer.id().0.to_vec()), Duration::ZERO),
+    let protocol = match played.result.as_ref().map(|outcome| &outcome.answer) {
+        Ok(Answer::GameSpy1(_)) => Protocol::GameSpy1,
+        Ok(Answer::GameSpy4(_)) => Protocol::GameSpy4,
         _ => return false,
     };
     let mut contents: BTreeMap<Vec<u8>, &[u8]> = BTreeMap::new();
-    let is_server =
-        |datagram: &&Datagram| datagram.from == SERVER && datagram.at >= since && is_counted(datagram);
-    played.log.iter().filter(is_server).any(|datagram| {
-        let Some(number) = number(&datagram.bytes, protocol) else { return false };
-        let is_answers = reply_number(datagram, protocol) == answers;
-        is_answers && *contents.entry(number).or_insert(&datagram.bytes) != &datagram.bytes[..]
-    })
+    played.log.iter().filter(|datagram| is_of_answer(played, datagram) && is_counted(datagram)).any(
+        |datagram| {
+            let Some(number) = number(&datagram.bytes, protocol) else { return false };
+            *contents.entry(number).or_insert(&datagram.bytes) != &datagram.bytes[..]
+        },
+    )
 }
 
-/// The time of the latest request before everything that this answer of GameSpy v1 holds.
-fn since(played: &Played, raw: &[u8]) -> Duration {
-    let mut latest: BTreeMap<&[u8], Duration> = BTreeMap::new();
-    let is_part = |datagram: &&Datagram| {
-        let is_whole = datagram.from == SERVER && datagram.suspect != Some(Fault::Truncation);
-        is_whole && number(&datagram.bytes, Protocol::GameSpy1).is_some()
+/// Whether a datagram came from the server's address with the number of the answer's reply, since the latest request before
+/// all that the answer holds.
+fn is_of_answer(played: &Played, datagram: &Datagram) -> bool {
+    let (protocol, answers, since) = match played.result.as_ref().map(|outcome| &outcome.answer) {
+        Ok(Answer::GameSpy1(answer)) => {
+            let number = answer.reply_number().map(|number| number.to_string().into());
+            let since = since(played, &number, answer.raw());
+            (Protocol::GameSpy1, number, since)
+        }
+        // Each attempt has an id of its own, which no reply before its request can have.
+        Ok(Answer::GameSpy4(answer)) => {
+            let id = answer.id().0;
+            let asked = played.requests.iter().find(|(_, request)| request.get(3..7) == Some(&id[..]));
+            (Protocol::GameSpy4, Some(id.to_vec()), asked.map_or(Duration::ZERO, |(at, _)| *at))
+        }
+        _ => return false,
     };
-    for datagram in played.log.iter().filter(is_part) {
-        let body = body(&datagram.bytes);
-        if raw.windows(body.len().max(1)).any(|window| window == body) {
-            latest.insert(body, datagram.at);
+    datagram.from == SERVER && datagram.at >= since && reply_number(datagram, protocol) == answers
+}
+
+/// The time of the latest request before everything that this answer of GameSpy v1 holds: the bodies of its datagrams in the
+/// order of their numbers.
+fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
+    let mut parts: BTreeMap<u64, Vec<(&[u8], Duration)>> = BTreeMap::new();
+    for datagram in played.log.iter().filter(|datagram| datagram.from == SERVER) {
+        let Some(number) = number(&datagram.bytes, Protocol::GameSpy1) else { continue };
+        let digits = number.rsplit(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
+        let fragment = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+        if reply_number(datagram, Protocol::GameSpy1) == *reply
+            && let Some(fragment) = fragment
+        {
+            parts.entry(fragment).or_default().push((body(&datagram.bytes), datagram.at));
         }
     }
-    let first = latest.into_values().min().unwrap_or(Duration::MAX);
+    let (mut rest, mut first) = (raw, Duration::MAX);
+    for bodies in parts.values() {
+        let held = bodies.iter().filter(|(body, _)| !body.is_empty() && rest.starts_with(body));
+        if let Some((body, at)) = held.max_by_key(|(body, at)| (body.len(), *at)) {
+            (rest, first) = (&rest[body.len()..], first.min(*at));
+        }
+    }
     played.requests.iter().map(|(at, _)| *at).rfind(|at| *at < first).unwrap_or_default()
 }
 
@@ -273,6 +294,10 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
             |datagram: &Datagram| reply_number(datagram, protocol).is_none_or(|number| number == *one);
         is_wrong_with(&is_one) || is_wrong_with(&|datagram| is_one(datagram) && is_read(datagram))
     });
+    // Without the other replies the session may have ended sooner.
+    let is_left_out = |datagram: &Datagram| datagram.suspect.is_some() || !is_of_answer(played, datagram);
+    let has_one_number =
+        has_one_number || is_wrong(&played.at_once(&family.client, is_left_out), family, played.moment);
     match protocol {
         Protocol::GameSpy1 | Protocol::GameSpy4
             if is_of_runs && (has_one_number || numbers.contains(&None)) =>
@@ -388,10 +413,22 @@ fn has_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
     listed > 0 && status.player_count.is_some_and(|count| count as usize == listed)
 }
 
-/// Whether two datagrams of a list are the same but for pings and scores, as far as their first player and their length tell.
+/// Whether two datagrams are the same part of a list, as far as their first entry tells: players of one length, whatever the
+/// pings and scores, and rules that end their list, whatever the values.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
-    one == other || one.len() == other.len() && one.len() > 9 && one[4] == 2 && one[..9] == other[..9]
+    let is_end = |datagram: &[u8]| datagram.len() <= LONGEST_END;
+    let first = |datagram: &[u8], len| datagram.get(4..len).map(<[u8]>::to_vec);
+    let key = |datagram: &[u8]| first(datagram, 6 + usize::from(*datagram.get(5)?));
+    match (one.get(4), other.get(4)) {
+        _ if one == other => true,
+        (Some(2), Some(2)) => one.len() == other.len() && one.len() > 9 && first(one, 9) == first(other, 9),
+        (Some(1), Some(1)) => is_end(one) && is_end(other) && key(one).is_some() && key(one) == key(other),
+        _ => false,
+    }
 }
+
+/// A longer datagram of a list is followed by another.
+const LONGEST_END: usize = 450;
 
 /// What a session of UT2004 shows of the lists.
 struct Lists<'a> {

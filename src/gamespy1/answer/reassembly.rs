@@ -110,7 +110,8 @@ impl Reassembly {
         let response = Response::parse(datagram, &self.limits)
             .inspect_err(|error| self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. }))?;
         let trailer = response.trailer;
-        if !self.is_open(Order::Arrival) && is_sectioned(response.raw(), &trailer) {
+        let is_begun = self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
+        if !is_begun && is_sectioned(response.raw(), &trailer) {
             return self.insert_text(datagram);
         }
         let body = share(datagram, response.raw());
