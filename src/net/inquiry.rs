@@ -218,7 +218,7 @@ pub(super) struct Inquiry {
 }
 
 impl Inquiry {
-    /// Asks the list server; what comes is told with the index of the list server.
+    /// Asks the list server, and calls `tell` with each event and the index of the list server.
     pub(super) async fn run<I: Io>(self, tell: impl Fn((usize, Event)) + Send + Sync) {
         let tell = |event| tell((self.index, event));
         let Options { client, scope, interval, .. } = &self.options;

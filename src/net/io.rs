@@ -7,6 +7,12 @@ use std::time::Instant;
 /// Larger than any UDP datagram: nothing is ever cut by our own buffer.
 pub(super) const MAX_DATAGRAM: usize = 65_535;
 
+/// Datagrams that are received or sent in a row, or in one system call where the system takes many.
+pub(super) const BATCH: usize = 64;
+
+/// A datagram's length and sender, or an error, and the index of its socket; `None`: nothing came in time.
+pub(super) type Received = Option<(usize, io::Result<(usize, SocketAddr)>)>;
+
 /// Clock, resolver and sockets of tokio, or of the standard library, whose futures are ready when they are first
 /// polled, because its calls block. Everything that asks one server or a few is written once, for both.
 pub(super) trait Io: Send + Sync + 'static {
@@ -23,12 +29,8 @@ pub(super) trait Io: Send + Sync + 'static {
 
     async fn send(socket: &Self::Udp, datagram: &[u8]) -> io::Result<usize>;
 
-    /// The next datagram or error of one of the sockets, with the index of the socket; `None`: nothing came until then.
-    async fn receive(
-        sockets: &[Self::Udp],
-        until: Instant,
-        buffer: &mut [u8],
-    ) -> Option<(usize, io::Result<(usize, SocketAddr)>)>;
+    /// The next datagram or error of one of the sockets.
+    async fn receive(sockets: &[Self::Udp], until: Instant, buffer: &mut [u8]) -> Received;
 
     async fn connect(peer: SocketAddr, until: Instant) -> io::Result<Self::Tcp>;
 

@@ -14,7 +14,7 @@ use tokio::time::Sleep;
 
 use super::client::Client;
 use super::error::Error;
-use super::io::{MAX_DATAGRAM, local_address};
+use super::io::{BATCH, MAX_DATAGRAM, local_address};
 use super::scan::Scan;
 use super::target::ScanTarget;
 use super::tokio_io::now;
@@ -25,8 +25,6 @@ use crate::scan::options::ScanOptions;
 
 /// The multicast group that ioquake3's servers join (ioquake/ioq3, `code/qcommon/net_ip.c`, `NET_MULTICAST_IP6`).
 const GROUP: Ipv6Addr = Ipv6Addr::new(0xff04, 0, 0, 0, 0x696f, 0x7175, 0x616b, 0x6533);
-/// Datagrams that are taken at a time.
-const BATCH: usize = 64;
 
 impl Client {
     /// Finds the servers of a game, or of all games, on the local network, and queries each with this client's timing and

@@ -3,9 +3,6 @@
 use std::net::SocketAddr;
 use std::ops::Range;
 
-/// Datagrams per system call, where the system takes many.
-pub(super) const BATCH: usize = 64;
-
 /// Datagrams that wait to be sent, back to back in one buffer.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {

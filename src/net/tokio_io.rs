@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::{TcpStream, UdpSocket, lookup_host};
 use tokio::time::timeout_at;
 
-use super::io::{Io, too_late};
+use super::io::{Io, Received, too_late};
 
 /// See [`Io`].
 #[derive(Debug)]
@@ -39,11 +39,7 @@ impl Io for Tokio {
         socket.send(datagram).await
     }
 
-    async fn receive(
-        sockets: &[UdpSocket],
-        until: Instant,
-        buffer: &mut [u8],
-    ) -> Option<(usize, io::Result<(usize, SocketAddr)>)> {
+    async fn receive(sockets: &[UdpSocket], until: Instant, buffer: &mut [u8]) -> Received {
         loop {
             // Errors too: `poll_recv_from` does not wake for them.
             let interest = Interest::READABLE | Interest::ERROR;

@@ -10,14 +10,12 @@ use super::std_io::{Std, block};
 use crate::model::ServerStatus;
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{Io, MAX_DATAGRAM, is_about_the_address, local_address};
+use crate::net::io::{BATCH, Io, MAX_DATAGRAM, is_about_the_address, local_address};
 use crate::net::target::{ScanTarget, scanned, with_status};
 use crate::scan::{ScanStats, Scanned, Scanner};
 use crate::session::Machine;
 use crate::status_query::{Answer, StatusQuery};
 
-/// Datagrams that are received or sent in a row.
-const BATCH: usize = 64;
 /// The receive buffer that systems other than Linux give at least.
 const RECEIVE_BUFFER: usize = 64 * 1024;
 /// The pause after which a request that the system does not take is tried again.
@@ -34,8 +32,9 @@ pub struct Scan {
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
     scanner: Scanner<StatusQuery>,
-    /// One for each family that has been queried.
+    /// One for each family that has been queried, and whether that is IPv4.
     sockets: Vec<UdpSocket>,
+    are_ipv4: Vec<bool>,
     request: Vec<u8>,
     buffer: Vec<u8>,
 }
@@ -56,6 +55,7 @@ impl Scan {
             failed: None,
             scanner,
             sockets: Vec::new(),
+            are_ipv4: Vec::new(),
             request: Vec::new(),
             buffer: vec![0; MAX_DATAGRAM],
         }
@@ -130,14 +130,15 @@ impl Scan {
     }
 
     fn send_to(&mut self, to: SocketAddr) -> io::Result<usize> {
-        let is_its_family =
-            |socket: &&UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
-        if !self.sockets.iter().any(|socket| is_its_family(&socket)) {
+        if !self.are_ipv4.contains(&to.is_ipv4()) {
             let socket = UdpSocket::bind(local_address(self.client.local, to.is_ipv4()))?;
             socket.set_nonblocking(true)?;
             self.sockets.push(socket);
+            self.are_ipv4.push(to.is_ipv4());
         }
-        let socket = self.sockets.iter().find(is_its_family).ok_or(io::ErrorKind::AddrNotAvailable)?;
+        let index = self.are_ipv4.iter().position(|is_ipv4| *is_ipv4 == to.is_ipv4());
+        let socket =
+            index.and_then(|index| self.sockets.get(index)).ok_or(io::ErrorKind::AddrNotAvailable)?;
         socket.send_to(&self.request, to).or_else(|error| match is_about_the_address(&error) {
             true => Err(error),
             // A full queue passes; whatever else it is, the retry will tell.

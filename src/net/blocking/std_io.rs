@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::net::io::{Io, too_late};
+use crate::net::io::{Io, Received, too_late};
 
 /// Between two looks at several sockets.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -48,11 +48,7 @@ impl Io for Std {
         socket.send(datagram)
     }
 
-    async fn receive(
-        sockets: &[UdpSocket],
-        until: Instant,
-        buffer: &mut [u8],
-    ) -> Option<(usize, io::Result<(usize, SocketAddr)>)> {
+    async fn receive(sockets: &[UdpSocket], until: Instant, buffer: &mut [u8]) -> Received {
         loop {
             for (index, socket) in sockets.iter().enumerate() {
                 match socket.recv_from(buffer) {
