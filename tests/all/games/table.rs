@@ -7,7 +7,7 @@ use queryport::{Dialect, Protocol};
 use crate::games::client;
 
 /// Rows of games that node-gamedig (lib/games.js, 2026-02-03) does not have, or asks in another protocol.
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 22] = [
     "unvanquished",
     "etlegacy",
     "q3rally",
@@ -22,6 +22,7 @@ const OTHERS: [&str; 21] = [
     "fh2",
     "swat4",
     "mobileforces",
+    "iw5",
     "iw6x",
     "iw7mod",
     "s1x",

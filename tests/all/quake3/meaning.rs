@@ -45,6 +45,10 @@ const CALL_OF_DUTY_2: &str = "infoResponse\n\\challenge\\xxx\\protocol\\118\\hos
 const IW4X: &str = "infoResponse\n\\challenge\\\\gamename\\IW4\\hostname\\^:IW4\\gametype\\war\\fs_game\\mods/best\\clients\\6\
     \\bots\\4\\sv_maxclients\\18\\protocol\\150\\version\\v1\\mapname\\mp_rust\\isPrivate\\1\\hc\\0\\sv_running\\1";
 
+/// ahmad009/IW5M-1.9, Steam/GSServer.cpp, `HandleGetInfoOOB`.
+const IW5M: &str = "infoResponse\n\\challenge\\x\\protocol\\20601\\hostname\\Srv\\mapname\\mp_dome\\gametype\\war\\clients\\6\
+    \\sv_maxclients\\18\\pure\\1\\hw\\1\\gamename\\PIW5\\fs_game\\modernwarfare3\\shortversion\\1.9\\ff\\0\\kc\\1\\checksum\\0";
+
 /// HeartbeatingForCenturies/iw6x-client, src/client/component/party.cpp: `clients` with test clients.
 const IW6: &str = "infoResponse\n\\challenge\\x\\gamename\\IW6\\hostname\\Srv\\gametype\\war\\sv_motd\\\\xuid\\1100001\
     \\mapname\\mp_strikezone\\isPrivate\\0\\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1";
@@ -67,6 +71,7 @@ fn counts_mean_everyone_and_all_slots() {
     assert_eq!(counts(&read(ET_LEGACY)), [Some(12), Some(3), Some(32), Some(4)]);
     assert_eq!(counts(&read(IOQUAKE3)), [Some(8), Some(3), Some(12), None], "private slots are not told");
     assert_eq!(counts(&read(CALL_OF_DUTY_2)), [Some(0), None, Some(20), None], "nobody, and no key says so");
+    assert_eq!(counts(&read(IW5M)), [Some(6), None, Some(18), None]);
     assert_eq!(counts(&read(IW4X)), [Some(10), Some(4), Some(18), None]);
     assert_eq!(counts(&read(IW6)), [Some(6), Some(4), Some(18), None], "IW6 and later count bots");
     assert_eq!(counts(&read(UNVANQUISHED)), [Some(8), Some(5), Some(24), None]);
