@@ -58,6 +58,15 @@ def nexuiz(port, home):
             "+hostname", "^xF00Nexuiz ^7loopback", "+maxplayers", "16", "+bot_number", "3", "+map", "final_rage"]
 
 
+def fteqw(port, home):
+    """With Nexuiz's game and map, under a name of its own."""
+    base = Path(home) / "base"
+    shutil.copytree(NEXUIZ / "data", base / "data", copy_function=os.symlink)
+    (base / "default.fmf").write_text("FTEMANIFESTVER 1\nGAME nexuiz\nNAME Nexuiz\nBASEGAME data\n")
+    return [os.environ["FTEQW"], "-basedir", base, "-nohome", "-ip", "127.0.0.1", "-port", str(port), "+exec", "default.cfg",
+            "+exec", "defaultNexuiz.cfg", "+set", "sv_public", "0", "+set", "hostname", "^xF00FTE ^7loopback", "+map", "final_rage"]
+
+
 def path():
     return os.environ["PATH"] + ":/usr/games"
 
@@ -76,6 +85,9 @@ SERVERS = {
                 "QUAKE3E is the path of its dedicated server; Debian package openarena-081-maps", quake3e, 2),
     "Nexuiz": (lambda: is_file(shutil.which("darkplaces-server", path=path()), NEXUIZ / "data"),
                "Debian packages nexuiz-server darkplaces-server", nexuiz, 0),
+    "FTEQW": (lambda: is_file(os.environ.get("FTEQW"), NEXUIZ / "data"),
+              "FTEQW is the path of fteqw-sv without its commit ad5366ae5; Debian package nexuiz-data",
+              fteqw, 0),
 }
 
 # Servers that a run cannot have, whatever it installs. A run names them, and they are no gap of a strict gate.
@@ -83,7 +95,6 @@ NOT_TO_BE_HAD = {
     "OpenJK": "not in Debian 12, PyPI or npm; needs the data of Jedi Academy",
     "iortcw": "Debian package rtcw-server in contrib; needs the data of Return to Castle Wolfenstein",
     "ET: Legacy": "not in Debian 12, PyPI or npm; needs the data of Enemy Territory",
-    "FTEQW": "not in Debian 12, PyPI or npm",
 }
 
 
@@ -107,7 +118,8 @@ def raw_status(port):
     head, infostring, *lines = reply.split(b"\n")
     if head != b"\xff\xff\xff\xffstatusResponse":
         return None
-    fields = decode(infostring).split("\\")[1:]
+    # FTEQW ends it with a NUL.
+    fields = decode(infostring.rstrip(b"\0")).split("\\")[1:]
     rules = list(zip(fields[::2], fields[1::2]))
     players = [{"name": decode(line).split('"')[1], "score": int(line.split(b" ")[0])} for line in lines if b'"' in line]
     keys = dict(rules)
