@@ -21,8 +21,8 @@
 //! - A [`Scan`] exchanges datagrams one by one, with the receive buffer that the system gives. A server that does not exist times
 //!   out.
 //!
-//! There is no search of a local network, no console and no server: [`lan`](crate::Client::lan), [`Rcon`](crate::net::Rcon) and
-//! [`serve`](crate::net::serve) need the feature `tokio`. A server without it is a loop around a
+//! There is no [`Query`](crate::Query), so no mocks and targets, no scan of an own protocol or of a stream, no search of a local
+//! network, no console and no server: they need the feature `tokio`. A server without it is a loop around a
 //! [`Responder`](crate::serve::Responder).
 
 pub use crate::net::blocking::{Client, Scan, Servers};

@@ -129,7 +129,7 @@ impl Answer {
     /// request ids are not verified.
     ///
     /// # Errors
-    /// Why the first datagram was rejected, where every datagram was, or which limit is exceeded.
+    /// Why a datagram was rejected, where every datagram was, or which limit is exceeded.
     pub fn from_datagrams(
         protocol: Protocol,
         datagrams: impl IntoIterator<Item = Bytes>,

@@ -25,9 +25,13 @@ impl InfoQuery {
     fn part(&mut self, header: [u8; 6], part: &[u8]) -> Verdict<Info> {
         let [a, b, c, d, total, number] = header;
         let id = [a, b, c, d];
+        if total > 32 {
+            // A bound on what a hostile server can make us keep.
+            let kind = ParseErrorKind::Malformed("more than 32 parts");
+            return Verdict::Rejected(ParseError::new(kind, 8));
+        }
         if self.parts.is_empty() || self.id != id {
-            // At most 32 parts: a bound on what a hostile server can make us keep.
-            (self.id, self.parts) = (id, vec![None; usize::from(total.min(32))]);
+            (self.id, self.parts) = (id, vec![None; usize::from(total)]);
         }
         if let Some(kept) = self.parts.get_mut(usize::from(number)) {
             *kept = Some(part.to_vec());
@@ -68,31 +72,40 @@ impl Conversation for InfoQuery {
 
 impl Info {
     fn parse(reply: &[u8]) -> Verdict<Self> {
-        match reply.strip_prefix(b"\xff\xff\xff\xffI") {
-            Some(info) => Verdict::Done(Self(info.to_vec())),
-            None => {
-                let kind = ParseErrorKind::NotThisProtocol("an A2S_INFO reply");
-                Verdict::Rejected(ParseError::new(kind, 0))
+        let kind = match reply.strip_prefix(b"\xff\xff\xff\xffI") {
+            Some(info) if Self::counts(info).is_some() => {
+                return Verdict::Done(Self(info.to_vec()));
             }
-        }
+            Some(_) => ParseErrorKind::Malformed("the end of the reply"),
+            None => ParseErrorKind::NotThisProtocol("an A2S_INFO reply"),
+        };
+        Verdict::Rejected(ParseError::new(kind, 0))
+    }
+
+    /// Players, slots and bots.
+    fn counts(info: &[u8]) -> Option<[u8; 3]> {
+        Self::fields(info).get(4)?.get(2..5)?.try_into().ok()
+    }
+
+    /// A byte, four texts (name, map, folder, game), a number of two bytes, counts.
+    fn fields(info: &[u8]) -> Vec<&[u8]> {
+        info.get(1..).unwrap_or_default().splitn(5, |byte| *byte == 0).collect()
     }
 }
 
 impl ToStatus for Info {
     fn to_status(&self) -> ServerStatus {
-        // A byte, four texts (name, map, folder, game), a number of two bytes, counts.
-        let fields = self.0.get(1..).unwrap_or_default();
-        let fields: Vec<&[u8]> = fields.splitn(5, |byte| *byte == 0).collect();
+        let fields = Self::fields(&self.0);
         let text = |index: usize| {
             let text = String::from_utf8_lossy(fields.get(index)?).into_owned();
             Some(text.into())
         };
         let mut status = ServerStatus::default();
         (status.name, status.map, status.game) = (text(0), text(1), text(3));
-        if let Some([_, _, players, slots, bots, ..]) = fields.get(4) {
-            status.player_count = Some((*players).into());
-            status.max_players = Some((*slots).into());
-            status.bot_count = Some((*bots).into());
+        if let Some([players, slots, bots]) = Self::counts(&self.0) {
+            status.player_count = Some(players.into());
+            status.max_players = Some(slots.into());
+            status.bot_count = Some(bots.into());
         }
         status
     }

@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     /// The address to listen on; may be given more than once.
     #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)])]
     address: Vec<IpAddr>,
-    /// The game, for a protocol with several: killing, unreal, battlefield, minecraft.
+    /// The game, for a protocol with several: killing (ut2004), unreal, battlefield, minecraft (gamespy4).
     #[arg(long, default_value = "", hide_default_value = true)]
     game: String,
     /// This many invented players in place of the embedded ones.

@@ -18,8 +18,8 @@ use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
 use crate::time::after;
 
-/// Queries game servers, with the feature `tokio`; [`Self::blocking`] makes it a client whose calls block. Cheap to clone; clones
-/// share their nonce counter.
+/// Queries game servers. Its asynchronous calls need the feature `tokio`; with the feature `blocking`, [`Self::blocking`] makes it a
+/// client whose calls block. Cheap to clone; clones share their nonce counter.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol};

@@ -63,7 +63,10 @@ from! {
     &str, text => text.to_owned().into();
     &String, text => text.to_owned().into();
     SocketAddr, address => Self::Address(address);
+    &SocketAddr, address => Self::Address(*address);
+    IpAddr, ip => Self::Name(ip.to_string());
     (IpAddr, u16), address => Self::Address(address.into());
+    (String, u16), (host, port) => (host.as_str(), port).into();
     (&str, u16), (host, port) => {
         let address = host.parse().map(|ip: IpAddr| (ip, port).into());
         address.unwrap_or_else(|_| Self::Name(format!("{host}:{port}")))

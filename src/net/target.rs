@@ -44,7 +44,7 @@ pub struct ScanTarget {
 }
 
 impl ScanTarget {
-    /// Queries this server with these options in place of the client's.
+    /// Queries this server with these options in place of the client's. The dialect of a game stays.
     #[must_use]
     pub fn with_options(mut self, options: QueryOptions) -> Self {
         self.options = Some(options);
@@ -77,12 +77,12 @@ impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
     }
 }
 
-/// The port of the text is the one that players connect to, as in [`Client::query_game`](crate::Client::query_game), or the
+/// The port of the server is the one that players connect to, as in [`Client::query_game`](crate::Client::query_game), or the
 /// game's default. The query port follows by the game's rule; the scan tries no other port.
 #[cfg(feature = "games")]
-impl<S: Into<String>> From<(&Game, S)> for ScanTarget {
+impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
     fn from((game, server): (&Game, S)) -> Self {
-        let text = server.into();
+        let text = server.into().to_string();
         let server =
             split(&text, 0).and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into()));
         Self { protocol: game.protocol, server, dialect: game.dialect, options: None }

@@ -153,9 +153,12 @@ impl Responder {
         &self.history.current
     }
 
-    /// Replaces the status being served. An `Arc` is shared, not copied.
+    /// Replaces the status being served. An `Arc` is shared, not copied. An equal status changes nothing: its replies stay encoded.
     pub fn set_status(&mut self, status: impl Into<Arc<ServerStatus>>) {
-        self.history.current = status.into();
+        let status = status.into();
+        if status != self.history.current {
+            self.history.current = status;
+        }
     }
 
     /// Counters so far.
@@ -337,10 +340,12 @@ mod tests {
     }
 
     #[test]
-    fn the_status_is_shared() {
-        let status = Arc::new(ServerStatus::default());
+    fn the_status_is_shared_and_an_equal_one_changes_nothing() {
+        let status = Arc::new(ServerStatus { name: Some("Srv".into()), ..ServerStatus::default() });
         let mut responder = responder();
         responder.set_status(Arc::clone(&status));
+        assert!(Arc::ptr_eq(responder.status(), &status));
+        responder.set_status(ServerStatus::clone(&status));
         assert!(Arc::ptr_eq(responder.status(), &status));
     }
 }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use queryport::games::Game;
-use queryport::net::ScanTarget;
+use queryport::net::{ScanTarget, Server};
 use queryport::{
     Answer, Client, Error, ErrorKind, Outcome, Player, Protocol, Query, QueryError, Rules, ScanOptions,
     Secret, ServerStatus, Text, Timing, ToStatus,
@@ -120,6 +120,10 @@ async fn a_server_is_named_in_every_way() {
         name(client.query(Protocol::Quake3, ("127.0.0.1", server.port())).await.unwrap()),
         "Red Rocket"
     );
+    assert_eq!(name(client.query(Protocol::Quake3, &server).await.unwrap()), "Red Rocket");
+    let named = (ip.to_string(), server.port());
+    assert_eq!(name(client.query(Protocol::Quake3, named).await.unwrap()), "Red Rocket");
+    assert_eq!(Server::from(ip), Server::from("127.0.0.1"));
     assert_eq!(name(client.query("quake3".parse().unwrap(), server).await.unwrap()), "Red Rocket");
     let openarena = Game::find("openarena").unwrap();
     assert_eq!(name(client.query_game(openarena, server).await.unwrap().outcome), "Red Rocket");
@@ -146,6 +150,8 @@ async fn a_scan_takes_every_list_and_brings_statuses() {
         client.scan(leaked, options),
         client.scan(map.into_iter().map(|(server, protocol)| (protocol, server)), options),
         client.scan([(game, text.clone())], options),
+        client.scan([(game, server)], options),
+        client.scan([(game, ("127.0.0.1", server.port()))], options),
         client.scan([ScanTarget::from((game, text.as_str()))], options),
     ]
     .map(Result::unwrap)

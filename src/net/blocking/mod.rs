@@ -61,7 +61,7 @@ impl client::Client {
 }
 
 impl Client {
-    /// A client with default settings; [`Client::blocking`](crate::Client::blocking) makes one with others.
+    /// A client with default settings. One with others: `queryport::Client::new()?.with_timing(timing).blocking()`.
     ///
     /// # Errors
     /// [`Error::Io`] when the system has no entropy to give.
