@@ -362,6 +362,23 @@ mod tests {
         assert_eq!(ask(&mut guard, now + Duration::from_secs(1), other, false, REPLY), REPLY);
     }
 
+    #[test]
+    fn a_source_becomes_regular_once_and_a_proved_one_never() {
+        let (mut guard, start) = (guard(), Instant::now());
+        let address = "192.0.2.1".parse().unwrap();
+        for (is_proved, regular) in [(true, 0), (false, 1)] {
+            // Often enough to use up its share.
+            for second in 0..300 {
+                ask(&mut guard, start + Duration::from_secs(second), address, is_proved, 8 * KIB);
+            }
+            assert_eq!(guard.regulars.sources.len(), regular, "{is_proved}");
+        }
+        let Regulars { sources, candidates } = &guard.regulars;
+        assert!(
+            size_of_val(candidates.as_slice()) + sources.capacity() * size_of::<Regular>() <= Regulars::BYTES
+        );
+    }
+
     /// What forged sources may receive after they asked twice in a time without a flood.
     #[test]
     fn regular_sources_receive_no_more_than_their_network() {

@@ -1,10 +1,10 @@
 //! What the report of losses says of statuses that a protocol cannot carry as they are.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use queryport::Engine;
-use queryport::serve::{Loss, LossReason, Responder};
-use queryport::{Player, Protocol, Secret, ServerStatus, Service};
+use queryport::serve::{GuardOptions, Loss, LossReason, Responder};
+use queryport::{Player, Protocol, Secret, ServerStatus, Service, Team};
 
 fn losses(service: impl Into<Service>, status: &ServerStatus) -> Vec<Loss> {
     Responder::new(service, status.clone(), Secret::new([5; 16]), Instant::now()).losses()
@@ -76,12 +76,29 @@ fn players_and_rules_beyond_a_datagram_are_reported_as_without_space() {
     assert!(losses.iter().all(|loss| loss.field != "players[0].name"));
 }
 
+/// A reply is cut after a datagram, and teams come behind the players.
+#[test]
+fn teams_behind_too_many_players_are_reported_as_without_space() {
+    let mut status = status(100, 0);
+    status.teams = vec![Team::default()];
+    (status.teams[0].id, status.teams[0].name) = (Some(0), Some("Red".into()));
+    let mut options = GuardOptions::default();
+    options.burst = 2000;
+    let responder = Responder::new(Protocol::GameSpy4, status, Secret::new([5; 16]), Instant::now());
+    let losses = responder.with_guard(Some(options)).losses();
+    let team = losses.iter().find(|loss| loss.field == "teams[0].name").unwrap();
+    assert_eq!(team.reason, LossReason::NoSpace);
+}
+
 #[test]
 fn fields_that_a_protocol_does_not_have_are_reported_as_unsupported() {
     let mut status = status(1, 0);
     status.players.as_mut().unwrap()[0].extra.push("shoe_size", "43");
+    status.time_left = Some(Duration::from_secs(90));
     let losses = losses(Protocol::Quake3, &status);
-    assert_eq!(lost(&losses), [("players[0].extra[\"shoe_size\"]", LossReason::Unsupported)]);
+    let fields = ["time_left", "players[0].extra[\"shoe_size\"]"];
+    assert_eq!(lost(&losses), fields.map(|field| (field, LossReason::Unsupported)));
+    assert_eq!(losses[0].value, "90");
 }
 
 /// id's servers send no such key, and ioquake3's `serverstatus` shifts what follows one.
