@@ -406,3 +406,33 @@ mod rtt_tests {
         assert_eq!((0..ENOUGH).find_map(|_| near.record(Duration::ZERO)), Some(Duration::from_millis(100)));
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+mod rate_tests {
+    use super::*;
+
+    /// After a second at 1 MB/s with all slots held and round trips of 50 ms.
+    fn reviewed(change: impl FnOnce(&mut Admission)) -> Option<f64> {
+        let (mut admission, start) = (Admission::new(&ScanOptions::default()), Instant::now());
+        (admission.rate, admission.since, admission.was_full) = (Some(1e6), Some(start), true);
+        admission.rtt = Some((Duration::from_millis(50), Duration::from_millis(50)));
+        change(&mut admission);
+        admission.review(start + Duration::from_secs(1));
+        admission.rate
+    }
+
+    #[test]
+    fn the_rate_doubles_up_to_half_of_the_one_before_a_cut_and_grows_by_an_eighth_above() {
+        assert_eq!(reviewed(|_| {}), Some(2e6));
+        assert_eq!(reviewed(|admission| admission.full = 1.5e6), Some(1.5e6));
+        assert_eq!(reviewed(|admission| admission.full = 5e5), Some(1.125e6));
+    }
+
+    #[test]
+    fn longer_round_trips_halve_what_arrives() {
+        let late = Some(Duration::from_millis(200));
+        let rate = reviewed(|admission| (admission.bytes, admission.latest.2) = (6e5, late));
+        assert_eq!(rate, Some(3e5));
+    }
+}

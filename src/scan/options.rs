@@ -235,4 +235,10 @@ mod tests {
         assert_eq!(ScanOptions::default().host_prefix, (32, 64));
         assert_eq!([prefix(24, 56), prefix(0, 0), prefix(255, 255)], [(24, 56), (8, 16), (32, 128)]);
     }
+
+    #[test]
+    fn a_receive_buffer_has_64_kib_to_1_gib() {
+        let given = |bytes| ScanOptions::default().with_receive_buffer(bytes).receive_buffer;
+        assert_eq!([None, Some(0), Some(u32::MAX)].map(given), [None, Some(65_536), Some(1 << 30)]);
+    }
 }

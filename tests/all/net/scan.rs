@@ -253,6 +253,20 @@ async fn a_request_too_large_for_a_datagram_ends_its_own_query_only() {
     assert_eq!((answered, scan.io().send_errors), (8, 0));
 }
 
+/// 8 MiB unless the options say something else, of which the system gives twice `rmem_max` at most.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_scan_asks_for_a_large_receive_buffer() {
+    let Ok(most) = std::fs::read_to_string("/proc/sys/net/core/rmem_max") else { return };
+    let most: usize = most.trim().parse().unwrap();
+    let given = |bytes| {
+        let options = options().with_receive_buffer(bytes);
+        client().scan(Vec::<Target>::new(), options).unwrap().io().receive_buffer
+    };
+    let without = given(Some(65_536));
+    assert_eq!(given(None), without.max(2 * most.min(4 << 20)));
+}
+
 /// Names are looked up on the way, and each target may have options of its own.
 #[tokio::test]
 async fn a_target_has_a_host_name_and_options() {
