@@ -268,6 +268,13 @@ mod tests {
         assert!(ids("§§§").is_empty() && ids("").is_empty() && ids("qqqqqqqqqqq").is_empty());
     }
 
+    #[test]
+    fn an_unknown_game_is_named_with_its_suggestions() {
+        let message = |text| Game::find(text).unwrap_err().to_string();
+        assert_eq!(message("openarna"), "unknown game \"openarna\": did you mean openarena (OpenArena)?");
+        assert_eq!(message("qqqqq"), "unknown game \"qqqqq\", and none has a similar name");
+    }
+
     /// Comparing costs the length of the text times that of every name.
     #[test]
     fn a_long_text_has_no_suggestions() {

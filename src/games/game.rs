@@ -234,6 +234,13 @@ impl MasterForm {
 mod tests {
     use super::*;
 
+    /// `games` prints them.
+    #[test]
+    fn every_certainty_has_a_word() {
+        let all = [Certainty::Unknown, Certainty::Unverified, Certainty::Listed, Certainty::Living];
+        assert_eq!(all.map(Certainty::name), ["unknown", "unverified", "listed", "living"]);
+    }
+
     #[test]
     fn a_rule_gives_no_port_that_does_not_exist() {
         let ports = |rule: QueryPort| [1, 7777, 65_535].map(|game_port| rule.of(game_port));

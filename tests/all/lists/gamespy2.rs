@@ -259,6 +259,21 @@ fn silence_ends_at_the_deadline() {
     assert_eq!((session.poll_timeout(), session.poll_answer()), (None, None));
 }
 
+fn challenge(nonce: u64) -> [u8; 8] {
+    let (mut out, now) = (Vec::new(), Instant::now());
+    let mut session = ListRequest::from(request()).session(nonce, Timing::default(), now).unwrap();
+    session.poll_transmit(now, &mut out);
+    Request::parse(&out).challenge
+}
+
+/// The fewer values its bytes take, the easier it is to guess.
+#[test]
+fn the_bytes_of_challenges_take_nearly_all_values() {
+    let bytes = (1..500_u64).flat_map(|n| challenge(n.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+    let values = bytes.collect::<std::collections::BTreeSet<u8>>();
+    assert!(values.len() > 90, "{values:?}");
+}
+
 /// The parities of the SDK's challenge, after its formula.
 fn follows_the_rule(challenge: &[u8; 8]) -> bool {
     let first = challenge[0];
@@ -278,11 +293,7 @@ fn follows_the_rule(challenge: &[u8; 8]) -> bool {
 proptest! {
     #[test]
     fn challenges_follow_the_rule_of_the_sdk(nonce in any::<u64>()) {
-        let mut out = Vec::new();
-        let now = Instant::now();
-        let mut session = ListRequest::from(request()).session(nonce, Timing::default(), now).unwrap();
-        session.poll_transmit(now, &mut out);
-        let challenge = Request::parse(&out).challenge;
+        let challenge = challenge(nonce);
         prop_assert!(challenge.iter().all(|byte| (33..127).contains(byte)), "{:?}", challenge);
         prop_assert!(follows_the_rule(&challenge), "{:?}", challenge);
     }

@@ -2,8 +2,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use queryport::lists::{Comparison, GameSpy2List, Ut2004List};
-use queryport::{Client, Error, ErrorKind, ListError, Timing};
+use queryport::lists::{
+    Cod4xList, Comparison, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List,
+};
+use queryport::quake3::master;
+use queryport::{Client, Error, ErrorKind, GameKey, Limits, ListError, Timing};
 use tokio::io::AsyncReadExt;
 
 use crate::common::list_servers::gamespy4::Plain;
@@ -86,4 +89,18 @@ async fn a_list_that_is_cut_by_time_is_incomplete() {
     while servers.next().await.is_some() {}
     let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
     assert_eq!((list.servers.len(), list.completeness.is_complete()), (2, false));
+}
+
+#[test]
+fn each_form_has_the_usual_port_of_its_list_servers() {
+    let quake3 = Quake3List::new(&master::ListRequest::default(), &Limits::default()).unwrap();
+    let gamespy1 = GameSpy1List::new("ut", GameKey::new("Nm3aZ9").unwrap());
+    let forms: [ListRequest; 5] = [
+        quake3.into(),
+        gamespy1.into(),
+        GameSpy2List::new("swat4", "tG3j8c").into(),
+        Ut2004List::ut2004().into(),
+        Cod4xList::new(18).into(),
+    ];
+    assert_eq!(forms.each_ref().map(ListRequest::default_port), [27950, 28900, 28910, 28902, 20810]);
 }
