@@ -184,7 +184,7 @@ impl Client {
 #[derive(Debug)]
 pub(super) struct Attempts {
     pub(super) address: SocketAddr,
-    others: std::vec::IntoIter<SocketAddr>,
+    pub(super) others: std::vec::IntoIter<SocketAddr>,
     pub(super) deadline: Instant,
     timing: Timing,
 }

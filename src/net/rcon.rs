@@ -132,6 +132,8 @@ fn since_1970() -> Duration {
 #[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
 mod tests {
     use super::*;
+    use crate::secret::Secret;
+    use crate::session::Timing;
 
     /// ioquake3's bucket: ten in a row, one leaks a second; and id's gap of 500 ms.
     #[test]
@@ -149,5 +151,24 @@ mod tests {
             last = Some(now);
         }
         assert!(now - start < Duration::from_secs(215), "and it is not slower than it must be");
+    }
+
+    /// A command that may have arrived is not sent to another address of the name as well.
+    #[tokio::test]
+    async fn the_next_address_of_a_name_is_tried_where_nothing_can_have_run_the_command() {
+        let sockets = [0; 3].map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
+        let addresses = sockets.each_ref().map(|socket| socket.local_addr().unwrap());
+        let [closed, silent, other] = sockets;
+        drop(closed);
+        let timing = Timing::default().with_timeout(Duration::from_millis(300));
+        let client = Client::with_secret(Secret::new([7; 16])).with_timing(timing);
+        let mut rcon = Rcon::new(&client, addresses[0], Password::new("secret")).await.unwrap();
+        rcon.server.others = vec![addresses[1], addresses[2]].into_iter();
+        assert_eq!(rcon.run("status").await.unwrap_err().kind(), ErrorKind::Offline);
+        let has_command = [silent, other].map(|socket| {
+            socket.set_nonblocking(true).unwrap();
+            socket.recv_from(&mut [0; 64]).is_ok()
+        });
+        assert_eq!(has_command, [true, false]);
     }
 }

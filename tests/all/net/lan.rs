@@ -218,6 +218,8 @@ async fn a_network_that_cannot_be_reached_is_an_error() {
     let loopback = client().with_local_address("127.0.0.1:0".parse().unwrap());
     let none = loopback.lan(None, &["192.0.2.255".parse().unwrap()]).unwrap_err();
     assert!(matches!(none, Error::Io { doing: "reach the local network", .. }), "{none}");
+    let one = loopback.lan(None, &["127.255.255.255", "192.0.2.255"].map(|network| network.parse().unwrap()));
+    assert!(matches!(one, Err(Error::Io { .. })), "each of the given networks must work");
 }
 
 #[test]
