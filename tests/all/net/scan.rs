@@ -40,7 +40,7 @@ fn options() -> ScanOptions {
 }
 
 fn timing() -> Timing {
-    let timeout = Duration::from_millis(700);
+    let timeout = Duration::from_millis(2000);
     Timing::default().with_timeout(timeout).with_retries(0).with_retry_after(timeout)
 }
 
@@ -128,7 +128,8 @@ async fn dead_servers_do_not_delay_the_others() {
             }
         }
         assert_eq!(answered, 60);
-        assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+        // One timeout, not several in a row.
+        assert!(start.elapsed() < 2 * timing().timeout(), "{:?}", start.elapsed());
     }
 }
 
