@@ -86,6 +86,7 @@ fn quake3(shape: &str, packets: &[Bytes]) {
         })
     });
     let answer = quake3::Answer::from_datagrams(cloned(packets), &limits).unwrap();
+    case(&format!("quake3 {shape} completeness"), || answer.completeness());
     case(&format!("quake3 {shape} status"), || answer.to_status());
 }
 

@@ -81,7 +81,7 @@ impl ToStatus for Answer {
             map: text(&[known.mapname]),
             game: text(&[game]),
             mod_name: text(&[mod_name]),
-            game_type: words.map(|words| Text::new(words.as_bytes(), style)).or_else(|| text(&played)),
+            game_type: words.map(|words| Text::new(words, style)).or_else(|| text(&played)),
             version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
             protocol_version: known.protocol.or(known.com_protocol).and_then(number::leading),
             password: first_filled(&locked).and_then(number::boolean),
@@ -207,29 +207,29 @@ impl Family {
 
     /// The game's own words for the number of a type of match: `gameNames` in g_cmds.c of Quake III Arena (id-Software), Jedi
     /// Outcast and Jedi Academy (JACoders/OpenJK); Urban Terror's as the plugin `PowerAdmin` of B3 has them.
-    fn match_name(self, known: &Known<'_>, number: &[u8]) -> Option<&'static str> {
+    fn match_name(self, known: &Known<'_>, number: &[u8]) -> Option<&'static [u8]> {
         let runs = |names: &[&[u8]]| known.gamename.is_some_and(|name| names.contains(&name));
         let is_plain = known.game.is_none_or(is_base_folder);
-        let names = match self {
+        let names: &[u8] = match self {
             Self::Quake3 | Self::Ioquake3
                 if is_plain && runs(&[b"Quake3Arena", b"baseq3", b"missionpack", b"baseoa"]) =>
             {
-                "Free For All|Tournament|Single Player|Team Deathmatch|Capture the Flag|One Flag CTF|Overload|Harvester"
+                b"Free For All|Tournament|Single Player|Team Deathmatch|Capture the Flag|One Flag CTF|Overload|Harvester"
             }
             Self::UrbanTerror => {
-                "Free For All|Last Man Standing||Team Deathmatch|Team Survivor|Follow the Leader|Capture and Hold|\
+                b"Free For All|Last Man Standing||Team Deathmatch|Team Survivor|Follow the Leader|Capture and Hold|\
                  Capture the Flag|Bomb Mode|Jump Mode|Freeze Tag|Gun Game"
             }
             Self::JediOutcast => {
-                "Free For All|Holocron FFA|Jedi Master|Duel|Single Player|Team FFA||Capture the Flag|Capture the Ysalamiri"
+                b"Free For All|Holocron FFA|Jedi Master|Duel|Single Player|Team FFA||Capture the Flag|Capture the Ysalamiri"
             }
             Self::JediAcademy => {
-                "Free For All|Holocron FFA|Jedi Master|Duel|Power Duel|Single Player|Team FFA|Siege|Capture the Flag|\
+                b"Free For All|Holocron FFA|Jedi Master|Duel|Power Duel|Single Player|Team FFA|Siege|Capture the Flag|\
                  Capture the Ysalamiri"
             }
             _ => return None,
         };
-        names.split('|').nth(number::number(number)?).filter(|name| !name.is_empty())
+        names.split(|&byte| byte == b'|').nth(number::number(number)?).filter(|name| !name.is_empty())
     }
 
     /// The value of the limit that ends a match of this type; `None` where the game has none or another.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use nom::{IResult, Input};
+use nom::IResult;
 
 pub(crate) mod charset;
 pub(crate) mod colour;
@@ -23,11 +23,34 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
     locate(whole, part).map_or_else(|| Bytes::copy_from_slice(part), |range| whole.slice(range))
 }
 
-/// `until = *OCTET`, up to a byte value that is not part of it, or to the end: a loop, which is faster than `memchr` for the
-/// few bytes of a key, a value or a name.
+/// `until = *OCTET`, up to one of two byte values, which are not part of it, or to the end: eight bytes at once, by hand, which takes
+/// half the instructions of a loop, and less time than `memchr` for the few bytes of a key, a value or a name.
+#[inline(always)]
+pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    const EACH: u64 = u64::MAX / 255;
+    // The highest bit of the first byte of this value, and perhaps of some behind it.
+    let find = |eight: u64, byte: u8| {
+        let others = eight ^ EACH.wrapping_mul(byte.into());
+        others.wrapping_sub(EACH) & !others & (EACH << 7)
+    };
+    let mut length = 0_usize;
+    for eight in input.as_chunks::<8>().0 {
+        let eight = u64::from_le_bytes(*eight);
+        let ends = find(eight, A) | find(eight, B);
+        if ends != 0 {
+            return Ok(split(input, length.wrapping_add(ends.trailing_zeros() as usize / 8)));
+        }
+        length = length.wrapping_add(8);
+    }
+    let last = input.get(length..).unwrap_or_default();
+    let end = last.iter().position(|&byte| byte == A || byte == B).unwrap_or(last.len());
+    Ok(split(input, length.wrapping_add(end)))
+}
+
+/// What follows this many bytes, and these.
 #[inline]
-pub(crate) fn short_until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    Ok(input.take_split(input.iter().position(|&byte| byte == END).unwrap_or(input.len())))
+pub(crate) fn split(input: &[u8], length: usize) -> (&[u8], &[u8]) {
+    input.split_at_checked(length).map_or((&[], input), |(first, rest)| (rest, first))
 }
 
 /// A word in lower case, for a `match`; as much of it as fits, which is more than the longest known word.
@@ -39,6 +62,26 @@ pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_ends_at_the_first_of_two_bytes_or_where_it_is_cut() {
+        let text = [&b"\0\x01\x7f\x80\xff[]\"#\x0a\x0b\x09!"[..], &[0x5b, 0x5d, 0xdc, 0x8a, 0xa2], &[7; 20]]
+            .concat();
+        for start in 0..text.len() {
+            for end in start..=text.len() {
+                let part = &text[start..end];
+                let expected = |is_end: fn(&u8) -> bool| {
+                    let at = part.iter().position(is_end).unwrap_or(part.len());
+                    Ok((&part[at..], &part[..at]))
+                };
+                assert_eq!(short_until::<b'"', b'\n'>(part), expected(|byte| matches!(byte, b'"' | b'\n')));
+                assert_eq!(short_until::<0, 0>(part), expected(|byte| *byte == 0));
+                assert_eq!(short_until::<0xff, 0xff>(part), expected(|byte| *byte == 0xff));
+                assert_eq!(short_until::<b'\\', b'\\'>(part), expected(|byte| *byte == b'\\'));
+            }
+        }
+        assert_eq!((split(b"abc", 1), split(b"abc", 4)), ((&b"bc"[..], &b"a"[..]), (&b""[..], &b"abc"[..])));
+    }
 
     #[test]
     fn slices_are_shared_and_others_copied() {

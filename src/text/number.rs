@@ -7,6 +7,10 @@ use bytes::BufMut;
 
 /// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte makes it `None`.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
+    // Nearly all are nothing but digits.
+    if let Some(value) = unsigned(text) {
+        return i64::try_from(value).ok();
+    }
     match text.trim_ascii() {
         [b'-', digits @ ..] => 0_i64.checked_sub_unsigned(unsigned(digits)?),
         [b'+', digits @ ..] | digits => i64::try_from(unsigned(digits)?).ok(),

@@ -16,8 +16,7 @@ use nom::combinator::{fail, map, recognize};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-use crate::text::number::unsigned;
-use crate::text::short_until;
+use crate::text::{lower_case, short_until};
 
 pub(super) mod request;
 pub(super) mod response;
@@ -84,7 +83,7 @@ impl<'a> Pairs<'a> {
 impl<'a> Iterator for Pairs<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Ok((rest, found)) = pair(self.rest) {
@@ -105,7 +104,7 @@ fn separator(input: &[u8]) -> IResult<&[u8], &[u8]> {
 }
 
 /// `token = [ separator ] text`, of at least one byte.
-#[inline]
+#[inline(always)]
 pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
     match input {
         [] => fail().parse(input),
@@ -115,13 +114,13 @@ pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
 }
 
 /// `text = *( %x00-5B / %x5D-FF )`
-#[inline]
+#[inline(always)]
 fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    short_until::<b'\\'>(input)
+    short_until::<b'\\', b'\\'>(input)
 }
 
 /// `pair = token ( token / separator long-name )`: the value of a player's name may be a [`long_name`].
-#[inline]
+#[inline(always)]
 fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
     let (input, key) = token(input)?;
     if let Some(row) = RowKey::name_index(key)
@@ -212,40 +211,13 @@ pub(crate) struct RowKey<'a> {
 
 /// SWAT 4's objectives: any text follows, even one that ends in a number.
 const OBJECTIVE: &[u8] = b"obj_";
-/// The fields of players in captures. The first two are names.
-const PLAYER_FIELDS: [&str; 24] = [
-    "player",
-    "playername",
-    "score",
-    "frags",
-    "frag",
-    "kills",
-    "ping",
-    "team",
-    "ngsecret",
-    "deaths",
-    "mesh",
-    "skin",
-    "face",
-    "keyhash",
-    "time",
-    "country",
-    "tkills",
-    "arrests",
-    "arrested",
-    "vip",
-    "tks",
-    "health",
-    "skill",
-    "pid",
-];
 
 impl<'a> RowKey<'a> {
     /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers above `u32`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
         // Most keys end in a letter.
-        let may_be_row = key.last().is_some_and(u8::is_ascii_digit) && !key.starts_with(OBJECTIVE);
+        let may_be_row = matches!(key, [.., b'0'..=b'9']) && !key.starts_with(OBJECTIVE);
         may_be_row.then(|| row_key(key).ok())?.map(|(_, key)| key)
     }
 
@@ -253,32 +225,39 @@ impl<'a> RowKey<'a> {
     #[inline]
     pub(crate) fn name_index(key: &[u8]) -> Option<u32> {
         // Most keys begin with another word.
-        let may_be_name = key.get(..6).is_some_and(|start| start.eq_ignore_ascii_case(b"player"));
+        let may_be_name = matches!(key, [b'p' | b'P', b'l' | b'L', _, _, _, _, _, ..]);
         let key = may_be_name.then(|| RowKey::parse(key))??;
-        key.is_one_of(&["player", "playername"]).then_some(key.index)
+        let is_name = |name: &[u8]| key.field.eq_ignore_ascii_case(name);
+        (is_name(b"player") || is_name(b"playername")).then_some(key.index)
     }
 
-    /// The row's number when the key is a known field of a player.
+    /// The row's number when the key is a field of players in captures. The first two are names.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
-        RowKey::parse(key).filter(|key| key.is_one_of(&PLAYER_FIELDS)).map(|key| key.index)
-    }
-
-    fn is_one_of(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.field.eq_ignore_ascii_case(name.as_bytes()))
+        let key = RowKey::parse(key)?;
+        match lower_case(key.field, &mut [0; 24]) {
+            b"player" | b"playername" | b"score" | b"frags" | b"frag" | b"kills" | b"ping" | b"team"
+            | b"ngsecret" | b"deaths" | b"mesh" | b"skin" | b"face" | b"keyhash" | b"time" | b"country"
+            | b"tkills" | b"arrests" | b"arrested" | b"vip" | b"tks" | b"health" | b"skill" | b"pid" => {
+                Some(key.index)
+            }
+            _ => None,
+        }
     }
 }
 
 /// `row-key = field ( "_" / "_t" ) 1*DIGIT`, where the field is not empty and may hold underscores.
-#[inline]
+#[inline(always)]
 fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
-    let digits = input.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let (head, digits) = input.split_at_checked(input.len().saturating_sub(digits)).unwrap_or_default();
-    let index = unsigned(digits).and_then(|index| u32::try_from(index).ok());
-    match (head, index) {
-        ([field @ .., b'_'], Some(index)) if !field.is_empty() => {
+    let (mut head, mut index, mut place) = (input, 0_u64, 1_u64);
+    while let [rest @ .., digit @ b'0'..=b'9'] = head {
+        index = index.saturating_add(place.saturating_mul(digit.wrapping_sub(b'0').into()));
+        (head, place) = (rest, place.saturating_mul(10));
+    }
+    match (head, u32::try_from(index)) {
+        ([field @ .., b'_'], Ok(index)) if !field.is_empty() => {
             Ok((&[], RowKey { field, index, is_team: field.eq_ignore_ascii_case(b"teamname") }))
         }
-        ([_, .., b'_', b't'], Some(index)) => Ok((&[], RowKey { field: head, index, is_team: true })),
+        ([_, .., b'_', b't'], Ok(index)) => Ok((&[], RowKey { field: head, index, is_team: true })),
         _ => fail().parse(input),
     }
 }

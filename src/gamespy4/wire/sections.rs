@@ -31,7 +31,7 @@ pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
 /// `token = *(%x01-FF)`: up to the next NUL or the end.
 #[inline]
 pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    short_until::<0>(input)
+    short_until::<0, 0>(input)
 }
 
 /// `text = token NUL`.

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use nom::character::complete::char;
-use nom::combinator::{eof, not, opt};
-use nom::sequence::{separated_pair, terminated};
+use nom::combinator::fail;
 use nom::{IResult, Parser};
 
 use super::line::{check, check_bytes};
@@ -89,17 +87,24 @@ impl<'a> InfoString<'a> {
 /// A key and its value.
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
-/// `pair = "\" key [ "\" value ]`; the first `\` of an infostring may be missing.
-#[inline]
+/// `pair = token [ token ]`: key and value, whose `\` only the end or the beginning of an infostring lacks.
+#[inline(always)]
 fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
-    let (input, _) = terminated(opt(char('\\')), not(eof)).parse(input)?;
-    separated_pair(token, opt(char('\\')), token).parse(input)
+    if matches!(input, [] | [b'\\']) {
+        return fail().parse(input);
+    }
+    let (rest, key) = token(input)?;
+    let (rest, value) = token(rest)?;
+    Ok((rest, (key, value)))
 }
 
-/// `token = *( %x00-5B / %x5D-FF )`
-#[inline]
+/// `token = [ "\" ] *( %x00-5B / %x5D-FF )`
+#[inline(always)]
 fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    short_until::<b'\\'>(input)
+    match input {
+        [b'\\', rest @ ..] => short_until::<b'\\', b'\\'>(rest),
+        _ => short_until::<b'\\', b'\\'>(input),
+    }
 }
 
 /// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.

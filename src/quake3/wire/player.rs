@@ -1,13 +1,13 @@
 //! Player lines: numbers and a quoted name, in the order each family of games has.
 
 use bytes::BufMut;
-use nom::bytes::complete::take_till;
+use nom::bytes::complete::{take_till, take_till1, take_while};
 use nom::character::complete::char;
 use nom::combinator::{eof, fail, not, opt};
-use nom::sequence::{delimited, terminated};
-use nom::{IResult, Input, Parser};
+use nom::sequence::{delimited, preceded, terminated};
+use nom::{IResult, Parser};
 
-use crate::text::{number, short_until};
+use crate::text::{number, short_until, split};
 
 /// A borrowed player line.
 ///
@@ -115,13 +115,8 @@ fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
 /// `field = *blank 1*( %x21 / %x23-5B / %x5D-FF )`
 #[inline]
 fn field(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let input =
-        input.get(input.iter().position(|&byte| byte > b' ').unwrap_or(input.len())..).unwrap_or_default();
-    let is_end = |byte: u8| byte <= b' ' || byte == b'"' || byte == b'\\';
-    match input.iter().position(|&byte| is_end(byte)).unwrap_or(input.len()) {
-        0 => fail().parse(input),
-        length => Ok(input.take_split(length)),
-    }
+    let blanks = take_while(|byte| byte <= b' ');
+    preceded(blanks, take_till1(|byte| byte <= b' ' || byte == b'"' || byte == b'\\')).parse(input)
 }
 
 /// A quoted team, and the name.
@@ -132,8 +127,8 @@ type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 #[inline]
 fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
     let (quoted, _) = char('"').parse(input)?;
-    let (rest, name) = terminated(short_until::<b'"'>, char('"')).parse(quoted)?;
-    if memchr::memchr(b'"', rest).is_none() {
+    let (rest, name) = terminated(short_until::<b'"', b'"'>, char('"')).parse(quoted)?;
+    if !rest.contains(&b'"') {
         return Ok((rest, (None, name)));
     }
     let (rest, quoted) = terminated(until_last_quote, char('"')).parse(quoted)?;
@@ -143,7 +138,7 @@ fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
 }
 
 fn until_last_quote(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    Ok(input.take_split(memchr::memrchr(b'"', input).unwrap_or(input.len())))
+    Ok(split(input, memchr::memrchr(b'"', input).unwrap_or(input.len())))
 }
 
 /// A field of the player lines that a server writes.
@@ -189,6 +184,10 @@ impl<'a> Iterator for PlayerLines<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        if let Ok((rest, line)) = usual_line(self.rest) {
+            self.rest = rest;
+            return Some(line);
+        }
         while let Ok((rest, text)) = line(self.rest) {
             self.rest = rest;
             if let Ok((_, line)) = player_line(text) {
@@ -203,7 +202,33 @@ impl<'a> Iterator for PlayerLines<'a> {
 /// `line = *( %x00-09 / %x0B-FF ) [ LF ]`; not at the end of the text.
 #[inline]
 fn line(text: &[u8]) -> IResult<&[u8], &[u8]> {
-    delimited(not(eof), short_until::<b'\n'>, opt(char('\n'))).parse(text)
+    delimited(not(eof), short_until::<b'\n', b'\n'>, opt(char('\n'))).parse(text)
+}
+
+/// `usual-line = usual-number usual-number DQUOTE *( %x00-09 / %x0B-21 / %x23-FF ) DQUOTE LF`: a [`line`] and its [`player_line`] at
+/// once, as nearly all are.
+#[inline(always)]
+fn usual_line(text: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
+    let (rest, score) = usual_number(text)?;
+    let (rest, ping) = usual_number(rest)?;
+    if let [b'"', rest @ ..] = rest
+        && let (end @ [b'"', b'\n', rest @ ..], name) = short_until::<b'"', b'\n'>(rest)?
+    {
+        // With the closing quote.
+        let (_, line) = split(text, text.len().saturating_sub(end.len()).saturating_add(1));
+        return Ok((rest, PlayerLine { line, score: Some(score), ping: Some(ping), team: None, name }));
+    }
+    fail().parse(text)
+}
+
+/// `usual-number = 1*%x23-5B SP`: neither a quote nor a backslash.
+#[inline(always)]
+fn usual_number(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let length = input.iter().position(|byte| !matches!(byte, b'#'..=b'[')).unwrap_or(0);
+    match split(input, length) {
+        ([b' ', rest @ ..], number) if length > 0 => Ok((rest, number)),
+        _ => fail().parse(input),
+    }
 }
 
 /// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
@@ -263,6 +288,35 @@ mod tests {
         assert_eq!(fields(b"1 2 \"a\"\r").2, b"a");
         assert_eq!(PlayerLine::parse(br#"1 2 "open"#), None);
         assert_eq!(PlayerLine::parse(b"1 2"), None);
+    }
+
+    #[test]
+    fn usual_lines_are_read_as_all_others() {
+        for text in [
+            &b"-12 50 \"You\"\n1 2 \"\"\n"[..],
+            b"1-- 2 \"\\a b^1, long enough\"\n\n",
+            b"1 2 \"a\n\"\n",
+            b"1 2 3 \"a\"\n",
+        ] {
+            for cut in 0..=text.len() {
+                let Ok((rest, usual)) = usual_line(&text[..cut]) else { continue };
+                let (after, whole) = line(&text[..cut]).unwrap();
+                assert_eq!((rest, usual), (after, PlayerLine::parse(whole).unwrap()));
+            }
+        }
+        assert!(usual_line(b"-12 50 \"You\"\n").is_ok() && usual_line(b"1 2 \"\\\"\n").is_ok());
+        for other in [
+            &b"1 \"a\"\n"[..],
+            b"1 2 \"a\nb\"\n",
+            b" 1 2 \"a\"\n",
+            b"1  2 \"a\"\n",
+            b"1 2 \"a\" 3\n",
+            b"1 2 \"a\"",
+        ] {
+            assert!(usual_line(other).is_err(), "{other:?}");
+        }
+        assert_eq!(usual_number(b"-7 8"), Ok((&b"8"[..], &b"-7"[..])));
+        assert!([&b""[..], b"7", b" ", b"\"a ", b"7\t"].iter().all(|text| usual_number(text).is_err()));
     }
 
     #[test]
