@@ -1,6 +1,6 @@
 //! A reply put together: it owns its bytes, the views borrow from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -317,45 +317,40 @@ impl<'a> Rows<'a> {
 /// Sorts fields into rows, whatever order they come in.
 #[derive(Debug)]
 pub(crate) struct RowCollector<'a> {
-    /// The fields in the order of the wire, each with the position of its row.
-    fields: Vec<(usize, RowKey<'a>, &'a [u8])>,
-    /// The positions of the rows by number. Players and teams are numbered independently.
-    positions: BTreeMap<(bool, u32), usize>,
+    /// In the order of the wire.
+    fields: Vec<(RowKey<'a>, &'a [u8])>,
 }
 
 impl<'a> RowCollector<'a> {
     /// Preallocates for as many fields.
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { fields: Vec::with_capacity(capacity), positions: BTreeMap::new() }
+        Self { fields: Vec::with_capacity(capacity) }
     }
 
     /// Adds a field.
+    #[inline]
     pub(crate) fn add(&mut self, key: RowKey<'a>, value: &'a [u8]) {
-        // Most servers write a row in one piece.
-        let row = |key: &RowKey<'_>| (key.is_team, key.index);
-        let position = match self.fields.last() {
-            Some((position, last, _)) if row(last) == row(&key) => *position,
-            _ => {
-                let next = self.positions.len();
-                *self.positions.entry(row(&key)).or_insert(next)
-            }
-        };
-        self.fields.push((position, key, value));
+        self.fields.push((key, value));
     }
 
     /// The rows, the fields of each together in the order of the wire.
     pub(crate) fn finish(mut self) -> Rows<'a> {
-        self.fields.sort_by_key(|(position, ..)| *position);
-        let all: Arc<Vec<_>> =
-            Arc::new(self.fields.iter().map(|(_, key, value)| (key.field, *value)).collect());
+        // Players and teams are numbered independently. Most servers write row after row, and count up.
+        let row = |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
+        self.fields.sort_by_key(row);
+        let all: Arc<Vec<_>> = Arc::new(self.fields.iter().map(|(key, value)| (key.field, *value)).collect());
         let mut rows = Rows { players: Vec::new(), teams: Vec::new(), field_count: all.len() };
         let mut end = 0_usize;
-        for fields in self.fields.chunk_by(|one, next| one.0 == next.0) {
-            let Some((_, key, _)) = fields.first() else { continue };
+        for fields in self.fields.chunk_by(|one, next| row(one) == row(next)) {
+            let Some((key, _)) = fields.first() else { continue };
             let start = end;
             end = start.saturating_add(fields.len());
             let list = if key.is_team { &mut rows.teams } else { &mut rows.players };
             list.push(Row { index: key.index, all: Arc::clone(&all), range: start..end });
+        }
+        for list in [&mut rows.players, &mut rows.teams] {
+            // By where the first key lies.
+            list.sort_by_key(|row| row.fields().first().map(|(key, _)| key.as_ptr()));
         }
         rows
     }

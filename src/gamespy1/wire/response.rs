@@ -178,6 +178,10 @@ impl fmt::Debug for Response<'_> {
 
 /// Bounds the pairs and the named rows of some data. Rows are counted only where the pairs could exceed their bound.
 fn check_counts(body: &[u8], limits: &Limits) -> Result<(), ParseError> {
+    // A text too short for so many is not counted.
+    if body.len() / 2 < limits.max_rules().min(limits.max_players()) {
+        return Ok(());
+    }
     let pairs = count_bound(body);
     if pairs > limits.max_rules() {
         return Err(ParseError::limit("pairs", limits.max_rules(), 0));
@@ -279,15 +283,20 @@ fn split_end<'a, T>(
     end: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
     is_end: impl Fn(&[u8], &T) -> bool,
 ) -> Option<(&'a [u8], T)> {
-    let starts = memchr::memrchr_iter(b'\\', text).take(7);
-    let ends = starts.filter_map(|start| {
-        let (body, rest) = text.split_at_checked(start)?;
-        // The first letters of `queryid`, `final` and `eof`.
-        let [_, b'q' | b'f' | b'e', ..] = rest else { return None };
-        let (_, found) = all_consuming(&end).parse(rest).ok()?;
-        is_end(body, &found).then_some((body, found))
-    });
-    ends.last()
+    let (mut before, mut longest) = (text, None);
+    for _ in 0..7 {
+        let Some(start) = memchr::memrchr(b'\\', before) else { break };
+        let (rest, body) = crate::text::split(text, start);
+        before = body;
+        let words = [&br"\queryid"[..], br"\final", br"\eof"];
+        if words.iter().any(|word| rest.starts_with(word))
+            && let Ok((_, found)) = all_consuming(&end).parse(rest)
+            && is_end(body, &found)
+        {
+            longest = Some((body, found));
+        }
+    }
+    longest
 }
 
 /// `start = "\statusresponse\" M`; the separator after it stays.
