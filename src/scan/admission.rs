@@ -2,6 +2,7 @@
 //! How long to wait for a reply, by the round trips of the others.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 
 use super::options::ScanOptions;
 
@@ -45,9 +46,9 @@ const QUEUE_DELAY: Duration = Duration::from_millis(50);
 /// The shortest of so many round trips tells the delay of the queue.
 const ROUND_TRIPS: u32 = 16;
 
-/// Number of a slot that a request holds.
+/// Number of a slot that a request holds, from 1 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Reservation(u64);
+pub(super) struct Reservation(NonZeroU64);
 
 /// A window of slots, and a rate at which silent requests free them.
 ///
@@ -111,7 +112,7 @@ impl Admission {
             space: 0.0,
             usable: 0.0,
             slots: VecDeque::new(),
-            first: 0,
+            first: 1,
             held: 0,
             datagrams: DATAGRAMS_AT_START,
             block: (0, 0),
@@ -171,12 +172,12 @@ impl Admission {
         self.slots.push_back(Some(now));
         self.held = self.held.saturating_add(1);
         self.was_full |= f64::from(self.held) >= self.places();
-        Reservation(number)
+        Reservation(NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN))
     }
 
     /// The datagrams of this request have arrived, or none is expected any more.
     pub(super) fn release(&mut self, reservation: Reservation) {
-        let position = usize::try_from(reservation.0.wrapping_sub(self.first)).unwrap_or(usize::MAX);
+        let position = usize::try_from(reservation.0.get().wrapping_sub(self.first)).unwrap_or(usize::MAX);
         if self.slots.get_mut(position).and_then(Option::take).is_some() {
             self.freed();
         }
@@ -193,7 +194,7 @@ impl Admission {
     pub(super) fn received(&mut self, now: Instant, bytes: usize, reservation: Option<Reservation>) {
         self.heard_at = Some(now);
         if let Some(Reservation(number)) = reservation {
-            self.overtaken = self.overtaken.max(number);
+            self.overtaken = self.overtaken.max(number.get());
         }
         self.bytes += length(bytes);
         self.block.1 = self.block.1.saturating_add(1);

@@ -148,7 +148,7 @@ impl<C: Conversation> Scanner<C> {
             now,
             hosts: HostLimiter::new(options.per_host, options.host_prefix),
             slots: Slots::new(options.window()),
-            timers: Timers::default(),
+            timers: Timers::new(now),
             estimator: options.adaptive_wait.map(RttEstimator::new),
             to_send: VecDeque::new(),
             done: VecDeque::new(),
@@ -242,7 +242,7 @@ impl<C: Conversation> Machine for Scanner<C> {
     fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
         while self.timers.next_at().is_some_and(|at| at <= now)
-            && let Some((_, slot_index)) = self.timers.first()
+            && let Some(slot_index) = self.timers.first()
         {
             let Some(slot) = self.slots.get_mut(slot_index) else { break };
             slot.session.handle_timeout(now);

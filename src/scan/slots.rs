@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use super::admission::Reservation;
 use super::host_limiter::AddressHash;
 use crate::session::{Conversation, Session};
-use crate::time::Instant;
+use crate::time::{Duration, Instant, after};
 
 /// A session and what the scan knows of it.
 pub(super) struct Slot<C: Conversation> {
@@ -144,63 +144,74 @@ impl<C: Conversation> Slots<C> {
 
 /// One timer for each slot. A tournament: the second half of the tree has the timers by slot, and each node before has the
 /// earlier time of its two children, 2 *n* and 2 *n* + 1. Nothing is allocated or left behind when a timer moves.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Timers {
-    tree: Vec<Option<Instant>>,
+    /// In nanoseconds since the start, half of what an [`Instant`] takes; [`NEVER`] without a timer.
+    tree: Vec<u64>,
+    start: Instant,
 }
 
+const NEVER: u64 = u64::MAX;
+
 impl Timers {
+    /// No timers; none will be before `start`.
+    pub(super) const fn new(start: Instant) -> Self {
+        Self { tree: Vec::new(), start }
+    }
+
     /// Sets, moves or removes the timer of a slot; returns whether it had one.
     pub(super) fn set(&mut self, slot_index: u32, at: Option<Instant>) -> bool {
-        let position = slot_index as usize;
+        let nanos = |at: Instant| at.saturating_duration_since(self.start).as_nanos();
+        self.put(slot_index as usize, at.map_or(NEVER, |at| u64::try_from(nanos(at)).unwrap_or(NEVER)))
+    }
+
+    fn put(&mut self, position: usize, mut timer: u64) -> bool {
         if position >= self.tree.len() / 2 {
-            let larger = vec![None; position.saturating_add(1).next_power_of_two().saturating_mul(2)];
+            let larger = vec![NEVER; position.saturating_add(1).next_power_of_two().saturating_mul(2)];
             let before = std::mem::replace(&mut self.tree, larger);
-            (0..).zip(before.iter().skip(before.len() / 2)).for_each(|(slot_index, at)| {
-                self.set(slot_index, *at);
+            before.iter().skip(before.len() / 2).enumerate().for_each(|(position, timer)| {
+                self.put(position, *timer);
             });
         }
-        let (mut node, mut timer) = ((self.tree.len() / 2).saturating_add(position), at);
+        let mut node = (self.tree.len() / 2).saturating_add(position);
         let before = self.replace(node, timer);
         while node > 1 {
-            timer = match (timer, self.get(node ^ 1)) {
-                (Some(at), Some(other)) => Some(at.min(other)),
-                (at, other) => at.or(other),
-            };
+            timer = timer.min(self.get(node ^ 1));
             node /= 2;
             if self.replace(node, timer) == timer {
                 break;
             }
         }
-        before.is_some()
+        before != NEVER
     }
 
     /// The earliest time.
     pub(super) fn next_at(&self) -> Option<Instant> {
-        self.get(1)
+        let next = self.get(1);
+        (next != NEVER).then(|| after(self.start, Duration::from_nanos(next)))
     }
 
-    /// The earliest timer and its slot.
-    pub(super) fn first(&self) -> Option<(Instant, u32)> {
-        let (next_at, slots, mut node) = (self.next_at()?, self.tree.len() / 2, 1_usize);
+    /// The slot of the earliest timer.
+    pub(super) fn first(&self) -> Option<u32> {
+        let (next, slots, mut node) = (self.get(1), self.tree.len() / 2, 1_usize);
         while node < slots {
             node = node.saturating_mul(2);
-            node |= usize::from(self.get(node) != Some(next_at));
+            node |= usize::from(self.get(node) != next);
         }
-        Some((next_at, u32::try_from(node.saturating_sub(slots)).ok()?))
+        u32::try_from(node.checked_sub(slots)?).ok().filter(|_| next != NEVER)
     }
 
-    fn get(&self, node: usize) -> Option<Instant> {
-        self.tree.get(node).copied().flatten()
+    fn get(&self, node: usize) -> u64 {
+        self.tree.get(node).copied().unwrap_or(NEVER)
     }
 
-    fn replace(&mut self, node: usize, timer: Option<Instant>) -> Option<Instant> {
-        self.tree.get_mut(node).and_then(|old| std::mem::replace(old, timer))
+    fn replace(&mut self, node: usize, timer: u64) -> u64 {
+        self.tree.get_mut(node).map_or(NEVER, |old| std::mem::replace(old, timer))
     }
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.tree.iter().skip(self.tree.len() / 2).flatten().count()
+        self.tree.iter().skip(self.tree.len() / 2).filter(|timer| **timer != NEVER).count()
     }
 }
 
@@ -221,7 +232,6 @@ impl<C: Conversation> Slots<C> {
 )]
 mod tests {
     use std::collections::BTreeMap;
-    use std::time::Duration;
 
     use super::*;
 
@@ -229,7 +239,7 @@ mod tests {
     #[test]
     fn agrees_with_a_naive_table() {
         let start = Instant::now();
-        let mut timers = Timers::default();
+        let mut timers = Timers::new(start);
         let mut naive = BTreeMap::new();
         let mut random = 1_u64;
         for _ in 0..20_000 {
@@ -243,11 +253,12 @@ mod tests {
                 timers.set(slot, Some(at));
                 naive.insert(slot, at);
             }
-            assert_eq!(timers.first().map(|(at, _)| at), naive.values().min().copied());
+            assert_eq!(timers.next_at(), naive.values().min().copied());
+            assert_eq!(timers.first().map(|slot| naive[&slot]), timers.next_at());
             assert_eq!(timers.len(), naive.len(), "moved, never left behind");
         }
-        while let Some((at, slot)) = timers.first() {
-            assert_eq!(naive.remove(&slot), Some(at));
+        while let Some(slot) = timers.first() {
+            assert_eq!(naive.remove(&slot), timers.next_at());
             timers.set(slot, None);
         }
         assert!(naive.is_empty());

@@ -51,7 +51,7 @@ pub struct Session<C: Conversation> {
     /// How many times the request of this step was sent.
     sends: u8,
     /// Longest wait for a reply, not counting the spacing of requests.
-    longest_wait: Option<Micros>,
+    longest_wait: Micros,
     rtt: Option<Micros>,
     /// Half a round trip: a datagram that comes sooner after a request is hardly its reply.
     half_rtt: Micros,
@@ -112,7 +112,7 @@ impl<C: Conversation> Session<C> {
             to_send: true,
             sent_at: Micros::default(),
             sends: 0,
-            longest_wait: None,
+            longest_wait: Micros::MAX,
             rtt: None,
             half_rtt: Micros::default(),
             steps: 1,
@@ -330,7 +330,7 @@ impl<C: Conversation> Session<C> {
     /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait is never shorter than
     /// [`Conversation::retry_spacing`].
     pub(crate) fn set_longest_wait(&mut self, longest: Duration) {
-        self.longest_wait = Some(Micros::from(longest));
+        self.longest_wait = longest.into();
         if let Some((Timer::Reply, _)) = self.timer {
             self.start(Timer::Reply, self.sent_at);
         }
@@ -356,11 +356,10 @@ impl<C: Conversation> Session<C> {
         let wait = match timer {
             Timer::Reply | Timer::Rest => {
                 let wait = self.timing.reply_wait(self.retries());
-                let longest = self.longest_wait.map_or(Duration::MAX, Duration::from);
                 let spacing =
                     if self.may_retry() { self.conversation.retry_spacing() } else { Duration::ZERO };
                 // A server that took long before takes long again.
-                wait.min(longest.max(spacing)).max(self.slowest.half_again().into())
+                wait.min(self.longest_wait.get().max(spacing)).max(self.slowest.half_again().into())
             }
             Timer::Quiet => self.timing.quiet(),
             Timer::Grace => self

@@ -36,6 +36,8 @@ pub struct Timing {
 pub(crate) struct Micros(u32);
 
 impl Micros {
+    pub(super) const MAX: Self = Self(u32::MAX);
+
     const fn from_millis(millis: u32) -> Self {
         Self(millis.saturating_mul(1000))
     }
