@@ -72,7 +72,8 @@ const MAX_PATCH: usize = 128;
 const MAX_TEMPLATES: usize = 64;
 const MAX_BYTES: usize = 256 << 10;
 
-/// The datagrams of a reply without its [`Patch`]: they depend on the status and the kind of the request only.
+/// The datagrams of a reply without its [`Patch`]: they depend on the status and the kind of the request only. Or texts that
+/// replies to other requests are made of.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     /// The datagrams, one behind the other.
@@ -85,6 +86,11 @@ impl Template {
     /// Begins the next datagram.
     pub(crate) fn begin(&mut self) {
         self.starts.push((self.bytes.len(), None));
+    }
+
+    /// The datagrams, each up to its patch.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.parts(index).0)
     }
 
     /// The patch follows what was written of the current datagram.
@@ -213,14 +219,14 @@ impl Cache {
 
 impl Templates<'_> {
     /// The template of this kind of request: the one that is kept, or what `encode` writes and `true`. Without a kind it is
-    /// not kept.
+    /// not kept. `encode` may use other templates.
     pub(crate) fn get(
         &mut self,
         kind: impl Into<Option<u32>>,
-        encode: impl FnOnce(&mut Template),
+        encode: impl FnOnce(&mut Self, &mut Template),
     ) -> (Arc<Template>, bool) {
         let key = kind.into().map(|kind| (self.service, self.status, kind));
-        let Cache { kept, bytes } = &mut *self.cache;
+        let kept = &mut self.cache.kept;
         if let Some(index) = kept.iter().position(|(known, _)| Some(*known) == key)
             && let Some(used) = kept.get_mut(..=index)
         {
@@ -230,7 +236,8 @@ impl Templates<'_> {
             }
         }
         let mut template = Template::default();
-        encode(&mut template);
+        encode(self, &mut template);
+        let Cache { kept, bytes } = &mut *self.cache;
         let length = template.bytes.len();
         let template = Arc::new(template);
         if let Some(key) = key.filter(|_| length <= MAX_BYTES) {
@@ -256,7 +263,7 @@ mod tests {
 
     fn encoded_of(cache: &mut Cache, (service, status): (usize, u64), kind: u32, length: usize) -> bool {
         let mut is_encoded = false;
-        let (_, is_new) = cache.of(service, status).get(kind, |template| {
+        let (_, is_new) = cache.of(service, status).get(kind, |_, template| {
             is_encoded = true;
             template.begin();
             template.bytes.resize(length, b'x');

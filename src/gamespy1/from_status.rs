@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::family::{Family, Known};
-use super::wire::{RowKey, put_pair, token_of};
+use super::wire::{RowKey, put_pair, put_row, token_of};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
+use crate::reply::Template;
 use crate::text::number;
 
 /// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to
@@ -45,22 +46,21 @@ impl<'a> Sections<'a> {
         Self { status, family, team_names }
     }
 
-    pub(super) fn basic(&self) -> Vec<u8> {
-        self.section(BASIC)
+    pub(super) fn basic(&self, out: &mut Template) {
+        self.section(BASIC, out);
     }
 
-    pub(super) fn info(&self) -> Vec<u8> {
-        self.section(INFO)
+    pub(super) fn info(&self, out: &mut Template) {
+        self.section(INFO, out);
     }
 
-    fn section(&self, keys: &str) -> Vec<u8> {
-        let mut out = Vec::new();
+    fn section(&self, keys: &str, out: &mut Template) {
+        out.begin();
         for key in keys.split(' ') {
             if let Some(value) = self.value(key) {
-                put_pair(key.as_bytes(), &value, &mut out);
+                put_pair(key.as_bytes(), &value, &mut out.bytes);
             }
         }
-        out
     }
 
     /// The value of a key of the first two sections, from a field of the status or from its rules.
@@ -88,9 +88,8 @@ impl<'a> Sections<'a> {
         field.or_else(rule).or_else(|| (key == "gamemode").then(|| b"openplaying".into()))
     }
 
-    /// The rules without those that a field of the status contradicts, and the fields that no rule has.
-    pub(super) fn rules(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+    /// A text for each rule, without those that a field of the status contradicts, and for the fields that no rule has.
+    pub(super) fn rules(&self, out: &mut Template) {
         let elsewhere: Vec<&str> = BASIC.split(' ').chain(INFO.split(' ')).collect();
         let mut fields: Vec<_> = self.fields().into_iter().map(|(key, value)| (key, value, false)).collect();
         for (key, value) in &self.status.rules {
@@ -108,12 +107,11 @@ impl<'a> Sections<'a> {
                     value = field.clone().into();
                 }
             }
-            put_pair(&key, &value, &mut out);
+            put_text(&key, &value, out);
         }
         for (key, value, _) in fields.iter().filter(|(.., is_said)| !is_said) {
-            put_pair(key.as_bytes(), value, &mut out);
+            put_text(key.as_bytes(), value, out);
         }
-        out
     }
 
     /// The fields that this family has keys for. Where it has several for one field, the key that is among the rules.
@@ -213,76 +211,64 @@ impl<'a> Sections<'a> {
     }
 
     /// A text for each player, and one for the names of teams where they follow.
-    pub(super) fn players(&self) -> Vec<Vec<u8>> {
-        let players = (0..).zip(self.status.listed_players());
-        let mut texts: Vec<_> = players.map(|(index, player)| self.player(index, player)).collect();
+    pub(super) fn players(&self, out: &mut Template) {
+        for (index, player) in (0..).zip(self.status.listed_players()) {
+            out.begin();
+            self.player(index, player, &mut out.bytes);
+        }
         if self.team_names {
-            let mut out = Vec::new();
+            out.begin();
+            let out = &mut out.bytes;
             for (id, team) in self.numbered_teams() {
                 if let Some(name) = &team.name {
-                    put_row("teamname", self.row_of(id), &encoded(name.as_ref()), &mut out);
+                    put_row("teamname", self.row_of(id), &encoded(name.as_ref()), out);
                 }
                 if let (Some(score), false) = (team.score, self.family == Family::Battlefield1942) {
-                    put_pair(format!("score_t{id}").as_bytes(), score.to_string().as_bytes(), &mut out);
+                    put_pair(format!("score_t{id}").as_bytes(), score.to_string().as_bytes(), out);
                 }
             }
-            texts.push(out);
         }
-        texts
     }
 
-    fn player(&self, index: i32, player: &Player) -> Vec<u8> {
-        let mut out = Vec::new();
+    fn player(&self, index: i32, player: &Player, out: &mut Vec<u8>) {
         let is_battlefield = self.family == Family::Battlefield1942;
         let (name, score) = if is_battlefield { ("playername", "score") } else { ("player", "frags") };
-        put_row(name, index, &encoded(player.name.as_ref()), &mut out);
+        put_row(name, index, &encoded(player.name.as_ref()), out);
         let side = |id| self.numbered_teams().find(|(known, _)| *known == id)?.1.name.as_ref();
         let side = player.team.filter(|_| self.family == Family::TribesVengeance).and_then(side);
         if let Some(name) = side {
-            put_row("team", index, &encoded(name.as_ref()), &mut out);
+            put_row("team", index, &encoded(name.as_ref()), out);
         }
         let team = player.team.filter(|_| side.is_none());
         for (name, value) in
             [(score, player.score), ("ping", player.ping.map(i64::from)), ("team", team.map(i64::from))]
         {
             if let Some(value) = value {
-                put_row(name, index, value.to_string().as_bytes(), &mut out);
+                put_row(name, index, value.to_string().as_bytes(), out);
             }
         }
         for (key, value) in &player.extra {
-            put_row(key.decoded().as_bytes(), index, &encoded(value), &mut out);
+            put_row(key.decoded().as_bytes(), index, &encoded(value), out);
         }
         if let (Some(is_bot), None) = (player.bot, player.extra.get("ngsecret")) {
-            put_row("ngsecret", index, if is_bot { b"bot" } else { b"false" }, &mut out);
+            put_row("ngsecret", index, if is_bot { b"bot" } else { b"false" }, out);
         }
-        out
     }
 
     /// A text for each team, as `\teams\` is answered.
-    pub(super) fn teams(&self) -> Vec<Vec<u8>> {
-        let text = |(id, team): (i32, &Team)| {
-            let mut out = Vec::new();
+    pub(super) fn teams(&self, out: &mut Template) {
+        for (id, team) in self.numbered_teams() {
+            out.begin();
+            let (row, out) = (self.row_of(id), &mut out.bytes);
             if let Some(name) = &team.name {
-                put_row("team", self.row_of(id), &encoded(name.as_ref()), &mut out);
+                put_row("team", row, &encoded(name.as_ref()), out);
             }
             if let Some(score) = team.score {
-                put_row("score", self.row_of(id), score.to_string().as_bytes(), &mut out);
+                put_row("score", row, score.to_string().as_bytes(), out);
             }
             let members = self.status.listed_players().iter().filter(|player| player.team == Some(id));
-            put_row("size", self.row_of(id), members.count().to_string().as_bytes(), &mut out);
-            out
-        };
-        self.numbered_teams().map(text).collect()
-    }
-
-    /// A text for each player with one of the further fields. Rows begin at 1 here, and only here.
-    pub(super) fn player_property(&self, name: &[u8]) -> Vec<Vec<u8>> {
-        let text = |(index, player): (i32, &Player)| {
-            let mut out = Vec::new();
-            put_row(name, index, &property(&player.extra, name), &mut out);
-            out
-        };
-        (1..).zip(self.status.listed_players()).map(text).collect()
+            put_row("size", row, members.count().to_string().as_bytes(), out);
+        }
     }
 
     /// The teams with their ids, or by their positions where they have none. One whose row would be negative has no form on the
@@ -299,16 +285,24 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Appends a pair with the key of a row.
-fn put_row(name: impl AsRef<[u8]>, index: i32, value: &[u8], out: &mut Vec<u8>) {
-    let mut key = [name.as_ref(), b"_"].concat();
-    number::put(index.into(), &mut key);
-    put_pair(&key, value, out);
+/// A text for each player with one of the further fields. Rows begin at 1 here, and only here.
+pub(super) fn player_property(status: &ServerStatus, name: &[u8], out: &mut Template) {
+    let field = token_of(name);
+    for (index, player) in (1..).zip(status.listed_players()) {
+        out.begin();
+        put_row(&field, index, &property(Some(&player.extra), name), &mut out.bytes);
+    }
+}
+
+/// A text of one pair.
+pub(super) fn put_text(key: &[u8], value: &[u8], out: &mut Template) {
+    out.begin();
+    put_pair(key, value, &mut out.bytes);
 }
 
 /// The value of a property. One that does not exist is empty, as on real servers.
-pub(super) fn property<'a>(properties: &'a Rules, name: &[u8]) -> Cow<'a, [u8]> {
-    let value = std::str::from_utf8(name).ok().and_then(|name| properties.get(name));
+pub(super) fn property<'a>(properties: Option<&'a Rules>, name: &[u8]) -> Cow<'a, [u8]> {
+    let value = std::str::from_utf8(name).ok().zip(properties).and_then(|(name, known)| known.get(name));
     value.map(encoded).unwrap_or_default()
 }
 

@@ -1,13 +1,14 @@
 //! The server's side, pure: a request and a status in, the datagrams of a reply out.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
-use super::from_status::{Sections, property};
-use super::wire::put_pair;
+use super::from_status::{Sections, player_property, property, put_text};
 use super::wire::request::{Command, Request};
-use crate::model::{Rules, ServerStatus};
+use crate::model::ServerStatus;
 use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
-use crate::service::{Engine, Properties, Service};
+use crate::service::{Engine, Service};
 use crate::text::number;
 
 /// Longest text that is sent back for `\echo\`, in bytes.
@@ -67,20 +68,17 @@ pub(crate) fn reply(
 ) -> Option<Patched> {
     let is_qr1 = options.engine == Engine::Qr1;
     // Replies to the same commands are the same, unless a command has a value.
-    let (mut kind, mut has_value) = (0_u32, false);
-    for (number, _) in answered(request, options) {
-        kind = kind << 4 | number;
-        has_value |= number > WITHOUT_VALUE;
-    }
-    if kind == 0 {
+    let add = |kind: u32, (number, _)| (number <= WITHOUT_VALUE).then_some(kind << 4 | number);
+    let kind = answered(request, options).try_fold(0, add);
+    if kind == Some(0) {
         return None;
     }
-    let encode = |template: &mut Template| {
-        let mut reply = Reply { sections: Sections::new(status, is_qr1), options, parts: Vec::new() };
-        answered(request, options).for_each(|(_, command)| reply.add(command));
+    let encode = |templates: &mut Templates<'_>, template: &mut Template| {
+        let mut reply = Reply { status, options, is_qr1, templates, parts: Vec::new() };
+        answered(request, options).for_each(|(number, command)| reply.add(number, command));
         write(&reply.parts, if is_qr1 { 1349 } else { 1000 }, is_qr1, template);
     };
-    let template = templates.get((!has_value).then_some(kind), encode);
+    let template = templates.get(kind, encode);
     let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
     let number = before.saturating_add(1).min(u64::from(u32::MAX));
     let number = i64::try_from(number).unwrap_or(i64::MAX);
@@ -89,6 +87,8 @@ pub(crate) fn reply(
 
 /// Commands up to this number have no value.
 const WITHOUT_VALUE: u32 = 7;
+/// Kind of the template with the texts of one such command, whose number is added.
+const TEXTS: u32 = 1 << 28;
 
 /// The commands that are answered and their numbers, in the order of the answers.
 ///
@@ -99,16 +99,14 @@ fn answered<'a>(request: &Request<'a>, options: &Service) -> impl Iterator<Item 
     let is_qr1 = options.engine == Engine::Qr1;
     let found = Command::known(b"").into_iter().filter(move |_| is_qr1);
     let found = found.filter_map(|known| Command::numbered(known.name(), request.find(known.name())?));
-    let mut seen = 0_u32;
-    let listed = request.commands().enumerate().filter(move |_| !is_qr1);
-    let listed = listed.filter_map(move |(index, command)| {
+    let (mut seen, mut properties) = (0_u32, Vec::new());
+    let listed = request.commands().filter(move |_| !is_qr1);
+    let listed = listed.filter_map(move |command| {
         let (number, known) = Command::numbered(command.name(), command.value())?;
-        let is_same = |other: Command<'_>| {
-            other.value() == command.value() && other.name().eq_ignore_ascii_case(command.name())
-        };
         let is_repeated =
-            seen & 1 << number != 0 && (!known.is_property() || request.commands().take(index).any(is_same));
+            if known.is_property() { properties.contains(&known) } else { seen & 1 << number != 0 };
         seen |= 1 << number;
+        properties.extend(known.is_property().then_some(known));
         (!is_repeated).then_some((number, known))
     });
     found.chain(listed).filter(|(_, command)| is_answered(*command, options))
@@ -134,63 +132,62 @@ fn is_answered(command: Command<'_>, options: &Service) -> bool {
 }
 
 /// A reply under construction.
-struct Reply<'a> {
-    sections: Sections<'a>,
+struct Reply<'a, 'c> {
+    status: &'a ServerStatus,
     options: &'a Service,
+    is_qr1: bool,
+    templates: &'a mut Templates<'c>,
     parts: Vec<Part>,
 }
 
-/// A part of a reply: pairs that stay together where they fit.
+/// A part of a reply.
 enum Part {
-    /// What a reply must have: the description, a player, an answer to a command. In a datagram of its own where it does
-    /// not fit into the current one, and cut between pairs where it fits into none.
-    Whole(Vec<u8>),
-    /// Rules, which give way to everything else.
-    Rules(Vec<u8>),
+    /// Texts that a reply must have: the description, players, an answer to a command. Each is in a datagram of its own where
+    /// it does not fit into the current one, and cut between pairs where it fits into none.
+    Whole(Arc<Template>),
+    /// Rules, each a text, which give way to everything else.
+    Rules(Arc<Template>),
     /// A new datagram begins.
     Break,
 }
 
-impl Reply<'_> {
-    /// Adds the answer to a command.
-    fn add(&mut self, command: Command<'_>) {
-        let all = |texts: Vec<Vec<u8>>| texts.into_iter().map(Part::Whole);
-        match command {
-            Command::Basic => self.parts.push(Part::Whole(self.sections.basic())),
-            Command::Info => self.parts.push(Part::Whole(self.sections.info())),
-            Command::Rules => self.parts.push(Part::Rules(self.sections.rules())),
-            Command::Players => self.parts.extend(all(self.sections.players())),
-            Command::Teams => self.parts.extend(all(self.sections.teams())),
-            Command::PlayerProperty(name) => self.parts.extend(all(self.sections.player_property(name))),
-            Command::Status | Command::Packets => {
-                for part in [Command::Basic, Command::Info, Command::Rules, Command::Players] {
-                    self.add(part);
-                    self.parts.extend((command == Command::Packets).then_some(Part::Break));
-                }
-            }
-            Command::Echo(text) if self.options.engine == Engine::Qr1 => self.add_pair(b"echo", text),
-            Command::Echo(text) => self.add_pair(b"echo_replay", text),
-            Command::Secure(challenge) => {
-                let key = self.options.key.as_ref();
-                if let Some(proof) = key.and_then(|key| key.validate(challenge).ok()) {
-                    self.add_pair(b"validate", proof.as_bytes());
-                }
-            }
-            Command::LevelProperty(name) => self.add_property(name, |known| &known.level),
-            Command::GameProperty(name) => self.add_property(name, |known| &known.game),
-            Command::Other { .. } => {}
+impl Reply<'_, '_> {
+    /// Adds the answer to a command, which has this number.
+    fn add(&mut self, number: u32, command: Command<'_>) {
+        if !matches!(command, Command::Status | Command::Packets) {
+            let texts = self.texts(number, command);
+            let is_rules = command == Command::Rules;
+            return self.parts.push(if is_rules { Part::Rules(texts) } else { Part::Whole(texts) });
+        }
+        for (number, part) in (1..).zip([Command::Basic, Command::Info, Command::Rules, Command::Players]) {
+            self.add(number, part);
+            self.parts.extend((command == Command::Packets).then_some(Part::Break));
         }
     }
 
-    fn add_pair(&mut self, key: &[u8], value: &[u8]) {
-        let mut pair = Vec::new();
-        put_pair(key, value, &mut pair);
-        self.parts.push(Part::Whole(pair));
-    }
-
-    fn add_property(&mut self, name: &[u8], rules: impl Fn(&Properties) -> &Rules) {
-        let properties = self.options.properties.as_ref();
-        self.add_pair(name, &properties.map(|known| property(rules(known), name)).unwrap_or_default());
+    /// The texts that answer a command. Those without a value are encoded once: a request of a few bytes asks for all of them.
+    fn texts(&mut self, number: u32, command: Command<'_>) -> Arc<Template> {
+        let (status, options, is_qr1) = (self.status, self.options, self.is_qr1);
+        let sections = || Sections::new(status, is_qr1);
+        let (level, game) = options.properties.as_ref().map(|known| (&known.level, &known.game)).unzip();
+        let encode = |_: &mut Templates<'_>, out: &mut Template| match command {
+            Command::Basic => sections().basic(out),
+            Command::Info => sections().info(out),
+            Command::Rules => sections().rules(out),
+            Command::Players => sections().players(out),
+            Command::Teams => sections().teams(out),
+            Command::PlayerProperty(name) => player_property(status, name, out),
+            Command::LevelProperty(name) => put_text(name, &property(level, name), out),
+            Command::GameProperty(name) => put_text(name, &property(game, name), out),
+            Command::Echo(text) => put_text(if is_qr1 { b"echo" } else { b"echo_replay" }, text, out),
+            Command::Secure(challenge) => {
+                if let Some(Ok(proof)) = options.key.as_ref().map(|key| key.validate(challenge)) {
+                    put_text(b"validate", proof.as_bytes(), out);
+                }
+            }
+            Command::Status | Command::Packets | Command::Other { .. } => {}
+        };
+        self.templates.get((number <= WITHOUT_VALUE).then_some(TEXTS | number), encode).0
     }
 }
 
@@ -236,15 +233,20 @@ struct Packed {
 impl Packed {
     /// Packs all parts; rules only as long as they begin no more than `room` datagrams.
     fn new(parts: &[Part], limit: usize, mut room: Option<usize>) -> Self {
-        let mut packed = Self { datagrams: vec![Vec::new()], limit, is_cut: false };
+        let mut packed = Self { datagrams: Vec::new(), limit, is_cut: false };
+        packed.begin();
         for part in parts {
             match part {
                 Part::Break => packed.begin(),
-                Part::Whole(text) if text.len() <= limit => packed.push(text),
-                Part::Whole(text) => pairs(text).for_each(|pair| packed.push(pair)),
-                Part::Rules(text) if room.is_none() && text.len() <= limit => packed.push(text),
-                Part::Rules(text) => {
-                    for pair in pairs(text).filter(|pair| pair.len() <= limit) {
+                Part::Whole(texts) => texts.iter().for_each(|text| match text.len() {
+                    length if length <= limit => packed.push(text),
+                    _ => pairs(text).for_each(|pair| packed.push(pair)),
+                }),
+                Part::Rules(texts) if room.is_none() && texts.bytes.len() <= limit => {
+                    packed.push(&texts.bytes);
+                }
+                Part::Rules(texts) => {
+                    for pair in texts.iter().filter(|pair| pair.len() <= limit) {
                         if !packed.fits(pair)
                             && let Some(room) = &mut room
                         {
@@ -283,7 +285,7 @@ impl Packed {
     /// Begins a datagram, unless the last is still empty.
     fn begin(&mut self) {
         if self.datagrams.last().is_none_or(|datagram| !datagram.is_empty()) {
-            self.datagrams.push(Vec::new());
+            self.datagrams.push(Vec::with_capacity(self.limit));
         }
     }
 }
@@ -297,18 +299,20 @@ fn pairs(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
+    use super::super::wire::put_pair;
     use super::*;
 
-    fn text(pairs: &[(&str, &str)]) -> Vec<u8> {
-        let mut out = Vec::new();
-        pairs.iter().for_each(|(key, value)| put_pair(key.as_bytes(), value.as_bytes(), &mut out));
-        out
+    fn whole(pairs: &[(&str, &str)]) -> Part {
+        let mut text = Template::default();
+        text.begin();
+        pairs.iter().for_each(|(key, value)| put_pair(key.as_bytes(), value.as_bytes(), &mut text.bytes));
+        Part::Whole(Arc::new(text))
     }
 
-    fn whole(pairs: &[(&str, &str)]) -> Part {
-        Part::Whole(text(pairs))
+    fn rules(pairs: &[(&str, &str)]) -> Part {
+        let mut texts = Template::default();
+        pairs.iter().for_each(|(key, value)| put_text(key.as_bytes(), value.as_bytes(), &mut texts));
+        Part::Rules(Arc::new(texts))
     }
 
     fn finish(parts: &[Part], room: usize, reply: u8, final_first: bool) -> Vec<Vec<u8>> {
@@ -361,7 +365,7 @@ mod tests {
         let rules: Vec<(String, &str)> = (0..100).map(|rule| (format!("r{rule:02}"), "value")).collect();
         let rules: Vec<(&str, &str)> = rules.iter().map(|(key, value)| (&**key, *value)).collect();
         for breaks in [false, true] {
-            let mut parts = vec![whole(&[("name", "a")]), Part::Rules(text(&rules))];
+            let mut parts = vec![whole(&[("name", "a")]), self::rules(&rules)];
             parts.extend(breaks.then_some(Part::Break));
             parts.extend((0..10).map(|_| whole(&[("row", "value")])));
             let datagrams = finish(&parts, 10, 1, false);
@@ -374,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_rule_too_long_for_a_datagram_is_left_out_alone() {
-        let rules = Part::Rules(text(&[("a", "1"), ("b", "too long a value"), ("c", "3")]));
+        let rules = rules(&[("a", "1"), ("b", "too long a value"), ("c", "3")]);
         assert_eq!(finish(&[rules], 10, 1, false), [&br"\a\1\c\3\queryid\1.1\final\"[..]]);
         let player = whole(&[("player_0", "too long a name")]);
         assert_eq!(finish(&[player], 10, 1, false), [&br"\queryid\1.1"[..]], "but a player is a loss");

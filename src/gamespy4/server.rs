@@ -106,7 +106,7 @@ pub(crate) fn reply(
     match request.command {
         Command::Challenge => {
             let token = token::issue(requester, token::name(number));
-            let template = templates.get(0, |template| {
+            let template = templates.get(0, |_, template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
             });
@@ -137,10 +137,10 @@ fn data(
     let is_minecraft = options.engine == Engine::Minecraft;
     let keys = selection.keys().filter(|_| !is_minecraft);
     if selection.0.is_empty() {
-        return Patched::new(templates.get(1, |template| basic(status, template)), id);
+        return Patched::new(templates.get(1, |_, template| basic(status, template)), id);
     }
     if (is_minecraft && selection.0.len() == FULL) || keys.is_some_and(|keys| keys.split) {
-        return Patched::new(templates.get(2, |template| full(status, options, template)), id);
+        return Patched::new(templates.get(2, |_, template| full(status, options, template)), id);
     }
     let keys = keys?;
     let by_name = |list| match list {
@@ -152,7 +152,7 @@ fn data(
         (Some(server), Some(players), Some(teams)) => Some(4 | server | players << 3 | teams << 4),
         _ => (selection.0 == QSTAT).then_some(3),
     };
-    let template = templates.get(kind, |template| {
+    let template = templates.get(kind, |_, template| {
         content(status, options.engine).encode_legacy(&keys, options.max_reply, template);
     });
     Patched::new(template, id)

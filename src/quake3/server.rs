@@ -90,7 +90,7 @@ pub(crate) fn reply(
     // What else fits depends on the length of the challenge.
     let length = u32::try_from(challenge.len()).unwrap_or_default();
     let number = length << 2 | u32::from(detail == Detail::Short) << 1 | u32::from(direction_byte);
-    let template = templates.get(number, |template| {
+    let template = templates.get(number, |_, template| {
         encode(detail, direction_byte, challenge.len(), status, options, template);
     });
     Patched::new(template, Patch::new(|out| out.put_slice(challenge)))
@@ -207,7 +207,7 @@ fn challenge_reply(
     let dark_places = is_dark_places(options.engine);
     let game = game.filter(|_| !dark_places);
     if let Some((own, _)) = status.game.as_ref().zip(game).filter(|(own, game)| !is_text(own, game)) {
-        let template = templates.get(MISMATCH | u32::from(direction_byte), |template| {
+        let template = templates.get(MISMATCH | u32::from(direction_byte), |_, template| {
             let text = [b"Game mismatch: This is a ", &from_status::text(own)[..], b" server\n"].concat();
             template.begin();
             Reply::Print { dark_places, text: &text }.put(direction_byte, &mut template.bytes);
@@ -227,7 +227,7 @@ fn challenge_reply(
         protocol: client.map(|_| protocol.bytes()),
         extra: (options.engine == Engine::DarkPlaces).then_some(b""),
     };
-    let template = templates.get(CHALLENGE, |template| {
+    let template = templates.get(CHALLENGE, |_, template| {
         template.begin();
         template.patch_here();
     });

@@ -54,7 +54,16 @@ pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
 
 /// Appends a decimal number, as much of it as there is room for.
 pub(crate) fn put(value: i64, out: &mut impl BufMut) {
-    let _ = write!(out.writer(), "{value}");
+    let (mut text, mut rest) = ([b'-'; 20], value.unsigned_abs());
+    let mut start = text.len().saturating_sub((value < 0).into());
+    for digit in text.iter_mut().rev() {
+        let [last, ..] = (rest % 10).to_le_bytes();
+        (*digit, rest, start) = (b'0' | last, rest / 10, start.saturating_sub(1));
+        if rest == 0 {
+            break;
+        }
+    }
+    let _ = out.writer().write(text.get(start..).unwrap_or_default());
 }
 
 /// Parses a boolean in the spellings of servers: `0`/`1`, `true`/`false`, `yes`/`no`, `on`/`off`, any case. Numbers other

@@ -63,7 +63,7 @@ pub(crate) fn reply(
     templates: &mut Templates<'_>,
 ) -> Option<Patched> {
     let kind = request.command as u32 | u32::from(takes_header(request, options)) << 8;
-    let template = templates.get(kind, |template| {
+    let template = templates.get(kind, |_, template| {
         // Texts are cut far below the length that cannot be written.
         let _ = Writer { options, template }.reply(request, status);
     });

@@ -82,14 +82,17 @@ const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north
 /// replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that it does not list, and MOHAA
 /// lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
-    let counted = fields.get("numplayers").and_then(number::number::<usize>);
     let (mut rows, mut names) = (BTreeSet::new(), BTreeSet::new());
-    let mut repeats = false;
-    for (key, _) in fields.pairs() {
+    let (mut repeats, mut count) = (false, &b""[..]);
+    for (key, value) in fields.pairs() {
         rows.extend(RowKey::player_field_index(key));
         repeats |= RowKey::name_index(key).is_some_and(|name| !names.insert(name));
+        if count.is_empty() && key.eq_ignore_ascii_case(b"numplayers") {
+            count = value;
+        }
     }
-    repeats || ((are_asked || !rows.is_empty()) && counted.is_some_and(|counted| rows.len() < counted))
+    let is_less = || number::number::<usize>(count).is_some_and(|count| rows.len() < count);
+    repeats || ((are_asked || !rows.is_empty()) && is_less())
 }
 
 impl Answer {
@@ -104,9 +107,10 @@ impl Answer {
 
     fn new(mut body: Body, asked: Asked) -> Self {
         if asked.status {
-            let fields = body.fields();
+            let describes =
+                |key: &[u8]| key.eq_ignore_ascii_case(b"hostname") || key.eq_ignore_ascii_case(b"mapname");
             // Where numbers begin at 0, a lost first fragment leaves no gap.
-            body.missing.info |= fields.get("hostname").is_none() && fields.get("mapname").is_none();
+            body.missing.info |= !body.fields().pairs().any(|(key, _)| describes(key));
         }
         if !body.is_proven {
             body.missing.players |= lacks_players(body.fields(), asked.players);

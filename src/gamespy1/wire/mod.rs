@@ -16,7 +16,7 @@ use nom::combinator::{fail, map, recognize};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-use crate::text::{lower_case, short_until};
+use crate::text::{lower_case, number, short_until};
 
 pub(super) mod request;
 pub(super) mod response;
@@ -180,11 +180,22 @@ pub(crate) fn count_bound(raw: &[u8]) -> usize {
 pub(crate) fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let key = token_of(key);
     if ![&b""[..], b"queryid", b"final", b"statusresponse", b"eof"].contains(&&*key) {
-        for token in [key, token_of(value)] {
-            out.push(b'\\');
-            out.extend_from_slice(&token);
-        }
+        put_token(&key, out);
+        put_token(value, out);
     }
+}
+
+/// Appends a pair with the key of a row.
+pub(crate) fn put_row(field: impl AsRef<[u8]>, index: i32, value: &[u8], out: &mut Vec<u8>) {
+    put_token(field.as_ref(), out);
+    out.push(b'_');
+    number::put(index.into(), out);
+    put_token(value, out);
+}
+
+fn put_token(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'\\');
+    out.extend_from_slice(&token_of(text));
 }
 
 /// The bytes of a text that can be sent: see [`put_pair`].
