@@ -22,6 +22,8 @@ fn found(target: &'static str, what: &'static str, size: usize, shape: Shape) ->
     Found { target, what, shape, size }
 }
 
+const UNKNOWN_IDS: &[u8] = b"\xfd\0\xbf\x919\xff R\xc0\x1e\x91\x7f ";
+
 /// The most work for a byte, and what earlier versions took too much work for.
 pub fn work() -> Vec<Found> {
     const QUAKE3_STATUS: &[u8] = b"\xff\xff\xff\xffstatusResponse";
@@ -92,6 +94,18 @@ pub fn work() -> Vec<Found> {
             one(b"\\status\\o\\\\rules\\\\packets\\E\\\\secure\\WFXNEA", b"", b"", 1),
         ),
         found("gamespy1 responder", "31 times \\status\\", 16_000, one(b"", b"\\status\\", b"", 248)),
+        found(
+            "gamespy1 responder",
+            "properties of players",
+            16_000,
+            one(b"", b"\\player_property\\{n}\\", b"", 250),
+        ),
+        found(
+            "gamespy1 responder",
+            "properties with control bytes",
+            16_000,
+            one(b"", b"\\player_property\\ertN192.0.2.1:78\x01r{M}opn{^r{M}o}\\", b"", 250),
+        ),
         found("gamespy1 responder, QR1", "empty commands", 8000, one(b"", b"\\", b"\\packets\\\\", 250)),
         found("gamespy4 response", "a long challenge", 65_000, one(b"\t\0\0\0\0", b"0", b"", LARGEST)),
         found(
@@ -167,6 +181,13 @@ pub fn work() -> Vec<Found> {
             "keys by their ids",
             4000,
             one(b"\xfe\xfd\0\x01\x02\x03\x04\0\0\0\0\x02\x01\x02\x01\x03\0", b"", b"", 1),
+        ),
+        found("gamespy4 responder", "unknown ids", 16_000, one(b"\xfe", UNKNOWN_IDS, b"", 500)),
+        found(
+            "gamespy4 responder, battlefield 2",
+            "unknown ids",
+            16_000,
+            one(b"\xfe", UNKNOWN_IDS, b"", 500),
         ),
         found(
             "gamespy4 responder, minecraft",

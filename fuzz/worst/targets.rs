@@ -126,6 +126,7 @@ pub const TARGETS: &[Target] = &[
         let mut options = Service::new(Engine::Unreal);
         options = options.with_echo();
         options = options.with_key(queryport::GameKey::new("Z5Nfb0").unwrap());
+        options = options.with_properties(full_status().rules, full_status().rules, true);
         responder(options, input, |_, _| ())
     }),
     target("gamespy1 responder, QR1", Kind::Datagrams, |input| {

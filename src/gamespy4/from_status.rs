@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::ut3::SEPARATOR;
 use super::wire::request::DATA;
 use super::wire::response::put_head;
-use super::writer::{Content, Field, Pair};
+use super::writer::{column, put_text};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::reply::Template;
 use crate::service::Engine;
@@ -18,27 +18,34 @@ const MAX_KEY: usize = 100;
 const MAX_CELL: usize = 200;
 const MAX_VALUE: usize = 1200;
 
-/// What a full reply says of a status.
-pub(super) fn content(status: &ServerStatus, engine: Engine) -> Content<'_> {
-    let required = required(status, engine);
-    let required = required.into_iter().filter_map(|(key, value)| Some((key.as_bytes().into(), value?)));
-    let required: Vec<Pair<'_>> = required.collect();
-    let mut rules = Vec::with_capacity(status.rules.len());
+/// Writes what a full reply says of a status, as [`Content`](super::writer::Content) reads it: the keys that tools look for, the
+/// rules, the columns of the players, those of the teams.
+pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut Template) {
+    let required = required(status, engine).into_iter().filter_map(|(key, value)| Some((key, value?)));
+    let required: Vec<_> = required.collect();
+    template.begin();
+    for (key, value) in &required {
+        put_text(key.as_bytes(), &mut template.bytes);
+        put_text(value, &mut template.bytes);
+    }
+    template.begin();
     for (key, value) in &status.rules {
         let key = wire(key, MAX_KEY);
         // A key that began with a section's type would be taken for one.
         let can_be_said = key.first().is_some_and(|&first| first > 2);
-        if can_be_said && !required.iter().any(|(other, _)| key.eq_ignore_ascii_case(other)) {
-            rules.push((key, wire(value, MAX_VALUE)));
+        if can_be_said && !required.iter().any(|(other, _)| key.eq_ignore_ascii_case(other.as_bytes())) {
+            put_text(&key, &mut template.bytes);
+            put_text(&wire(value, MAX_VALUE), &mut template.bytes);
         }
     }
-    let players = player_fields(status, engine);
-    let (is_minecraft, cut) = (engine == Engine::Minecraft, is_cut(status, engine));
-    Content { is_minecraft, required, rules, players, teams: team_fields(status), cut }
+    for column in player_columns(status, engine).iter().chain(&team_columns(status)) {
+        template.begin();
+        template.bytes.extend_from_slice(column);
+    }
 }
 
 /// Whether a text or the list of players is too long to be written in full.
-fn is_cut(status: &ServerStatus, engine: Engine) -> bool {
+pub(super) fn is_cut(status: &ServerStatus, engine: Engine) -> bool {
     let exceeds =
         |text: TextRef<'_>, limit: usize| text.raw().len() > limit && wire(text, usize::MAX).len() > limit;
     let players = status.listed_players();
@@ -160,10 +167,10 @@ fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     Some(names.join(&SEPARATOR).into())
 }
 
-fn player_fields(status: &ServerStatus, engine: Engine) -> Vec<Field> {
+fn player_columns(status: &ServerStatus, engine: Engine) -> Vec<Vec<u8>> {
     let players = status.listed_players();
     let players = players.get(..players.len().min(max_rows(engine))).unwrap_or_default();
-    let field = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| Field::new(name, players.iter(), write);
+    let field = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| column(name, players.iter(), write);
     let extra = |name| field(name, &|player, out| put_cell(player.extra.get(name), b'0', out));
     let number =
         |name, value: fn(&Player) -> i64| field(name, &|player, out| number::put(value(player), out));
@@ -184,11 +191,12 @@ fn player_fields(status: &ServerStatus, engine: Engine) -> Vec<Field> {
     fields
 }
 
-fn team_fields(status: &ServerStatus) -> Vec<Field> {
+/// Their names end with `_t`, as no player's does.
+fn team_columns(status: &ServerStatus) -> [Vec<u8>; 2] {
     let teams = status.teams.get(..MAX_ROWS).unwrap_or(&status.teams).iter();
     let put_name = |team: &Team, out: &mut Vec<u8>| put_cell(team.name.as_ref().map(Text::as_ref), b' ', out);
     let put_score = |team: &Team, out: &mut Vec<u8>| number::put(team.score.unwrap_or_default(), out);
-    vec![Field::new("team_t", teams.clone(), put_name), Field::new("score_t", teams, put_score)]
+    [column("team_t", teams.clone(), put_name), column("score_t", teams, put_score)]
 }
 
 /// A text as a table can carry it: tools take an empty value for a column's end, and a first byte below 3 for a section.

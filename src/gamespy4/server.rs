@@ -13,11 +13,11 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{basic, content};
+use super::from_status::{basic, is_cut, put_content};
 use super::token;
 use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
-use super::writer::Portion;
+use super::writer::{Content, Portion};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
 use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
@@ -28,6 +28,8 @@ use crate::text::number;
 const FULL: usize = Selection::ALL.0.len();
 /// What qstat asks for (qstat.h): host name, game type, map, players, most players, port.
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
+/// Kind of the template that holds what a status says, which is no reply.
+const CONTENT: u32 = 32;
 /// Most bytes of a datagram over IPv4.
 const MAX_UDP_PAYLOAD: usize = 65_507;
 
@@ -140,7 +142,8 @@ fn data(
         return Patched::new(templates.get(1, |_, template| basic(status, template)), id);
     }
     if (is_minecraft && selection.0.len() == FULL) || keys.is_some_and(|keys| keys.split) {
-        return Patched::new(templates.get(2, |_, template| full(status, options, template)), id);
+        let encode = |_: &mut _, template: &mut _| full(status, options, template);
+        return Patched::new(templates.get(2, encode), id);
     }
     let keys = keys?;
     let by_name = |list| match list {
@@ -152,8 +155,11 @@ fn data(
         (Some(server), Some(players), Some(teams)) => Some(4 | server | players << 3 | teams << 4),
         _ => (selection.0 == QSTAT).then_some(3),
     };
-    let template = templates.get(kind, |_, template| {
-        content(status, options.engine).encode_legacy(&keys, options.max_reply, template);
+    let template = templates.get(kind, |templates, template| {
+        // Ever other ids need one encoding of what the status says.
+        let (content, _) = templates.get(CONTENT, |_, content| put_content(status, options.engine, content));
+        let cut = is_cut(status, options.engine);
+        Content::new(&content, is_minecraft, cut).encode_legacy(&keys, options.max_reply, template);
     });
     Patched::new(template, id)
 }
@@ -175,8 +181,10 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
 
 /// As many players as fit, then as many rules: a rule never displaces a player.
 fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
-    let content = content(status, options.engine);
+    let mut said = Template::default();
+    put_content(status, options.engine, &mut said);
     let is_minecraft = options.engine == Engine::Minecraft;
+    let content = Content::new(&said, is_minecraft, is_cut(status, options.engine));
     let max_bytes = if is_minecraft { options.max_reply.min(MAX_UDP_PAYLOAD) } else { options.max_reply };
     let written = |portion| {
         let mut template = Template::default();

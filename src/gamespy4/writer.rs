@@ -4,7 +4,7 @@
 //! GameQ drop or overwrite the last text of a datagram. Unlike in GameSpy's code it never ends in a field name or between
 //! two columns, where those tools lose columns.
 
-use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use super::wire::request::{DATA, KeyList, Keys};
 use super::wire::response::{BODY_AT, HEAD, LAST, MAX_DATAGRAM, put_data_head, put_head};
@@ -12,22 +12,20 @@ use super::wire::sections::{PLAYERS, SERVER, TEAMS};
 use crate::reply::Template;
 
 /// Everything a reply says. Keys, field names and values hold no NUL, keys and field names are not empty.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Content<'a> {
     /// One datagram as Minecraft's server writes it: no teams, and no end of the players' section.
-    pub(super) is_minecraft: bool,
-    /// The keys that tools look for.
-    pub(super) required: Vec<Pair<'a>>,
+    is_minecraft: bool,
+    /// The keys that tools look for, and their values, each with its NUL.
+    required: &'a [u8],
     /// The server's other keys.
-    pub(super) rules: Vec<Pair<'a>>,
-    pub(super) players: Vec<Field>,
-    pub(super) teams: Vec<Field>,
+    rules: &'a [u8],
+    /// Columns: the name and the values, each with its NUL.
+    players: Vec<&'a [u8]>,
+    teams: Vec<&'a [u8]>,
     /// Whether something of the status is not in it.
-    pub(super) cut: bool,
+    cut: bool,
 }
-
-/// A key and its value.
-pub(super) type Pair<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
 
 /// How much of a [`Content`] to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,39 +36,33 @@ pub(super) struct Portion {
     pub(super) rule_bytes: usize,
 }
 
-/// One column.
-#[derive(Debug, Clone)]
-pub(super) struct Field {
-    name: &'static str,
-    /// The values, each with its NUL, one behind the other.
-    bytes: Vec<u8>,
+/// The bytes of a column, with what `write` appends for each row.
+pub(super) fn column<T>(
+    name: &str,
+    rows: impl Iterator<Item = T>,
+    write: impl Fn(T, &mut Vec<u8>),
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put_text(name.as_bytes(), &mut bytes);
+    for row in rows {
+        write(row, &mut bytes);
+        bytes.push(0);
+    }
+    bytes
 }
 
-impl Field {
-    /// A column with what `write` appends for each row.
-    pub(super) fn new<T>(
-        name: &'static str,
-        rows: impl Iterator<Item = T>,
-        write: impl Fn(T, &mut Vec<u8>),
-    ) -> Self {
-        let mut bytes = Vec::new();
-        for row in rows {
-            write(row, &mut bytes);
-            bytes.push(0);
-        }
-        Self { name, bytes }
+impl<'a> Content<'a> {
+    /// What `put_content` wrote.
+    pub(super) fn new(content: &'a Template, is_minecraft: bool, cut: bool) -> Self {
+        let mut parts = content.iter();
+        let (required, rules) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let (teams, players) = parts.partition(|column| name(column).ends_with(b"_t\0"));
+        Self { is_minecraft, required, rules, players, teams, cut }
     }
 
-    /// The values, each with its NUL.
-    fn values(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.split_inclusive(|&byte| byte == 0)
-    }
-}
-
-impl Content<'_> {
     /// All of it.
     pub(super) fn whole(&self) -> Portion {
-        Portion { players: rows(&self.players), rule_bytes: length(&self.rules) }
+        Portion { players: rows(&self.players), rule_bytes: self.rules.len() }
     }
 
     /// Writes sections. A reply that lacks something lacks its last byte too, the end of the last section: tools read such
@@ -80,12 +72,9 @@ impl Content<'_> {
         let mut writer = Writer { body_at: 0, template };
         writer.next(SERVER);
         if self.is_minecraft {
-            for (key, value) in self.pairs(portion) {
-                writer.put_text(key);
-                writer.put_text(value);
-            }
+            self.pairs(portion).for_each(|pair| writer.put(pair));
             writer.put(b"\0\x01player_\0\0");
-            for name in self.players.iter().flat_map(Field::values).take(portion.players) {
+            for name in self.players.iter().copied().flat_map(values).take(portion.players) {
                 writer.put(name);
             }
             writer.put(&[0]);
@@ -122,22 +111,16 @@ impl Content<'_> {
         match keys.server {
             KeyList::None => {}
             KeyList::All => {
-                let left = room.saturating_sub(length(&self.required)).saturating_sub(1);
+                let left = room.saturating_sub(self.required.len()).saturating_sub(1);
                 portion.rule_bytes = whole.rule_bytes.min(left.saturating_sub(tables.len()));
-                self.pairs(portion)
-                    .flat_map(|(key, value)| [key, value])
-                    .for_each(|text| put_text(text, out));
+                self.pairs(portion).for_each(|pair| out.extend_from_slice(pair));
                 out.push(0);
             }
             KeyList::Ids(ids) => {
-                let value = |name: &str| {
-                    let pair = self.pairs(whole).find(|(key, _)| **key == *name.as_bytes());
-                    pair.map_or(&[][..], |(_, value)| value)
-                };
-                let values: Vec<&[u8]> = NAMES.split(' ').map(value).collect();
-                for &id in ids {
-                    let value = usize::from(id).checked_sub(1).and_then(|index| values.get(index));
-                    put_text(value.copied().unwrap_or_default(), out);
+                let pairs: Vec<&[u8]> = self.pairs(whole).collect();
+                for id in ids {
+                    let find = |key| pairs.iter().find_map(|pair| pair.strip_prefix(key)?.strip_prefix(&[0]));
+                    out.extend_from_slice(name_of(id).and_then(find).unwrap_or(&[0]));
                 }
             }
         }
@@ -153,14 +136,15 @@ impl Content<'_> {
         }
     }
 
-    fn pairs(&self, portion: Portion) -> impl Iterator<Item = &Pair<'_>> {
+    /// Keys with their values.
+    fn pairs(&self, portion: Portion) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut left = portion.rule_bytes;
-        let fitting = self.rules.iter().filter(move |pair| {
-            let rest = left.checked_sub(pair_length(pair));
+        let fitting = pairs(self.rules).filter(move |pair| {
+            let rest = left.checked_sub(pair.len());
             left = rest.unwrap_or(left);
             rest.is_some()
         });
-        self.required.iter().chain(fitting)
+        pairs(self.required).chain(fitting)
     }
 }
 
@@ -191,39 +175,31 @@ impl Writer<'_> {
         self.template.bytes.extend_from_slice(bytes);
     }
 
-    fn put_text(&mut self, text: &[u8]) {
-        put_text(text, &mut self.template.bytes);
-    }
-
     /// Fills the datagram with the beginning of an item and a NUL. The next one repeats the item.
-    fn put_cut(&mut self, item: &[&[u8]]) {
-        for part in item {
-            let room = self.room().saturating_sub(1);
-            self.put(part.get(..room).unwrap_or(part));
-        }
+    fn put_cut(&mut self, item: &[u8]) {
+        let item = item.strip_suffix(&[0]).unwrap_or(item);
+        self.put(item.get(..self.room().saturating_sub(1)).unwrap_or(item));
         if self.room() > 0 {
             self.put(&[0]);
         }
     }
 
-    fn server<'a>(&mut self, pairs: impl Iterator<Item = &'a Pair<'a>>) {
+    fn server<'a>(&mut self, pairs: impl Iterator<Item = &'a [u8]>) {
         for pair in pairs {
-            let (key, value) = pair;
             // A pair that fits exactly counts as cut, for GameSpy's own code as here.
-            if pair_length(pair) >= self.room() {
-                self.put_cut(&[key, &[0], value]);
+            if pair.len() >= self.room() {
+                self.put_cut(pair);
                 self.next(SERVER);
             }
-            self.put_text(key);
-            self.put_text(value);
+            self.put(pair);
         }
         self.put(&[0]);
     }
 
-    fn table(&mut self, section: u8, fields: &[Field], rows: usize) {
-        let is_empty = fields.first().is_none_or(|field| field.values().take(rows).next().is_none());
+    fn table(&mut self, section: u8, fields: &[&[u8]], rows: usize) {
+        let is_empty = fields.first().is_none_or(|field| values(field).take(rows).next().is_none());
         // Without rows there is nothing to repeat in the next datagram: all headers stay together.
-        let headers = fields.iter().map(header_length).fold(2_usize, usize::saturating_add);
+        let headers = fields.iter().map(|field| header_length(field)).fold(2_usize, usize::saturating_add);
         if self.room() < if is_empty { headers.max(MIN_ROOM) } else { MIN_ROOM } {
             self.next(section);
         } else {
@@ -231,26 +207,26 @@ impl Writer<'_> {
         }
         let mut rest = fields;
         while let [field, after @ ..] = rest {
-            self.column(section, field, after.first(), rows);
+            self.column(section, field, after.first().copied(), rows);
             rest = after;
         }
         self.put(&[0]);
     }
 
-    fn column(&mut self, section: u8, field: &Field, next: Option<&Field>, rows: usize) {
+    fn column(&mut self, section: u8, field: &[u8], next: Option<&[u8]>, rows: usize) {
         self.header(field, 0);
         // After the last row: the column's end, and the next column's header with its first row, or the section's end. A
         // datagram ends in a row, never with a column or a header.
         let behind = next.map_or(1, |next| {
-            let first = next.values().next().map_or(0, |value| value.len().saturating_sub(1));
+            let first = values(next).next().map_or(0, |value| value.len().saturating_sub(1));
             header_length(next).saturating_add(first)
         });
-        let mut values = field.values().take(rows).enumerate().peekable();
+        let mut values = values(field).take(rows).enumerate().peekable();
         while let Some((row, value)) = values.next() {
             let behind = if values.peek().is_none() { behind } else { 0 };
             if value.len().saturating_add(behind) >= self.room() {
                 if self.room() > 0 {
-                    self.put_cut(&[value.strip_suffix(&[0]).unwrap_or(value)]);
+                    self.put_cut(value);
                 }
                 self.next(section);
                 self.header(field, row);
@@ -260,35 +236,42 @@ impl Writer<'_> {
         self.put(&[0]);
     }
 
-    fn header(&mut self, field: &Field, row: usize) {
-        self.put_text(field.name.as_bytes());
+    fn header(&mut self, field: &[u8], row: usize) {
+        self.put(name(field));
         self.put(&[u8::try_from(row).unwrap_or(u8::MAX)]);
     }
 }
 
 /// The keys that have an id in every game (QR2 SDK, qr2regkeys.c), from id 1 on. Games define others from 50 up.
-const NAMES: &str = "hostname gamename gamever hostport mapname gametype gamevariant numplayers numteams maxplayers gamemode \
-    teamplay fraglimit teamfraglimit timeelapsed timelimit roundtime roundelapsed password groupid player_ score_ skill_ \
-    ping_ team_ deaths_ pid_ team_t score_t nn_groupid country region";
+static NAMES: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
+    let names = "hostname gamename gamever hostport mapname gametype gamevariant numplayers numteams maxplayers gamemode \
+        teamplay fraglimit teamfraglimit timeelapsed timelimit roundtime roundelapsed password groupid player_ score_ \
+        skill_ ping_ team_ deaths_ pid_ team_t score_t nn_groupid country region";
+    names.split(' ').map(str::as_bytes).collect()
+});
+
+/// The name of an id.
+fn name_of(id: &u8) -> Option<&'static [u8]> {
+    NAMES.get(usize::from(*id).checked_sub(1)?).copied()
+}
 
 /// Appends a table, up to a value behind `room`.
-fn legacy_table(fields: &[Field], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
-    let columns: Vec<Option<&Field>> = match list {
+fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
+    let columns: Vec<&[u8]> = match list {
         KeyList::None => return,
-        KeyList::All => fields.iter().map(Some).collect(),
+        KeyList::All => fields.to_vec(),
         KeyList::Ids(ids) => {
-            let name = |id: &u8| NAMES.split(' ').nth(usize::from(*id).checked_sub(1)?);
-            ids.iter().map(|id| fields.iter().find(|field| name(id) == Some(field.name))).collect()
+            let find = |known| fields.iter().find(|field| name(field).strip_suffix(&[0]) == Some(known));
+            ids.iter().map(|id| name_of(id).and_then(find).copied().unwrap_or_default()).collect()
         }
     };
     let rows = rows(fields);
     out.extend_from_slice(&u16::try_from(rows).unwrap_or(u16::MAX).to_be_bytes());
     if list == KeyList::All {
-        fields.iter().for_each(|field| put_text(field.name.as_bytes(), out));
+        fields.iter().for_each(|field| out.extend_from_slice(name(field)));
         out.push(0);
     }
-    let mut columns: Vec<_> =
-        columns.into_iter().map(|field| field.into_iter().flat_map(Field::values)).collect();
+    let mut columns: Vec<_> = columns.into_iter().map(values).collect();
     for _ in 0..rows {
         for column in &mut columns {
             if out.len() > room {
@@ -300,24 +283,38 @@ fn legacy_table(fields: &[Field], list: KeyList<'_>, room: usize, out: &mut Vec<
 }
 
 /// The number of rows of a table.
-fn rows(fields: &[Field]) -> usize {
-    fields.first().map_or(0, |field| field.values().count())
+fn rows(fields: &[&[u8]]) -> usize {
+    fields.first().map_or(0, |field| values(field).count())
 }
 
-fn put_text(text: &[u8], out: &mut Vec<u8>) {
+/// Appends a text and its NUL.
+pub(super) fn put_text(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(text);
     out.push(0);
 }
 
-/// Name, NUL, first row, and the column's end.
-const fn header_length(field: &Field) -> usize {
-    field.name.len().saturating_add(3)
+/// Texts, each with its NUL.
+fn texts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|&byte| byte == 0)
 }
 
-fn pair_length((key, value): &Pair<'_>) -> usize {
-    key.len().saturating_add(value.len()).saturating_add(2)
+/// Keys with their values.
+fn pairs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let (mut start, ends) = (0, memchr::memchr_iter(0, bytes).skip(1).step_by(2));
+    ends.filter_map(move |end| bytes.get(std::mem::replace(&mut start, end.saturating_add(1))..=end))
 }
 
-fn length(pairs: &[Pair<'_>]) -> usize {
-    pairs.iter().map(pair_length).fold(0, usize::saturating_add)
+/// The name of a column.
+fn name(column: &[u8]) -> &[u8] {
+    texts(column).next().unwrap_or_default()
+}
+
+/// The values of a column.
+fn values(column: &[u8]) -> impl Iterator<Item = &[u8]> {
+    texts(column).skip(1)
+}
+
+/// Name, first row, and the column's end.
+fn header_length(column: &[u8]) -> usize {
+    name(column).len().saturating_add(2)
 }
