@@ -16,7 +16,8 @@ use super::batch::Batch;
 
 use crate::net::error::Error;
 #[cfg(target_os = "linux")]
-use crate::net::io::{BATCH, MAX_DATAGRAM, is_about_the_address, is_unreachable};
+use crate::net::io::is_unreachable;
+use crate::net::io::{BATCH, MAX_DATAGRAM, is_about_the_address};
 use crate::net::outgoing::Outgoing;
 use crate::time::after;
 
