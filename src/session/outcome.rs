@@ -33,8 +33,8 @@ pub struct Outcome<A> {
     /// The address that answered.
     pub peer: SocketAddr,
     /// The round-trip time: from a request to the first datagram that answered it. `None` where every answered request
-    /// was sent more than once, because the reply does not say which copy it answers. A datagram
-    /// that waits in the socket while the caller does something else seems to come later.
+    /// was sent more than once, because the reply does not say which copy it answers. A datagram that waits in the socket while
+    /// the caller does something else seems to come later.
     #[doc(alias("ping", "latency"))]
     #[cfg_attr(
         feature = "serde",

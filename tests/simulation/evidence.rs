@@ -159,38 +159,46 @@ fn query_id(datagram: &[u8]) -> Option<&[u8]> {
 
 /// Whether two datagrams of one number of the answer's reply arrived from the server's address and differ.
 fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool {
-    let protocol = match played.result.as_ref().map(|outcome| &outcome.answer) {
-        Ok(Answer::GameSpy1(_)) => Protocol::GameSpy1,
-        Ok(Answer::GameSpy4(_)) => Protocol::GameSpy4,
-        _ => return false,
-    };
+    let Some(reply) = reply_of_answer(played) else { return false };
     let mut contents: BTreeMap<Vec<u8>, &[u8]> = BTreeMap::new();
-    played.log.iter().filter(|datagram| is_of_answer(played, datagram) && is_counted(datagram)).any(
-        |datagram| {
-            let Some(number) = number(&datagram.bytes, protocol) else { return false };
-            *contents.entry(number).or_insert(&datagram.bytes) != &datagram.bytes[..]
-        },
-    )
+    let parts = played.log.iter().filter(|datagram| reply.has(datagram) && is_counted(datagram));
+    parts
+        .filter_map(|datagram| Some((number(&datagram.bytes, reply.protocol)?, &datagram.bytes[..])))
+        .any(|(number, bytes)| *contents.entry(number).or_insert(bytes) != bytes)
 }
 
-/// Whether a datagram came from the server's address with the number of the answer's reply, since the latest request before
-/// all that the answer holds.
-fn is_of_answer(played: &Played, datagram: &Datagram) -> bool {
-    let (protocol, answers, since) = match played.result.as_ref().map(|outcome| &outcome.answer) {
-        Ok(Answer::GameSpy1(answer)) => {
+/// The reply that an answer was made of.
+struct ReplyOfAnswer {
+    protocol: Protocol,
+    number: Option<Vec<u8>>,
+    /// The latest request before all that the answer holds.
+    since: Duration,
+}
+
+impl ReplyOfAnswer {
+    /// Whether a datagram came from the server's address with this number.
+    fn has(&self, datagram: &Datagram) -> bool {
+        let is_its_number = || reply_number(datagram, self.protocol) == self.number;
+        datagram.from == SERVER && datagram.at >= self.since && is_its_number()
+    }
+}
+
+fn reply_of_answer(played: &Played) -> Option<ReplyOfAnswer> {
+    match &played.result.as_ref().ok()?.answer {
+        Answer::GameSpy1(answer) => {
             let number = answer.reply_number().map(|number| number.to_string().into());
             let since = since(played, &number, answer.raw());
-            (Protocol::GameSpy1, number, since)
+            Some(ReplyOfAnswer { protocol: Protocol::GameSpy1, number, since })
         }
         // Each attempt has an id of its own, which no reply before its request can have.
-        Ok(Answer::GameSpy4(answer)) => {
+        Answer::GameSpy4(answer) => {
             let id = answer.id().0;
             let asked = played.requests.iter().find(|(_, request)| request.get(3..7) == Some(&id[..]));
-            (Protocol::GameSpy4, Some(id.to_vec()), asked.map_or(Duration::ZERO, |(at, _)| *at))
+            let since = asked.map_or(Duration::ZERO, |(at, _)| *at);
+            Some(ReplyOfAnswer { protocol: Protocol::GameSpy4, number: Some(id.to_vec()), since })
         }
-        _ => return false,
-    };
-    datagram.from == SERVER && datagram.at >= since && reply_number(datagram, protocol) == answers
+        _ => None,
+    }
 }
 
 /// The time of the latest request before everything that this answer of GameSpy v1 holds: the bodies of its datagrams in the
@@ -295,7 +303,10 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
         is_wrong_with(&is_one) || is_wrong_with(&|datagram| is_one(datagram) && is_read(datagram))
     });
     // Without the other replies the session may have ended sooner.
-    let is_left_out = |datagram: &Datagram| datagram.suspect.is_some() || !is_of_answer(played, datagram);
+    let reply = reply_of_answer(played);
+    let is_left_out = |datagram: &Datagram| {
+        datagram.suspect.is_some() || !reply.as_ref().is_some_and(|reply| reply.has(datagram))
+    };
     let has_one_number =
         has_one_number || is_wrong(&played.at_once(&family.client, is_left_out), family, played.moment);
     match protocol {
