@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import compare
+import engines
 
 NEXUIZ = Path("/usr/share/games/nexuiz")
 OPENARENA = Path("/usr/lib/openarena-server")
@@ -88,13 +89,12 @@ SERVERS = {
     "FTEQW": (lambda: is_file(os.environ.get("FTEQW"), NEXUIZ / "data"),
               "FTEQW is the path of fteqw-sv without its commit ad5366ae5; Debian package nexuiz-data",
               fteqw, 0),
-}
-
-# Servers that a run cannot have, whatever it installs. A run names them, and they are no gap of a strict gate.
-NOT_TO_BE_HAD = {
-    "OpenJK": "not in Debian 12, PyPI or npm; needs the data of Jedi Academy",
-    "iortcw": "Debian package rtcw-server in contrib; needs the data of Return to Castle Wolfenstein",
-    "ET: Legacy": "not in Debian 12, PyPI or npm; needs the data of Enemy Territory",
+    **{engine: (lambda variable=variable: is_file(os.environ.get(variable)), how, command, 0) for engine, variable, how, command in [
+        ("OpenJK", "OPENJK", "OPENJK is the path of openjkded, with jampgame below its folder", engines.openjk),
+        ("iortcw", "IORTCW", "IORTCW is the path of iowolfded, with qagame below its folder", engines.iortcw),
+        ("ET: Legacy", "ETLEGACY", "ETLEGACY is the path of etlded, built with FEATURE_SERVERMDX off, with qagame below its folder",
+         engines.et_legacy),
+    ]},
 }
 
 
@@ -151,30 +151,31 @@ def against(examples, server):
                 raw = raw_status(port)
             if raw is None:
                 return "nothing", f"{server} did not answer within {START} s"
+            more, said = engines.answers(examples, server, port) if server in engines.GAMES else ({}, "")
             for _ in range(4):
                 time.sleep(1.1)
                 shown = our_status(examples, port)
                 time.sleep(1.1)
                 # A server that plays changes: once the same at both times is enough.
                 raw = raw_status(port) or raw
-                found = compare.sentence(compare.compare(shown, raw))
+                found = compare.sentence(compare.compare(shown, raw) | more)
                 if found == "all":
                     break
-            return found, f"{raw}\n{shown}"
+            return found, f"{said}{raw}\n{shown}"
         finally:
             process.kill()
             process.wait()
 
 
-def dpmaster(port):
+def dpmaster(host, port):
     # As root, it wants a folder for chroot; it does nothing with files.
-    return [os.environ["DPMASTER"], "--allow-loopback", "--listen", "127.0.0.1", "--port", str(port), "--jail-path", "/"]
+    return [os.environ["DPMASTER"], "--allow-loopback", "--listen", host, "--port", str(port), "--jail-path", "/"]
 
 
 def listed_by_dpmaster(examples):
     """Our server sends heartbeats to dpmaster, and our client reads the list back."""
     port = free_port()
-    processes = [subprocess.Popen(dpmaster(port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+    processes = [subprocess.Popen(dpmaster("127.0.0.1", port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
     try:
         time.sleep(0.5)
         server = [examples / "serve", "quake3", "0", "--announce", f"127.0.0.1:{port}"]
@@ -191,7 +192,9 @@ def listed_by_dpmaster(examples):
 
 
 # The games that the real servers run, by the name that our programs take.
-GAMES = {"OpenArena": "openarena", "ioquake3": "q3a", "Nexuiz": "nexuiz"}
+GAMES = {"OpenArena": "openarena", "ioquake3": "q3a", "Nexuiz": "nexuiz", **engines.GAMES}
+# OpenJK sends heartbeats to this port only.
+MASTER_PORT = 29060
 
 
 def on_list(command, master):
@@ -209,9 +212,8 @@ def our_lines(examples, *arguments):
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
-def games_behind(examples, command, port):
+def games_behind(examples, command, master):
     """Real servers announce themselves to a master; our programs find and query them by the names of their games."""
-    master = f"127.0.0.1:{port}"
     ports = {server: free_port() for server in GAMES if SERVERS[server][0]()}
     said, processes = "", [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
     # Engines send the first heartbeat as they start, and the next one minutes later.
@@ -253,14 +255,14 @@ def games_behind(examples, command, port):
 
 
 def behind_dpmaster(examples):
-    port = free_port()
-    return games_behind(examples, dpmaster(port), port)
+    host = "127.0.0.2"
+    return games_behind(examples, dpmaster(host, MASTER_PORT), f"{host}:{MASTER_PORT}")
 
 
 def behind_our_master(examples):
-    port = free_port()
-    command = [examples / "master", "serve", f"127.0.0.1:{port}", "--loopback", "--lists-in-a-row", "999"]
-    return games_behind(examples, command, port)
+    master = f"127.0.0.3:{MASTER_PORT}"
+    command = [examples / "master", "serve", master, "--loopback", "--lists-in-a-row", "999"]
+    return games_behind(examples, command, master)
 
 
 # What the 333networks master reads: nothing but loopback, and two of its games.

@@ -1,0 +1,98 @@
+"""OpenJK, iortcw and ET: Legacy without the data of their games: the engines with their own game modules, a level and the few
+files that they look for made by hand."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from level import level
+
+# Where each dedicated server is, with its game module somewhere below the same folder.
+VARIABLES = {"OpenJK": "OPENJK", "iortcw": "IORTCW", "ET: Legacy": "ETLEGACY"}
+# Userinfo that the game modules demand beside what a client of Quake 3 says.
+USERINFO = {
+    "OpenJK": ["model=kyle/default", "forcepowers=7-1-032330000000001333", "color1=4", "color2=4", "cg_predictItems=1",
+               "saber1=single_1", "saber2=none", "char_color_red=255", "char_color_green=255", "char_color_blue=255"],
+    "iortcw": [],
+    "ET: Legacy": ["cl_guid=0123456789ABCDEF0123456789ABCDEF"],
+}
+# The games that they run, by the name that our programs take.
+GAMES = {"OpenJK": "swjkja", "iortcw": "rtcw", "ET: Legacy": "etlegacy"}
+LEVEL, PASSWORD, RCON, SLOTS, PRIVATE = "room", "open sesame", "secret", 16, 2
+
+
+def command(engine, port, base, folder, settings, files, module):
+    """The command line of an engine, with these files and the game module in folders below `base`."""
+    program = Path(os.environ[VARIABLES[engine]]).resolve()
+    for name, content in files.items():
+        file = Path(base) / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    library = next(program.parent.rglob(module))
+    (Path(base) / folder).mkdir(exist_ok=True)
+    (Path(base) / folder / library.name).symlink_to(library)
+    settings = {
+        "dedicated": "1", "net_ip": "127.0.0.1", "net_port": str(port), "fs_basepath": str(base),
+        "fs_homepath": str(Path(base) / "home"), "sv_pure": "0", "sv_hostname": f"^1Red^7 {engine}", "sv_maxclients": str(SLOTS),
+        "sv_privateClients": str(PRIVATE), "g_needpass": "1", "g_password": PASSWORD, "rconPassword": RCON,
+        **{f"sv_master{number}": "" for number in range(1, 6)}, **settings,
+    }
+    return [program, *(word for key, value in settings.items() for word in ("+set", key, value)), "+map", LEVEL]
+
+
+def openjk(port, base):
+    files = {"base/mpdefault.cfg": b"// none\n", f"base/maps/{LEVEL}.bsp": level(b"RBSP", 1, 18, 3)}
+    return command("OpenJK", port, base, "base", {}, files, "jampgame*.so")
+
+
+def iortcw(port, base):
+    # Under another name than `main`, the folder needs no packages with the checksums of the game's.
+    model = "room/models/players/multi_axis/wolfanim"
+    files = {"room/default.cfg": b"// none\n", f"room/maps/{LEVEL}.bsp": level(b"IBSP", 47), f"{model}.script": b"// none\n",
+             f"{model}.cfg": b"version 2\nSTARTANIMS\nENDANIMS\n"}
+    return command("iortcw", port, base, "room", {"com_basegame": "room"}, files, "qagame*.so")
+
+
+def et_legacy(port, base):
+    # A package of this name must be there, but not be read.
+    files = {"etmain/pak0.pk3": b"", f"etmain/maps/{LEVEL}.bsp": level(b"IBSP", 47), "etmain/none.script": b"// none\n"}
+    for team in ["axis", "allied"]:
+        for role in ["soldier", "medic", "engineer", "fieldops", "cvops"]:
+            character = f"etmain/characters/temperate/{team}/{role}.char"
+            files[character] = b'characterDef { animationScript "none.script" }\n'
+    return command("ET: Legacy", port, base, "legacy", {"sv_onlyVisibleClients": "1"}, files, "qagame*.so")
+
+
+def run(examples, *arguments, **secrets):
+    """What a program of ours prints."""
+    done = subprocess.run([examples / arguments[0], *arguments[1:]], env=os.environ | secrets, capture_output=True, timeout=60,
+                          text=True)
+    return done.stdout + done.stderr
+
+
+def answers(examples, engine, port):
+    """What our programs get from an engine beside its status: for each aspect, (right, total). A player stays on the server."""
+    address, player = f"127.0.0.1:{port}", "Ann"
+    connect = ["connect", address, "--name", player, "--game", "wolfmp"]
+    connect += [word for pair in USERINFO[engine] for word in ("--set", pair)]
+    said = {
+        "refusal": run(examples, *connect),
+        "connect": run(examples, *connect, "--password", QUERYPORT_PASSWORD=PASSWORD),
+        "rcon": run(examples, "rcon", address, "status", QUERYPORT_RCON_PASSWORD=RCON),
+        "wrong password": run(examples, "rcon", address, "status", QUERYPORT_RCON_PASSWORD="wrong"),
+        "info": run(examples, "query", "quake3", address, "--short", "--json"),
+    }
+    info = json.loads(said["info"])
+    shown = {key: info.get("status", {}).get(key) for key in ["map", "player_count", "max_players", "password"]}
+    # Only ET: Legacy's info says how many slots are private; the others leave them out.
+    slots = SLOTS if engine == "ET: Legacy" else SLOTS - PRIVATE
+    right = {
+        "refusal": "the server refused: " in said["refusal"],
+        "connect": f"accepted {player}" in said["connect"],
+        "rcon": player in said["rcon"] and LEVEL in said["rcon"],
+        "wrong password": "does not take this rcon password" in said["wrong password"],
+        "info": shown == {"map": LEVEL, "player_count": 1, "max_players": slots, "password": True},
+        "game": info.get("game") == GAMES[engine],
+    }
+    return {aspect: (int(is_right), 1) for aspect, is_right in right.items()}, "\n".join(said.values())
