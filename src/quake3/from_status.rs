@@ -38,6 +38,9 @@ pub(super) fn named(
     // ioquake3's infoResponse counts people, others bots.
     let counts_people = is_info && engine == Engine::Quake3 && !people_only;
     let people = clients.filter(|_| counts_people).and_then(|clients| clients.checked_sub(status.bot_count?));
+    // Clients of Jedi Academy and Enemy Territory read other keys than ioquake3's of an infoResponse: `needpass` both (OpenJK,
+    // codemp/client/cl_main.cpp), `humans` ET: Legacy, which shows everybody as a bot without it (src/client/cl_main.c).
+    let locked = status.password.map(u32::from);
     // An infoResponse's number of slots leaves private ones out.
     let private = status.private_slots.filter(|_| is_quake3);
     let slots =
@@ -76,8 +79,10 @@ pub(super) fn named(
         ("gamename", inner.or_else(|| text(&status.game))),
         (mod_key(engine), text(&status.mod_name).filter(|_| is_info || !is_quake3)),
         ("protocol", number(status.protocol_version.or(Some(options.protocol_version)))),
-        ("g_needpass", number(status.password.map(u32::from))),
+        ("g_needpass", number(locked)),
+        ("needpass", number(locked.filter(|_| is_info && is_quake3))),
         ("g_humanplayers", number(people)),
+        ("humans", number(people)),
         ("bots", number(status.bot_count.filter(|_| people.is_none()))),
         ("version", text(&status.version)),
         ("qcstatus", qcstatus),

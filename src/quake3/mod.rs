@@ -97,7 +97,8 @@
 //!
 //! `dedicated`, `time_left` and `mutators` are in no known key.
 //!
-//! The server side writes them under ioquake3's keys, with `sv_privateclients` as ET: Legacy's info has it; teams under
+//! The server side writes them under ioquake3's keys, an info also with `needpass`, `humans` and `sv_privateclients`, the keys of
+//! which Jedi Academy's and Enemy Territory's clients read (OpenJK, ET: Legacy: `CL_SetServerInfo`); teams under
 //! DarkPlaces' `qcstatus`, Warsow's `g_match_score`, Soldier of Fortune II's `redscore` and `bluescore`; a modification under
 //! `modname` for DarkPlaces, `fs_game` for Warsow, `gamename` beside `com_gamename` for the others' status.
 //!

@@ -336,6 +336,29 @@ mod tests {
         );
     }
 
+    /// OpenJK (codemp/client/cl_main.cpp) and ET: Legacy (src/client/cl_main.c) read `needpass`, the latter `humans` too;
+    /// ioquake3 and iortcw the keys with `g_`.
+    #[test]
+    fn an_info_says_password_and_people_in_the_keys_that_each_client_reads() {
+        let status = ServerStatus {
+            password: Some(true),
+            player_count: Some(5),
+            bot_count: Some(2),
+            ..ServerStatus::default()
+        };
+        let keys = |command| {
+            let reply = reply(command, &status, &Service::new(Engine::Quake3)).unwrap();
+            let response = Response::parse(&reply, &Limits::default()).unwrap();
+            ["g_needpass", "needpass", "g_humanplayers", "humans"].map(|key| {
+                let value = response.info().get(key)?;
+                Some(String::from_utf8_lossy(value).into_owned())
+            })
+        };
+        let says = |text: &str| Some(text.to_owned());
+        assert_eq!(keys(Command::GetInfo { challenge: None }), [says("1"), says("1"), says("3"), says("3")]);
+        assert_eq!(keys(Command::GetStatus { challenge: None }), [says("1"), None, None, None]);
+    }
+
     #[test]
     fn each_engine_has_its_player_lines() {
         let mut status = ServerStatus::default();

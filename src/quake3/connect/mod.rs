@@ -328,16 +328,16 @@ pub enum RefusalReason {
 }
 
 /// Beginnings of known refusals, in lower case (ioquake3, Quake III Arena and DarkPlaces sources; the protocol
-/// and game lines also recorded from OpenArena).
+/// and game lines also recorded from OpenArena; the names of texts that the client has, with `@@@`, recorded from OpenJK).
 const KNOWN: [(&[&str], RefusalReason); 7] = [
-    (&["server is full", "server full"], RefusalReason::ServerFull),
+    (&["server is full", "server full", "@@@server_is_full"], RefusalReason::ServerFull),
     (
         &["server uses protocol version", "error: protocol mismatch", "wrong game version"],
         RefusalReason::WrongProtocol,
     ),
     (&["game mismatch"], RefusalReason::WrongGame),
-    (&["no or bad challenge", "invalid challenge"], RefusalReason::BadChallenge),
-    (&["invalid password", "password"], RefusalReason::Password),
+    (&["no or bad challenge", "invalid challenge", "incorrect challenge"], RefusalReason::BadChallenge),
+    (&["invalid password", "password", "@@@invalid_escape"], RefusalReason::Password),
     (&["you are banned", "you're banned", "banned"], RefusalReason::Banned),
     (&["server is for high pings only", "server is for low pings only"], RefusalReason::Ping),
 ];
@@ -464,6 +464,10 @@ mod tests {
             ("[err_dialog]No or bad challenge for address.\n", RefusalReason::BadChallenge),
             ("[err_dialog]Server is for high pings only\n", RefusalReason::Ping),
             ("[err_dialog", RefusalReason::Other),
+            // Recorded from OpenJK (8cce3ea2), and codemp/server/sv_client.cpp.
+            ("@@@SERVER_IS_FULL\n", RefusalReason::ServerFull),
+            ("@@@INVALID_ESCAPE_TO_MAIN\n", RefusalReason::Password),
+            ("Incorrect challenge for your address.\n", RefusalReason::BadChallenge),
             ("Game mismatch: This is a Quake3Arena server\n", RefusalReason::WrongGame),
             ("No or bad challenge for your address.\n", RefusalReason::BadChallenge),
             ("Invalid password\n", RefusalReason::Password),
