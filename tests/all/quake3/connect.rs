@@ -8,13 +8,14 @@ use queryport::quake3::{
     Command, ConnectQuery, ConnectRequest, Connected, InfoString, Refusal, RefusalReason, Reply, Request,
     huffman,
 };
+use queryport::session::{Conversation, Verdict};
 use queryport::{
     EncodeError, Engine, Protocol, QueryError, Requester, ServerStatus, Service, Timing, Verification,
 };
 
 use crate::common::link::Conditions;
 use crate::common::pair::play;
-use crate::common::requester;
+use crate::common::{request, requester};
 use crate::quake3::exchange::from;
 
 fn written(reply: &Reply<'_>) -> Vec<Bytes> {
@@ -176,6 +177,45 @@ fn connect_packets_that_real_servers_took() {
     assert_eq!(Reply::parse(&server[1]), Ok(expected));
 }
 
+/// OpenJK quotes our number, iortcw behind its `sv_onlyVisibleClients`, and ET: Legacy has that setting in place of it.
+#[test]
+fn every_form_of_challenge_got_a_slot() {
+    for (name, verification) in [
+        ("openjk-connect-accepted", Verification::Unverified),
+        ("iortcw-connect-accepted", Verification::Verified),
+        ("etlegacy-connect-accepted", Verification::Unverified),
+    ] {
+        let (client, server) = (from(name, "client"), from(name, "server"));
+        let Command::Connect(connect) = Request::parse(&client[1]).unwrap().command else { panic!("{name}") };
+        let userinfo = connect.userinfo().unwrap();
+        let info = InfoString::new(&userinfo);
+        let number = |key| info.get(key).and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
+        let Command::GetChallenge { client: Some(ours), game } = Request::parse(&client[0]).unwrap().command
+        else {
+            panic!("{name}")
+        };
+        let (ours, game) = (std::str::from_utf8(ours).unwrap(), std::str::from_utf8(game.unwrap()).unwrap());
+        let qport: u64 = number("qport").unwrap();
+        let mut query = ConnectQuery::new(qport << 48 | ours.parse::<u64>().unwrap())
+            .with_game(game)
+            .with_protocol(number("protocol").unwrap().try_into().unwrap());
+        for (key, value) in
+            info.iter().filter(|(key, _)| ![&b"protocol"[..], b"qport", b"challenge"].contains(key))
+        {
+            let text = |bytes| std::str::from_utf8(bytes).unwrap();
+            query = query.with(text(key), text(value)).unwrap();
+        }
+        assert_eq!(request(&mut query), client[0], "{name}");
+        assert_eq!(query.receive(&server[0]), Verdict::Next, "{name}");
+        assert_eq!(request(&mut query), client[1], "{name}");
+        let Verdict::Done(Ok(connected)) = query.receive(&server[1]) else { panic!("{name}") };
+        assert_eq!(
+            (connected.verification, info.get("challenge")),
+            (verification, Some(&connected.challenge[..]))
+        );
+    }
+}
+
 #[test]
 fn a_darkplaces_server_takes_a_plain_connect() {
     let client = from("nexuiz-connect-accepted", "client");
@@ -196,6 +236,8 @@ fn recorded_refusals_have_a_reason() {
     for (name, reason) in [
         ("openarena-connect-wrong-protocol", RefusalReason::WrongProtocol),
         ("openarena-challenge-wrong-game", RefusalReason::WrongGame),
+        ("openjk-connect-without-password", RefusalReason::Password),
+        ("etlegacy-connect-without-password", RefusalReason::Password),
     ] {
         let server = from(name, "server");
         let Reply::Print { dark_places: false, text } = Reply::parse(server.last().unwrap()).unwrap() else {

@@ -115,6 +115,10 @@ fn answers_of_real_servers() {
     assert!(total.parse::<u32>().is_ok(), "{total}");
     assert_eq!(lines.iter().filter(|line| line.contains(" g_")).count(), 97);
 
+    let status = recorded("etlegacy-rcon-status").unwrap();
+    assert_eq!(status.datagrams, 3, "ET: Legacy flushes within a line");
+    assert!(status.lines().any(|line| line.plain().contains("0 CNCT Ann ")), "{:?}", status.text);
+
     let unknown = recorded("openarena-rcon-unknown-command").unwrap();
     assert_eq!(unknown.text.raw(), b"unknown command: nosuchcommand\n");
     assert_eq!(recorded("openarena-rcon-bad-password"), Err(RconError::BadPassword));

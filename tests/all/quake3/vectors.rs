@@ -99,7 +99,10 @@ fn datagrams_of_recorded_exchanges_are_written_again_equal() {
                 assert_eq!(out, datagram, "{name}: {who}");
             } else if let Ok(reply) = Reply::parse(&datagram) {
                 reply.encode(&mut out).unwrap();
-                assert_eq!(out, datagram, "{name}: {who}");
+                // iortcw's setting in front of the client's number is not kept.
+                let is_flagged = name.starts_with("iortcw") && matches!(reply, Reply::Challenge { .. });
+                assert_eq!(out == datagram, !is_flagged, "{name}: {who}");
+                assert_eq!(Reply::parse(&out), Ok(reply), "{name}: {who}");
             } else if let Ok(part) = ListPart::parse(&datagram) {
                 assert!(part.intact && part.has_end, "{name}: {who}");
             } else {
