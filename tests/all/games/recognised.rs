@@ -126,6 +126,9 @@ fn own_vectors_are_named_right() {
         (Protocol::GameSpy4, "own-pocketmine-full", Some("mbe")),
         (Protocol::GameSpy4, "pumpkin-full", Some("minecraft")),
         (Protocol::Quake3, "nexuiz", Some("nexuiz")),
+        (Protocol::Quake3, "openjk", Some("swjkja")),
+        (Protocol::Quake3, "iortcw", Some("rtcw")),
+        (Protocol::Quake3, "etlegacy", Some("etlegacy")),
         (Protocol::Quake3, "openarena-bots-status", Some("openarena")),
         // An infoResponse of ioquake3 names a family of games.
         (Protocol::Quake3, "openarena-bots-info", None),
