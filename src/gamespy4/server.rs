@@ -24,7 +24,8 @@ use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
 use crate::service::{Engine, Service};
 use crate::text::number;
 
-/// Length of a selection of everything. Minecraft's servers look at nothing else.
+/// Length of a selection of everything. Minecraft's own server looks at nothing else, and answers every other length with its
+/// basic reply (Krypton, which derives from it: `GS4QueryHandler`).
 const FULL: usize = Selection::ALL.0.len();
 /// What qstat asks for (qstat.h): host name, game type, map, players, most players, port.
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
@@ -37,7 +38,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 ///
 /// | selection | reply |
 /// |---|---|
-/// | no bytes | Minecraft's basic reply |
+/// | no bytes; to [`Engine::Minecraft`] any number of bytes but four | Minecraft's basic reply |
 /// | four bytes, to [`Engine::Minecraft`] | everything, in one datagram |
 /// | three lists with flag 01 | everything, in as many datagrams as it needs |
 /// | three lists without it | the keys of the lists, by name or by id, in one datagram of at most 1,400 bytes |
@@ -138,10 +139,10 @@ fn data(
 ) -> Option<Patched> {
     let is_minecraft = options.engine == Engine::Minecraft;
     let keys = selection.keys().filter(|_| !is_minecraft);
-    if selection.0.is_empty() {
+    if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
         return Patched::new(templates.get(1, |_, template| basic(status, template)), id);
     }
-    if (is_minecraft && selection.0.len() == FULL) || keys.is_some_and(|keys| keys.split) {
+    if is_minecraft || keys.is_some_and(|keys| keys.split) {
         let encode = |_: &mut _, template: &mut _| full(status, options, template);
         return Patched::new(templates.get(2, encode), id);
     }
