@@ -40,8 +40,9 @@ struct Arguments {
     /// The protocol number; the default is the one in the server's reply to `getinfo`.
     #[arg(long)]
     protocol: Option<u32>,
-    /// A key and value of the userinfo, instead of the usual one; OpenArena needs a cl_guid of 32 hexadecimal digits. May be
-    /// given more than once.
+    /// A key and value of the userinfo, instead of the usual one. May be given more than once. OpenArena and ET: Legacy need a
+    /// cl_guid of 32 hexadecimal digits in capitals; OpenJK forcepowers, color1, color2, cg_predictItems, saber1, saber2,
+    /// char_color_red, char_color_green and char_color_blue.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     pairs: Vec<(String, String)>,
     /// Send the server's password, from the environment variable QUERYPORT_PASSWORD.

@@ -12,8 +12,8 @@ from level import level
 VARIABLES = {"OpenJK": "OPENJK", "iortcw": "IORTCW", "ET: Legacy": "ETLEGACY"}
 # Userinfo that the game modules demand beside what a client of Quake 3 says.
 USERINFO = {
-    "OpenJK": ["model=kyle/default", "forcepowers=7-1-032330000000001333", "color1=4", "color2=4", "cg_predictItems=1",
-               "saber1=single_1", "saber2=none", "char_color_red=255", "char_color_green=255", "char_color_blue=255"],
+    "OpenJK": ["forcepowers=7-1-032330000000001333", "color1=4", "color2=4", "cg_predictItems=1", "saber1=single_1",
+               "saber2=none", "char_color_red=255", "char_color_green=255", "char_color_blue=255"],
     "iortcw": [],
     "ET: Legacy": ["cl_guid=0123456789ABCDEF0123456789ABCDEF"],
 }
