@@ -453,8 +453,8 @@ fn unanswered_queries_end_by_the_round_trips_of_the_others() {
 
 /// The documented order, and nothing else: a million targets that never answer all get their result.
 #[test]
-fn a_million_silent_targets_in_the_documented_order() {
-    let mut scanner = scanner_with(targets(1_000_000), options().with_per_host(None).with_window(8192));
+fn many_silent_targets_in_the_documented_order() {
+    let mut scanner = scanner_with(targets(200_000), options().with_per_host(None).with_window(8192));
     let mut now = Instant::now();
     let (mut out, mut results) = (Vec::new(), 0_u32);
     loop {
@@ -471,7 +471,7 @@ fn a_million_silent_targets_in_the_documented_order() {
         now = scanner.poll_timeout().expect("an unfinished scan is due at some time").max(now);
         scanner.handle_timeout(now);
     }
-    assert_eq!(results, 1_000_000);
+    assert_eq!(results, 200_000);
 }
 
 #[test]

@@ -419,7 +419,7 @@ mod tests {
                 now += Duration::from_secs(1);
             }
             assert_eq!(answered, 180 * 20, "without a flood all are answered");
-            let (seconds, before, mut bytes) = (60, answered, 0);
+            let (seconds, before, mut bytes) = (20, answered, 0);
             for n in 0..seconds * FLOOD {
                 let now = now + Duration::from_secs(1) * n / FLOOD;
                 // In turn the oldest of them more often.

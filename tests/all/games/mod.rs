@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 fn client() -> Client {
     let timing =
-        Timing::default().with_timeout(Duration::from_secs(3)).with_quiet(Duration::from_millis(100));
+        Timing::default().with_timeout(Duration::from_millis(1200)).with_quiet(Duration::from_millis(100));
     Client::new().unwrap().with_timing(timing)
 }
 

@@ -135,6 +135,11 @@ fn a_future_may_be_dropped_at_every_await() {
         }
         let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let silent = &silent.local_addr().unwrap().to_string();
+        // Waits that end soon: each is waited for as often as it has polls.
+        let timing = Timing::default()
+            .with_timeout(Duration::from_millis(90))
+            .with_retry_after(Duration::from_millis(30));
+        let client = &self::client().with_timing(timing).with_deadline(Duration::from_millis(450));
         let polls =
             drop_everywhere("query of a silent server", || client.query(Protocol::GameSpy4, silent)).await;
         assert!(polls > 2, "retries");
@@ -501,7 +506,8 @@ fn a_thousand_clients_in_one_process_each_have_their_answer() {
         for number in 0..1000 {
             let (protocol, server) = servers[number % 4];
             queries.spawn(async move {
-                let timing = Timing::default().with_timeout(20 * SECOND).with_retries(10);
+                let timing =
+                    Timing::default().with_timeout(20 * SECOND).with_retry_after(SECOND / 2).with_retries(20);
                 let client = Client::new().unwrap().with_timing(timing).with_deadline(30 * SECOND);
                 client.query(protocol, &server.to_string()).await.map(|outcome| outcome.answer.name)
             });

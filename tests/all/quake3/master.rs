@@ -129,7 +129,7 @@ fn twenty_thousand_servers_over_a_perfect_link_come_in_one_pass() {
 #[test]
 fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_is_not_settled() {
     let (mut settled, mut unsettled) = (0, 0);
-    for seed in 0..12 {
+    for seed in 0..4 {
         let now = Instant::now();
         let (mut master, all) = master(now, 20_000);
         for passes in [2, 8] {
@@ -153,7 +153,7 @@ fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_
             println!("seed {seed}, {passes} passes at most: {missing} missing, {}", list.completeness);
         }
     }
-    assert!(settled >= 8 && unsettled >= 8, "{settled} settled, {unsettled} not");
+    assert!(settled >= 2 && unsettled >= 2, "{settled} settled, {unsettled} not");
 }
 
 /// Forged sources, wrong and replayed challenges, floods of all of them: the memory stays within the stated bound and
@@ -171,8 +171,8 @@ fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
     let counted = measure(|| {
         let mut out = Vec::with_capacity(2048);
         let mut stolen: Vec<(SocketAddr, Vec<u8>)> = Vec::with_capacity(64);
-        for n in 0..200_000_u64 {
-            let now = start + Duration::from_micros(n * 50);
+        for n in 0..50_000_u64 {
+            let now = start + Duration::from_micros(n * 200);
             let bits = u32::try_from(random.next() >> 32).unwrap() | 0x0100_0000;
             let from = SocketAddr::from((Ipv4Addr::from_bits(bits & 0x7EFF_FFFF), 27_960));
             master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
@@ -185,7 +185,7 @@ fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
                 assert!(transmit.len <= 25, "the request is no longer than the heartbeat");
                 asked += 1;
                 // The attacker sees a few challenges, and answers from elsewhere, or too late.
-                if stolen.len() < 64 && n % 1000 == 0 {
+                if stolen.len() < 64 && n % 250 == 0 {
                     stolen.push((transmit.to, out[12..].to_vec()));
                 }
                 out.clear();
@@ -208,7 +208,7 @@ fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
     });
     assert_eq!(master.servers().count(), 0);
     assert_eq!(master.stats().listed, 0);
-    assert!(asked > 150_000 && master.stats().unproved > 200_000);
+    assert!(asked > 37_500 && master.stats().unproved > 50_000);
     let held = u64::try_from(bound).unwrap();
     println!("bound {bound} bytes, at most {} held at a time during the flood", counted.bytes_max);
     assert!(counted.bytes_max < held / 4, "{} of {bound}", counted.bytes_max);
