@@ -41,8 +41,8 @@ const PROVED: u64 = 8;
 ///   answered beside 5,000 such queries a second. Quake 3's challenge proves nothing to the server: the client chooses it.
 ///
 /// Measured over ten minutes with 10,000 forged requests a second and 20 regular and 20 new clients that ask once a second
-/// (24 players, 40 rules; `QUERYPORT_FLOOD_MINUTES=10 cargo test --test all flood -- --nocapture`). "Bytes" are bytes out for
-/// each forged byte in. Regular clients were answered always, new ones too while one address or one network was flooded:
+/// (24 players, 40 rules; `QUERYPORT_FLOOD_MINUTES=10 cargo test --profile soak --test all flood -- --nocapture`). "Bytes" are
+/// bytes out for each forged byte in. Regular clients were answered always, new ones too while one address or one network was flooded:
 ///
 /// | protocol | one address: bytes | one /24: bytes | 65,536 addresses: bytes | KiB/s | 2,048 regular addresses: bytes | KiB/s | new clients answered |
 /// |---|---|---|---|---|---|---|---|
