@@ -141,7 +141,7 @@
 //! other in a circle. A test checks this.
 //!
 //! ```text
-//! 4  blocking, guide, net                   the guide (documentation only); sockets, clock, entropy, host names
+//! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names
 //! 3  games, inspect, lan, lists, serve,     the four protocols in one interface; games by name; lists of servers; answering
 //!    status_query
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
@@ -191,7 +191,36 @@
 mod address;
 #[cfg(feature = "blocking")]
 #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
-pub mod blocking;
+pub mod blocking {
+    //! Queries without a runtime, feature `blocking`: [`Client`] with the verbs of the asynchronous one, over the sockets of the
+    //! standard library. The calls block, within the same deadlines and with the same options and errors.
+    //!
+    //! ```no_run
+    //! use queryport::Protocol;
+    //! use queryport::blocking::Client;
+    //!
+    //! let client = Client::new()?;
+    //! let status = client.query(Protocol::Quake3, "example.org")?.answer;
+    //! println!("{} players", status.listed_players().len());
+    //! # Ok::<(), queryport::Error>(())
+    //! ```
+    //!
+    //! What differs:
+    //! - Threads: [`Servers`] and [`Client::list`] run one for each list server, from the first call of `next` until the list has
+    //!   ended, or the servers are dropped and the list server sends something or its time is over. Nothing else has any.
+    //! - The system looks a host name up for as long as it likes; the deadline counts when it is done. A [`Scan`] looks names up one
+    //!   after the other, and does nothing else meanwhile: give it addresses.
+    //! - The standard library waits for one socket at a time. Of several ([`Client::detect`], [`Client::query_game`], a scan with
+    //!   IPv4 and IPv6), each is looked at once a millisecond.
+    //! - A [`Scan`] exchanges datagrams one by one, with the receive buffer that the system gives. A server that does not exist times
+    //!   out.
+    //!
+    //! There is no [`Query`](crate::Query), so no mocks and targets, no scan of an own protocol or of a stream, no search of a local
+    //! network, no console and no server: they need the feature `tokio`. A server without it is a loop around a
+    //! [`Responder`](crate::serve::Responder).
+
+    pub use crate::net::blocking::{Client, Scan, Servers};
+}
 mod bucket;
 mod error;
 mod game_key;

@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 5] = [
     &["model", "options", "protocol", "reply", "scan", "service", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
     &["games", "inspect", "lan", "lists", "serve", "status_query"],
-    &["blocking", "guide", "net"],
+    &["guide", "net"],
 ];
 
 /// A source file: its module path, and its code without comments, strings and unit tests.
