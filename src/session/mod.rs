@@ -26,7 +26,6 @@ mod session;
 #[cfg(test)]
 mod tests;
 pub(crate) mod timing;
-mod trace;
 
 pub use conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub(crate) use fragments::Fragments;

@@ -6,10 +6,18 @@ use super::conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use super::machine::{Handled, Machine, Transmit};
 use super::outcome::{Outcome, QueryStats};
 use super::timing::{Micros, Timing};
-use super::trace::QuerySpan;
 use crate::address::canonical;
 use crate::error::{ParseError, QueryError};
 use crate::time::{Duration, Instant, after};
+
+/// An event of the span of a query, with names, sizes and offsets, and no bytes of a datagram: no challenge, token or password
+/// can appear in it. Nothing without the feature `tracing`.
+macro_rules! event {
+    ($session:expr, $($field:tt)*) => {
+        #[cfg(feature = "tracing")]
+        tracing::debug!(parent: &$session.span, $($field)*)
+    };
+}
 
 /// On shorter ways it is the schedulers of both machines that say when a datagram arrives, and nothing counts as early.
 const LEAST_EARLY: Duration = Duration::from_millis(2);
@@ -67,7 +75,8 @@ pub struct Session<C: Conversation> {
     stats: QueryStats,
     last_rejection: Option<ParseError>,
     state: State<C::Answer>,
-    span: QuerySpan,
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
 }
 
 /// What a session waits for.
@@ -123,7 +132,8 @@ impl<C: Conversation> Session<C> {
             stats: QueryStats::default(),
             last_rejection: None,
             state: State::Running,
-            span: QuerySpan::new(peer),
+            #[cfg(feature = "tracing")]
+            span: tracing::debug_span!("query", %peer),
         }
     }
 }
@@ -161,7 +171,7 @@ impl<C: Conversation> Machine for Session<C> {
         }
         if !self.is_running() {
             self.stats.late = self.stats.late.saturating_add(1);
-            self.span.late(datagram.len());
+            event!(self, bytes = datagram.len(), "datagram after the end of the query");
             return Handled::Reply;
         }
         let shortest = Duration::from(self.half_rtt);
@@ -173,7 +183,7 @@ impl<C: Conversation> Machine for Session<C> {
         if let Verdict::Rejected(error) = verdict {
             self.stats.rejected = self.stats.rejected.saturating_add(1);
             self.last_rejection = Some(error);
-            self.span.rejected(&error);
+            event!(self, why = %error.kind, offset = error.offset, "datagram rejected");
             return Handled::Reply;
         }
         if let Some((Timer::Reply, _)) = self.timer {
@@ -218,7 +228,7 @@ impl<C: Conversation> Machine for Session<C> {
             return;
         }
         if now >= self.deadline() {
-            self.span.timeout("deadline");
+            event!(self, timer = "deadline", "timed out");
             self.give_up(now, None);
         } else if let Some((timer, _)) = self.timer.filter(|(_, at)| now >= after(self.started, at.get())) {
             self.timer = None;
@@ -227,7 +237,7 @@ impl<C: Conversation> Machine for Session<C> {
             match self.conversation.timeout(remaining) {
                 OnTimeout::Retry if may_retry => {
                     self.stats.retries = self.stats.retries.saturating_add(1);
-                    self.span.retry(self.stats.retries);
+                    event!(self, retry = self.stats.retries, "request sent again");
                     // Where only a part of the reply is missing, the server was not slow.
                     self.silence = match timer {
                         Timer::Reply => {
@@ -239,7 +249,7 @@ impl<C: Conversation> Machine for Session<C> {
                     self.to_send = true;
                 }
                 OnTimeout::Retry => {
-                    self.span.timeout(timer.name());
+                    event!(self, timer = ?timer, "timed out");
                     self.give_up(now, None);
                 }
                 OnTimeout::Next => self.step(now),
@@ -399,16 +409,5 @@ impl<C: Conversation> Session<C> {
             None => QueryError::NoAnswer { requests, waited },
         };
         self.state = State::Failed(Box::new(because.unwrap_or(failure)));
-    }
-}
-
-impl Timer {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Reply => "reply",
-            Self::Rest => "rest",
-            Self::Quiet => "quiet",
-            Self::Grace => "grace",
-        }
     }
 }
