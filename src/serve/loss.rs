@@ -1,5 +1,6 @@
 //! Reports which status fields a protocol cannot encode.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::responder::Responder;
-use crate::model::{Rules, ServerStatus, Text, TextRef, ToStatus};
+use crate::model::{ServerStatus, Text, TextRef, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
 use crate::service::{Engine, Service};
@@ -106,17 +107,18 @@ impl Responder {
 
     /// The losses in one protocol.
     fn losses_in(&self, service: &Service, status: &ServerStatus) -> Vec<Loss> {
-        let received = |status: &ServerStatus| {
+        let received = |service: &Service, max_reply| {
             let mut values: HashMap<String, Vec<String>> = HashMap::new();
-            for (_, field, value) in values_of(&self.exchange(service, status)) {
+            for (field, value) in values_of(&self.exchange(service, status, max_reply)) {
                 values.entry(field).or_default().push(value);
             }
             values
         };
-        let mut all = received(status);
+        let mut all = received(service, self.max_reply);
+        let unbounded = service.clone().with_max_reply(usize::MAX).with_max_datagrams(usize::MAX);
+        let with_space = LazyCell::new(|| received(&unbounded, usize::MAX));
         let mut losses = Vec::new();
-        let mut alone = (Part::Fields, received(&only(status, Part::Fields)));
-        for (part, field, value) in values_of(status) {
+        for (field, value) in values_of(status) {
             let values = all.entry(field.clone()).or_default();
             if let Some(index) = values.iter().position(|sent| *sent == value) {
                 values.swap_remove(index);
@@ -127,13 +129,11 @@ impl Responder {
             if field == "game_type" && sent.is_some() && value.parse::<u32>().is_ok() {
                 continue;
             }
-            if sent.is_none() && alone.0 != part {
-                alone = (part, received(&only(status, part)));
-            }
-            let fits = || alone.1.get(&first_of_its_kind(&field))?.contains(&value).then_some(());
             let reason = match &sent {
                 Some(_) => LossReason::Changed,
-                None if fits().is_some() => LossReason::NoSpace,
+                None if with_space.get(&field).is_some_and(|values| values.contains(&value)) => {
+                    LossReason::NoSpace
+                }
                 None => LossReason::Unsupported,
             };
             losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
@@ -142,7 +142,7 @@ impl Responder {
     }
 
     /// What a client receives of a status.
-    fn exchange(&self, service: &Service, status: &ServerStatus) -> ServerStatus {
+    fn exchange(&self, service: &Service, status: &ServerStatus, max_reply: usize) -> ServerStatus {
         let dialect = match service.engine {
             Engine::Minecraft => Dialect::Minecraft,
             Engine::MedalOfHonor => Dialect::MedalOfHonor,
@@ -152,7 +152,7 @@ impl Responder {
         let (server, client) = (SocketAddr::from(([192, 0, 2, 1], 1)), SocketAddr::from(([192, 0, 2, 2], 1)));
         let (mut now, mut out) = (self.started, Vec::new());
         let mut responder = Self::new(service.clone(), status.clone(), self.secret, now).with_guard(None);
-        responder.max_reply = self.max_reply;
+        responder.max_reply = max_reply;
         let query = StatusQuery::new(service.engine.protocol(), 1, &options);
         let mut session = Session::new(query, server, Timing::default(), now);
         loop {
@@ -172,44 +172,8 @@ impl Responder {
     }
 }
 
-/// A part of a status that can be sent without the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Fields,
-    Rule(usize),
-    Player(usize),
-    Team(usize),
-}
-
-/// A status with this part alone, beside its fields.
-fn only(status: &ServerStatus, part: Part) -> ServerStatus {
-    let mut fields =
-        ServerStatus { rules: Rules::default(), players: None, teams: Vec::new(), ..status.clone() };
-    match part {
-        Part::Fields => {}
-        Part::Rule(index) => {
-            if let Some((key, value)) = status.rules.iter().nth(index) {
-                fields.rules.push_raw(key.raw(), value.raw());
-            }
-        }
-        Part::Player(index) => {
-            fields.players = status.listed_players().get(index).map(|one| vec![one.clone()]);
-        }
-        Part::Team(index) => fields.teams = status.teams.get(index).cloned().into_iter().collect(),
-    }
-    fields
-}
-
-/// The field of the first player or team instead of any other.
-fn first_of_its_kind(field: &str) -> String {
-    match field.split_once('[').zip(field.split_once(']')) {
-        Some(((kind @ ("players" | "teams"), _), (_, rest))) => format!("{kind}[0]{rest}"),
-        _ => field.to_owned(),
-    }
-}
-
-/// Every value of a status with the part and the field that it is in.
-fn values_of(status: &ServerStatus) -> Vec<(Part, String, String)> {
+/// Every value of a status with its field.
+fn values_of(status: &ServerStatus) -> Vec<(String, String)> {
     let text = |text: &Option<Text>| text.as_ref().map(|text| shown(text.as_ref()));
     let seconds = |time: &Option<Duration>| number(&time.as_ref().map(Duration::as_secs_f64));
     let list =
@@ -235,12 +199,10 @@ fn values_of(status: &ServerStatus) -> Vec<(Part, String, String)> {
         ("time_left", seconds(&status.time_left)),
         ("score_limit", number(&status.score_limit)),
     ];
-    let mut values: Vec<(Part, String, String)> = fields
-        .into_iter()
-        .filter_map(|(field, value)| Some((Part::Fields, field.to_owned(), value?)))
-        .collect();
-    for (index, (key, value)) in status.rules.iter().enumerate() {
-        values.push((Part::Rule(index), format!("rules[{:?}]", shown(key)), shown(value)));
+    let mut values: Vec<(String, String)> =
+        fields.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))).collect();
+    for (key, value) in status.rules.iter() {
+        values.push((format!("rules[{:?}]", shown(key)), shown(value)));
     }
     let players = status.listed_players().iter().enumerate().map(|(index, player)| {
         let fields = vec![
@@ -250,18 +212,18 @@ fn values_of(status: &ServerStatus) -> Vec<(Part, String, String)> {
             ("team", number(&player.team)),
             ("bot", number(&player.bot)),
         ];
-        (Part::Player(index), format!("players[{index}]"), fields, &player.extra)
+        (format!("players[{index}]"), fields, &player.extra)
     });
     let teams = status.teams.iter().enumerate().map(|(index, team)| {
         let fields =
             vec![("id", number(&team.id)), ("name", text(&team.name)), ("score", number(&team.score))];
-        (Part::Team(index), format!("teams[{index}]"), fields, &team.extra)
+        (format!("teams[{index}]"), fields, &team.extra)
     });
-    for (part, row, fields, extra) in players.chain(teams) {
+    for (row, fields, extra) in players.chain(teams) {
         let present = fields.into_iter().filter_map(|(field, value)| Some((field, value?)));
-        values.extend(present.map(|(field, value)| (part, format!("{row}.{field}"), value)));
+        values.extend(present.map(|(field, value)| (format!("{row}.{field}"), value)));
         for (key, value) in extra {
-            values.push((part, format!("{row}.extra[{:?}]", shown(key)), shown(value)));
+            values.push((format!("{row}.extra[{:?}]", shown(key)), shown(value)));
         }
     }
     values
