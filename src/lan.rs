@@ -51,12 +51,7 @@ pub(crate) struct Discovery {
 }
 
 /// A server that has answered: where to query it, and how.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
-    pub(crate) protocol: Protocol,
-    pub(crate) server: SocketAddr,
-    pub(crate) options: QueryOptions,
-}
+pub(crate) type Found = (Protocol, SocketAddr, QueryOptions);
 
 /// One request and what answers it.
 #[derive(Debug)]
@@ -161,7 +156,7 @@ impl Discovery {
         let has_space = self.found.len() < LAN_SERVERS
             && self.found.range(host).take(LAN_SERVERS_PER_HOST).count() < LAN_SERVERS_PER_HOST;
         if is_unicast(server) && has_space && self.found.insert(server) {
-            self.ready.push_back(Found { protocol, server, options });
+            self.ready.push_back((protocol, server, options));
             self.quiet_at = self.quiet_at.max(after(now, self.timing.retry_after()));
         }
     }
@@ -303,7 +298,7 @@ mod tests {
 
     fn found(search: &mut Discovery) -> Vec<(Protocol, String)> {
         std::iter::from_fn(|| search.poll_found())
-            .map(|found| (found.protocol, found.server.to_string()))
+            .map(|(protocol, server, _)| (protocol, server.to_string()))
             .collect()
     }
 
@@ -369,9 +364,9 @@ mod tests {
         let minecraft = sent[&25565].iter().find(|request| request.starts_with(b"\xfe\xfd\x09")).unwrap();
         let challenge = [b"\x09", &minecraft[3..7], b"5\0"].concat();
         search.handle_datagram(now, at("192.0.2.1:4000"), &challenge);
-        let found_server = search.poll_found().unwrap();
-        assert_eq!(found_server.protocol, Protocol::GameSpy4);
-        assert_eq!(found_server.options.dialect, crate::Dialect::Minecraft);
+        let (protocol, _, options) = search.poll_found().unwrap();
+        assert_eq!(protocol, Protocol::GameSpy4);
+        assert_eq!(options.dialect, crate::Dialect::Minecraft);
         // A wrong id, and a wrong challenge.
         search.handle_datagram(now, at("192.0.2.2:4000"), b"\x09abcd5\0");
         search.handle_datagram(now, at("192.0.2.2:4000"), &reply(b"\xff\xff\xff\xffgetinfo x", "Srv"));

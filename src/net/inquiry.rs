@@ -37,7 +37,7 @@ pub struct Listed {
 }
 
 /// A list server, and what has come from it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct MasterReport {
     /// The list server, as it was given: `HOST` or `HOST:PORT`.
@@ -91,14 +91,7 @@ impl Gathering {
         interval: Duration,
     ) -> Self {
         let (addresses, requests): (Vec<_>, _) = masters.into_iter().unzip();
-        let report = |address| MasterReport {
-            address,
-            servers: 0,
-            left_out: 0,
-            bytes: 0,
-            remembered: false,
-            list: None,
-        };
+        let report = |address| MasterReport { address, ..MasterReport::default() };
         Self {
             options: Options { client: client.clone(), scope: Scope::default(), timeout, interval },
             requests,

@@ -240,9 +240,8 @@ impl Stream for Servers {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ScanTarget>> {
         loop {
             let is_full = self.receive(cx);
-            if let Some(found) = self.discovery.poll_found() {
-                let target = ScanTarget::from((found.protocol, found.server));
-                return Poll::Ready(Some(target.with_options(found.options)));
+            if let Some((protocol, server, options)) = self.discovery.poll_found() {
+                return Poll::Ready(Some(ScanTarget::from((protocol, server)).with_options(options)));
             }
             if self.discovery.is_finished(now()) {
                 return Poll::Ready(None);
