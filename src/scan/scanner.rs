@@ -357,23 +357,35 @@ impl<C: Conversation> Scanner<C> {
     /// The next target that may be queried now. Targets of busy hosts are queued, those that must not be queried reported.
     fn next_target(&mut self) -> Option<Target<C>> {
         while self.may_start() {
-            if let Some(target) = self.hosts.next() {
+            if let Some(target) = self.hosts.next().or_else(|| self.pushed.take()) {
                 return Some(target);
             }
-            let target = self.pushed.take().or_else(|| self.pull())?;
-            let (index, peer) = (target.index, target.peer);
-            if let Some(why) = self.why_not(peer) {
-                self.not_asked = self.not_asked.saturating_add(1);
-                self.stats.not_asked = self.stats.not_asked.saturating_add(1);
-                self.done.push_back(Done::NotAsked { index, peer, why });
-                continue;
-            }
-            match self.hosts.admit(target) {
-                Some(target) => return Some(target),
-                None => self.slots.wait(peer),
+            let target = self.pull()?;
+            if let Some(target) = self.admit(target) {
+                return Some(target);
             }
         }
         None
+    }
+
+    /// The target, if it may be queried now. A target of a busy host is queued, and one that may not be queried is reported.
+    fn admit(&mut self, target: Target<C>) -> Option<Target<C>> {
+        let (index, peer) = (target.index, target.peer);
+        let why = match is_unicast(peer) {
+            true => self.slots.is_busy(peer).then_some(QueryError::Duplicate),
+            false => Some(QueryError::NotOneServer),
+        };
+        if let Some(why) = why {
+            self.not_asked = self.not_asked.saturating_add(1);
+            self.stats.not_asked = self.stats.not_asked.saturating_add(1);
+            self.done.push_back(Done::NotAsked { index, peer, why });
+            return None;
+        }
+        let target = self.hosts.admit(target);
+        if target.is_none() {
+            self.slots.wait(peer);
+        }
+        target
     }
 
     /// The next target of the list.
@@ -390,14 +402,6 @@ impl<C: Conversation> Scanner<C> {
     /// Whether there may be a target now.
     const fn has_next(&self) -> bool {
         self.pushed.is_some() || self.targets.is_some()
-    }
-
-    fn why_not(&self, peer: SocketAddr) -> Option<QueryError> {
-        if is_unicast(peer) {
-            self.slots.is_busy(peer).then_some(QueryError::Duplicate)
-        } else {
-            Some(QueryError::NotOneServer)
-        }
     }
 
     /// Accounts for a datagram of this slot that is being sent.
@@ -453,7 +457,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Adds a target; `index` is what its result carries.
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
-        self.pushed = Some(Target { index, peer: canonical(peer), conversation });
+        self.pushed = self.admit(Target { index, peer: canonical(peer), conversation });
     }
 
     /// No more targets will be pushed.

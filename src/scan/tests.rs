@@ -497,3 +497,19 @@ fn pushed_targets_are_wanted_while_there_is_room() {
     scanner.poll_answer().unwrap();
     assert!(scanner.is_finished() && !scanner.wants_target());
 }
+
+/// A list in order of its addresses must not wait for each busy host in turn.
+#[test]
+fn a_pushed_target_that_waits_for_its_host_makes_way_for_the_next() {
+    let now = Instant::now();
+    let mut scanner = Scanner::<Script>::pushed(timing(), options().with_per_host(Some(1)), now);
+    for (index, peer) in (0..).zip(["192.0.2.1:1", "192.0.2.1:2", "192.0.2.1:3", "192.0.2.2:1"]) {
+        assert!(scanner.wants_target(), "{peer}");
+        scanner.push(index, peer.parse().unwrap(), Script::default());
+        if index == 0 {
+            drain(&mut scanner, now);
+        }
+    }
+    assert!(!scanner.wants_target());
+    assert_eq!(drain(&mut scanner, now), ["192.0.2.2:1".parse().unwrap()]);
+}

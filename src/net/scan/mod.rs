@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::time::Sleep;
 
 use self::family_socket::{FamilySocket, SendProgress};
-use self::target::{List, Pulled, Targets};
+use self::target::{Pulled, Source, Targets};
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
 use crate::net::error::Error;
@@ -73,8 +73,7 @@ const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// ```
 pub struct Scan<C: Conversation = StatusQuery> {
     scanner: Scanner<C>,
-    /// Where pushed targets come from, while there are more.
-    targets: Option<PulledTargets<C>>,
+    targets: Source<Pulled<C>>,
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
     /// For IPv4 and IPv6.
@@ -87,9 +86,6 @@ pub struct Scan<C: Conversation = StatusQuery> {
     sleep: Pin<Box<Sleep>>,
     sleeps_until: Option<Instant>,
 }
-
-/// Targets that are ready to be queried, and those that failed before.
-type PulledTargets<C> = Pin<Box<dyn Stream<Item = Pulled<C>> + Send>>;
 
 /// Counters of the sockets of a scan.
 ///
@@ -123,14 +119,16 @@ impl<C: Conversation> Scan<C> {
     where
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
     {
-        Self::open(Scanner::new(targets, timing, options, now()), None, None, options)
+        let mut targets = (0..).zip(targets);
+        let mut next = move || targets.next().map(|(index, target)| (index, Ok(target)));
+        Self::open(Box::new(move |_| Poll::Ready(next())), timing, options, None)
     }
 
     fn open(
-        scanner: Scanner<C>,
-        targets: Option<PulledTargets<C>>,
-        local: Option<SocketAddr>,
+        targets: Source<Pulled<C>>,
+        timing: Timing,
         options: ScanOptions,
+        local: Option<SocketAddr>,
     ) -> Result<Self, Error> {
         Handle::try_current().map_err(|error| Error::io("start a scan", std::io::Error::other(error)))?;
         let wanted = options.receive_buffer.unwrap_or(RECEIVE_BUFFER) as usize;
@@ -143,7 +141,9 @@ impl<C: Conversation> Scan<C> {
         let receive_buffer =
             sockets.iter().flatten().map(|socket| socket.receive_buffer).min().unwrap_or_default();
         let sleep = Box::pin(tokio::time::sleep_until(now().into()));
-        let mut scan = Self {
+        let mut scanner = Scanner::pushed(timing, options, now());
+        scanner.set_receive_buffer(receive_buffer);
+        Ok(Self {
             scanner,
             targets,
             failed: None,
@@ -153,9 +153,7 @@ impl<C: Conversation> Scan<C> {
             request: Vec::new(),
             sleep,
             sleeps_until: None,
-        };
-        scan.scanner.set_receive_buffer(receive_buffer);
-        Ok(scan)
+        })
     }
 
     /// Uses one system call per datagram, as on systems without batched calls.
@@ -236,20 +234,15 @@ impl<C: Conversation> Scan<C> {
         }
     }
 
-    /// Pushes one target into the scanner, if it wants one and one is here.
+    /// Pushes targets into the scanner while it wants some and some are here.
     fn pull(&mut self, cx: &mut Context<'_>) {
-        let Some(targets) = &mut self.targets else { return };
         while self.failed.is_none() && self.scanner.wants_target() {
-            match targets.as_mut().poll_next(cx) {
-                Poll::Ready(Some(Pulled { index, target: Ok((peer, conversation)) })) => {
+            match (self.targets)(cx) {
+                Poll::Ready(Some((index, Ok((peer, conversation))))) => {
                     self.scanner.push(index, peer, conversation);
                 }
-                Poll::Ready(Some(Pulled { index, target: Err(error) })) => self.failed = Some((index, error)),
-                Poll::Ready(None) => {
-                    self.scanner.close();
-                    self.targets = None;
-                    return;
-                }
+                Poll::Ready(Some((index, Err(error)))) => self.failed = Some((index, error)),
+                Poll::Ready(None) => self.scanner.close(),
                 Poll::Pending => return,
             }
         }
@@ -379,7 +372,8 @@ impl Client {
     where
         T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
     {
-        self.scan_stream(List(Box::new(targets.into_iter().map(Into::into))), options)
+        let mut targets = targets.into_iter();
+        self.scan_targets(Box::new(move |_| Poll::Ready(targets.next().map(Into::into))), options)
     }
 
     /// Queries servers that arrive while the scan runs, see [`Self::scan`].
@@ -390,8 +384,13 @@ impl Client {
     where
         S: Stream<Item = ScanTarget> + Send + 'static,
     {
-        let targets = Box::pin(Targets::new(self.clone(), targets));
-        Scan::open(Scanner::pushed(self.timing, options, now()), Some(targets), self.local, options)
+        let mut targets = Box::pin(targets);
+        self.scan_targets(Box::new(move |cx| targets.as_mut().poll_next(cx)), options)
+    }
+
+    fn scan_targets(&self, source: Source<ScanTarget>, options: ScanOptions) -> Result<Scan, Error> {
+        let mut targets = Targets::new(self.clone(), source);
+        Scan::open(Box::new(move |cx| targets.poll_next(cx)), self.timing, options, self.local)
     }
 }
 
