@@ -32,9 +32,8 @@ pub struct Scan {
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
     scanner: Scanner<StatusQuery>,
-    /// One for each family that has been queried, and whether that is IPv4.
+    /// One for each family that has been queried.
     sockets: Vec<UdpSocket>,
-    are_ipv4: Vec<bool>,
     request: Vec<u8>,
     buffer: Vec<u8>,
 }
@@ -55,7 +54,6 @@ impl Scan {
             failed: None,
             scanner,
             sockets: Vec::new(),
-            are_ipv4: Vec::new(),
             request: Vec::new(),
             buffer: vec![0; MAX_DATAGRAM],
         }
@@ -130,15 +128,15 @@ impl Scan {
     }
 
     fn send_to(&mut self, to: SocketAddr) -> io::Result<usize> {
-        if !self.are_ipv4.contains(&to.is_ipv4()) {
+        let has_family =
+            |socket: &UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
+        if !self.sockets.iter().any(has_family) {
             let socket = UdpSocket::bind(local_address(self.client.local, to.is_ipv4()))?;
             socket.set_nonblocking(true)?;
             self.sockets.push(socket);
-            self.are_ipv4.push(to.is_ipv4());
         }
-        let index = self.are_ipv4.iter().position(|is_ipv4| *is_ipv4 == to.is_ipv4());
-        let socket =
-            index.and_then(|index| self.sockets.get(index)).ok_or(io::ErrorKind::AddrNotAvailable)?;
+        let mut sockets = self.sockets.iter();
+        let socket = sockets.find(|socket| has_family(socket)).ok_or(io::ErrorKind::AddrNotAvailable)?;
         socket.send_to(&self.request, to).or_else(|error| match is_about_the_address(&error) {
             true => Err(error),
             // A full queue passes; whatever else it is, the retry will tell.
