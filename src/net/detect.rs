@@ -207,25 +207,20 @@ impl<'a, I: Io> Staggered<'a, I> {
             if until.is_some_and(|until| until <= now) || (waiting.is_none() && self.running.is_empty()) {
                 return None;
             }
-            let mut ended = None;
-            if let Some((candidate, ip)) = waiting.filter(|_| self.next_at <= now) {
-                let started = self.start(self.started, candidate, ip, now);
-                ended = started.err().map(|error| (self.started, Err(error)));
-                self.started = self.started.saturating_add(1);
-                self.next_at = after(now, self.gap);
-            }
-            if ended.is_none() {
-                let has_more = self.started < self.candidates.len() && now < self.deadline;
-                let wake_at = until.into_iter().chain(has_more.then_some(self.next_at)).min();
-                ended = self.running.next(wake_at).await;
-            }
-            if let Some((number, result)) = ended {
-                let (candidate, _) = *self.candidates.get(number)?;
-                let protocol = candidate.protocol;
-                let status = |outcome: Outcome<Answer>| outcome.map(|answer| answer.to_status());
-                let result = result.map(|outcome| Detected { protocol, outcome: status(outcome) });
-                return Some((number, candidate, result));
-            }
+            let ended = match waiting {
+                Some((candidate, ip)) if self.next_at <= now => {
+                    let number = self.started;
+                    self.started = number.saturating_add(1);
+                    self.next_at = after(now, self.gap);
+                    self.start(number, candidate, ip, now).err().map(|error| (number, Err(error)))
+                }
+                _ => self.running.next(until.into_iter().chain(waiting.map(|_| self.next_at)).min()).await,
+            };
+            let Some((number, result)) = ended else { continue };
+            let (candidate, _) = *self.candidates.get(number)?;
+            let status = |outcome: Outcome<Answer>| outcome.map(|answer| answer.to_status());
+            let detected = |outcome| Detected { protocol: candidate.protocol, outcome: status(outcome) };
+            return Some((number, candidate, result.map(detected)));
         }
     }
 

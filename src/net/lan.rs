@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures_core::Stream;
 use socket2::SockRef;
 use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
@@ -38,7 +37,7 @@ impl Client {
     /// Requests go out in two rounds, to the game's default query port, the three ports behind it, and the ports that the
     /// game's own client asks: Medal of Honor's, Bridge Commander's, the port that servers of UT2004 and Killing Floor
     /// share, and the beacon of Unreal, Unreal Tournament and SWAT 4, which names the query port. Over IPv6 only Quake 3's
-    /// servers are asked. The search ends when no new address has answered for [`Timing::retry_after`] after the last request.
+    /// servers are asked. The search ends when no new address has answered for [`Timing::with_retry_after`] after the last request.
     ///
     /// Anybody can answer a broadcast. An address that sends an answer to what was asked is queried like any other, once, in
     /// the first protocol that it answered in; at most 4,096 addresses are, 128 of them at one host. Where the protocol can
@@ -65,7 +64,7 @@ impl Client {
     /// # Errors
     /// [`Error::Io`] if a given network, or every network of the machine, cannot be reached; see also [`Scan::new`].
     ///
-    /// [`Timing::retry_after`]: crate::Timing::retry_after
+    /// [`Timing::with_retry_after`]: crate::Timing::with_retry_after
     /// [`ServerStatus::verification`]: crate::ServerStatus::verification
     #[doc(alias = "broadcast")]
     pub fn lan(&self, game: Option<&Game>, networks: &[IpAddr]) -> Result<Scan, Error> {
@@ -97,7 +96,7 @@ impl Client {
         };
         // The client's secret and counter make each nonce another: the address is that of no server.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
-        let servers = Servers {
+        let mut servers = Servers {
             discovery: Discovery::new(game, self.options, self.timing, nonce, now()),
             sockets: [socket(true)?, socket(false)?],
             networks: reachable,
@@ -105,7 +104,7 @@ impl Client {
             request: Vec::new(),
             buffer: vec![0; MAX_DATAGRAM],
         };
-        self.scan_stream(servers, ScanOptions::default())
+        self.scan_targets(Box::new(move |cx| servers.poll_next(cx)), ScanOptions::default())
     }
 
     /// A socket that may broadcast.
@@ -232,12 +231,8 @@ impl Servers {
         }
         Poll::Ready(())
     }
-}
 
-impl Stream for Servers {
-    type Item = ScanTarget;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ScanTarget>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<ScanTarget>> {
         loop {
             let is_full = self.receive(cx);
             if let Some((protocol, server, options)) = self.discovery.poll_found() {

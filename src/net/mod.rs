@@ -19,8 +19,6 @@ mod lan;
 #[cfg(feature = "tokio")]
 mod lists;
 #[cfg(feature = "tokio")]
-mod outgoing;
-#[cfg(feature = "tokio")]
 pub(crate) mod query;
 #[cfg(feature = "tokio")]
 mod rcon;

@@ -68,10 +68,6 @@ impl Rcon {
         let query = RconQuery::new(password, command, self.mode, limits)?;
         #[cfg(feature = "secure-rcon")]
         let query = query.at(since_1970());
-        self.lead(query).await
-    }
-
-    async fn lead(&mut self, query: RconQuery) -> Result<Outcome<RconAnswer>, Error> {
         tokio::time::sleep_until(self.pace.next(now()).into()).await;
         self.pace.sent(now());
         let timing = self.client.timing;

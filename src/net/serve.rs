@@ -13,8 +13,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::io::{BATCH, is_unreachable};
-use super::outgoing::Outgoing;
+use super::io::{BATCH, Outgoing, is_unreachable};
 #[cfg(target_os = "linux")]
 use super::scan::batch::{self, Batch};
 use super::tokio_io::now;

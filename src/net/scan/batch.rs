@@ -17,8 +17,7 @@ use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 use tokio::net::UdpSocket;
 
-use crate::net::io::BATCH;
-use crate::net::outgoing::Outgoing;
+use crate::net::io::{BATCH, Outgoing};
 
 /// Between the starts of two receive buffers: no datagram is longer, and an odd number of cache lines, so that the
 /// starts of the buffers do not fall into the same sets of the caches.

@@ -17,8 +17,7 @@ use super::batch::Batch;
 use crate::net::error::Error;
 #[cfg(target_os = "linux")]
 use crate::net::io::is_unreachable;
-use crate::net::io::{BATCH, MAX_DATAGRAM, is_about_the_address};
-use crate::net::outgoing::Outgoing;
+use crate::net::io::{BATCH, MAX_DATAGRAM, Outgoing, is_about_the_address};
 use crate::time::after;
 
 /// Failures in a row after which a server without a route is reported as unreachable. The pauses between them add up to

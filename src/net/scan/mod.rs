@@ -388,7 +388,11 @@ impl Client {
         self.scan_targets(Box::new(move |cx| targets.as_mut().poll_next(cx)), options)
     }
 
-    fn scan_targets(&self, source: Source<ScanTarget>, options: ScanOptions) -> Result<Scan, Error> {
+    pub(super) fn scan_targets(
+        &self,
+        source: Source<ScanTarget>,
+        options: ScanOptions,
+    ) -> Result<Scan, Error> {
         let mut targets = Targets::new(self.clone(), source);
         Scan::open(Box::new(move |cx| targets.poll_next(cx)), self.timing, options, self.local)
     }
