@@ -260,9 +260,10 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
     while let Some(listed) = servers.next().await {
         writeln!(io::stdout(), "{}", listed.server)?;
     }
-    match servers.into_list() {
-        Ok(list) => Ok(summary(&list)),
-        Err(error) => Err(error.into()),
+    match servers.masters().first().and_then(|report| report.list.as_ref()) {
+        Some(Ok(list)) => Ok(summary(list)),
+        Some(Err(error)) => Err(error.clone().into()),
+        None => Err("the list has not ended".into()),
     }
 }
 

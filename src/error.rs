@@ -349,9 +349,8 @@ pub enum ListError {
 }
 
 impl ListError {
-    /// The kind of failure.
-    #[must_use]
-    pub const fn kind(&self) -> ErrorKind {
+    #[cfg(any(feature = "blocking", feature = "tokio"))]
+    pub(crate) const fn kind(&self) -> ErrorKind {
         match self {
             Self::NoGreeting => ErrorKind::NotThisProtocol,
             Self::NoReply => ErrorKind::Offline,

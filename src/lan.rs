@@ -171,7 +171,7 @@ impl Discovery {
         if self.sent < self.total { self.next_send } else { self.quiet_at.min(self.deadline) }
     }
 
-    /// Whether everything was sent, and nobody new has answered for [`Timing::retry_after`]; at the latest
+    /// Whether everything was sent, and nobody new has answered for [`Timing::with_retry_after`]; at the latest
     /// [`Timing::timeout`] after the last request.
     pub(crate) fn is_finished(&self, now: Instant) -> bool {
         self.ready.is_empty() && self.is_quiet(now)

@@ -18,9 +18,8 @@ pub(crate) const LAN_SERVERS_PER_HOST: usize = 128;
 /// ```
 /// use queryport::Limits;
 ///
-/// let limits = Limits::default().with_max_players(64);
-/// assert_eq!(limits.max_players(), 64);
-/// assert_eq!(Limits::default().with_max_players(0).max_players(), 1, "clamped");
+/// let limits = Limits::default().with_max_players(1);
+/// assert_eq!(limits, Limits::default().with_max_players(0), "clamped");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -38,65 +37,55 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Most key/value pairs of one answer: 1–16,384, default 4,096 (the largest captured answer has about 150).
-    #[must_use]
-    pub const fn max_rules(&self) -> usize {
+    pub(crate) const fn max_rules(&self) -> usize {
         self.rules as usize
     }
 
-    /// Most players, and most teams, of one answer: 1–16,384, default 1,024 (no known game has more than 256 players).
-    #[must_use]
-    pub const fn max_players(&self) -> usize {
+    pub(crate) const fn max_players(&self) -> usize {
         self.players as usize
     }
 
-    /// Most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one datagram for each player).
-    #[must_use]
-    pub const fn max_fragments(&self) -> usize {
+    pub(crate) const fn max_fragments(&self) -> usize {
         self.fragments as usize
     }
 
-    /// Most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256 KiB.
-    #[must_use]
-    pub const fn max_answer_bytes(&self) -> usize {
+    pub(crate) const fn max_answer_bytes(&self) -> usize {
         self.answer_bytes as usize
     }
 
-    /// Most servers of one list from a master: 1–1,048,576, default 65,536 (the largest public list has about 15,000).
-    #[must_use]
-    pub const fn max_servers(&self) -> usize {
+    pub(crate) const fn max_servers(&self) -> usize {
         self.servers as usize
     }
 
-    /// Sets [`Self::max_rules`], clamped to its range.
+    /// Sets the most key/value pairs of one answer: 1–16,384, default 4,096 (the largest captured answer has about 150).
     #[must_use]
     pub fn with_max_rules(mut self, rules: u16) -> Self {
         self.rules = rules.clamp(1, 16_384);
         self
     }
 
-    /// Sets [`Self::max_players`], clamped to its range.
+    /// Sets the most players, and most teams, of one answer: 1–16,384, default 1,024 (no known game has more than 256 players).
     #[must_use]
     pub fn with_max_players(mut self, players: u16) -> Self {
         self.players = players.clamp(1, 16_384);
         self
     }
 
-    /// Sets [`Self::max_fragments`], clamped to its range.
+    /// Sets the most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one datagram for each player).
     #[must_use]
     pub fn with_max_fragments(mut self, fragments: u16) -> Self {
         self.fragments = fragments.clamp(1, 1024);
         self
     }
 
-    /// Sets [`Self::max_answer_bytes`], clamped to its range.
+    /// Sets the most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256 KiB.
     #[must_use]
     pub fn with_max_answer_bytes(mut self, bytes: u32) -> Self {
         self.answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
         self
     }
 
-    /// Sets [`Self::max_servers`], clamped to its range.
+    /// Sets the most servers of one list from a master: 1–1,048,576, default 65,536 (the largest public list has about 15,000).
     #[must_use]
     pub fn with_max_servers(mut self, servers: u32) -> Self {
         self.servers = servers.clamp(1, 1_048_576);

@@ -160,8 +160,10 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
     if arguments.retries == 0 {
         timing = timing.with_retry_after(timeout);
     }
-    let options = ScanOptions::default()
-        .with_window(arguments.window.unwrap_or(ScanOptions::default().window()))
+    let options = arguments
+        .window
+        .map_or_else(ScanOptions::default, |window| ScanOptions::default().with_window(window));
+    let options = options
         .with_rate(arguments.rate)
         .with_receive_buffer(arguments.receive_buffer)
         .with_adaptive_wait(arguments.adaptive.map(Duration::from_millis));

@@ -109,7 +109,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "json")]
     failures: bool,
     /// Most queries under way at once: bounds the memory, not the speed.
-    #[arg(long, default_value_t = ScanOptions::default().window())]
+    #[arg(long, default_value_t = 32_768)]
     window: usize,
     /// Most datagrams sent a second.
     #[arg(long)]

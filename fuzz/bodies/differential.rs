@@ -31,6 +31,10 @@ use queryport::{
 use crate::script::{Event, Step};
 use naive::{Fields, Pairs, Reading, Text, Whole};
 
+// The defaults of `Limits`.
+const MAX_RULES: usize = 4096;
+const MAX_PLAYERS: usize = 1024;
+
 /// What came of a query.
 struct Ended<A> {
     answer: Option<A>,
@@ -123,13 +127,7 @@ fn play<C: Conversation>(
 }
 
 /// Both agree on a complete answer. Whether there were fields of both to compare.
-fn compare(
-    received: &[Text],
-    ours: Option<Fields>,
-    is_complete: bool,
-    naive: &Reading,
-    limits: &Limits,
-) -> bool {
+fn compare(received: &[Text], ours: Option<Fields>, is_complete: bool, naive: &Reading) -> bool {
     if !is_complete {
         return false;
     }
@@ -137,7 +135,7 @@ fn compare(
         panic!("complete, although: {why}{}", shown(received));
     }
     let (Some(mut ours), Some(naive)) = (ours, &naive.fields) else { return false };
-    if naive.rules.len() > limits.max_rules() || naive.players.len() > limits.max_players() {
+    if naive.rules.len() > MAX_RULES || naive.players.len() > MAX_PLAYERS {
         return false;
     }
     if naive.name.is_none() {
@@ -156,9 +154,9 @@ fn shown(received: &[Text]) -> String {
 }
 
 /// What the naive reader calls whole, the library reads and calls complete.
-fn must_be_complete(received: &[Text], naive: &Reading, is_complete: Option<bool>, limits: &Limits) {
+fn must_be_complete(received: &[Text], naive: &Reading, is_complete: Option<bool>) {
     if let (Whole::Yes, Some(fields)) = (naive.whole, &naive.fields)
-        && fields.rules.len() + fields.players.len() * 16 <= limits.max_rules().min(limits.max_players())
+        && fields.rules.len() + fields.players.len() * 16 <= MAX_PLAYERS
     {
         assert_eq!(is_complete, Some(true), "complete for the naive reader{}", shown(received));
     }
@@ -230,13 +228,7 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
         .map(|datagram| naive::quake3::read(datagram, naive::quake3::Asked::Status))
         .collect();
     let reading = readings.first().expect("an answer came in a datagram");
-    compare(
-        &ended.received,
-        Some(quake3_fields(answer)),
-        answer.completeness().is_complete(),
-        reading,
-        &Limits::default(),
-    );
+    compare(&ended.received, Some(quake3_fields(answer)), answer.completeness().is_complete(), reading);
 }
 
 /// One datagram, whoever asked for it.
@@ -250,8 +242,8 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
     };
     let reading = naive::quake3::read(datagram, asked);
     let is_complete = answer.as_ref().map(|answer| answer.completeness().is_complete());
-    must_be_complete(&received, &reading, is_complete, &limits);
-    compare(&received, answer.as_ref().map(quake3_fields), is_complete == Some(true), &reading, &limits)
+    must_be_complete(&received, &reading, is_complete);
+    compare(&received, answer.as_ref().map(quake3_fields), is_complete == Some(true), &reading)
 }
 
 fn quake3_fields(answer: &quake3::Answer) -> Fields {
@@ -304,13 +296,7 @@ pub fn ut2004(data: &[u8]) {
         _ => naive::ut2004::Asked::InTurn,
     };
     let reading = naive::ut2004::read(&received, asked);
-    compare(
-        &received,
-        Some(ut2004_fields(answer)),
-        answer.completeness().is_complete(),
-        &sorted(reading),
-        &Limits::default(),
-    );
+    compare(&received, Some(ut2004_fields(answer)), answer.completeness().is_complete(), &sorted(reading));
 }
 
 /// The datagrams without those of a list that nobody had requested yet: they are of no reply.
@@ -340,7 +326,7 @@ pub fn ut2004_datagrams(datagrams: &[Text]) -> bool {
     let limits = Limits::default();
     let reading = sorted(naive::ut2004::read(datagrams, naive::ut2004::Asked::Once));
     let Ok(answer) = ut2004::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
-    compare(datagrams, Some(ut2004_fields(&answer)), answer.completeness().is_complete(), &reading, &limits);
+    compare(datagrams, Some(ut2004_fields(&answer)), answer.completeness().is_complete(), &reading);
     // Whether lists are whole is not known here; their entries are.
     if let Some(naive) = &reading.fields {
         let mut ours = ut2004_fields(&answer);
@@ -398,7 +384,7 @@ pub fn gamespy1(data: &[u8]) {
 fn gamespy1_compare(answer: &gamespy1::Answer, datagrams: &[Text]) -> bool {
     let reading = naive::gamespy1::read(datagrams, answer.reply_number());
     let is_complete = answer.completeness().is_complete();
-    compare(datagrams, Some(gamespy1_fields(answer)), is_complete, &reading, &Limits::default())
+    compare(datagrams, Some(gamespy1_fields(answer)), is_complete, &reading)
 }
 
 pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
@@ -407,7 +393,7 @@ pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
     let number = answer.as_ref().and_then(gamespy1::Answer::reply_number);
     let reading = naive::gamespy1::read(datagrams, number);
     let compared = answer.as_ref().is_some_and(|answer| gamespy1_compare(answer, datagrams));
-    must_be_complete(datagrams, &reading, answer.map(|answer| answer.completeness().is_complete()), &limits);
+    must_be_complete(datagrams, &reading, answer.map(|answer| answer.completeness().is_complete()));
     compared
 }
 
@@ -481,14 +467,14 @@ fn gamespy4_reading(answer: &gamespy4::Answer, datagrams: &[Text]) -> Option<Rea
 fn gamespy4_compare(answer: &gamespy4::Answer, datagrams: &[Text]) -> bool {
     let Some(reading) = gamespy4_reading(answer, datagrams) else { return false };
     let is_complete = answer.completeness().is_complete();
-    compare(datagrams, Some(gamespy4_fields(answer)), is_complete, &reading, &Limits::default())
+    compare(datagrams, Some(gamespy4_fields(answer)), is_complete, &reading)
 }
 
 pub fn gamespy4_datagrams(datagrams: &[Text]) -> bool {
     let limits = Limits::default();
     let Ok(answer) = gamespy4::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
     if let Some(reading) = gamespy4_reading(&answer, datagrams) {
-        must_be_complete(datagrams, &reading, Some(answer.completeness().is_complete()), &limits);
+        must_be_complete(datagrams, &reading, Some(answer.completeness().is_complete()));
     }
     gamespy4_compare(&answer, datagrams)
 }

@@ -19,6 +19,10 @@ use queryport::session::{Machine, Session};
 use queryport::{Dialect, Engine, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
+// The defaults of `Limits`.
+const MAX_RULES: usize = 4096;
+const MAX_PLAYERS: usize = 1024;
+
 /// A request that parses encodes to the same bytes, gets a short reply without the token, and a complete one with it.
 pub fn request(data: &[u8]) {
     let mut written = Vec::new();
@@ -79,8 +83,8 @@ pub fn response(data: &[u8]) {
     }
     let Ok(answer) = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits) else { return };
     assert!(answer.problems().all(|problem| problem.offset <= data.len()));
-    assert!(answer.rules().len() <= limits.max_rules());
-    assert!(answer.players().len() <= limits.max_players() && answer.teams().len() <= limits.max_players());
+    assert!(answer.rules().len() <= MAX_RULES);
+    assert!(answer.players().len() <= MAX_PLAYERS && answer.teams().len() <= MAX_PLAYERS);
     if answer.form() == Form::Sections
         && let Some(naive) = naive(data)
     {

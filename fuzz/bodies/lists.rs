@@ -17,8 +17,8 @@ fn session_of(request: impl Into<ListRequest>) -> ListSession {
 pub fn ut2004(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
     let request = match choice & 1 {
-        0 => Ut2004List::ut2004(),
-        _ => Ut2004List::ut2003(),
+        0 => Ut2004List::new(3369),
+        _ => Ut2004List::new(2225),
     };
     let session = || session_of(request.clone());
     let piece = usize::from(choice >> 1) + 1;

@@ -309,7 +309,8 @@ pub fn scanner(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let mut byte = || u.arbitrary::<u8>().unwrap_or_default();
     let (count, window, per_host, flags) = (byte(), byte(), byte(), byte());
-    let mut options = ScanOptions::default().with_window(usize::from(window) % 40);
+    let window = usize::from(window % 40).max(1);
+    let mut options = ScanOptions::default().with_window(window);
     options = options.with_per_host((per_host > 0).then_some(u16::from(per_host)));
     if flags & 1 != 0 {
         options = options.with_rate(Some(50));
@@ -350,7 +351,8 @@ pub fn scanner(data: &[u8]) {
             requests.push((transmit.to, std::mem::take(&mut out)));
             assert!(requests.len() <= usize::from(count) * 40, "requests without end");
         }
-        assert!(scanner.under_way() <= options.window());
+        let stats = scanner.stats();
+        assert!(stats.started - stats.answered - stats.failed <= window as u64);
         while let Some(scanned) = scanner.poll_answer() {
             let index = scanned.index as usize;
             assert!(!std::mem::replace(&mut ended[index], true), "target {index} ended twice");

@@ -308,8 +308,8 @@ pub const TARGETS: &[Target] = &[
         )
     }),
     target("ut2004 session, second reading", Kind::Datagrams, ut2004_second_reading),
-    target("ut2004 list", Kind::Stream, |input| ut2004_list(Ut2004List::ut2004(), input)),
-    target("ut2004 list, ut2003", Kind::Stream, |input| ut2004_list(Ut2004List::ut2003(), input)),
+    target("ut2004 list", Kind::Stream, |input| ut2004_list(Ut2004List::new(3369), input)),
+    target("ut2004 list, ut2003", Kind::Stream, |input| ut2004_list(Ut2004List::new(2225), input)),
     target("ut2004 responder", Kind::Datagrams, |input| {
         responder(Service::from(Protocol::Ut2004), input, |_, _| ())
     }),

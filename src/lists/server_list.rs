@@ -34,7 +34,7 @@ pub struct ServerList {
     pub completeness: ListCompleteness,
     /// Addresses left out because of their scope, for example loopback addresses in a list from the Internet.
     pub out_of_scope: u32,
-    /// Addresses left out because of [`Limits::max_servers`], each as often as it came.
+    /// Addresses left out because of [`Limits::with_max_servers`], each as often as it came.
     pub over_limit: u32,
     /// What the list server says of each server, in the order of the list; a server listed twice has two entries. GameSpy v2's
     /// and UT2004's lists alone have entries.

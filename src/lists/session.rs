@@ -92,7 +92,7 @@ impl ListSession {
         }
     }
 
-    /// The bounds of the list; [`Limits::max_servers`] counts.
+    /// The bounds of the list; [`Limits::with_max_servers`] counts.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.servers.limits = limits;

@@ -31,7 +31,7 @@ const UT2004: u32 = 3000;
 /// ```
 /// use queryport::lists::{Comparison, Ut2004List};
 ///
-/// let request = Ut2004List::ut2004()
+/// let request = Ut2004List::new(3369)
 ///     .with_condition("gametype", Comparison::Equal, "xDeathMatch")
 ///     .with_condition("currentplayers", Comparison::Greater, "0");
 /// ```
@@ -66,16 +66,10 @@ pub enum Comparison {
 }
 
 impl Ut2004List {
-    /// All servers of UT2004.
+    /// All servers of a game of this version, see [`Self::version`].
     #[must_use]
-    pub const fn ut2004() -> Self {
-        Self { version: 3369, cd_key: String::new(), conditions: Vec::new() }
-    }
-
-    /// All servers of UT2003.
-    #[must_use]
-    pub fn ut2003() -> Self {
-        Self { version: 2225, ..Self::ut2004() }
+    pub const fn new(version: u32) -> Self {
+        Self { version, cd_key: String::new(), conditions: Vec::new() }
     }
 
     /// Lists only the servers that this condition holds for, and all others that were set; at most 63. Numbers are decimal.

@@ -190,14 +190,6 @@ macro_rules! servers_options {
         pub fn masters(&self) -> &[MasterReport] {
             &self.gathering.masters
         }
-
-        /// The list of the first list server, after the last server.
-        ///
-        /// # Errors
-        /// Why there is none. [`Error::BadAddress`] before the end.
-        pub fn into_list(self) -> Result<ServerList, Error> {
-            self.gathering.into_list()
-        }
     };
 }
 pub(super) use servers_options;

@@ -50,7 +50,7 @@ impl Client {
     pub async fn list(&self, master: &str, request: impl Into<ListRequest>) -> Result<ServerList, Error> {
         let mut servers = self.servers_at(master, request);
         while servers.next().await.is_some() {}
-        servers.into_list()
+        servers.gathering.into_list()
     }
 
     /// The servers that one list server knows, as they come. See [`Self::list`].

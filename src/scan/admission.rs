@@ -118,7 +118,7 @@ impl Admission {
             block: (0, 0),
             heard_at: None,
             overtaken: 0,
-            rate: match (options.bytes_per_second, options.rate()) {
+            rate: match (options.bytes_per_second, options.rate) {
                 // Far below 2^53.
                 (Some(bytes), _) => Some(bytes as f64),
                 (None, rate) => rate.is_none().then_some(BYTES_AT_START),

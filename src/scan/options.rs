@@ -17,13 +17,12 @@ use crate::session::{Outcome, QueryStats};
 /// let gentle = ScanOptions::default()
 ///     .with_rate(Some(2000))
 ///     .with_bytes_per_second(Some(1_000_000));
-/// assert_eq!(gentle.rate(), Some(2000));
-/// assert_eq!(gentle.with_window(0).window(), 1, "clamped");
+/// assert_eq!(gentle.with_window(0), gentle.with_window(1), "clamped");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanOptions {
-    window: u32,
-    rate: Option<u32>,
+    pub(crate) window: usize,
+    pub(crate) rate: Option<u32>,
     pub(crate) burst: Option<u32>,
     pub(crate) bytes_per_second: Option<u64>,
     pub(crate) receive_buffer: Option<u32>,
@@ -48,36 +47,24 @@ impl Default for ScanOptions {
 }
 
 impl ScanOptions {
-    /// Most queries under way at once, results that were not taken yet included: 1–1,048,576, default 32,768. It
+    /// Sets the most queries under way at once, results that were not taken yet included: 1–1,048,576, default 32,768. It
     /// bounds the memory of a scan, about a KiB a query, and nothing else: memory follows the queries under way and
     /// not the length of the list, and a wide window loses no datagrams. An unanswered query is under way for
     /// [`Timing::timeout`](crate::Timing::timeout), so a scan of silent servers cannot be faster than a window each timeout;
     /// one that was answered in part may take four timeouts.
     #[must_use]
-    pub const fn window(&self) -> usize {
-        self.window as usize
+    pub fn with_window(mut self, window: usize) -> Self {
+        self.window = window.clamp(1, 1 << 20);
+        self
     }
 
-    /// Most datagrams sent a second, 1–10,000,000. `None`, the default: the scan learns its rate. It begins with
+    /// Sets the most datagrams sent a second, 1–10,000,000. `None`, the default: the scan learns its rate. It begins with
     /// 20 MB a second, sent and received together, which a home line survives for the first round trip: 25,000 Quake 3
     /// servers. The rate doubles while the line carries it and
     /// halves when all round trips become 50 ms longer, which says that a queue on the way is filling up, or when the
     /// kernel drops a datagram. Servers that answer within a few milliseconds are not held back.
     ///
     /// A number replaces all this: 10,000,000 opens the rate, and then only the receive buffer bounds it.
-    #[must_use]
-    pub const fn rate(&self) -> Option<u32> {
-        self.rate
-    }
-
-    /// Sets [`Self::window`], clamped to its range.
-    #[must_use]
-    pub fn with_window(mut self, window: usize) -> Self {
-        self.window = u32::try_from(window).unwrap_or(u32::MAX).clamp(1, 1 << 20);
-        self
-    }
-
-    /// Sets [`Self::rate`], clamped to its range.
     #[must_use]
     pub fn with_rate(mut self, rate: Option<u32>) -> Self {
         self.rate = rate.map(|rate| rate.clamp(1, 10_000_000));
@@ -93,7 +80,7 @@ impl ScanOptions {
     }
 
     /// Most bytes a second, sent and received together, headers of UDP and IPv4 included: 1,000–10,000,000,000. `None`, the
-    /// default, leaves them to [`Self::rate`]. The next request waits until what came back fits.
+    /// default, leaves them to [`Self::with_rate`]. The next request waits until what came back fits.
     #[must_use]
     pub fn with_bytes_per_second(mut self, bytes: Option<u64>) -> Self {
         self.bytes_per_second = bytes.map(|bytes| bytes.clamp(1_000, 10_000_000_000));

@@ -23,11 +23,11 @@ use crate::time::{Duration, Instant};
 ///
 /// # Speed
 /// A scan takes one timeout, whatever share of its list is silent, as long as the list fits
-/// [`ScanOptions::window`]. Three things hold a request back:
+/// [`ScanOptions::with_window`]. Three things hold a request back:
 ///
 /// - The receive buffer ([`Self::set_receive_buffer`]). A request holds a slot in it until its answer, or for half a millisecond
 ///   and longer where the rate bounds it. Slots = buffer ÷ datagrams that one request brings.
-/// - The rate ([`ScanOptions::rate`], [`ScanOptions::with_bytes_per_second`]), learned from what comes back unless it is set.
+/// - The rate ([`ScanOptions::with_rate`], [`ScanOptions::with_bytes_per_second`]), learned from what comes back unless it is set.
 /// - The servers: at most [`ScanOptions::with_per_host`] queries are under way to one host. Targets that wait for their host are
 ///   passed over, at most 4,096 of them.
 ///
@@ -142,12 +142,12 @@ impl<C: Conversation> Scanner<C> {
             timing,
             options,
             admission: Admission::new(&options),
-            rate: options.rate().map(|rate| bound(rate.into(), burst(rate).into())),
+            rate: options.rate.map(|rate| bound(rate.into(), burst(rate).into())),
             // What the bound allows in 20 ms, and a datagram at least.
             byte_rate: options.bytes_per_second.map(|bytes| bound(bytes, (bytes / 50).max(1500))),
             now,
             hosts: HostLimiter::new(options.per_host, options.host_prefix),
-            slots: Slots::new(options.window()),
+            slots: Slots::new(options.window),
             timers: Timers::new(now),
             estimator: options.adaptive_wait.map(RttEstimator::new),
             to_send: VecDeque::new(),
@@ -295,8 +295,7 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// Queries under way, results that were not taken yet among them.
-    #[must_use]
-    pub fn under_way(&self) -> usize {
+    pub(crate) fn under_way(&self) -> usize {
         self.slots.len()
     }
 
@@ -351,7 +350,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether as many queries are under way as may be.
     fn is_full(&self) -> bool {
-        self.slots.len().saturating_add(self.not_asked) >= self.options.window()
+        self.slots.len().saturating_add(self.not_asked) >= self.options.window
     }
 
     /// The next target that may be queried now. Targets of busy hosts are queued, those that must not be queried reported.

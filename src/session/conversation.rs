@@ -64,7 +64,7 @@ pub trait Conversation {
     /// DarkPlaces (DarkPlacesEngine/darkplaces, `netconn.c`) answers one request per second and address. A scan that knows the
     /// round-trip times of its servers sends retries as early as this, see
     /// [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait). A [`Session`](super::Session) by itself waits for
-    /// [`Timing::retry_after`](crate::Timing::retry_after).
+    /// [`Timing::with_retry_after`](crate::Timing::with_retry_after).
     fn retry_spacing(&self) -> Duration {
         Duration::from_secs(1)
     }
@@ -167,8 +167,7 @@ pub enum Verdict<A> {
 }
 
 impl<A> Verdict<A> {
-    /// Converts the answer.
-    pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Verdict<B> {
+    pub(crate) fn map<B>(self, convert: impl FnOnce(A) -> B) -> Verdict<B> {
         match self {
             Self::Rejected(error) => Verdict::Rejected(error),
             Self::Partial(wait) => Verdict::Partial(wait),
@@ -202,7 +201,7 @@ pub enum Wait {
     /// The reply has no end mark: wait for [`Timing::quiet`](super::Timing::quiet) without a datagram.
     Quiet,
     /// The reply looks complete, and only a late datagram could follow: wait for one round-trip time, at most for
-    /// [`Timing::grace`](super::Timing::grace).
+    /// [`Timing::with_grace`](super::Timing::with_grace).
     Grace,
 }
 
@@ -231,8 +230,7 @@ pub enum OnTimeout<A> {
 }
 
 impl<A> OnTimeout<A> {
-    /// Converts the answer.
-    pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> OnTimeout<B> {
+    pub(crate) fn map<B>(self, convert: impl FnOnce(A) -> B) -> OnTimeout<B> {
         match self {
             Self::Retry => OnTimeout::Retry,
             Self::Next => OnTimeout::Next,

@@ -92,7 +92,7 @@ pub(crate) enum Timer {
     Grace,
 }
 
-/// The shortest wait for a late datagram, unless [`Timing::grace`] is shorter: on a fast link, jitter exceeds the round trip.
+/// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link, jitter exceeds the round trip.
 const LEAST_GRACE: Duration = Duration::from_millis(20);
 
 /// Most bytes of a UDP datagram over IPv4.
@@ -174,7 +174,7 @@ impl<C: Conversation> Machine for Session<C> {
             event!(self, bytes = datagram.len(), "datagram after the end of the query");
             return Handled::Reply;
         }
-        let shortest = Duration::from(self.half_rtt);
+        let shortest = self.half_rtt.get();
         let is_early = shortest >= LEAST_EARLY && self.since_request(now) < shortest;
         let verdict = match is_early {
             true => self.conversation.receive_early(datagram),
@@ -197,7 +197,7 @@ impl<C: Conversation> Machine for Session<C> {
                 self.half_rtt = self.half_rtt.max(Micros::from(since).half());
             }
             self.has_answered = true;
-            let silence = Duration::from(std::mem::take(&mut self.silence));
+            let silence = std::mem::take(&mut self.silence).get();
             self.slowest = self.slowest.max(silence.saturating_add(since).into());
         }
         match verdict {
@@ -242,7 +242,7 @@ impl<C: Conversation> Machine for Session<C> {
                     self.silence = match timer {
                         Timer::Reply => {
                             let since = self.since_request(now);
-                            since.saturating_add(self.silence.into()).into()
+                            since.saturating_add(self.silence.get()).into()
                         }
                         _ => Micros::default(),
                     };
@@ -274,8 +274,8 @@ impl<C: Conversation> Session<C> {
             State::Answered(answer, elapsed) => Some(Ok(Outcome {
                 answer: *answer,
                 peer: self.peer,
-                rtt: self.rtt.map(Duration::from),
-                elapsed: elapsed.into(),
+                rtt: self.rtt.map(Micros::get),
+                elapsed: elapsed.get(),
                 stats: self.stats,
             })),
             State::Failed(error) => Some(Err(*error)),
@@ -319,7 +319,7 @@ impl<C: Conversation> Session<C> {
 
     /// The time since the latest request was sent.
     fn since_request(&self, now: Instant) -> Duration {
-        Duration::from(self.since_start(now)).saturating_sub(self.sent_at.into())
+        self.since_start(now).get().saturating_sub(self.sent_at.get())
     }
 
     /// How often the request of this step was sent again.
@@ -369,13 +369,12 @@ impl<C: Conversation> Session<C> {
                 let spacing =
                     if self.may_retry() { self.conversation.retry_spacing() } else { Duration::ZERO };
                 // A server that took long before takes long again.
-                wait.min(self.longest_wait.get().max(spacing)).max(self.slowest.half_again().into())
+                wait.min(self.longest_wait.get().max(spacing)).max(self.slowest.half_again().get())
             }
             Timer::Quiet => self.timing.quiet(),
-            Timer::Grace => self
-                .rtt
-                .map_or(Duration::MAX, |rtt| Duration::from(rtt).max(LEAST_GRACE))
-                .min(self.timing.grace()),
+            Timer::Grace => {
+                self.rtt.map_or(Duration::MAX, |rtt| rtt.get().max(LEAST_GRACE)).min(self.timing.grace())
+            }
         };
         self.timer = Some((timer, now.get().saturating_add(wait).into()));
     }

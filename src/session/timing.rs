@@ -63,12 +63,6 @@ impl From<Duration> for Micros {
     }
 }
 
-impl From<Micros> for Duration {
-    fn from(wait: Micros) -> Self {
-        wait.get()
-    }
-}
-
 impl Default for Timing {
     fn default() -> Self {
         Self {
@@ -92,9 +86,7 @@ impl Timing {
         self.timeout.get()
     }
 
-    /// The time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each further retry waits half as long again.
-    #[must_use]
-    pub const fn retry_after(&self) -> Duration {
+    pub(crate) const fn retry_after(&self) -> Duration {
         self.retry_after.get()
     }
 
@@ -110,9 +102,7 @@ impl Timing {
         self.quiet.get()
     }
 
-    /// The longest wait for a late datagram of a reply that looks complete: 1 ms–1 min, default 100 ms.
-    #[must_use]
-    pub const fn grace(&self) -> Duration {
+    pub(crate) const fn grace(&self) -> Duration {
         self.grace.get()
     }
 
@@ -150,7 +140,7 @@ impl Timing {
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
     }
 
-    /// Shortens [`Self::retry_after`] until every retry, and the wait for the last reply, fit into the timeout. DarkPlaces
+    /// Shortens the [time to the first retry](Self::with_retry_after) until every retry, and the wait for the last reply, fit into the timeout. DarkPlaces
     /// servers ignore a retry within a second.
     #[must_use]
     pub fn fitted(self) -> Self {
@@ -167,7 +157,8 @@ impl Timing {
         self
     }
 
-    /// Sets [`Self::retry_after`], clamped to its range. DarkPlaces servers ignore a retry within a second.
+    /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each further retry waits half as long
+    /// again. DarkPlaces servers ignore a retry within a second.
     #[must_use]
     pub fn with_retry_after(mut self, retry_after: Duration) -> Self {
         self.retry_after = retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
@@ -188,7 +179,7 @@ impl Timing {
         self
     }
 
-    /// Sets [`Self::grace`], clamped to its range.
+    /// Sets the longest wait for a late datagram of a reply that looks complete: 1 ms–1 min, default 100 ms.
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
@@ -204,7 +195,7 @@ impl Timing {
 
     /// The wait for a reply after this many retries: half as long again for each.
     pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
-        (0..retry).fold(self.retry_after, |wait, _| wait.half_again()).into()
+        (0..retry).fold(self.retry_after, |wait, _| wait.half_again()).get()
     }
 }
 

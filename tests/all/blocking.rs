@@ -166,7 +166,8 @@ fn a_list_comes_over_udp() {
     assert_eq!(list.servers, listed);
     let mut servers = client().servers_at(&address.to_string(), request()).with_scope(Scope::Any);
     assert_eq!(servers.by_ref().map(|listed| listed.server).collect::<Vec<_>>(), listed);
-    assert_eq!((servers.masters()[0].servers, servers.into_list().unwrap().servers.len()), (2, 2));
+    let report = &servers.masters()[0];
+    assert_eq!((report.servers, report.list.as_ref().unwrap().as_ref().unwrap().servers.len()), (2, 2));
     let (_quiet, address) = silent();
     let error = client().list(&address.to_string(), request()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Offline);

@@ -1,6 +1,7 @@
 //! What documents state about files, tests, layers and bounds is true.
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -201,52 +202,45 @@ fn the_bounds_in_documents_are_those_of_the_options() {
     const MAX: Duration = Duration::MAX;
     let (timing, limits) = (Timing::default(), Limits::default());
     let (scan, guard) = (ScanOptions::default(), GuardOptions::default());
-    let times = |least: Timing, most: Timing, of: fn(&Timing) -> Duration| {
-        format!("{}–{}, default {}", time(of(&least)), time(of(&most)), time(of(&timing)))
+    let times = |least: Timing, most: Timing, field: &str| {
+        let of = |timing| time(Duration::from_micros(number(&timing, field) as u64));
+        format!("{}–{}, default {}", of(least), of(most), of(timing))
     };
-    let counts = |least: Limits, most: Limits, of: fn(&Limits) -> usize| {
-        format!("{}–{}, default {}", count(of(&least)), count(of(&most)), count(of(&limits)))
+    let counts = |least: Limits, most: Limits, field: &str| {
+        let of = |limits| count(number(&limits, field));
+        format!("{}–{}, default {}", of(least), of(most), of(limits))
     };
     let timing_file = "src/session/timing.rs";
-    let window =
-        [scan.with_window(0), scan.with_window(usize::MAX), scan].map(|options| count(options.window()));
+    let window = [scan.with_window(0), scan.with_window(usize::MAX), scan]
+        .map(|options| count(number(&options, "window")));
     let facts = [
-        (timing_file, times(timing.with_timeout(Duration::ZERO), timing.with_timeout(MAX), Timing::timeout)),
+        (timing_file, times(timing.with_timeout(Duration::ZERO), timing.with_timeout(MAX), "timeout")),
         (
             timing_file,
-            times(timing.with_retry_after(Duration::ZERO), timing.with_retry_after(MAX), Timing::retry_after),
+            times(timing.with_retry_after(Duration::ZERO), timing.with_retry_after(MAX), "retry_after"),
         ),
-        (timing_file, times(timing.with_quiet(Duration::ZERO), timing.with_quiet(MAX), Timing::quiet)),
-        (timing_file, times(timing.with_grace(Duration::ZERO), timing.with_grace(MAX), Timing::grace)),
+        (timing_file, times(timing.with_quiet(Duration::ZERO), timing.with_quiet(MAX), "quiet")),
+        (timing_file, times(timing.with_grace(Duration::ZERO), timing.with_grace(MAX), "grace")),
         (timing_file, format!("0–{}, default {}", timing.with_retries(u8::MAX).retries(), timing.retries())),
         (
             timing_file,
             format!("1–{}, default {}", timing.with_max_steps(u8::MAX).max_steps(), timing.max_steps()),
         ),
         (timing_file, format!("four times as long, {} by default", time(4 * timing.timeout()))),
+        ("src/limits.rs", counts(limits.with_max_rules(0), limits.with_max_rules(u16::MAX), "rules")),
+        ("src/limits.rs", counts(limits.with_max_players(0), limits.with_max_players(u16::MAX), "players")),
         (
             "src/limits.rs",
-            counts(limits.with_max_rules(0), limits.with_max_rules(u16::MAX), Limits::max_rules),
+            counts(limits.with_max_fragments(0), limits.with_max_fragments(u16::MAX), "fragments"),
         ),
-        (
-            "src/limits.rs",
-            counts(limits.with_max_players(0), limits.with_max_players(u16::MAX), Limits::max_players),
-        ),
-        (
-            "src/limits.rs",
-            counts(limits.with_max_fragments(0), limits.with_max_fragments(u16::MAX), Limits::max_fragments),
-        ),
-        (
-            "src/limits.rs",
-            counts(limits.with_max_servers(0), limits.with_max_servers(u32::MAX), Limits::max_servers),
-        ),
+        ("src/limits.rs", counts(limits.with_max_servers(0), limits.with_max_servers(u32::MAX), "servers")),
         (
             "src/limits.rs",
             format!(
                 "{}–{}, default {}",
-                bytes(limits.with_max_answer_bytes(0).max_answer_bytes()),
-                bytes(limits.with_max_answer_bytes(u32::MAX).max_answer_bytes()),
-                bytes(limits.max_answer_bytes()),
+                bytes(number(&limits.with_max_answer_bytes(0), "answer_bytes")),
+                bytes(number(&limits.with_max_answer_bytes(u32::MAX), "answer_bytes")),
+                bytes(number(&limits, "answer_bytes")),
             ),
         ),
         ("src/scan/options.rs", format!("{}–{}, default {}", window[0], window[1], window[2])),
@@ -268,6 +262,14 @@ fn the_bounds_in_documents_are_those_of_the_options() {
         let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "///").collect();
         assert!(words.join(" ").contains(&fact), "{document} does not say {fact:?}");
     }
+}
+
+/// The value of a field of options that only setters change, as `Debug` shows it.
+fn number(options: &impl Debug, field: &str) -> usize {
+    let shown = format!("{options:?}");
+    let (_, value) = shown.split_once(&format!(" {field}: ")).unwrap_or_else(|| panic!("{field} of {shown}"));
+    let digits = value.trim_start_matches("Micros(").split(|character: char| !character.is_ascii_digit());
+    digits.take(1).map(|digits| digits.parse::<usize>().unwrap()).sum()
 }
 
 fn time(time: Duration) -> String {

@@ -84,7 +84,7 @@ impl<'a> Response<'a> {
     /// [`ParseErrorKind::NotThisProtocol`] for other types than 0x00 and 0x09, [`ParseErrorKind::CutShort`] inside the
     /// id, when nothing follows it or before the number of a numbered datagram, [`ParseErrorKind::Malformed`] for a
     /// challenge that is no decimal number of 32 bits, [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more,
-    /// or [`Limits::max_fragments`] or more.
+    /// or [`Limits::with_max_fragments`] or more.
     pub fn parse(raw: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let Some(&kind @ (CHALLENGE | DATA)) = raw.first() else {
             return Err(ParseError::new(ParseErrorKind::NotThisProtocol("type 00 or 09"), 0));

@@ -159,7 +159,7 @@ impl Client {
     pub fn list(&self, master: &str, request: impl Into<ListRequest>) -> Result<ServerList, Error> {
         let mut servers = self.servers_at(master, request);
         servers.by_ref().for_each(drop);
-        servers.into_list()
+        servers.gathering.into_list()
     }
 
     /// The servers that one list server knows, as they come. See [`Self::list`].

@@ -21,7 +21,7 @@ fn client() -> Client {
 async fn the_lists_of_ut2004_and_ut2003_are_read() {
     let servers =
         || (1..=40).map(|number| Listed { players: number, ..Listed::new(number, b"Srv") }).collect();
-    for request in [Ut2004List::ut2004(), Ut2004List::ut2003()] {
+    for request in [Ut2004List::new(3369), Ut2004List::new(2225)] {
         let request = request.with_condition("currentplayers", Comparison::Less, "31");
         let master = tcp::ut2004(servers()).await;
         let list = client().list(&master.to_string(), request).await.unwrap();
@@ -74,7 +74,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
         assert_ne!(stream.read(&mut [0; 512]).await.unwrap(), 0, "the login");
     })
     .await;
-    let error = client().list(&denied.to_string(), Ut2004List::ut2004()).await.unwrap_err();
+    let error = client().list(&denied.to_string(), Ut2004List::new(3369)).await.unwrap_err();
     assert_eq!(error.to_string(), format!("{denied}: the list server refused: \"DENIED\""));
 }
 
@@ -99,7 +99,7 @@ fn each_form_has_the_usual_port_of_its_list_servers() {
         quake3.into(),
         gamespy1.into(),
         GameSpy2List::new("swat4", "tG3j8c").into(),
-        Ut2004List::ut2004().into(),
+        Ut2004List::new(3369).into(),
         Cod4xList::new(18).into(),
     ];
     assert_eq!(forms.each_ref().map(ListRequest::default_port), [27950, 28900, 28910, 28902, 20810]);

@@ -36,7 +36,7 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
 }
 
 fn ut2004_request() -> Ut2004List {
-    let mut request = Ut2004List::ut2004();
+    let mut request = Ut2004List::new(3369);
     request.cd_key = "AAAAA-BBBBB-CCCCC-DDDDD".to_owned();
     request.with_condition("gametype", Comparison::Equal, "xDeathMatch").with_condition(
         "currentplayers",
@@ -46,7 +46,7 @@ fn ut2004_request() -> Ut2004List {
 }
 
 fn ut2003_request() -> Ut2004List {
-    let mut request = Ut2004List::ut2003();
+    let mut request = Ut2004List::new(2225);
     request.cd_key = "AAAAA-BBBBB-CCCCC-DDDDD".to_owned();
     request
 }
@@ -79,7 +79,7 @@ fn servers(list: &[&str]) -> Vec<SocketAddr> {
 
 /// What the session makes of a list after a UT2003 login, in pieces of this length.
 fn listed(frames: &[u8], piece: usize, limits: Limits) -> Result<ServerList, ListError> {
-    let (mut session, now) = (session(Ut2004List::ut2003()).with_limits(limits), Instant::now());
+    let (mut session, now) = (session(Ut2004List::new(2225)).with_limits(limits), Instant::now());
     session.handle_bytes(now, &frame(&text(CHALLENGE)));
     session.handle_bytes(now, &frame(&text(b"APPROVED")));
     frames.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
@@ -177,7 +177,7 @@ fn no_change_of_a_byte_panics_or_adds_servers() {
 #[test]
 fn refusals_are_reported_in_the_words_of_the_server() {
     let refusal = |frames: &[Vec<u8>]| {
-        let (mut session, now) = (session(Ut2004List::ut2004()), Instant::now());
+        let (mut session, now) = (session(Ut2004List::new(3369)), Instant::now());
         session.handle_bytes(now, &frame(&text(CHALLENGE)));
         frames.iter().for_each(|frame| session.handle_bytes(now, frame));
         session.handle_end(now);
@@ -197,7 +197,7 @@ fn refusals_are_reported_in_the_words_of_the_server() {
 #[test]
 fn other_services_are_no_list_servers() {
     for greeting in [&b"SSH-2.0-OpenSSH_9.7\r\n"[..], b"\\basic\\\\secure\\WFXNEA", b"\0\0\0\0", b""] {
-        let (mut session, now) = (session(Ut2004List::ut2004()), Instant::now());
+        let (mut session, now) = (session(Ut2004List::new(3369)), Instant::now());
         session.handle_bytes(now, greeting);
         session.handle_end(now);
         assert_eq!(session.poll_answer(), Some(Err(ListError::NoGreeting)), "{}", greeting.escape_ascii());
@@ -248,7 +248,7 @@ fn silence_ends_at_the_deadline() {
         [(vec![], ListError::NoGreeting), (frame(&text(CHALLENGE)), ListError::NoReply)]
     {
         let mut session =
-            ListRequest::from(Ut2004List::ut2004()).session(0, Timing::default(), start).unwrap();
+            ListRequest::from(Ut2004List::new(3369)).session(0, Timing::default(), start).unwrap();
         session.handle_bytes(start, &greeting);
         session.poll_transmit(start, &mut Vec::new());
         assert_eq!(session.poll_timeout(), Some(deadline));
@@ -301,7 +301,7 @@ fn condition(key: impl Into<String>, comparison: Comparison, value: &str) -> Con
 
 fn request(conditions: Vec<Condition>) -> Ut2004List {
     let with = |request: Ut2004List, (key, comparison, value)| request.with_condition(key, comparison, value);
-    conditions.into_iter().fold(Ut2004List::ut2003(), with)
+    conditions.into_iter().fold(Ut2004List::new(2225), with)
 }
 
 /// The session against a list server, in memory.
@@ -354,7 +354,7 @@ proptest! {
             let (port, query_port) = ports;
             Listed { map, skill, flags, players, max_players, port, query_port, ..Listed::new(number, &name) }
         }).collect();
-        let request = if is_ut2004 { Ut2004List::ut2004() } else { Ut2004List::ut2003() };
+        let request = if is_ut2004 { Ut2004List::new(3369) } else { Ut2004List::new(2225) };
         let list = converse(request, listed.clone(), piece);
         prop_assert!(list.completeness.is_complete());
         prop_assert_eq!(list.entries.len(), listed.len());

@@ -157,7 +157,7 @@ fn a_future_may_be_dropped_at_every_await() {
         // A list server that accepts and says nothing.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let master = &listener.local_addr().unwrap().to_string();
-        drop_everywhere("list over TCP", || client.list(master, Ut2004List::ut2004())).await;
+        drop_everywhere("list over TCP", || client.list(master, Ut2004List::new(3369))).await;
         // A server ends with its socket only.
         let socket = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
         let mut responder = Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now());
