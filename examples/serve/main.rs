@@ -41,7 +41,7 @@ use command_line::WrongArgument;
 use queryport::GameKey;
 use queryport::model::Detailed;
 use queryport::net::serve;
-use queryport::serve::{Announcer, AnnouncerEvent, Responder};
+use queryport::serve::{Announcer, Responder};
 use queryport::session::Machine;
 use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 use reporting::Reporting;
@@ -256,10 +256,8 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
                 tick += Duration::from_secs(1);
             }
         }
-        while let Some(event) = announcer.as_mut().and_then(Announcer::poll_event) {
-            if let AnnouncerEvent::Asked(master) = event
-                && let Some(index) = silent.iter().position(|address| *address == master)
-            {
+        while let Some(master) = announcer.as_mut().and_then(Announcer::poll_event) {
+            if let Some(index) = silent.iter().position(|address| *address == master) {
                 silent.remove(index);
                 writeln!(std::io::stdout(), "{master} received the heartbeat")?;
             }

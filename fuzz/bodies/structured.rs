@@ -456,8 +456,7 @@ pub fn announcer(data: &[u8]) {
             assert!(heartbeats <= 64, "heartbeats without end");
             out.clear();
         }
-        while let Some(event) = announcer.poll_event() {
-            let queryport::serve::AnnouncerEvent::Asked(master) = event else { continue };
+        while let Some(master) = announcer.poll_event() {
             assert!(masters.contains(&master), "{master} is no master");
         }
     }

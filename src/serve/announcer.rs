@@ -23,7 +23,7 @@ const MAX_MASTERS: usize = 32;
 /// ```
 /// use std::time::Instant;
 /// use queryport::session::Machine;
-/// use queryport::serve::{Announcer, AnnouncerEvent};
+/// use queryport::serve::Announcer;
 /// use queryport::{Protocol, ServerStatus};
 ///
 /// # #[allow(clippy::disallowed_methods)]
@@ -41,11 +41,7 @@ const MAX_MASTERS: usize = 32;
 /// assert_eq!(out, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
 ///
 /// announcer.handle_datagram(now, master, b"\xff\xff\xff\xffgetinfo 8aJ2xyz01234");
-/// assert_eq!(
-///     announcer.poll_event(),
-///     Some(AnnouncerEvent::Asked(master)),
-///     "the heartbeat arrived"
-/// );
+/// assert_eq!(announcer.poll_event(), Some(master), "the heartbeat arrived");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -68,26 +64,6 @@ pub struct Announcer {
 enum Protocol {
     Quake3 { tag: String, options: Service },
     GameSpy1 { query_port: u16, game: Vec<u8> },
-}
-
-/// Something that an [`Announcer`] noticed.
-///
-/// ```
-/// use queryport::serve::{Announcer, AnnouncerEvent};
-///
-/// fn report(announcer: &mut Announcer) {
-///     while let Some(event) = announcer.poll_event() {
-///         if let AnnouncerEvent::Asked(master) = event {
-///             println!("{master} received a heartbeat");
-///         }
-///     }
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AnnouncerEvent {
-    /// This master asked for the server's description or status: a heartbeat arrived there.
-    Asked(SocketAddr),
 }
 
 impl Announcer {
@@ -242,9 +218,10 @@ impl Machine for Announcer {
 }
 
 impl Announcer {
-    /// What was noticed since the last call: take it after each datagram. A master that asks several times between two calls is reported once.
-    pub fn poll_event(&mut self) -> Option<AnnouncerEvent> {
-        self.asked.pop_front().map(AnnouncerEvent::Asked)
+    /// A master that asked for the server's description or status: a heartbeat arrived there. Take it after each datagram; a
+    /// master that asks several times between two calls is reported once.
+    pub fn poll_event(&mut self) -> Option<SocketAddr> {
+        self.asked.pop_front()
     }
 }
 
@@ -431,8 +408,8 @@ mod tests {
             assert!(announcer.poll_timeout().is_some_and(|due| due > now), "an event is no timer");
             announcer.poll_event()
         };
-        assert_eq!(hear("192.0.2.9:27950", b"getinfo 8aJ2"), Some(AnnouncerEvent::Asked(master)));
-        assert_eq!(hear("[::ffff:192.0.2.9]:27950", b"getstatus"), Some(AnnouncerEvent::Asked(master)));
+        assert_eq!(hear("192.0.2.9:27950", b"getinfo 8aJ2"), Some(master));
+        assert_eq!(hear("[::ffff:192.0.2.9]:27950", b"getstatus"), Some(master));
         assert_eq!(hear("192.0.2.9:27951", b"getinfo 8aJ2"), None, "another port");
         assert_eq!(hear("192.0.2.9:27950", b"infoResponse\n\\a\\b"), None);
         assert_eq!(hear("192.0.2.9:27950", b"getservers 68"), None);
@@ -459,7 +436,7 @@ mod tests {
         };
         assert_eq!(send(&mut announcer, start).unwrap(), r"\heartbeat\7778\gamename\ut");
         announcer.handle_datagram(at(1), "192.0.2.9:27901".parse().unwrap(), br"\secure\ABCDEF");
-        assert_eq!(announcer.poll_event(), Some(AnnouncerEvent::Asked(master)));
+        assert_eq!(announcer.poll_event(), Some(master));
         status.player_count = Some(3);
         announcer.set_status(at(20), &status).unwrap();
         assert_eq!(send(&mut announcer, at(20)).unwrap(), r"\heartbeat\7778\gamename\ut\statechanged\1");

@@ -6,12 +6,11 @@
 
 mod announcer;
 mod guard;
-mod history;
 mod loss;
 mod request;
 mod responder;
 
-pub use announcer::{Announcer, AnnouncerEvent};
+pub use announcer::Announcer;
 pub use guard::GuardOptions;
 pub use loss::{Loss, LossReason};
 pub use responder::{Responder, ResponderStats};

@@ -6,8 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::guard::{Admitted, Guard, GuardOptions, Limited};
-use super::history::History;
-use super::request::Request;
+use super::request::{History, Request};
 use crate::address::is_unicast;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;

@@ -8,7 +8,7 @@ use queryport::ServerList;
 use queryport::lists::{ListCompleteness, ListPart, Quake3List, Scope};
 use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options};
 use queryport::quake3::{Command, Request, Response};
-use queryport::serve::{Announcer, AnnouncerEvent, Responder};
+use queryport::serve::{Announcer, Responder};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict};
 use queryport::{Limits, Outcome, Protocol, QueryError, Secret, ServerStatus, Service, Timing};
 
@@ -397,7 +397,7 @@ fn an_announced_server_is_listed_and_its_operator_sees_it() {
             out.clear();
         }
     }
-    assert_eq!(announcer.poll_event(), Some(AnnouncerEvent::Asked(master_at)));
+    assert_eq!(announcer.poll_event(), Some(master_at));
     assert_eq!(announcer.poll_event(), None);
     assert_eq!(master.poll_event(), Some(MasterEvent::Listed(game_at)));
 }
