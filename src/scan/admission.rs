@@ -314,18 +314,14 @@ pub(super) struct RttEstimator {
     samples: u64,
     /// When the wait is computed next: at each doubling of the samples, later at every 1,024th.
     due: u64,
-    wait: Option<Duration>,
+    /// The longest wait for a reply; `None` until enough is known.
+    pub(super) wait: Option<Duration>,
 }
 
 impl RttEstimator {
     /// `least`: the least wait.
     pub(super) const fn new(least: Duration) -> Self {
         Self { least, counts: [0; STEPS], samples: 0, due: ENOUGH, wait: None }
-    }
-
-    /// The longest wait for a reply; `None` until enough is known.
-    pub(super) const fn wait(&self) -> Option<Duration> {
-        self.wait
     }
 
     /// Records a round trip; returns the wait for the others when it has changed.
@@ -397,11 +393,11 @@ mod rtt_tests {
         for number in 0..5000 {
             waits.record(if number == 100 { ms(3000) } else { ms(40) });
         }
-        assert_eq!(waits.wait(), Some(first));
+        assert_eq!(waits.wait, Some(first));
         for number in 0..5000 {
             waits.record(if number % 100 == 0 { ms(300) } else { ms(40) });
         }
-        let later = waits.wait().expect("a wait");
+        let later = waits.wait.expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
         let mut near = RttEstimator::new(Duration::from_millis(100));
         assert_eq!((0..ENOUGH).find_map(|_| near.record(Duration::ZERO)), Some(Duration::from_millis(100)));

@@ -25,7 +25,7 @@ pub(super) struct HostLimiter<C> {
     /// Targets of hosts that are busy.
     queues: HashMap<IpAddr, VecDeque<Target<C>>, AddressHash>,
     /// Targets that wait for their host, over all hosts.
-    waiting: usize,
+    pub(super) waiting: usize,
     /// Targets that may be queried now; their host already counts them.
     ready: VecDeque<Target<C>>,
 }
@@ -84,11 +84,6 @@ impl<C> HostLimiter<C> {
 
     pub(super) fn has_next(&self) -> bool {
         !self.ready.is_empty()
-    }
-
-    /// Targets queued here.
-    pub(super) const fn waiting(&self) -> usize {
-        self.waiting
     }
 
     fn bound(&self, peer: SocketAddr) -> Option<u16> {
@@ -178,7 +173,7 @@ mod tests {
         assert!(!hosts.has_next());
         hosts.ended("192.0.2.1:1".parse().unwrap());
         assert_eq!(hosts.next().unwrap().peer.port(), 3);
-        assert_eq!(hosts.waiting(), 0);
+        assert_eq!(hosts.waiting, 0);
         for peer in ["192.0.2.1:2", "192.0.2.1:3", "192.0.2.2:1"] {
             hosts.ended(peer.parse().unwrap());
         }

@@ -178,7 +178,7 @@ impl<C: Conversation> Machine for Scanner<C> {
         while let Some(target) = self.next_target() {
             let mut session = Session::new(target.conversation, target.peer, self.timing, now);
             session.set_patience(PATIENCE);
-            if let Some(wait) = self.estimator.as_ref().and_then(RttEstimator::wait) {
+            if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
                 session.set_longest_wait(wait);
             }
             let index = target.index;
@@ -290,7 +290,7 @@ impl<C: Conversation> Scanner<C> {
     /// Whether every target was pulled and every result taken.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        let is_drained = self.done.is_empty() && self.under_way() == 0 && self.hosts.waiting() == 0;
+        let is_drained = self.done.is_empty() && self.under_way() == 0 && self.hosts.waiting == 0;
         is_drained && !self.has_next() && !self.is_open
     }
 
@@ -344,7 +344,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether there is space for another target, and maybe one.
     fn may_start(&self) -> bool {
-        let more = self.has_next() && self.hosts.waiting() < MOST_WAITING;
+        let more = self.has_next() && self.hosts.waiting < MOST_WAITING;
         !self.is_full() && (self.hosts.has_next() || more)
     }
 
@@ -451,7 +451,7 @@ impl<C: Conversation> Scanner<C> {
     /// Whether a pushed target would be queried at once.
     pub(crate) fn wants_target(&self) -> bool {
         let is_wanted = self.is_open && self.pushed.is_none();
-        is_wanted && !self.is_full() && !self.hosts.has_next() && self.hosts.waiting() < MOST_WAITING
+        is_wanted && !self.is_full() && !self.hosts.has_next() && self.hosts.waiting < MOST_WAITING
     }
 
     /// Adds a target; `index` is what its result carries.

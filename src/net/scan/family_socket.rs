@@ -55,17 +55,6 @@ enum Calls {
     Plain(Vec<u8>),
 }
 
-/// How far sending got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SendProgress {
-    /// Everything was sent, or the socket is full: then the task is woken when it is not.
-    Done,
-    /// The system refused; try again at this time.
-    Paused(Instant),
-    /// The system has no route to this server, and had none for a while.
-    NoRoute(SocketAddr),
-}
-
 impl FamilySocket {
     /// Binds a socket and asks for a receive buffer of this size; the system may give less.
     pub(super) fn open(local: SocketAddr, receive_buffer: usize) -> Result<Self, Error> {
@@ -177,15 +166,17 @@ impl FamilySocket {
         }
     }
 
-    /// Sends what is queued. ICMP errors that come up on the way go to `each`.
+    /// Sends what is queued. ICMP errors that come up on the way go to `each`. Returns when to try again if the system
+    /// refused, or a server to which the system has no route and had none for a while. If the socket is full, the task is woken
+    /// when it is not.
     pub(super) fn poll_send(
         &mut self,
         now: Instant,
         cx: &mut Context<'_>,
         mut each: impl FnMut(SocketAddr, Option<&[u8]>),
-    ) -> SendProgress {
+    ) -> Result<Option<Instant>, SocketAddr> {
         if let Some(until) = self.paused_until.filter(|&until| until > now) {
-            return SendProgress::Paused(until);
+            return Ok(Some(until));
         }
         while let Some((to, _)) = self.outgoing.first() {
             let error = match self.calls.send(&self.socket, &self.outgoing) {
@@ -206,7 +197,7 @@ impl FamilySocket {
                     Poll::Ready(Err(_)) => self.is_orphaned = true,
                     Poll::Pending => {}
                 }
-                return SendProgress::Done;
+                return Ok(None);
             }
             // An earlier datagram's ICMP error is reported in place of sending: that is not this one's failure.
             if self.calls.errors(&self.socket, &mut each) > 0 {
@@ -216,15 +207,15 @@ impl FamilySocket {
             self.failures = self.failures.saturating_add(1);
             if self.failures > MAX_FAILURES && is_about_the_address(&error) {
                 self.outgoing.sent(1);
-                return SendProgress::NoRoute(to);
+                return Err(to);
             }
             let doubled = 1_u32.checked_shl(self.failures.saturating_sub(1)).unwrap_or(u32::MAX);
             let pause = FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE);
             let until = after(now, pause);
             self.paused_until = Some(until);
-            return SendProgress::Paused(until);
+            return Ok(Some(until));
         }
-        SendProgress::Done
+        Ok(None)
     }
 }
 

@@ -16,7 +16,7 @@ use futures_core::Stream;
 use tokio::runtime::Handle;
 use tokio::time::Sleep;
 
-use self::family_socket::{FamilySocket, SendProgress};
+use self::family_socket::FamilySocket;
 use self::target::{Pulled, Source, Targets};
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
@@ -289,12 +289,11 @@ impl<C: Conversation> Scan<C> {
         for socket in sockets.iter_mut().flatten() {
             loop {
                 match socket.poll_send(now, cx, |from, datagram| handle(scanner, now, from, datagram)) {
-                    SendProgress::Done => break,
-                    SendProgress::NoRoute(to) => scanner.handle_unreachable(now, to),
-                    SendProgress::Paused(until) => {
-                        wake_at = earlier(wake_at, Some(until));
+                    Ok(paused_until) => {
+                        wake_at = earlier(wake_at, paused_until);
                         break;
                     }
+                    Err(unroutable) => scanner.handle_unreachable(now, unroutable),
                 }
             }
         }
