@@ -114,17 +114,14 @@ impl FromStr for Protocol {
     type Err = UnknownProtocol;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let lower = text.to_ascii_lowercase();
-        // The names in other tools.
-        let lower = match lower.as_str() {
-            "unreal2" => Self::Ut2004.name(),
-            "gamespy3" => Self::GameSpy4.name(),
-            lower => lower,
-        };
-        Self::ALL
-            .into_iter()
-            .find(|protocol| protocol.name() == lower)
-            .ok_or_else(|| UnknownProtocol(text.to_owned()))
+        Ok(match text.to_ascii_lowercase().as_str() {
+            "gamespy1" => Self::GameSpy1,
+            "quake3" => Self::Quake3,
+            // `unreal2` and `gamespy3` are the names in other tools.
+            "ut2004" | "unreal2" => Self::Ut2004,
+            "gamespy4" | "gamespy3" => Self::GameSpy4,
+            _ => return Err(UnknownProtocol(text.to_owned())),
+        })
     }
 }
 
