@@ -419,12 +419,13 @@ impl Cipher {
         for byte in bytes {
             self.ratchet = self.ratchet.wrapping_add(self.card(self.rotor));
             self.rotor = self.rotor.wrapping_add(1);
-            let saved = self.card(self.last_cipher);
-            self.set_card(self.last_cipher, self.card(self.ratchet));
-            self.set_card(self.ratchet, self.card(self.last_plain));
-            self.set_card(self.last_plain, self.card(self.rotor));
-            self.set_card(self.rotor, saved);
-            self.avalanche = self.avalanche.wrapping_add(self.card(saved));
+            let moved = [self.last_cipher, self.ratchet, self.last_plain, self.rotor].map(usize::from);
+            for pair in moved.windows(2) {
+                if let [one, other] = *pair {
+                    self.cards.swap(one, other);
+                }
+            }
+            self.avalanche = self.avalanche.wrapping_add(self.card(self.card(self.rotor)));
             let one = self.card(self.avalanche).wrapping_add(self.card(self.rotor));
             let three = [self.last_plain, self.last_cipher, self.ratchet].map(|index| self.card(index));
             let three = three.into_iter().fold(0_u8, u8::wrapping_add);
@@ -458,12 +459,6 @@ impl Cipher {
 
     fn card(&self, index: u8) -> u8 {
         self.cards.get(usize::from(index)).copied().unwrap_or_default()
-    }
-
-    fn set_card(&mut self, index: u8, value: u8) {
-        if let Some(card) = self.cards.get_mut(usize::from(index)) {
-            *card = value;
-        }
     }
 }
 

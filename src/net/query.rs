@@ -1,7 +1,7 @@
 //! Querying one server, and servers as objects.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::ops::Deref;
 
 use async_trait::async_trait;
 
@@ -222,7 +222,7 @@ impl Client {
 /// # }
 /// ```
 ///
-/// Both `Box` and `Arc` of an implementation are implementations, so a cache can wrap any of them:
+/// A `Box`, an `Arc` and a reference of an implementation are implementations, so a cache can wrap any of them:
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -260,19 +260,9 @@ pub trait Query: Send + Sync {
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error>;
 }
 
+/// A `Box`, an `Arc` or a reference.
 #[async_trait]
-impl<Q: Query + ?Sized> Query for Box<Q> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
-        (**self).query().await
-    }
-}
-
-#[async_trait]
-impl<Q: Query + ?Sized> Query for Arc<Q> {
+impl<P: Deref<Target: Query> + Send + Sync> Query for P {
     fn name(&self) -> &str {
         (**self).name()
     }

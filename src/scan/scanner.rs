@@ -72,7 +72,7 @@ use crate::time::{Duration, Instant};
 /// assert_eq!((scanned.index, scanned.result.is_err()), (1, true));
 /// ```
 pub struct Scanner<C: Conversation> {
-    /// Targets that are pulled, and a target that was pushed.
+    /// Targets that are pulled, and a pushed one that may be queried now.
     targets: Option<Box<dyn Iterator<Item = (SocketAddr, C)> + Send>>,
     pushed: Option<Target<C>>,
     /// Whether more may be pushed.
