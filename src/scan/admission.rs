@@ -33,8 +33,6 @@ const BYTES_AT_START: f64 = 20e6;
 const BYTES: (f64, f64) = (256e3, 1.25e9);
 /// Bytes of a request and what it brings: a Quake 3 server with ten players.
 const BYTES_OF_REQUEST: f64 = 800.0;
-/// Headers of UDP and IPv4.
-const HEADERS: f64 = 28.0;
 /// Requests of this long may leave at once.
 const BURST: Duration = Duration::from_millis(20);
 /// Bounds of the time between two reviews of the rate, which is two mean round trips.
@@ -190,13 +188,13 @@ impl Admission {
         self.learn();
     }
 
-    /// Accounts for a datagram, and for the request that it answers.
-    pub(super) fn received(&mut self, now: Instant, bytes: usize, reservation: Option<Reservation>) {
+    /// Accounts for a datagram of so many bytes, headers included, and for the request that it answers.
+    pub(super) fn received(&mut self, now: Instant, bytes: u64, reservation: Option<Reservation>) {
         self.heard_at = Some(now);
         if let Some(Reservation(number)) = reservation {
             self.overtaken = self.overtaken.max(number.get());
         }
-        self.bytes += length(bytes);
+        self.bytes += bytes as f64;
         self.block.1 = self.block.1.saturating_add(1);
         self.learn();
         // Space that drops have taken away comes back with what crosses without any.
@@ -292,11 +290,6 @@ impl Admission {
             None => slots,
         }
     }
-}
-
-/// What a datagram takes of a line.
-fn length(bytes: usize) -> f64 {
-    f64::from(u32::try_from(bytes).unwrap_or(u32::MAX)) + HEADERS
 }
 
 /// Answers before anything is concluded.

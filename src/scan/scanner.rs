@@ -109,7 +109,7 @@ const PATIENCE: u8 = 4;
 
 /// What a datagram of this payload takes of a line, with the headers of UDP and IP.
 fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
-    let headers = if canonical(peer).is_ipv4() { 28 } else { 48 };
+    let headers = if peer.is_ipv4() { 28 } else { 48 };
     u64::try_from(payload).unwrap_or(u64::MAX).saturating_add(headers)
 }
 
@@ -197,12 +197,12 @@ impl<C: Conversation> Machine for Scanner<C> {
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         self.now = now;
         self.stats.datagrams = self.stats.datagrams.saturating_add(1);
+        let from = canonical(from);
         let length = with_headers(from, datagram.len());
         self.stats.bytes_received = self.stats.bytes_received.saturating_add(length);
         if let Some((rate, bytes)) = &mut self.byte_rate {
             bytes.add(now, rate, length);
         }
-        let from = canonical(from);
         let mut reservation = None;
         let known = self.slots.known(from);
         match known {
@@ -216,7 +216,7 @@ impl<C: Conversation> Machine for Scanner<C> {
             Some(Known::Ended(_)) => self.stats.late = self.stats.late.saturating_add(1),
             Some(Known::Waiting) | None => self.stats.foreign = self.stats.foreign.saturating_add(1),
         }
-        self.admission.received(now, datagram.len(), reservation);
+        self.admission.received(now, length, reservation);
         if matches!(known, Some(Known::Slot(_) | Known::Ended(_))) {
             Handled::Reply
         } else {

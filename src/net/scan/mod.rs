@@ -226,10 +226,8 @@ impl<C: Conversation> Scan<C> {
             if received.is_some() || has_result {
                 continue;
             }
-            match next {
-                Next::Woken => return Poll::Pending,
-                Next::At(at) if self.sleep(now, at, cx) => return Poll::Pending,
-                Next::At(_) | Next::Now => {}
+            if next.is_none_or(|at| self.sleep(now, at, cx)) {
+                return Poll::Pending;
             }
         }
     }
@@ -268,7 +266,8 @@ impl<C: Conversation> Scan<C> {
     }
 
     /// Sends what may be sent, a batch per socket: replies must be taken in between, or the receive buffer fills up.
-    fn send(&mut self, now: Instant, cx: &mut Context<'_>) -> Next {
+    /// Returns when to go on: at a time, or when a socket wakes the task.
+    fn send(&mut self, now: Instant, cx: &mut Context<'_>) -> Option<Instant> {
         let has_room =
             |sockets: &[Option<FamilySocket>; 2]| sockets.iter().flatten().all(FamilySocket::has_room);
         while has_room(&self.sockets) {
@@ -298,20 +297,20 @@ impl<C: Conversation> Scan<C> {
             }
         }
         if filled && has_room(sockets) {
-            return Next::Now;
+            return Some(now);
         }
         // What waits for space on a socket waits for that socket.
         let due = if has_room(sockets) { scanner.poll_timeout() } else { scanner.next_timer() };
-        match earlier(wake_at, due) {
-            Some(at) => Next::At(at),
-            None => Next::Woken,
-        }
+        earlier(wake_at, due)
     }
 
     /// Sleeps until this time; `false` when it has passed already.
     fn sleep(&mut self, now: Instant, at: Instant, cx: &mut Context<'_>) -> bool {
         let wait = at.saturating_duration_since(now);
-        if wait < SHORT_WAIT && !wait.is_zero() && self.scanner.waits_for_room() {
+        if wait.is_zero() {
+            return false;
+        }
+        if wait < SHORT_WAIT && self.scanner.waits_for_room() {
             cx.waker().wake_by_ref();
             return true;
         }
@@ -330,16 +329,6 @@ impl<C: Conversation> Scan<C> {
         }
         pending
     }
-}
-
-/// When the pump goes on.
-enum Next {
-    /// There is more to send.
-    Now,
-    /// At this time, or when a socket wakes the task.
-    At(Instant),
-    /// When a socket wakes the task.
-    Woken,
 }
 
 fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
