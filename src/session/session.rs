@@ -81,15 +81,11 @@ pub struct Session<C: Conversation> {
 
 /// What a session waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Timer {
+enum Timer {
     /// The reply to the latest request.
     Reply,
-    /// The remaining datagrams of a reply.
-    Rest,
-    /// The quiet time that ends a reply without an end mark.
-    Quiet,
-    /// A late datagram of a reply that looks complete.
-    Grace,
+    /// What may follow a part of a reply.
+    Part(Wait),
 }
 
 /// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link, jitter exceeds the round trip.
@@ -202,9 +198,7 @@ impl<C: Conversation> Machine for Session<C> {
         }
         match verdict {
             Verdict::Rejected(_) => {}
-            Verdict::Partial(Wait::Reply) => self.start(Timer::Rest, self.since_start(now)),
-            Verdict::Partial(Wait::Quiet) => self.start(Timer::Quiet, self.since_start(now)),
-            Verdict::Partial(Wait::Grace) => self.start(Timer::Grace, self.since_start(now)),
+            Verdict::Partial(wait) => self.start(Timer::Part(wait), self.since_start(now)),
             Verdict::Next => self.step(now),
             Verdict::Done(answer) => self.finish(now, answer),
         }
@@ -354,7 +348,7 @@ impl<C: Conversation> Session<C> {
 
     /// Whether datagrams of the answer may still arrive.
     pub(crate) const fn expects_datagrams(&self) -> bool {
-        self.is_running() && !self.to_send && !matches!(self.timer, Some((Timer::Grace, _)))
+        self.is_running() && !self.to_send && !matches!(self.timer, Some((Timer::Part(Wait::Grace), _)))
     }
 
     /// Whether the query has not ended.
@@ -364,15 +358,15 @@ impl<C: Conversation> Session<C> {
 
     fn start(&mut self, timer: Timer, now: Micros) {
         let wait = match timer {
-            Timer::Reply | Timer::Rest => {
+            Timer::Reply | Timer::Part(Wait::Reply) => {
                 let wait = self.timing.reply_wait(self.retries());
                 let spacing =
                     if self.may_retry() { self.conversation.retry_spacing() } else { Duration::ZERO };
                 // A server that took long before takes long again.
                 wait.min(self.longest_wait.get().max(spacing)).max(self.slowest.half_again().get())
             }
-            Timer::Quiet => self.timing.quiet(),
-            Timer::Grace => {
+            Timer::Part(Wait::Quiet) => self.timing.quiet(),
+            Timer::Part(Wait::Grace) => {
                 self.rtt.map_or(Duration::MAX, |rtt| rtt.get().max(LEAST_GRACE)).min(self.timing.grace())
             }
         };

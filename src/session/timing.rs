@@ -38,10 +38,6 @@ pub(crate) struct Micros(u32);
 impl Micros {
     pub(super) const MAX: Self = Self(u32::MAX);
 
-    const fn from_millis(millis: u32) -> Self {
-        Self(millis.saturating_mul(1000))
-    }
-
     /// Half as long again.
     pub(super) const fn half_again(self) -> Self {
         Self(self.0.saturating_add(self.0 / 2))
@@ -66,11 +62,11 @@ impl From<Duration> for Micros {
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            timeout: Micros::from_millis(4000),
-            retry_after: Micros::from_millis(1200),
+            timeout: Micros(4_000_000),
+            retry_after: Micros(1_200_000),
             retries: 2,
-            quiet: Micros::from_millis(300),
-            grace: Micros::from_millis(100),
+            quiet: Micros(300_000),
+            grace: Micros(100_000),
             max_steps: 16,
         }
     }
