@@ -81,9 +81,17 @@ impl GameSpy2List {
         }
     }
 
-    /// The challenge in the request is made from `nonce`.
-    pub(super) fn dialogue(self, nonce: u64) -> impl Form {
-        Dialogue::new(self, challenge(nonce))
+    pub(super) const fn dialogue(self, challenge: [u8; CHALLENGE]) -> impl Form {
+        Dialogue {
+            request: self,
+            challenge,
+            expected: Part::Blocks,
+            default_port: 0,
+            fields: Vec::new(),
+            popular: Vec::new(),
+            server: None,
+            cipher: None,
+        }
     }
 
     /// The request, with the client's challenge.
@@ -140,7 +148,7 @@ impl std::fmt::Debug for GameSpy2List {
 
 /// A challenge of visible characters, whose parities follow the SDK's rule (`sb_serverlist.c`, `SetupListChallenge`). No
 /// list server is known to check them.
-fn challenge(nonce: u64) -> [u8; CHALLENGE] {
+pub(super) fn challenge(nonce: u64) -> [u8; CHALLENGE] {
     let mut challenge = nonce.to_le_bytes().map(|byte| 33_u8.saturating_add(byte % 93));
     let [first, ..] = challenge;
     let (mut before, mut is_odd) = (first, false);
@@ -215,19 +223,6 @@ impl Form for Dialogue {
 }
 
 impl Dialogue {
-    const fn new(request: GameSpy2List, challenge: [u8; CHALLENGE]) -> Self {
-        Self {
-            request,
-            challenge,
-            expected: Part::Blocks,
-            default_port: 0,
-            fields: Vec::new(),
-            popular: Vec::new(),
-            server: None,
-            cipher: None,
-        }
-    }
-
     /// Reads the next part of the list.
     fn part<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
         let (rest, next) = match self.expected {
@@ -478,8 +473,7 @@ mod tests {
 
     fn session() -> ListSession {
         let request = GameSpy2List::new("swat4", "tG3j8c");
-        let dialogue = Dialogue::new(request, *b"ABCDEFGH");
-        ListSession::start(dialogue, Timing::default(), Instant::now())
+        ListSession::start(request.dialogue(*b"ABCDEFGH"), Timing::default(), Instant::now())
     }
 
     /// What the session makes of a reply that comes in pieces of this length.

@@ -199,7 +199,9 @@ impl ListRequest {
         Some(match self {
             Self::Quake3(_) => return None,
             Self::GameSpy1(list) => ListSession::start(list.dialogue(), timing, now),
-            Self::GameSpy2(list) => ListSession::start(list.dialogue(nonce), timing, now),
+            Self::GameSpy2(list) => {
+                ListSession::start(list.dialogue(gamespy2::challenge(nonce)), timing, now)
+            }
             Self::Ut2004(list) => ListSession::start(list.dialogue(), timing, now),
             Self::Cod4x(list) => ListSession::start(list.dialogue(), timing, now),
         })
