@@ -38,6 +38,11 @@ pub(crate) fn leading(text: &[u8]) -> Option<u32> {
     number(text.get(..end)?)
 }
 
+/// A whole number of minutes.
+pub(crate) fn whole_minutes(text: &[u8]) -> Option<Duration> {
+    number::<u32>(text).map(|minutes| Duration::from_secs(u64::from(minutes).saturating_mul(60)))
+}
+
 /// Minutes with a fraction or without, as a duration in milliseconds; `None` for a negative or an odd text.
 pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
     let text = text.trim_ascii();
@@ -45,8 +50,8 @@ pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
         return None;
     }
     // Nearly all are whole; reading a fraction takes ten times as long.
-    if let Some(minutes) = number::<u32>(text) {
-        return Some(Duration::from_secs(u64::from(minutes).saturating_mul(60)));
+    if let Some(time) = whole_minutes(text) {
+        return Some(time);
     }
     let minutes: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     Duration::try_from_secs_f64((minutes * 60_000.0).round() / 1000.0).ok()

@@ -1,13 +1,12 @@
 //! What was accepted: the datagrams, and the views of them.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use bytes::Bytes;
 
 use super::lists::{List, Lists, Section};
 use super::wire::info::Info;
-use super::wire::lists::{Entries, PlayerList, PlayerRecord, RuleList};
+use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList};
 use super::wire::strings::FString;
 use super::wire::{Body, Command, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -33,70 +32,42 @@ use crate::options::Detail;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
-    pub(super) info: Option<Bytes>,
-    pub(super) rules: Datagrams,
-    pub(super) players: Datagrams,
+    /// All datagrams: the info, then each list in its order as far as that is known.
+    pub(super) bytes: Bytes,
+    /// Each datagram, a slice of these bytes, and its whole entries.
+    parts: Vec<(Bytes, usize)>,
     pub(super) missing: Completeness,
     limits: Limits,
 }
 
-/// The datagrams of a list in one buffer, in the order of the list as far as it is known.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Datagrams {
-    /// What the entries of all datagrams are slices of.
-    pub(super) bytes: Bytes,
-    /// Where each datagram lies in it, and its whole entries.
-    parts: Vec<(Range<usize>, usize)>,
-}
-
-impl Datagrams {
-    /// Puts the datagrams into the order of the list as far as it is known: the one with the first rule first, the short one
-    /// last, the others by falling player numbers where those of each datagram fall (the newest player comes first in every
-    /// capture), else as they came.
-    fn new(mut list: List) -> Self {
-        let is_falling = list.sections.iter().all(|section| {
-            section.players().iter().map(|player| player.player_num).is_sorted_by(|a, b| a > b)
-        });
-        let first = |section: &Section| {
-            section.players().iter().next().filter(|_| is_falling).map(|player| player.player_num)
-        };
-        list.sections.sort_by_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
-        let length = list.sections.iter().map(|section| section.bytes.len()).fold(0, usize::saturating_add);
-        let (mut bytes, mut parts) = (Vec::with_capacity(length), Vec::with_capacity(list.sections.len()));
-        for section in list.sections {
-            let start = bytes.len();
-            bytes.extend_from_slice(&section.bytes);
-            parts.push((start..bytes.len(), section.entries));
-        }
-        Self { bytes: bytes.into(), parts }
-    }
-
-    /// Each datagram, and how many whole entries it has.
-    fn iter(&self) -> impl Iterator<Item = (&[u8], usize)> {
-        self.parts
-            .iter()
-            .map(|(range, entries)| (self.bytes.get(range.clone()).unwrap_or_default(), *entries))
-    }
-
-    /// Entries of all datagrams.
-    pub(super) fn count(&self) -> usize {
-        self.iter().map(|(_, entries)| entries).fold(0, usize::saturating_add)
-    }
+/// The datagrams of a list in its order as far as that is known: the one with the first rule first, the short one last, the others
+/// by falling player numbers where those of each datagram fall (the newest player comes first in every capture), else as they came.
+fn in_order(List { mut sections, .. }: List) -> Vec<Section> {
+    let is_falling = sections
+        .iter()
+        .all(|section| section.players().iter().map(|player| player.player_num).is_sorted_by(|a, b| a > b));
+    let first = |section: &Section| {
+        section.players().iter().next().filter(|_| is_falling).map(|player| player.player_num)
+    };
+    sections.sort_by_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
+    sections
 }
 
 impl Answer {
     pub(super) fn new(lists: Lists, detail: Detail) -> Self {
         let is_cut =
-            |info: &Bytes| Response::parse(info, &lists.limits).is_ok_and(|response| response.is_cut());
+            |info: &Vec<u8>| Response::parse(info, &lists.limits).is_ok_and(|response| response.is_cut());
         let missing = if detail == Detail::Short { Completeness::COMPLETE } else { lists.missing() };
         let missing = Completeness { info: lists.info.as_ref().is_none_or(is_cut), ..missing };
-        Self {
-            info: lists.info,
-            rules: Datagrams::new(lists.rules),
-            players: Datagrams::new(lists.players),
-            missing,
-            limits: lists.limits,
-        }
+        let sections = [lists.rules, lists.players].into_iter().flat_map(in_order);
+        let info = lists.info.into_iter().map(|info| (info, 0));
+        let datagrams: Vec<_> =
+            info.chain(sections.map(|section| (section.bytes, section.entries))).collect();
+        let bytes =
+            Bytes::from(datagrams.iter().map(|(datagram, _)| &datagram[..]).collect::<Vec<_>>().concat());
+        let mut rest = bytes.clone();
+        let parts = datagrams.iter().map(|(datagram, entries)| (rest.split_to(datagram.len()), *entries));
+        Self { parts: parts.collect(), bytes, missing, limits: lists.limits }
     }
 
     /// Takes captured datagrams, in order of arrival, for an answer to an unknown request. Datagrams that are no reply
@@ -135,16 +106,27 @@ impl Answer {
     /// The info record.
     #[must_use]
     pub fn info(&self) -> Option<Info<'_>> {
-        match Response::parse(self.info.as_deref()?, &self.limits).ok()?.body {
+        match Response::parse(self.datagrams().next()?, &self.limits).ok()?.body {
             Body::Info(info) => Some(info),
             _ => None,
         }
     }
 
+    /// The entries of each datagram of this type.
+    pub(super) fn entries(&self, kind: u8) -> impl Iterator<Item = Entries<'_>> {
+        let parts = self.parts.iter().filter(move |(datagram, _)| datagram.get(4) == Some(&kind));
+        parts.map(move |(datagram, count)| Entries::of(datagram, kind, *count))
+    }
+
+    /// How many entries they have.
+    pub(super) fn count(&self, kind: u8) -> usize {
+        self.entries(kind).map(|entries| entries.count).sum()
+    }
+
     /// The rules of all datagrams that any reading brought. The datagram that begins with `ServerMode` is first and the
     /// short one last; those between are in order of arrival.
     pub fn rules(&self) -> impl Iterator<Item = (FString<'_>, FString<'_>)> {
-        self.rules.iter().flat_map(|(datagram, count)| RuleList(Entries::of(datagram, 1, count)).iter())
+        self.entries(RULES).flat_map(|entries| RuleList(entries).iter())
     }
 
     /// The first value of a rule, by its key in any ASCII case.
@@ -158,13 +140,12 @@ impl Answer {
     /// The players of all datagrams, spectators and [team scores](PlayerRecord::pseudo_team) included; the short
     /// datagram is last.
     pub fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
-        self.players.iter().flat_map(|(datagram, count)| PlayerList(Entries::of(datagram, 2, count)).iter())
+        self.entries(PLAYERS).flat_map(|entries| PlayerList(entries).iter())
     }
 
     /// The accepted datagrams as they came: info, rules, players.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
-        let lists = self.rules.iter().chain(self.players.iter());
-        self.info.as_deref().into_iter().chain(lists.map(|(datagram, _)| datagram))
+        self.parts.iter().map(|(datagram, _)| &datagram[..])
     }
 
     /// Whether all that was asked for is there.

@@ -46,8 +46,6 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
     options: QueryOptions,
-    /// The request for both lists was not answered: each is requested separately from now on.
-    is_separate: bool,
     lists: Lists,
 }
 
@@ -56,11 +54,7 @@ impl StatusQuery {
     /// its request.
     #[must_use]
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        Self {
-            options: *options,
-            is_separate: false,
-            lists: Lists { limits: options.limits, ..Lists::default() },
-        }
+        Self { options: *options, lists: Lists { limits: options.limits, ..Lists::default() } }
     }
 
     /// What the next request asks for; `None` when nothing is open.
@@ -69,9 +63,7 @@ impl StatusQuery {
         match (rules.state == State::Open, players.state == State::Open) {
             _ if info.is_none() || players.state == State::Counting => Some(Command::Info),
             _ if self.options.detail == Detail::Short => None,
-            (true, true) if self.options.dialect != Dialect::SeparateLists && !self.is_separate => {
-                Some(Command::RulesAndPlayers)
-            }
+            (true, true) if self.options.dialect != Dialect::SeparateLists => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
             // The rules of the same reply show that the request has arrived.
             (false, true) if players.expects_nothing() => Some(Command::RulesAndPlayers),
@@ -135,7 +127,9 @@ impl Conversation for StatusQuery {
             _ if self.lists.awaits_info => self.lists.players.state = State::GivenUp,
             Remaining::Nothing => {}
             // Some servers and filters know only the requests for one list.
-            _ if self.lists.awaited().all(|list| list.is_silent()) => self.is_separate = true,
+            _ if self.lists.awaited().all(|list| list.is_silent()) => {
+                self.options.dialect = Dialect::SeparateLists;
+            }
             _ => self.lists.awaited().for_each(|list| list.end_reading(self.options.readings)),
         }
         if remaining == Remaining::Step && !looks_complete {

@@ -1,35 +1,41 @@
 //! The lists of one query over all readings of them, and when they are complete.
 //!
-//! A reading is what one request for a list brings. Nothing on the wire counts or ends the datagrams of a list, so:
-//! - A complete list has every datagram that any reading of its present state brought, the short one among them. A datagram
-//!   of 450 bytes or less is the last of its list; the list is whole when the latest reading brought that one and all others.
-//! - Three agreeing readings make a whole list complete: a lost datagram is missed only where each of them lost it.
-//! - One reading is enough for one short datagram of rules that begins with `ServerMode`, as those of the stock game do:
-//!   nothing can be lost. The first reading that brings players is enough if it has as many as the info counts, none of them
-//!   known not to be counted: a lost datagram is missed only where it had as many players as there are spectators.
-//! - An entry in another datagram than before, another end and another count show that the list has changed. Readings from
-//!   before prove nothing then, and no more does a reading with parts of two states or with a late datagram.
-//! - Where readings agree on more or fewer players than the info counts, the info is requested again: the count must be the
-//!   same as before, or that of the list. A list that never agrees is left incomplete after eight readings.
+//! A reading is what one request for a list brings. Nothing on the wire counts or ends the datagrams of a list, but one of 450
+//! bytes or less is its last.
+//!
+//! The promise: a complete list has every datagram that any reading of its present state brought, the last one among them, and
+//! the latest reading brought them all. A lost datagram is missed in two cases only:
+//! - each of three agreeing readings lost it;
+//! - the first reading that brought players has as many as the info counts, none of them known not to be counted, because as
+//!   many players were in the datagram as spectators are listed.
+//!
+//! One short datagram of rules that begins with `ServerMode`, as those of the stock game do, is the whole list.
+//!
+//! An entry in another datagram than before, another last one and another count show that the list has changed. Readings from
+//! before prove nothing then, and no more does a reading with parts of two states or with a late datagram. Where readings agree
+//! on more or fewer players than the info counts, the info is requested again: its count must be the same as before, or that of
+//! the list. A list that never agrees is left incomplete after eight readings.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
-use bytes::Bytes;
-
-use super::wire::lists::{Entries, FLUSH_LENGTH, PlayerList, PlayerRecord, RuleList, SERVER_MODE};
+use super::wire::lists::{
+    Entries, FLUSH_LENGTH, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, SERVER_MODE,
+};
 use super::wire::{Body, Command, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Completeness;
+use crate::text::locate;
 
+/// Where the number of the first player ends.
+const NUMBER_END: usize = 9;
 /// The bit of the eighth reading, the last of a list. Real lists that change with every reply exist.
 const LAST_READING: u32 = 1 << 7;
 
 /// The replies to one query.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lists {
-    pub(super) info: Option<Bytes>,
+    pub(super) info: Option<Vec<u8>>,
     pub(super) rules: List,
     pub(super) players: List,
     pub(super) limits: Limits,
@@ -90,15 +96,15 @@ impl Lists {
         let limits = self.limits;
         let response =
             Response::parse(datagram, &limits).inspect_err(|error| match (error.kind, datagram.get(4)) {
-                (ParseErrorKind::Limit { .. }, Some(1)) => self.rules.exceed_limits(),
-                (ParseErrorKind::Limit { .. }, Some(2)) => self.players.exceed_limits(),
+                (ParseErrorKind::Limit { .. }, Some(&RULES)) => self.rules.exceed_limits(),
+                (ParseErrorKind::Limit { .. }, Some(&PLAYERS)) => self.players.exceed_limits(),
                 _ => {}
             })?;
         let is_late = is_early && self.has_earlier;
         let (list, entries, limit, what) = match response.body {
             Body::Info(info) if self.awaits_info => {
                 self.awaits_info = false;
-                self.info = Some(Bytes::copy_from_slice(datagram));
+                self.info = Some(datagram.to_vec());
                 self.players.set_count(info.current_players);
                 return Ok(());
             }
@@ -113,12 +119,12 @@ impl Lists {
                 return Err(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
             }
         };
-        list.add(Section::new(datagram, entries), is_late, response.is_cut());
-        let sum = |of: fn(&Section) -> usize| list.sections.iter().map(of).fold(0, usize::saturating_add);
+        list.add(datagram, entries, is_late, response.is_cut());
+        let bytes = list.sections.iter().map(|section| section.bytes.len()).sum();
         let bounds = [
             (list.sections.len(), limits.max_fragments(), "datagrams"),
-            (sum(|section| section.bytes.len()), limits.max_answer_bytes(), "bytes of one answer"),
-            (sum(|section| section.entries), limit, what),
+            (bytes, limits.max_answer_bytes(), "bytes of one answer"),
+            (list.entries(), limit, what),
         ];
         if let Some((_, limit, what)) = bounds.into_iter().find(|(size, limit, _)| size > limit) {
             list.sections.retain(|section| section.bytes != datagram);
@@ -146,7 +152,7 @@ impl Lists {
         for list in self.awaited() {
             list.outdated = 0;
             list.end_reading(u8::MAX);
-            if list.is_whole() && list.agreeing() > 0 && list.count == Some(list.entries()) {
+            if list.looks_complete() && list.agreeing() > 0 && list.count == Some(list.entries()) {
                 list.state = State::Complete;
             }
         }
@@ -166,9 +172,12 @@ impl Lists {
 
 impl List {
     /// Takes a datagram of it. One that is late or cut is of no reading.
-    fn add(&mut self, mut new: Section, is_late: bool, is_cut: bool) {
-        new.readings = if is_late || is_cut { 0 } else { self.reading };
-        new.cut_in = if is_cut { self.reading } else { 0 };
+    fn add(&mut self, datagram: &[u8], entries: usize, is_late: bool, is_cut: bool) {
+        let readings = if is_late || is_cut { 0 } else { self.reading };
+        let cut_in = if is_cut { self.reading } else { 0 };
+        let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in, head: 0 };
+        let key = new.iter().next().and_then(|(_, key, _)| locate(&new.bytes, key));
+        new.head = key.map_or(NUMBER_END, |key| key.end);
         match self.sections.iter_mut().find(|known| new.is_version_of(known)) {
             None => {
                 self.state = if self.state == State::GivenUp { self.state } else { State::Open };
@@ -200,7 +209,7 @@ impl List {
         self.state = match () {
             () if self.is_certain(1) => State::Complete,
             () if is_agreed && !is_counted => State::Counting,
-            () if is_agreed && self.is_whole() => State::Complete,
+            () if is_agreed && self.looks_complete() => State::Complete,
             // Readings that agree and show no end: a filter may swallow the same datagrams each time.
             () if is_agreed || self.reading >= LAST_READING => State::GivenUp,
             () => State::Open,
@@ -215,27 +224,23 @@ impl List {
         }
         let mut marks = Vec::with_capacity(self.entries().saturating_add(2));
         for (at, section) in self.sections.iter().enumerate() {
-            marks.extend(section.marks().map(|mark| (mark, at)));
+            let is_older = section.readings & self.reading == 0;
+            marks.extend(section.marks().map(|mark| (mark, is_older, at)));
         }
         marks.sort_unstable();
-        marks.dedup();
-        let is_latest = |section: &Section| section.readings & self.reading != 0;
         let (mut outdated, mut older) = (0, BTreeSet::new());
-        for same in marks.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            let sections = || same.iter().filter_map(|(_, at)| Some((*at, self.sections.get(*at)?)));
-            let Some((first, latest)) = sections().find(|(_, section)| is_latest(section)) else { continue };
-            // A list can have a rule twice: one reading brought both.
-            let is_rule = matches!(same, [(Some(Entry { number: None, .. }), _), ..]);
-            // What a cut datagram of this reading holds is nowhere else.
-            let clashes = |section: &Section| {
-                section.cut_in != self.reading && (!is_rule || section.readings & latest.readings == 0)
-            };
-            for (at, section) in sections().filter(|(at, section)| *at != first && clashes(section)) {
-                if is_latest(section) {
-                    outdated |= self.reading;
-                } else {
-                    outdated |= self.reading.saturating_sub(1);
-                    older.insert(at);
+        for same in marks.chunk_by(|a, b| a.0 == b.0) {
+            let [(mark, false, first), others @ ..] = same else { continue };
+            for (_, is_older, at) in others.iter().filter(|(.., at)| at != first) {
+                let [Some(latest), Some(section)] = [first, at].map(|at| self.sections.get(*at)) else {
+                    break;
+                };
+                // A list can have a rule twice: one reading brought both.
+                let may_repeat = matches!(mark, Some((None, ..))) && section.readings & latest.readings != 0;
+                // What a cut datagram of this reading holds is nowhere else.
+                if !may_repeat && section.cut_in != self.reading {
+                    outdated |= if *is_older { self.reading.saturating_sub(1) } else { self.reading };
+                    older.extend(is_older.then_some(*at));
                 }
             }
         }
@@ -251,7 +256,7 @@ impl List {
         if before.is_some() && ![before, Some(self.entries())].contains(&self.count) {
             (self.state, self.outdated) = (State::Open, self.reading | self.reading.saturating_sub(1));
         } else if self.state == State::Counting {
-            self.state = if self.is_whole() { State::Complete } else { State::GivenUp };
+            self.state = if self.looks_complete() { State::Complete } else { State::GivenUp };
         }
     }
 
@@ -261,7 +266,7 @@ impl List {
     }
 
     fn entries(&self) -> usize {
-        self.sections.iter().map(|section| section.entries).fold(0, usize::saturating_add)
+        self.sections.iter().map(|section| section.entries).sum()
     }
 
     /// Whether at least as many are listed as the server counts.
@@ -278,22 +283,15 @@ impl List {
         is_empty || (ends == 1 && self.has_count() && self.latest().count() >= known)
     }
 
-    /// Whether the latest reading brought all that is known, and it looks complete.
-    fn is_whole(&self) -> bool {
-        self.looks_complete() && self.latest().count() == self.sections.len()
-    }
-
     /// How many readings of the present state brought every section, at least; none if the latest is not one of them.
     fn agreeing(&self) -> u32 {
         let agreeing = |readings: u32| (readings & !self.outdated).count_ones();
-        if self.outdated & self.reading != 0 || self.latest().count() < self.sections.len() {
-            return 0;
-        }
+        let is_one = self.outdated & self.reading == 0 && self.latest().count() == self.sections.len();
         let least = self.sections.iter().map(|section| agreeing(section.readings)).min();
-        least.unwrap_or_else(|| agreeing(self.answered))
+        if is_one { least.unwrap_or_else(|| agreeing(self.answered)) } else { 0 }
     }
 
-    /// Whether the list is whole and nothing can follow what came: its own bytes prove it or, where one reading is enough, the
+    /// Whether nothing can follow what came or is missing from it: its own bytes prove it or, where one reading is enough, the
     /// count. Neither a team's score is counted nor a player of no team where others have one. After another reading, parts
     /// of two can reach a count.
     pub(super) fn is_certain(&self, wanted: u8) -> bool {
@@ -305,7 +303,7 @@ impl List {
         let is_first_reading =
             self.outdated == 0 && self.sections.iter().all(|section| section.readings == self.reading);
         let has_count = !self.sections.is_empty() && self.count == Some(self.entries());
-        self.is_whole()
+        self.looks_complete()
             && (is_only || (wanted == 1 && is_first_reading && has_count && players().all(is_counted)))
     }
 
@@ -337,27 +335,14 @@ pub(super) struct Section {
     readings: u32,
     /// The bit of the reading that brought it cut, or 0.
     cut_in: u32,
-    /// A hash of the first entry (of a rule: its key), compared before the entries themselves.
-    first: u64,
+    /// Where the number or the key of the first entry ends.
+    head: usize,
 }
 
 /// A player's number, and the name where that is 0; or the key and the value of a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry<'a> {
-    number: Option<i32>,
-    key: &'a [u8],
-    value: &'a [u8],
-}
+type Entry<'a> = (Option<i32>, &'a [u8], &'a [u8]);
 
 impl Section {
-    fn new(datagram: &[u8], entries: usize) -> Self {
-        let mut section = Self { bytes: datagram.to_vec(), entries, readings: 0, cut_in: 0, first: 0 };
-        let mut hasher = DefaultHasher::new();
-        section.iter().next().map(|entry| (entry.number, entry.key)).hash(&mut hasher);
-        section.first = hasher.finish();
-        section
-    }
-
     /// Whether it is the last of its list.
     pub(super) fn is_end(&self) -> bool {
         self.bytes.len() <= FLUSH_LENGTH
@@ -365,20 +350,20 @@ impl Section {
 
     /// Whether it begins with the first rule of the stock game.
     pub(super) fn is_first(&self) -> bool {
-        let is_mode = |entry: Entry<'_>| entry.key.eq_ignore_ascii_case(SERVER_MODE.as_bytes());
-        self.iter().next().is_some_and(|entry| entry.number.is_none() && is_mode(entry))
+        let is_mode = |key: &[u8]| key.eq_ignore_ascii_case(SERVER_MODE.as_bytes());
+        self.iter().next().is_some_and(|(number, key, _)| number.is_none() && is_mode(key))
     }
 
     pub(super) fn players(&self) -> PlayerList<'_> {
-        PlayerList(Entries::of(&self.bytes, 2, self.entries))
+        PlayerList(Entries::of(&self.bytes, PLAYERS, self.entries))
     }
 
     fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
-        let rules = RuleList(Entries::of(&self.bytes, 1, self.entries)).iter();
-        let rules = rules.map(|(key, value)| Entry { number: None, key: key.raw(), value: value.raw() });
+        let rules = RuleList(Entries::of(&self.bytes, RULES, self.entries)).iter();
+        let rules = rules.map(|(key, value)| (None, key.raw(), value.raw()));
         let players = self.players().iter().map(|PlayerRecord { player_num, name, .. }| {
             let key = if player_num == 0 { name.raw() } else { &[] };
-            Entry { number: Some(player_num), key, value: &[] }
+            (Some(player_num), key, &[][..])
         });
         rules.chain(players)
     }
@@ -391,12 +376,13 @@ impl Section {
     /// Whether both are the same part of a list at two times: the same players, whatever their pings and scores; as many rules,
     /// more than half of them equal (many are mutators), or of the same keys where they end the list.
     fn is_version_of(&self, other: &Self) -> bool {
-        let shape = |section: &Self| (section.first, section.entries, section.cut_in != 0, section.is_end());
+        let shape = |section: &Self| (section.entries, section.cut_in != 0, section.is_end());
         let pairs = || self.iter().zip(other.iter());
         let most_others = if self.players().0.count > 0 { 0 } else { self.entries.saturating_sub(1) / 2 };
         self.bytes == other.bytes
             || shape(self) == shape(other)
+                && self.bytes.get(..self.head) == other.bytes.get(..other.head)
                 && (pairs().filter(|(a, b)| a != b).nth(most_others).is_none()
-                    || (self.is_end() && pairs().all(|(a, b)| (a.number, a.key) == (b.number, b.key))))
+                    || (self.is_end() && pairs().all(|(a, b)| (a.0, a.1) == (b.0, b.1))))
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::from_status::{self, InfoRules};
 use super::wire::info::Info;
-use super::wire::lists::{FLUSH_LENGTH, PlayerRecord, RuleList};
+use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList};
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
@@ -97,7 +97,7 @@ impl Writer<'_> {
             let has_vac = self.options.engine == Engine::KillingFloor;
             let mut rules = from_status::rules(status, &in_info, has_vac).peekable();
             let is_empty = rules.peek().is_none();
-            self.list(1, rules, |(key, value), out| {
+            self.list(RULES, rules, |(key, value), out| {
                 key.string().encode(out)?;
                 value.string().encode(out)
             })?;
@@ -106,7 +106,7 @@ impl Writer<'_> {
             }
         }
         if request.command != Command::Rules {
-            self.list(2, from_status::players(status), |(name, record), out| {
+            self.list(PLAYERS, from_status::players(status), |(name, record), out| {
                 PlayerRecord { name: name.string(), ..record }.encode(out)
             })?;
         }

@@ -1,13 +1,11 @@
 //! An answer as a [`ServerStatus`]: which field means what.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
 use super::answer::Answer;
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{
-    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_VERSION, STATS_ID,
+    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, SERVER_VERSION, STATS_ID,
 };
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus};
@@ -48,10 +46,11 @@ impl ToStatus for Answer {
         let info = self.info();
         let rules = rules(self, info.as_ref());
         // An empty server sends no players: then the rules show that it was asked.
-        let is_listed = !self.players.bytes.is_empty() || (!missing.players && !self.rules.bytes.is_empty());
+        let has = |kind| self.entries(kind).next().is_some();
+        let is_listed = has(PLAYERS) || (!missing.players && has(RULES));
         let flags = info.and_then(|info| info.flags).filter(|&flags| flags != 0);
         // All rules are here, as far as that is known.
-        let has_rules = !self.rules.bytes.is_empty() && !missing.rules && !missing.end;
+        let has_rules = has(RULES) && !missing.rules && !missing.end;
         let has_flag = |flag| flags.map(|flags| flags & flag != 0);
         let (known, version, mutators) = known(self);
         let password = first_filled(&[
@@ -76,7 +75,7 @@ impl ToStatus for Answer {
                 .or_else(|| known.vac_secured.and_then(|text| is_yes(text, "Enabled", "Disabled")))
                 .or_else(|| known.anti_tcc.map(|_| true))
                 .or_else(|| has_flag(VAC_FLAG)),
-            time_limit: known.time_limit.and_then(minutes),
+            time_limit: known.time_limit.and_then(number::whole_minutes),
             score_limit: known.goal_score.and_then(number::number),
             players: is_listed.then(|| player_list(self)),
             teams: teams(self),
@@ -85,8 +84,8 @@ impl ToStatus for Answer {
             verification: self.verification(),
             ..ServerStatus::default()
         };
-        if let (Some(info), Some(bytes)) = (info, &self.info) {
-            let some_text = |string: FString<'_>| (!string.is_empty()).then(|| text(bytes, string));
+        if let Some(info) = info {
+            let some_text = |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
             status.name = some_text(info.server_name);
             status.map = some_text(info.map_name);
             status.game_type = some_text(info.game_type);
@@ -106,8 +105,7 @@ fn text(bytes: &Bytes, string: FString<'_>) -> Text {
 /// The rules, and behind them what is left of the info record.
 fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
     let style = FString::default().style();
-    let mut rules =
-        RulesBuilder::new(&answer.rules.bytes, style.charset, answer.rules.count().saturating_add(4));
+    let mut rules = RulesBuilder::new(&answer.bytes, style.charset, answer.count(RULES).saturating_add(4));
     let mut push = |key: FString<'_>, value: FString<'_>| {
         rules.push_with((key.shown(), key.charset()), (value.shown(), value.charset()));
     };
@@ -133,7 +131,7 @@ fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
 fn known(answer: &Answer) -> (Known<'_>, Option<Text>, Vec<Text>) {
     let (mut known, mut version, mut mutators) = (Known::default(), None, Vec::new());
     for (key, value) in answer.rules().filter(|(_, value)| !value.is_empty()) {
-        let text = || text(&answer.rules.bytes, value);
+        let text = || text(&answer.bytes, value);
         let is = |name: &str| key.raw().eq_ignore_ascii_case(name.as_bytes());
         if is(MUTATOR) {
             mutators.push(text());
@@ -152,13 +150,8 @@ fn is_yes(text: &[u8], yes: &str, no: &str) -> Option<bool> {
     (is(yes) || is(no)).then(|| is(yes))
 }
 
-/// A number of minutes; fractions and negative numbers are none.
-fn minutes(text: &[u8]) -> Option<Duration> {
-    Some(Duration::from_secs(u64::from(number::number::<u32>(text)?).saturating_mul(60)))
-}
-
 fn player_list(answer: &Answer) -> Vec<Player> {
-    let count = answer.players.count();
+    let count = answer.count(PLAYERS);
     // The numbers that the model has no field for, as text in one buffer: the keys once, then two numbers for each player.
     let mut numbers = Vec::with_capacity(count.saturating_add(2).saturating_mul(USUAL_NUMBERS));
     for key in [PLAYER_NUM, STATS_ID] {
@@ -187,7 +180,7 @@ fn player_list(answer: &Answer) -> Vec<Player> {
             extras.push(stats_id, stats);
         }
         players.push(Player {
-            name: text(&answer.players.bytes, record.name),
+            name: text(&answer.bytes, record.name),
             score: Some(i64::from(record.score)),
             ping: Some(record.ping),
             team: record.team().map(i32::from),
@@ -208,7 +201,7 @@ fn teams(answer: &Answer) -> Vec<Team> {
         let Some(team) = teams.get_mut(usize::from(id)) else { continue };
         let team = team.get_or_insert_with(|| Team { id: Some(i32::from(id)), ..Team::default() });
         if pseudo.is_some() {
-            team.name = Some(text(&answer.players.bytes, record.name));
+            team.name = Some(text(&answer.bytes, record.name));
             team.score = Some(i64::from(record.score));
         }
     }

@@ -12,6 +12,10 @@ use crate::error::EncodeError;
 /// Length of the header before the entries.
 pub(crate) const HEADER: usize = 5;
 
+/// Types of datagrams.
+pub(crate) const RULES: u8 = 1;
+pub(crate) const PLAYERS: u8 = 2;
+
 /// A server adds entries to a datagram until it is longer than this, in bytes, and begins a new one for the next entry.
 /// So a list has at most one datagram of this length or less, and that one is its last (GameQ's captures,
 /// `Austinb/GameQ`, `tests/Protocols/Providers/{Ut2004,Killingfloor}`).
