@@ -1,5 +1,6 @@
 //! The client's conversation: one request, one reply in one or more datagrams.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -33,10 +34,8 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// ```
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
-    /// The request of [`Self::commands`].
-    commands: Option<(Vec<u8>, Asked)>,
-    dialect: Dialect,
-    detail: Detail,
+    request: Cow<'static, [u8]>,
+    asked: Asked,
     replies: Reassembly,
     /// The end came without numbers: what is here is all, unless a late datagram follows.
     is_ended: bool,
@@ -48,10 +47,17 @@ impl StatusQuery {
     /// The protocol has no challenge, so the nonce is not used: only the sender's address ties a reply to its request.
     #[must_use]
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
+        let (request, asked): (&[u8], _) = match (options.detail, options.dialect) {
+            // QR1 answers a request that it cannot read with an end mark alone.
+            (Detail::Short, _) => (br"\basic\\info\", Asked { status: true, ..Asked::default() }),
+            (Detail::Full, Dialect::XServerQuery) => {
+                (br"\status\xserverquery", Asked::new(&[Command::Status]))
+            }
+            (Detail::Full, _) => (br"\status\", Asked::new(&[Command::Status])),
+        };
         Self {
-            commands: None,
-            dialect: options.dialect,
-            detail: options.detail,
+            request: request.into(),
+            asked,
             replies: Reassembly::new(options.limits),
             is_ended: false,
             incomplete: None,
@@ -86,8 +92,7 @@ impl StatusQuery {
     pub fn commands(commands: &[Command<'_>], options: &QueryOptions) -> Result<Self, EncodeError> {
         let mut request = Vec::new();
         Request::new(commands).encode(&mut request)?;
-        let commands = Some((request, Asked::new(commands)));
-        Ok(Self { commands, ..Self::new(0, options) })
+        Ok(Self { request: request.into(), asked: Asked::new(commands), ..Self::new(0, options) })
     }
 
     /// [`Self::commands`] with `\echo\` after all others. UT99 sends nothing at all when it does not know the last
@@ -97,19 +102,8 @@ impl StatusQuery {
     /// What [`Request::encode`] refuses.
     pub fn commands_with_echo(commands: &[Command<'_>], options: &QueryOptions) -> Result<Self, EncodeError> {
         let mut query = Self::commands(&[commands, &[Command::Echo(b"x")]].concat(), options)?;
-        if let Some((_, asked)) = &mut query.commands {
-            asked.own_echo = true;
-        }
+        query.asked.own_echo = true;
         Ok(query)
-    }
-
-    fn datagram(&self) -> &[u8] {
-        match (&self.commands, self.detail, self.dialect) {
-            (Some((request, _)), ..) => request,
-            (None, Detail::Short, _) => br"\basic\\info\",
-            (None, Detail::Full, Dialect::XServerQuery) => br"\status\xserverquery",
-            (None, Detail::Full, _) => br"\status\",
-        }
     }
 
     /// Whether another reply would change nothing: this one is complete, or the one before lacked the same.
@@ -119,13 +113,7 @@ impl StatusQuery {
     }
 
     fn best(&self) -> Option<Answer> {
-        let asked = match (&self.commands, self.detail) {
-            (Some((_, asked)), _) => *asked,
-            // QR1 answers a request that it cannot read with an end mark alone.
-            (None, Detail::Short) => Asked { status: true, ..Asked::default() },
-            (None, Detail::Full) => Asked::new(&[Command::Status]),
-        };
-        Answer::best(&self.replies, asked)
+        Answer::best(&self.replies, self.asked)
     }
 }
 
@@ -134,11 +122,11 @@ impl Conversation for StatusQuery {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         self.replies.expect_one_more();
-        out.extend_from_slice(self.datagram());
+        out.extend_from_slice(&self.request);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        if datagram == self.datagram() {
+        if datagram == &*self.request {
             let kind = ParseErrorKind::Unexpected("a reply, not the request itself");
             return Verdict::Rejected(ParseError::new(kind, 0));
         }

@@ -45,9 +45,7 @@ impl<'a> Known<'a> {
             },
             _ => self.timelimit.filter(|_| family.counts_minutes(self.gamename.unwrap_or_default())),
         };
-        minutes
-            .and_then(number::number::<u32>)
-            .map(|minutes| Duration::from_secs(u64::from(minutes).saturating_mul(60)))
+        minutes.and_then(number::whole_minutes)
     }
 
     /// The time until the end, which says nothing where the match has no limit.

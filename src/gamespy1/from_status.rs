@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use super::family::{Family, Known};
 use super::wire::{RowKey, put_pair, put_row, token_of};
-use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
+use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef, listed_bots};
 use crate::reply::Template;
 use crate::text::number;
 
 /// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to
 /// `\rules\`.
-const BASIC: &str = "gamename gamever minnetver location";
-const INFO: &str =
+pub(super) const BASIC: &str = "gamename gamever minnetver location";
+pub(super) const INFO: &str =
     "hostname hostport maptitle mapname gametype numplayers maxplayers gamemode worldlog wantworldlog";
 
 /// The sections of a status.
@@ -46,15 +46,8 @@ impl<'a> Sections<'a> {
         Self { status, family, team_names }
     }
 
-    pub(super) fn basic(&self, out: &mut Template) {
-        self.section(BASIC, out);
-    }
-
-    pub(super) fn info(&self, out: &mut Template) {
-        self.section(INFO, out);
-    }
-
-    fn section(&self, keys: &str, out: &mut Template) {
+    /// A text of these keys.
+    pub(super) fn section(&self, keys: &str, out: &mut Template) {
         out.begin();
         for key in keys.split(' ') {
             if let Some(value) = self.value(key) {
@@ -68,7 +61,6 @@ impl<'a> Sections<'a> {
         let status = self.status;
         let text = |text: &'a Option<Text>| text.as_ref().map(|text| encoded(text.as_ref()));
         let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes().into());
-        let listed = || status.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
         let field = match key {
             "gamename" => text(&status.game),
             "gamever" => text(&status.version),
@@ -77,7 +69,7 @@ impl<'a> Sections<'a> {
             "mapname" => text(&status.map),
             "gametype" => text(&status.game_type),
             "minnetver" => number(status.protocol_version.filter(|_| self.family == Family::Unreal)),
-            "numplayers" => number(status.player_count.or_else(listed).map(|all| match self.family {
+            "numplayers" => number(status.online().map(|all| match self.family {
                 Family::MedalOfHonor => all.saturating_sub(status.bot_count.unwrap_or(0)),
                 _ => all,
             })),
@@ -179,8 +171,7 @@ impl<'a> Sections<'a> {
             let wanted = bots.map(|bots| if bots > 0 { status.player_count.unwrap_or(bots) } else { 0 });
             say(Some("minplayers"), &[], wanted.map(|wanted| number(wanted.into())));
         } else {
-            let are_marked = !status.listed_players().is_empty()
-                && status.listed_players().iter().all(|player| player.bot.is_some());
+            let are_marked = listed_bots(status.listed_players()).is_some();
             let key = (family == unreal && !are_marked).then_some("numbots");
             say(key, &["numbots"], bots.map(|bots| number(bots.into())));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::from_status::{Sections, player_property, property, put_text};
+use super::from_status::{BASIC, INFO, Sections, player_property, property, put_text};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
 use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
@@ -171,8 +171,8 @@ impl Reply<'_, '_> {
         let sections = || Sections::new(status, is_qr1);
         let (level, game) = options.properties.as_ref().map(|known| (&known.level, &known.game)).unzip();
         let encode = |_: &mut Templates<'_>, out: &mut Template| match command {
-            Command::Basic => sections().basic(out),
-            Command::Info => sections().info(out),
+            Command::Basic => sections().section(BASIC, out),
+            Command::Info => sections().section(INFO, out),
             Command::Rules => sections().rules(out),
             Command::Players => sections().players(out),
             Command::Teams => sections().teams(out),

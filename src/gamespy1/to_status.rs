@@ -2,10 +2,12 @@
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Row, RowCollector};
+use super::answer::{Answer, Field, Row, Rows};
 use super::family::{Family, Known};
 use super::wire::{RowKey, count_bound, is_control};
-use crate::model::{Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};
+use crate::model::{
+    Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
+};
 use crate::text::known_keys::first_filled;
 use crate::text::number;
 
@@ -22,13 +24,13 @@ impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
         let bytes = self.raw();
         let mut known = Known::default();
-        let mut rows = RowCollector::new(count_bound(bytes));
+        let mut rows = Vec::with_capacity(count_bound(bytes));
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
         let own_echo = self.asked.own_echo.then(|| self.echo()).flatten().map(|(key, _)| key);
         let mut pairs = self.fields().pairs();
         for (key, value) in pairs.by_ref() {
             match RowKey::parse(key) {
-                Some(row) => rows.add(row, value),
+                Some(row) => rows.push((row, value)),
                 None => {
                     if let Some(slot) = known.slot(key).filter(|slot| slot.is_none_or(<[u8]>::is_empty)) {
                         *slot = Some(value);
@@ -39,7 +41,7 @@ impl ToStatus for Answer {
                 }
             }
         }
-        let rows = rows.finish();
+        let rows = Rows::of(rows);
         let has = |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
         let family = Family::of(&known, has(&rows.players, "playername") && has(&rows.teams, "teamname"));
         let style = Style::new(CHARSET, family.colours());
@@ -61,7 +63,14 @@ impl ToStatus for Answer {
         let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let extras = RulesBuilder::new(bytes, CHARSET, rows.field_count);
         let sides = known.sides();
-        let mut reader = RowReader { family, style, bytes, side_names: sides.map(|(name, _)| name), extras };
+        let mut reader = RowReader {
+            family,
+            style,
+            bytes,
+            side_names: sides.map(|(name, _)| name),
+            rest: Vec::new(),
+            extras,
+        };
         let team_rows = rows.players.iter().filter(|_| all_teams).chain(&rows.teams);
         let mut teams: Vec<Team> = team_rows.map(|row| reader.team(row)).collect();
         let listed = self.asked.players || !(count == 0 || all_teams);
@@ -79,8 +88,13 @@ impl ToStatus for Answer {
         }
 
         for (id, (name, score)) in (family.team_offset()..).zip(sides) {
-            if name.is_some() || score.is_some() {
-                add_side(&mut teams, id, name.map(|name| Text::part(bytes, name, style)), score);
+            match teams.iter_mut().find(|team| team.id == Some(id)) {
+                _ if name.is_none() && score.is_none() => {}
+                Some(team) => team.score = team.score.or(score),
+                None => {
+                    let name = name.map(|name| Text::part(bytes, name, style));
+                    teams.push(Team { id: Some(id), name, score, ..Team::default() });
+                }
             }
         }
         let (bot_count, player_count) = counts(&known, family, players.as_deref().unwrap_or_default());
@@ -154,24 +168,12 @@ fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>
         let bots = everyone.saturating_sub(people);
         return (Some(bots), people.checked_add(bots));
     }
-    let bots = players.iter().filter(|player| player.bot == Some(true)).count();
-    let (Ok(bots), Ok(listed)) = (u32::try_from(bots), u32::try_from(players.len())) else {
-        return (count_of(known.numbots), counted);
-    };
-    let is_known =
-        listed > 0 && listed >= counted.unwrap_or(0) && players.iter().all(|player| player.bot.is_some());
-    let rows_are_more = is_known && bots > 0 && counted == listed.checked_sub(bots);
-    let bot_count = count_of(known.numbots).or_else(|| is_known.then_some(bots));
+    let listed = u32::try_from(players.len()).ok();
+    let bots = listed_bots(players).filter(|_| listed >= counted);
     // UT counts people where its bots are listed as well.
-    (bot_count, if rows_are_more { Some(listed) } else { counted })
-}
-
-/// A side that is no row, or the score of one that is.
-fn add_side(teams: &mut Vec<Team>, id: i32, name: Option<Text>, score: Option<i64>) {
-    match teams.iter_mut().find(|team| team.id == Some(id)) {
-        Some(team) => team.score = team.score.or(score),
-        None => teams.push(Team { id: Some(id), name, score, ..Team::default() }),
-    }
+    let has_more =
+        bots.is_some_and(|bots| bots > 0 && counted == listed.and_then(|all| all.checked_sub(bots)));
+    (count_of(known.numbots).or(bots), if has_more { listed } else { counted })
 }
 
 /// Whether a pair numbers the reply or is our own echo, and so describes nothing of the server.
@@ -211,77 +213,64 @@ struct RowReader<'a> {
     bytes: &'a Bytes,
     /// The names of the two sides of Tribes: Vengeance.
     side_names: [Option<&'a [u8]>; 2],
+    /// The fields of a row that are not understood.
+    rest: Vec<Field<'a>>,
     /// The fields that the model has no name for, of all rows.
     extras: RulesBuilder,
 }
 
-impl RowReader<'_> {
-    fn player(&mut self, row: &Row<'_>) -> Player {
+impl<'a> RowReader<'a> {
+    fn player(&mut self, row: &Row<'a>) -> Player {
         let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
         let side = |value: &[u8]| {
             let side = self.side_names.iter().position(|name| *name == Some(value))?;
             i32::try_from(side).ok()
         };
-        let name = first(row, &["player", "playername"], text);
+        let rest = &mut self.rest;
+        rest.extend_from_slice(row.fields());
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
         let scores = [&["score"][..], &["frags", "frag"], &["kills"]];
-        let score = scores.into_iter().find_map(|names| first(row, names, number::integer));
-        let ping = first(row, &["ping"], number::number);
-        let team = first(row, &["team"], |value| side(value).or_else(|| number::number(value)));
-        let understood = [position(&name), position(&score), position(&ping), position(&team)];
-        let secret = row.fields().iter().rev().find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
+        let score = scores.into_iter().find_map(|names| take(rest, names, number::integer));
+        let secret = rest.iter().rev().find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
         Player {
-            name: value(name).unwrap_or_default(),
-            // SWAT 4 leaves out counters that are zero.
-            score: value(score).or_else(|| (self.family == Family::Swat4).then_some(0)),
-            ping: value(ping),
-            team: value(team),
             bot: secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot")),
-            extra: self.extra(row, understood),
+            name: take(rest, &["player", "playername"], text).unwrap_or_default(),
+            // SWAT 4 leaves out counters that are zero.
+            score: score.or_else(|| (self.family == Family::Swat4).then_some(0)),
+            ping: take(rest, &["ping"], number::number),
+            team: take(rest, &["team"], |value| side(value).or_else(|| number::number(value))),
+            extra: self.extra(),
             ..Player::default()
         }
     }
 
     /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
-    fn team(&mut self, row: &Row<'_>) -> Team {
+    fn team(&mut self, row: &Row<'a>) -> Team {
         let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
-        let name = TEAM_NAME.iter().find_map(|name| first(row, &[name], text));
-        let score = TEAM_SCORE.iter().find_map(|name| first(row, &[name], number::integer));
+        let rest = &mut self.rest;
+        rest.extend_from_slice(row.fields());
         Team {
             id: i32::try_from(row.index()).ok().map(|row| row.saturating_add(self.family.team_offset())),
-            extra: self.extra(row, [position(&name), position(&score)]),
-            name: value(name),
-            score: value(score),
+            name: TEAM_NAME.iter().find_map(|name| take(rest, &[name], text)),
+            score: TEAM_SCORE.iter().find_map(|name| take(rest, &[name], number::integer)),
+            extra: self.extra(),
         }
     }
 
-    /// The fields of a row but those that were understood, which have these positions.
-    fn extra<const N: usize>(&mut self, row: &Row<'_>, understood: [Option<usize>; N]) -> Rules {
-        for (position, (field, value)) in row.fields().iter().enumerate() {
-            if !understood.contains(&Some(position)) {
-                self.extras.push(field, value);
-            }
-        }
+    /// What is left of a row.
+    fn extra(&mut self) -> Rules {
+        self.rest.drain(..).for_each(|(field, value)| self.extras.push(field, value));
         self.extras.take_part()
     }
 }
 
-/// A field of a row that was understood: its position and its value.
-type Found<T> = Option<(usize, T)>;
-
-/// The first field with one of these names whose value can be read.
-fn first<T>(row: &Row<'_>, names: &[&str], read: impl Fn(&[u8]) -> Option<T>) -> Found<T> {
+/// Takes the first field with one of these names whose value can be read.
+fn take<T>(fields: &mut Vec<Field<'_>>, names: &[&str], read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
     let is_one = |field: &[u8]| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
-    let mut named = row.fields().iter().enumerate().filter(|(_, (field, _))| is_one(field));
-    named.find_map(|(position, (_, value))| Some((position, read(value)?)))
-}
-
-fn position<T>(found: &Found<T>) -> Option<usize> {
-    found.as_ref().map(|(position, _)| *position)
-}
-
-fn value<T>(found: Found<T>) -> Option<T> {
-    found.map(|(_, value)| value)
+    let mut named = fields.iter().enumerate().filter(|(_, (field, _))| is_one(field));
+    let (position, value) = named.find_map(|(position, (_, value))| Some((position, read(value)?)))?;
+    fields.remove(position);
+    Some(value)
 }
 
 #[cfg(test)]

@@ -82,11 +82,10 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
         let value = status.rules.get(key).map(|value| wire(value, MAX_VALUE));
         Some(value.unwrap_or(Cow::Borrowed(default.as_bytes())))
     };
-    let listed = || u32::try_from(status.listed_players().len()).ok();
     let empty = || Some(Cow::Borrowed(&[][..]));
     let name = text(&status.name).or_else(empty);
     let software = || text(&status.mod_name).or_else(empty);
-    let everyone = status.player_count.or_else(listed).unwrap_or_default();
+    let everyone = status.online().unwrap_or_default();
     let max_players = status.max_players.unwrap_or_default();
     let seconds = status.time_limit.and_then(|limit| i64::try_from(limit.as_secs()).ok());
     match engine {

@@ -8,7 +8,7 @@ use super::answer::{Answer, Form, Row, Table};
 use super::ut3;
 use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
 use super::wire::sections::{JustCause2Player, Pair};
-use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus};
+use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots};
 use crate::text::known_keys::{any, first_filled, known_keys};
 use crate::text::number;
 
@@ -79,17 +79,15 @@ impl<'a> Known<'a> {
     }
 
     fn time_limit(&self) -> Option<Duration> {
-        let value = |value: Option<&[u8]>| value.and_then(number::number::<u64>);
-        let minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
         if self.is_ut3() {
-            return value(self.ut3_time_limit).map(minutes);
+            return self.ut3_time_limit.and_then(number::whole_minutes);
         }
-        let limit = value(self.timelimit)?;
         if self.is_bf2() {
-            return Some(Duration::from_secs(limit));
+            return self.timelimit.and_then(number::number).map(Duration::from_secs);
         }
         // Other servers do not say in which unit.
-        (limit == 0 || self.crysis_dx10.is_some()).then(|| minutes(limit))
+        let limit = self.timelimit.and_then(number::whole_minutes);
+        limit.filter(|limit| limit.is_zero() || self.crysis_dx10.is_some())
     }
 
     fn mutators(&self, bytes: &Bytes, style: Style) -> Option<Vec<Text>> {
@@ -184,13 +182,6 @@ fn mark_nameless(players: &mut [Player], bots: u32) {
             player.bot = Some(is_nameless(player));
         }
     }
-}
-
-/// The number of bots where each row says whether it is one.
-fn listed_bots(players: &[Player]) -> Option<u32> {
-    let is_known = !players.is_empty() && players.iter().all(|player| player.bot.is_some());
-    let bots = players.iter().filter(|player| player.bot == Some(true)).count();
-    is_known.then(|| u32::try_from(bots).ok())?
 }
 
 fn players(table: Table<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Vec<Player> {

@@ -112,6 +112,12 @@ impl ServerStatus {
     pub fn listed_players(&self) -> &[Player] {
         self.players.as_deref().unwrap_or_default()
     }
+
+    /// How many are on the server: the count, else as many as are listed.
+    pub(crate) fn online(&self) -> Option<u32> {
+        let listed = || self.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
+        self.player_count.or_else(listed)
+    }
 }
 
 /// Conversion of an answer to a [`ServerStatus`]. Every protocol's `Answer` implements it; implement it for a protocol of your
@@ -184,6 +190,13 @@ impl Player {
     pub fn new(name: impl Into<Text>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
+}
+
+/// The number of bots where each player is known to be one or none.
+pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
+    let is_known = !players.is_empty() && players.iter().all(|player| player.bot.is_some());
+    let bots = players.iter().filter(|player| player.bot == Some(true)).count();
+    is_known.then(|| u32::try_from(bots).ok())?
 }
 
 /// A team of a status.

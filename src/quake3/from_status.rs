@@ -34,7 +34,7 @@ pub(super) fn named(
     let is_quake3 = !matches!(engine, Engine::DarkPlaces | Engine::Warsow);
     let people_only = is_info && status.game.as_ref().is_some_and(|game| counts_people_only(game.raw()));
     let bots_on_top = status.bot_count.filter(|_| people_only).unwrap_or(0);
-    let clients = online(status).filter(|_| says_clients).map(|online| online.saturating_sub(bots_on_top));
+    let clients = status.online().filter(|_| says_clients).map(|online| online.saturating_sub(bots_on_top));
     // ioquake3's infoResponse counts people, others bots.
     let counts_people = is_info && engine == Engine::Quake3 && !people_only;
     let people = clients.filter(|_| counts_people).and_then(|clients| clients.checked_sub(status.bot_count?));
@@ -117,12 +117,6 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
             let _ = info.push(&key, &value);
         }
     }
-}
-
-/// How many are on the server.
-pub(super) fn online(status: &ServerStatus) -> Option<u32> {
-    let listed = || status.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
-    status.player_count.or_else(listed)
 }
 
 /// The key of the modification.

@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{self, is_text, lines, named, online, put_rules};
+use super::from_status::{self, is_text, lines, named, put_rules};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::player::Field;
 use super::wire::reply::Reply;
@@ -122,7 +122,7 @@ fn encode(
         let count = memchr::memchr_iter(b'\n', listed).count();
         // Only this key shows a reader that the list is not all.
         let is_short =
-            online(status).is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
+            status.online().is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
         if is_short || is_dark_places(options.engine) || status.rules.get("clients").is_some() {
             info = named(true);
         }

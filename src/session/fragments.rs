@@ -91,6 +91,14 @@ impl Fragments {
         self.parts.iter().map(|(number, body)| (*number, body))
     }
 
+    /// All fragments in one buffer; a single one as it came.
+    pub(crate) fn join(&self) -> Bytes {
+        match self.parts.as_slice() {
+            [(_, only)] => only.clone(),
+            parts => parts.iter().map(|(_, part)| &part[..]).collect::<Vec<_>>().concat().into(),
+        }
+    }
+
     /// The number of fragments that have arrived.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()

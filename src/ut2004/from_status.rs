@@ -53,14 +53,13 @@ pub(super) fn info<R>(status: &ServerStatus, rules: &InfoRules<'_>, write: impl 
     let [name, map, game_type] = [&status.name, &status.map, &status.game_type]
         .map(|text| text.as_ref().map(|text| WireText::new(text.as_ref())).unwrap_or_default());
     let skill_level = rules.skill_level.map_or(WireText::ascii("0"), |(_, text)| WireText::new(text));
-    let listed = || u32::try_from(status.listed_players().len()).unwrap_or(u32::MAX);
     let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     write(Info {
         port: i32::from(status.game_port.unwrap_or(0)),
         server_name: name.string(),
         map_name: map.string(),
         game_type: game_type.string(),
-        current_players: int(status.player_count.unwrap_or_else(listed)),
+        current_players: int(status.online().unwrap_or(0)),
         max_players: int(status.max_players.unwrap_or(0)),
         waves: rules.waves.map(|((_, current), (_, last))| (current, last)),
         ping: Some(0),

@@ -82,16 +82,13 @@ const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north
 /// replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that it does not list, and MOHAA
 /// lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
-    let (mut rows, mut names) = (BTreeSet::new(), BTreeSet::new());
-    let (mut repeats, mut count) = (false, &b""[..]);
-    for (key, value) in fields.pairs() {
+    let (mut rows, mut names, mut repeats) = (BTreeSet::new(), BTreeSet::new(), false);
+    for (key, _) in fields.pairs() {
         rows.extend(RowKey::player_field_index(key));
         repeats |= RowKey::name_index(key).is_some_and(|name| !names.insert(name));
-        if count.is_empty() && key.eq_ignore_ascii_case(b"numplayers") {
-            count = value;
-        }
     }
-    let is_less = || number::number::<usize>(count).is_some_and(|count| rows.len() < count);
+    let count = || fields.get("numplayers").and_then(number::number::<usize>);
+    let is_less = || count().is_some_and(|count| rows.len() < count);
     repeats || ((are_asked || !rows.is_empty()) && is_less())
 }
 
@@ -230,7 +227,7 @@ impl Answer {
 }
 
 /// A field: the key without its number, and the value.
-type Field<'a> = (&'a [u8], &'a [u8]);
+pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
 
 /// The row of one player or team: the pairs whose keys end in its number.
 ///
@@ -308,44 +305,20 @@ pub(crate) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// Collects the rows of some pairs.
     pub(crate) fn new(fields: Fields<'a>) -> Self {
-        let mut collector = RowCollector::new(count_bound(fields.raw));
-        for (key, value) in fields.pairs() {
-            if let Some(row) = RowKey::parse(key) {
-                collector.add(row, value);
-            }
-        }
-        collector.finish()
-    }
-}
-
-/// Sorts fields into rows, whatever order they come in.
-#[derive(Debug)]
-pub(crate) struct RowCollector<'a> {
-    /// In the order of the wire.
-    fields: Vec<(RowKey<'a>, &'a [u8])>,
-}
-
-impl<'a> RowCollector<'a> {
-    /// Preallocates for as many fields.
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self { fields: Vec::with_capacity(capacity) }
+        let mut rows = Vec::with_capacity(count_bound(fields.raw));
+        rows.extend(fields.pairs().filter_map(|(key, value)| Some((RowKey::parse(key)?, value))));
+        Self::of(rows)
     }
 
-    /// Adds a field.
-    #[inline]
-    pub(crate) fn add(&mut self, key: RowKey<'a>, value: &'a [u8]) {
-        self.fields.push((key, value));
-    }
-
-    /// The rows, the fields of each together in the order of the wire.
-    pub(crate) fn finish(mut self) -> Rows<'a> {
+    /// Sorts fields into rows, whatever order they come in: the fields of each together in the order of the wire.
+    pub(crate) fn of(mut fields: Vec<(RowKey<'a>, &'a [u8])>) -> Self {
         // Players and teams are numbered independently. Most servers write row after row, and count up.
         let row = |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
-        self.fields.sort_by_key(row);
-        let all: Arc<Vec<_>> = Arc::new(self.fields.iter().map(|(key, value)| (key.field, *value)).collect());
-        let mut rows = Rows { players: Vec::new(), teams: Vec::new(), field_count: all.len() };
+        fields.sort_by_key(row);
+        let all: Arc<Vec<_>> = Arc::new(fields.iter().map(|(key, value)| (key.field, *value)).collect());
+        let mut rows = Self { players: Vec::new(), teams: Vec::new(), field_count: all.len() };
         let mut end = 0_usize;
-        for fields in self.fields.chunk_by(|one, next| row(one) == row(next)) {
+        for fields in fields.chunk_by(|one, next| row(one) == row(next)) {
             let Some((key, _)) = fields.first() else { continue };
             let start = end;
             end = start.saturating_add(fields.len());

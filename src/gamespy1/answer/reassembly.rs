@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::gamespy1::wire::response::{Response, count_names, is_sectioned, split};
-use crate::gamespy1::wire::{Fields, RowKey, count_bound, token, tokens};
+use crate::gamespy1::wire::response::{Response, count, is_sectioned, split};
+use crate::gamespy1::wire::{Fields, RowKey, token, tokens};
 use crate::limits::Limits;
 use crate::model::Completeness;
 use crate::session::Fragments;
@@ -78,10 +78,9 @@ struct Reply {
     ends_each: bool,
     /// Whether this is Serious Sam's status, which begins with the server's description.
     is_described: bool,
-    pairs: usize,
-    /// Names of players in the datagrams that came after the pairs had exceeded the limit of players. Before, there
+    /// Pairs, and names of players in the datagrams that came after the pairs had exceeded the limit of players. Before, there
     /// cannot be more names than the limit.
-    names: usize,
+    counts: (usize, usize),
 }
 
 /// The constant reply numbers of Serious Sam's status and players (Croteam-official/Serious-Engine, GameAgent.cpp). Only
@@ -188,8 +187,7 @@ impl Reply {
             zero_based: false,
             ends_each: true,
             is_described: false,
-            pairs: 0,
-            names: 0,
+            counts: (0, 0),
         }
     }
 
@@ -200,27 +198,18 @@ impl Reply {
 
     /// Takes the body of a datagram with this number, or with none.
     fn insert(&mut self, number: Option<u32>, body: Bytes, is_last: bool) -> Result<Progress, ParseError> {
-        let limits = self.limits;
         let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
         let number = match number {
             Some(number) => number,
             None if is_last && self.order == Order::Arrival => u32::MAX,
             None => self.parts.iter().find(|(_, part)| **part == body).map_or(arrived, |(number, _)| number),
         };
-        let (mut pairs, mut names) = (self.pairs, self.names);
+        let mut counts = self.counts;
         if !self.parts.contains(number) {
-            pairs = pairs.saturating_add(count_bound(&body));
-            if pairs > limits.max_rules() {
-                return Err(ParseError::limit("pairs", limits.max_rules(), 0));
-            }
-            let counts_names = pairs > limits.max_players();
-            names = names.saturating_add(if counts_names { count_names(&body) } else { 0 });
-            if names > limits.max_players() {
-                return Err(ParseError::limit("players", limits.max_players(), 0));
-            }
+            counts = count(&body, counts, &self.limits)?;
         }
         self.parts.insert(number, body, is_last)?;
-        (self.pairs, self.names) = (pairs, names);
+        self.counts = counts;
         Ok(self.progress())
     }
 
@@ -258,7 +247,7 @@ impl Reply {
     }
 
     fn body(&self) -> Body {
-        let mut bytes = joined(&self.parts);
+        let mut bytes = self.parts.join();
         let (mut reply, mut gaps, mut is_ended) = (None, 0, self.parts.last().is_some());
         match self.order {
             Order::Numbers(number) => {
@@ -320,13 +309,4 @@ impl Reply {
 fn is_described(fields: Fields<'_>) -> bool {
     let mut before_rows = fields.pairs().take_while(|(key, _)| RowKey::parse(key).is_none());
     before_rows.any(|(key, _)| key.eq_ignore_ascii_case(b"hostname"))
-}
-
-/// All fragments in one buffer; a single one is kept as it came.
-fn joined(fragments: &Fragments) -> Bytes {
-    let mut parts = fragments.iter().map(|(_, body)| body);
-    match (parts.next(), parts.next()) {
-        (Some(only), None) => only.clone(),
-        _ => fragments.iter().map(|(_, body)| body.as_ref()).collect::<Vec<_>>().concat().into(),
-    }
 }

@@ -67,7 +67,10 @@ impl<'a> Response<'a> {
         if fragment.is_some_and(|fragment| fragment > limits.max_fragments()) {
             return Err(ParseError::limit("fragments", limits.max_fragments(), response.end()));
         }
-        check_counts(body, limits)?;
+        // A text too short for so many is not counted.
+        if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
+            count(body, (0, 0), limits)?;
+        }
         Ok(response)
     }
 
@@ -176,25 +179,24 @@ impl fmt::Debug for Response<'_> {
     }
 }
 
-/// Bounds the pairs and the named rows of some data. Rows are counted only where the pairs could exceed their bound.
-fn check_counts(body: &[u8], limits: &Limits) -> Result<(), ParseError> {
-    // A text too short for so many is not counted.
-    if body.len() / 2 < limits.max_rules().min(limits.max_players()) {
-        return Ok(());
-    }
-    let pairs = count_bound(body);
+/// Bounds the pairs and the players' names of a reply: adds those of some data to those before it. Names are tokens, keys or
+/// values, and counted only where there are more pairs than players may be.
+pub(crate) fn count(
+    body: &[u8],
+    (pairs, names): (usize, usize),
+    limits: &Limits,
+) -> Result<(usize, usize), ParseError> {
+    let pairs = pairs.saturating_add(count_bound(body));
     if pairs > limits.max_rules() {
         return Err(ParseError::limit("pairs", limits.max_rules(), 0));
     }
-    if pairs > limits.max_players() && count_names(body) > limits.max_players() {
+    let is_name = |token: &&[u8]| RowKey::name_index(token).is_some();
+    let more = if pairs > limits.max_players() { tokens(body).filter(is_name).count() } else { 0 };
+    let names = names.saturating_add(more);
+    if names > limits.max_players() {
         return Err(ParseError::limit("players", limits.max_players(), 0));
     }
-    Ok(())
-}
-
-/// Tokens that are keys of a player's name, as keys or as values.
-pub(crate) fn count_names(body: &[u8]) -> usize {
-    tokens(body).filter(|token| RowKey::name_index(token).is_some()).count()
+    Ok((pairs, names))
 }
 
 /// The number and the end mark of one datagram.
