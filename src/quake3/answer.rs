@@ -1,6 +1,5 @@
 //! An accepted reply to `getinfo` or `getstatus`.
 
-use crate::options::Detail;
 use bytes::Bytes;
 
 use super::wire::player::PlayerLine;
@@ -8,6 +7,7 @@ use super::wire::response::{Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Verification};
+use crate::options::Detail;
 use crate::text::number::number;
 
 /// A reply that was accepted: it owns the datagram, the views borrow from it.

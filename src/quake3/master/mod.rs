@@ -297,8 +297,7 @@ impl Master {
         let challenge = request::challenge(self.tokens.issue(now, server, tag.index));
         // Never more bytes than the heartbeat had, which may be forged.
         let length = length.checked_sub(HEAD)?.min(*CHALLENGE.end());
-        let room = self.requests.len() < MAX_REQUESTS
-            && matches!(self.servers.check(server), Listing::New | Listing::Renewed);
+        let room = self.requests.len() < MAX_REQUESTS && self.servers.check(server) != Listing::NoRoom;
         (self.options.scope.admits(server) && CHALLENGE.contains(&length) && room)
             .then(|| self.requests.push_back((server, challenge, length)))
     }
@@ -324,7 +323,7 @@ impl Master {
         match self.servers.list(server, Entry { expires, anonymous: tag.game.is_some(), description }) {
             Listing::New => push_event(&mut self.events, MasterEvent::Listed(server)),
             Listing::Renewed => {}
-            Listing::Full | Listing::TooMany => return &mut self.stats.no_room,
+            Listing::NoRoom => return &mut self.stats.no_room,
         }
         &mut self.stats.listed
     }

@@ -35,16 +35,14 @@ pub(super) struct Entry {
 pub(super) enum Listing {
     New,
     Renewed,
-    /// The table is full.
-    Full,
-    /// Its address has too many servers.
-    TooMany,
+    /// The table is full, or its address has too many servers.
+    NoRoom,
 }
 
 /// A hash of game and protocol number. Entries of groups that share one differ in their keys.
 type Group = u64;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Registry {
     /// The servers of one game and protocol number stand together: no list walks over those of others.
     entries: BTreeMap<(Group, SocketAddr), Entry>,
@@ -56,19 +54,13 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    pub(super) const fn new(max_servers: usize, max_per_address: usize) -> Self {
-        Self {
-            entries: BTreeMap::new(),
-            groups: BTreeMap::new(),
-            anonymous: BTreeSet::new(),
-            max_servers,
-            max_per_address,
-        }
+    pub(super) fn new(max_servers: usize, max_per_address: usize) -> Self {
+        Self { max_servers, max_per_address, ..Self::default() }
     }
 
     pub(super) fn list(&mut self, server: SocketAddr, entry: Entry) -> Listing {
         let listing = self.check(server);
-        if matches!(listing, Listing::New | Listing::Renewed) {
+        if listing != Listing::NoRoom {
             self.remove(server);
             let Description { game, protocol, .. } = entry.description;
             let group = group(&game, protocol);
@@ -93,16 +85,13 @@ impl Registry {
         if self.groups.contains_key(&server) {
             return Listing::Renewed;
         }
-        if self.entries.len() >= self.max_servers {
-            return Listing::Full;
-        }
-        let owner = owner(server.ip());
-        let neighbours = self.groups.range(SocketAddr::new(owner, 0)..);
-        let theirs = neighbours.take_while(|(other, _)| self::owner(other.ip()) == owner);
-        if theirs.take(self.max_per_address).count() >= self.max_per_address {
-            return Listing::TooMany;
-        }
-        Listing::New
+        // Who has an address: one IPv4 address, or a /64 of IPv6.
+        let owner = |ip| network(ip, 32, 64);
+        let neighbours = self.groups.range(SocketAddr::new(owner(server.ip()), 0)..);
+        let theirs = neighbours.take_while(|(other, _)| owner(other.ip()) == owner(server.ip()));
+        let is_full = self.entries.len() >= self.max_servers
+            || theirs.take(self.max_per_address).count() >= self.max_per_address;
+        if is_full { Listing::NoRoom } else { Listing::New }
     }
 
     /// Every server, sorted by address.
@@ -154,11 +143,6 @@ fn group(game: &Name, protocol: i32) -> Group {
     let mut hasher = DefaultHasher::new();
     (game, protocol).hash(&mut hasher);
     hasher.finish()
-}
-
-/// Who has an address: one IPv4 address, or a /64 of IPv6.
-fn owner(ip: IpAddr) -> IpAddr {
-    network(ip, 32, 64)
 }
 
 /// Heartbeat tags and the games they name (dpmaster, src/games.c). With the first one the infostring must name the game.
@@ -303,12 +287,12 @@ mod tests {
         for (server, listing) in [
             ("192.0.2.1:1", Listing::New),
             ("192.0.2.1:65535", Listing::New),
-            ("192.0.2.1:2", Listing::TooMany),
+            ("192.0.2.1:2", Listing::NoRoom),
             ("192.0.2.1:1", Listing::Renewed),
             ("192.0.2.2:1", Listing::New),
             ("[2001:db8::1]:1", Listing::New),
             ("[2001:db8::ffff:1:2:3]:1", Listing::New),
-            ("[2001:db8::2]:1", Listing::TooMany),
+            ("[2001:db8::2]:1", Listing::NoRoom),
             ("[2001:db8:0:1::2]:1", Listing::New),
         ] {
             assert_eq!(registry.list(at(server), entry(now)), listing, "{server}");
@@ -320,7 +304,7 @@ mod tests {
         let now = Instant::now();
         let mut registry = Registry::new(1, 9);
         assert_eq!(registry.list(at("192.0.2.1:1"), entry(now)), Listing::New);
-        assert_eq!(registry.list(at("192.0.2.2:1"), entry(now)), Listing::Full);
+        assert_eq!(registry.list(at("192.0.2.2:1"), entry(now)), Listing::NoRoom);
         assert_eq!(registry.list(at("192.0.2.1:1"), entry(now + Duration::from_secs(1))), Listing::Renewed);
         let mut gone = Vec::new();
         registry.expire(now, |server| gone.push(server));
