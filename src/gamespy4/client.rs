@@ -127,12 +127,16 @@ impl StatusQuery {
                 unexpected("a datagram with a number")
             }
             None => {
-                let answer = Answer::single(id, datagram, &self.limits)?;
+                let mut answer = Answer::single(id, datagram, &self.limits)?;
                 match (self.is_basic(), answer.form()) {
-                    (true, Form::MinecraftBasic) | (false, Form::Legacy) => Ok(Verdict::Done(answer)),
-                    (false, Form::MinecraftBasic) => Ok(Verdict::Done(answer.without_lists())),
-                    _ => unexpected("the basic reply"),
+                    (true, Form::MinecraftBasic) | (false, Form::Legacy) => {}
+                    // Everything was asked for.
+                    (false, Form::MinecraftBasic) => {
+                        (answer.missing.rules, answer.missing.players) = (true, true);
+                    }
+                    _ => return unexpected("the basic reply"),
                 }
+                Ok(Verdict::Done(answer))
             }
         }
     }

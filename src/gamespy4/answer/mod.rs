@@ -42,7 +42,7 @@ pub struct Answer {
     bytes: Bytes,
     form: Form,
     index: Index,
-    missing: Completeness,
+    pub(super) missing: Completeness,
     verification: Verification,
 }
 
@@ -232,12 +232,6 @@ impl Answer {
         self.verification = Verification::Verified;
         self
     }
-
-    /// Marks what Minecraft's basic reply to a request for everything lacks.
-    pub(crate) const fn without_lists(mut self) -> Self {
-        (self.missing.rules, self.missing.players) = (true, true);
-        self
-    }
 }
 
 /// The datagrams of one reply on their way to an [`Answer`].
@@ -260,7 +254,7 @@ impl Assembly {
 
     /// Reads what is here. `minecraft`: a Minecraft server was asked.
     pub(crate) fn finish(&self, limits: &Limits, minecraft: bool) -> Result<Answer, ParseError> {
-        let bytes = self.join();
+        let bytes = self.fragments.join();
         let fragments = u16::try_from(self.fragments.missing(0)).unwrap_or(u16::MAX);
         let mut reader = Reader::new(&bytes, limits);
         let bodies: Vec<(u32, Body<'_>)> = self.bodies(&bytes).collect();
@@ -293,12 +287,6 @@ impl Assembly {
         let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
         let missing = Completeness { fragments, end: missing.end || !has_end, ..missing };
         Ok(Answer { form, index, missing, ..Answer::new(self.id, bytes) })
-    }
-
-    fn join(&self) -> Bytes {
-        let datagrams: Vec<&[u8]> = self.fragments.iter().map(|(_, datagram)| &datagram[..]).collect();
-        let only = self.fragments.iter().next().filter(|_| datagrams.len() == 1);
-        only.map_or_else(|| datagrams.concat().into(), |(_, only)| only.clone())
     }
 
     /// The numbers of the datagrams and their bodies, as slices of the joined bytes.

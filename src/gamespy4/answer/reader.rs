@@ -76,11 +76,11 @@ enum End<'a> {
 }
 
 /// Reads bodies in the order of their numbers, and collects the index and what is missing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Reader<'a> {
     /// The buffer the index points into.
     bytes: &'a [u8],
-    limits: &'a Limits,
+    limits: Limits,
     /// Minecraft sends no teams, and no end of the section of players.
     pub(super) minecraft: bool,
     pub(super) index: Index,
@@ -91,24 +91,21 @@ pub(super) struct Reader<'a> {
     input: &'a [u8],
     /// The section of the columns being read.
     section: u8,
-    /// The section whose column was finished last, and the rows of its finished columns.
-    known: Option<(u8, usize)>,
+    /// The rows of its finished columns.
+    known: Option<usize>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8], limits: &'a Limits) -> Self {
+    pub(super) fn new(bytes: &'a [u8], limits: &Limits) -> Self {
         // What the bytes can hold at most.
         let nuls = memchr::memchr_iter(0, bytes).count();
-        let pairs = Vec::with_capacity(nuls.div_ceil(2).min(64));
         let index = Index {
-            pairs,
+            pairs: Vec::with_capacity(nuls.div_ceil(2).min(64)),
             columns: Vec::with_capacity(10),
             cells: Vec::with_capacity(nuls),
             ..Index::default()
         };
-        let (body, missing) = (Body::default(), Completeness::COMPLETE);
-        let (next, known, section, input) = (None, None, PLAYERS, &[][..]);
-        Self { bytes, limits, minecraft: false, index, missing, body, next, input, section, known }
+        Self { bytes, limits: *limits, index, ..Self::default() }
     }
 
     /// Reads the body of a datagram; `next` is that of the one after it, where that has arrived.
@@ -247,7 +244,9 @@ impl<'a> Reader<'a> {
 
     /// `is_first`: the section begins the datagram.
     fn columns(&mut self, section: u8, mut is_first: bool) -> Result<End<'a>, ParseError> {
-        self.section = section;
+        if section != self.section {
+            (self.section, self.known) = (section, None);
+        }
         loop {
             if self.take_nul() {
                 return Ok(End::Section);
@@ -275,10 +274,8 @@ impl<'a> Reader<'a> {
     /// repeated.
     fn open(&mut self, field: &'a [u8], start: usize, is_first: bool) -> Result<(), ParseError> {
         let (bytes, section) = (self.bytes, self.section);
-        let continued =
-            self.index.columns.last_mut().filter(|column| {
-                is_first && column.section == section && column.name.of(bytes) == Some(field)
-            });
+        let is_it = |column: &Column| column.section == section && column.name.of(bytes) == Some(field);
+        let continued = self.index.columns.last_mut().filter(|column| is_first && is_it(column));
         let mut present = 0;
         if let Some(column) = continued {
             present = column.rows;
@@ -293,13 +290,7 @@ impl<'a> Reader<'a> {
             }
         } else {
             // A repeated column starts a new reply: forget its old rows.
-            if is_first
-                && self
-                    .index
-                    .columns
-                    .iter()
-                    .any(|column| column.section == section && column.name.of(bytes) == Some(field))
-            {
+            if is_first && self.index.columns.iter().any(is_it) {
                 self.known = None;
             }
             self.push_column(section, field)?;
@@ -323,7 +314,7 @@ impl<'a> Reader<'a> {
             if run == 0 {
                 return Ok(if after.is_empty() { End::Rows(field) } else { End::Malformed });
             }
-            if after.is_empty() && self.body.full && self.next.is_none() && self.rows_known().is_none() {
+            if after.is_empty() && self.body.full && self.next.is_none() && self.known.is_none() {
                 // Empty values or the column's end: nothing tells.
                 return Ok(End::Rows(field));
             }
@@ -350,7 +341,7 @@ impl<'a> Reader<'a> {
     fn empties(&self, continued: Option<Opening<'_>>, run: usize, after: &[u8]) -> usize {
         let row = self.index.columns.last().map_or(0, |column| column.rows);
         // Columns of a section have the same number of rows.
-        let to_known = self.rows_known().map(|rows| rows.saturating_sub(row));
+        let to_known = self.known.map(|rows| rows.saturating_sub(row));
         // Before the end of the datagram or the next section: the column's end and the section's, or the first byte of a
         // header that is repeated.
         let (before_header, before_section) = (run.saturating_sub(1), run.saturating_sub(2));
@@ -411,20 +402,15 @@ impl<'a> Reader<'a> {
 
     /// Ends the last column.
     fn close(&mut self) {
-        let known = self.rows_known();
+        let known = self.known;
         let Some(column) = self.index.columns.last_mut() else { return };
         column.closed = true;
         // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a column.
         let (rows, before) = (column.rows, known.unwrap_or(column.rows));
-        self.known = Some((self.section, before.max(rows)));
+        self.known = Some(before.max(rows));
         if before != rows {
             self.lose(self.section, self.section);
         }
-    }
-
-    /// The rows of the section's finished columns.
-    fn rows_known(&self) -> Option<usize> {
-        self.known.filter(|(section, _)| *section == self.section).map(|(_, rows)| rows)
     }
 
     /// Takes back what is perhaps cut at the end of a full datagram whose successor never arrived.
