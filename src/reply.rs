@@ -95,13 +95,8 @@ impl Template {
 
     /// The patch follows what was written of the current datagram.
     pub(crate) fn patch_here(&mut self) {
-        self.patch_at(self.bytes.len());
-    }
-
-    /// The patch is inserted into the current datagram at this position of [`Self::bytes`].
-    pub(crate) fn patch_at(&mut self, position: usize) {
         if let Some((_, patch_at)) = self.starts.last_mut() {
-            *patch_at = Some(position);
+            *patch_at = Some(self.bytes.len());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, Deserializer};
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use super::rules::Rules;
 use super::status::{Player, ServerStatus, Team};
 use super::text::{Style, Text, TextRef};
 use crate::text::charset::Charset;
-use crate::text::colour::Colours;
+use crate::text::colour::{Colours, hex};
 
 /// Serializes a status with the raw bytes and colours of its texts.
 ///
@@ -37,28 +37,21 @@ pub struct Detailed<'a>(pub &'a ServerStatus);
 
 impl Serialize for Detailed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(self.0, Texts::Detailed).serialize(serializer)
+        As(self.0, true).serialize(serializer)
     }
 }
 
-/// How texts are written.
-#[derive(Clone, Copy)]
-enum Texts {
-    Plain,
-    Detailed,
-}
-
-/// A part of the model, and how to write its texts.
-struct As<'a, T: ?Sized>(&'a T, Texts);
+/// A part of the model, and whether its texts are written in detail.
+struct As<'a, T: ?Sized>(&'a T, bool);
 
 /// Writes a part of the model with these fields, in this order.
 macro_rules! serialize_fields {
     ($part:ident: $($field:ident)*) => {
         impl Serialize for As<'_, $part> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let Self(part, texts) = *self;
+                let Self(part, detailed) = *self;
                 let mut out = serializer.serialize_struct(stringify!($part), [$(stringify!($field)),*].len())?;
-                $(out.serialize_field(stringify!($field), &As(&part.$field, texts))?;)*
+                $(out.serialize_field(stringify!($field), &As(&part.$field, detailed))?;)*
                 out.end()
             }
         }
@@ -143,15 +136,13 @@ impl Serialize for As<'_, Text> {
 }
 
 /// A borrowed text, written in this way.
-struct Piece<'a>(TextRef<'a>, Texts);
+struct Piece<'a>(TextRef<'a>, bool);
 
 impl Serialize for Piece<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(text, texts) = *self;
+        let Self(text, detailed) = *self;
         let plain = text.plain();
-        if matches!(texts, Texts::Plain)
-            || (plain.as_bytes() == text.raw() && text.style() == Style::default())
-        {
+        if !detailed || (plain.as_bytes() == text.raw() && text.style() == Style::default()) {
             return serializer.serialize_str(&plain);
         }
         let raw: String = text.raw().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -171,7 +162,7 @@ macro_rules! serialize_plain {
         $(impl Serialize for $part {
             /// With plain texts; see [`Detailed`] for more.
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                As(self, Texts::Plain).serialize(serializer)
+                As(self, false).serialize(serializer)
             }
         })*
     };
@@ -181,7 +172,7 @@ serialize_plain! { ServerStatus Player Team Rules Text }
 
 impl Serialize for TextRef<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Piece(*self, Texts::Plain).serialize(serializer)
+        Piece(*self, false).serialize(serializer)
     }
 }
 
@@ -206,29 +197,16 @@ impl<'de> Deserialize<'de> for Text {
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
+    let byte = |[high, low]: &[u8; 2]| Some(hex(*high)? << 4 | hex(*low)?);
     if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
 impl<'de> Deserialize<'de> for Rules {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(RulesVisitor)
-    }
-}
-
-struct RulesVisitor;
-
-impl<'de> Visitor<'de> for RulesVisitor {
-    type Value = Rules;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a list of [key, value] pairs")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut pairs: A) -> Result<Rules, A::Error> {
-        let mut rules = Rules::default();
-        while let Some((key, value)) = pairs.next_element::<(Text, Text)>()? {
+        let pairs = Vec::<(Text, Text)>::deserialize(deserializer);
+        let expected = |error| de::Error::custom(format_args!("a list of [key, value] pairs: {error}"));
+        let mut rules = Self::default();
+        for (key, value) in pairs.map_err(expected)? {
             rules.push_texts(key.as_ref(), value.as_ref());
         }
         Ok(rules)

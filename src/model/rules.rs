@@ -49,11 +49,8 @@ struct List {
     colours: Colours,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    key: Slice,
-    value: Slice,
-}
+/// A key and its value.
+type Entry = (Slice, Slice);
 
 #[derive(Debug, Clone, Copy)]
 struct Slice {
@@ -66,13 +63,11 @@ impl Rules {
     /// The first value of this key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<TextRef<'_>> {
-        self.iter()
-            .find(|(found, _)| found.raw().eq_ignore_ascii_case(key.as_bytes()))
-            .map(|(_, value)| value)
+        self.get_all(key).next()
     }
 
     /// Every value of this key, in order.
-    pub fn get_all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = TextRef<'a>> {
+    pub fn get_all<'a>(&'a self, key: &str) -> impl Iterator<Item = TextRef<'a>> {
         let hit = move |(found, _): &(TextRef<'a>, _)| found.raw().eq_ignore_ascii_case(key.as_bytes());
         self.iter().filter(hit).map(|(_, value)| value)
     }
@@ -154,7 +149,7 @@ impl List {
             bytes.extend_from_slice(raw);
             Slice { start, length: to_u32(raw.len()), charset }
         };
-        let entry = Entry { key: append(key), value: append(value) };
+        let entry = (append(key), append(value));
         self.entries.push(entry);
         self.bytes = bytes.freeze();
     }
@@ -226,8 +221,8 @@ impl<'a> Iterator for RulesIter<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = self.entries.next()?;
-        Some((self.text(entry.key), self.text(entry.value)))
+        let &(key, value) = self.entries.next()?;
+        Some((self.text(key), self.text(value)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -263,7 +258,7 @@ impl RulesBuilder {
     #[inline]
     pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
         match (self.list.locate(key), self.list.locate(value)) {
-            (Some(key), Some(value)) => self.list.entries.push(Entry { key, value }),
+            (Some(key), Some(value)) => self.list.entries.push((key, value)),
             _ => self.list.append(key, value),
         }
     }

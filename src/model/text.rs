@@ -101,13 +101,6 @@ impl Text {
         self.style
     }
 
-    /// Sets the style, for a caller that knows the game.
-    #[must_use]
-    pub fn with_style(mut self, style: Style) -> Self {
-        self.style = style;
-        self
-    }
-
     /// The text as a [`TextRef`], which has the same methods.
     #[must_use]
     pub fn as_ref(&self) -> TextRef<'_> {
@@ -463,7 +456,7 @@ mod tests {
         assert_eq!(texts, [text(""), text("^1a"), text("^7b"), text("b"), text("c")]);
         assert!(text("^1a") < text("^7b") && text("").is_empty() && !text("^1").is_empty());
         assert!(text("^1a") == *"a" && text("^1a") == "a");
-        let plain = text("^1a").with_style(Style::new(Charset::Utf8OrWindows1252, Colours::None));
+        let plain = Text::new(&b"^1a"[..], Style::new(Charset::Utf8OrWindows1252, Colours::None));
         assert_eq!(plain, "^1a", "a caller who knows that the game has no colours");
         assert!(plain < text("^1a"), "a caret is before a letter");
     }

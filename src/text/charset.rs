@@ -90,12 +90,8 @@ impl Charset {
 
 /// The Windows-1252 byte of a character, or `?`.
 fn to_windows_1252(c: char) -> u8 {
-    let high = WINDOWS_1252.iter().position(|&known| known == c).and_then(|index| u8::try_from(index).ok());
-    match (high, u8::try_from(u32::from(c))) {
-        (Some(index), _) => index | 0x80,
-        (None, Ok(byte)) if !(0x80..0xA0).contains(&byte) => byte,
-        _ => b'?',
-    }
+    let ascii = u8::try_from(c).ok().filter(u8::is_ascii);
+    ascii.or_else(|| (0x80..=u8::MAX).find(|&byte| windows_1252(byte) == c)).unwrap_or(b'?')
 }
 
 #[cfg(test)]

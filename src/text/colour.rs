@@ -199,7 +199,8 @@ fn rgb(digits: [u8; 6]) -> Option<Colour> {
     Some(Colour::Rgb(pair(r1, r2)?, pair(g1, g2)?, pair(b1, b2)?))
 }
 
-fn hex(c: u8) -> Option<u8> {
+/// The value of a hexadecimal digit.
+pub(crate) fn hex(c: u8) -> Option<u8> {
     char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 

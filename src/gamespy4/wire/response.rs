@@ -110,13 +110,6 @@ impl<'a> Response<'a> {
         Ok(Self::Data { id, number, last, raw })
     }
 
-    /// The id of the request it answers.
-    #[must_use]
-    pub const fn id(&self) -> RequestId {
-        let (Self::Challenge { id, .. } | Self::Data { id, .. }) = self;
-        *id
-    }
-
     /// What the view passed over: a challenge without digits, without its NUL or with bytes after it; a filler other than
     /// `splitnum`, a section of unknown type, a last datagram that does not end in NUL. See also
     /// [`Answer::problems`](crate::gamespy4::Answer::problems).
@@ -339,7 +332,8 @@ mod tests {
     #[test]
     fn both_kinds_repeat_the_id_of_the_request() {
         for datagram in [&b"\x09\x01\x02\x03\x0412\0"[..], b"\0\x01\x02\x03\x04hostname\0Srv\0"] {
-            assert_eq!(parse(datagram).unwrap().id(), RequestId([1, 2, 3, 4]), "{datagram:?}");
+            let (Response::Challenge { id, .. } | Response::Data { id, .. }) = parse(datagram).unwrap();
+            assert_eq!(id, RequestId([1, 2, 3, 4]), "{datagram:?}");
         }
     }
 }
