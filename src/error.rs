@@ -348,7 +348,7 @@ pub enum ListError {
 }
 
 impl ListError {
-    #[cfg(any(feature = "blocking", feature = "tokio"))]
+    #[cfg(any(test, feature = "blocking", feature = "tokio"))]
     pub(crate) const fn kind(&self) -> ErrorKind {
         match self {
             Self::NoGreeting => ErrorKind::NotThisProtocol,
