@@ -48,11 +48,11 @@ pub struct Game {
     pub numbers: &'static [(i32, &'static str)],
     /// Servers that list its servers.
     pub masters: &'static [Master],
-    /// What tells its answers from those of other games.
+    /// Marks that its answers have and those of other games lack.
     pub(crate) marks: &'static [Mark],
     /// Where its servers answer broadcasts, beside the ports from the default query port on.
     pub(crate) lan: &'static [Lan],
-    /// What is special about its servers or lists, in words; empty if nothing is.
+    /// Peculiarities of its servers or lists, in words; empty if there are none.
     pub quirks: &'static str,
     /// How certain it is that servers can be found.
     pub certainty: Certainty,

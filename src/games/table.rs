@@ -8,7 +8,7 @@ use crate::options::Dialect;
 use crate::protocol::Protocol::{self, GameSpy1, GameSpy4, Quake3, Ut2004};
 use Certainty::{Listed, Living, Unverified};
 
-/// What the rows of a protocol have in common. In Quake 3, game and queries share a port.
+/// The common fields of a protocol's rows. In Quake 3, game and queries share a port.
 const QUAKE3: Game = Game {
     id: "",
     old_ids: &[],

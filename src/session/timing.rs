@@ -136,8 +136,8 @@ impl Timing {
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
     }
 
-    /// Shortens the [time to the first retry](Self::with_retry_after) until every retry, and the wait for the last reply, fit into the timeout. DarkPlaces
-    /// servers ignore a retry within a second.
+    /// Shortens the [time to the first retry](Self::with_retry_after) until every retry, and the wait for the last reply, fit
+    /// into the timeout. DarkPlaces servers ignore a retry within a second.
     #[must_use]
     pub fn fitted(self) -> Self {
         // The sum of all waits, in units of the first.

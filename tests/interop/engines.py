@@ -8,8 +8,6 @@ from pathlib import Path
 
 from level import level
 
-# Where each dedicated server is, with its game module somewhere below the same folder.
-VARIABLES = {"OpenJK": "OPENJK", "iortcw": "IORTCW", "ET: Legacy": "ETLEGACY"}
 # Userinfo that the game modules demand beside what a client of Quake 3 says.
 USERINFO = {
     "OpenJK": ["forcepowers=7-1-032330000000001333", "color1=4", "color2=4", "cg_predictItems=1", "saber1=single_1",
@@ -24,7 +22,7 @@ LEVEL, PASSWORD, RCON, SLOTS, PRIVATE = "room", "open sesame", "secret", 16, 2
 
 def command(engine, port, base, folder, settings, files, module):
     """The command line of an engine, with these files and the game module in folders below `base`."""
-    program = Path(os.environ[VARIABLES[engine]]).resolve()
+    program = Path(os.environ[ENGINES[engine][0]]).resolve()
     for name, content in files.items():
         file = Path(base) / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -62,6 +60,14 @@ def et_legacy(port, base):
             character = f"etmain/characters/temperate/{team}/{role}.char"
             files[character] = b'characterDef { animationScript "none.script" }\n'
     return command("ET: Legacy", port, base, "legacy", {"sv_onlyVisibleClients": "1"}, files, "qagame*.so")
+
+
+# The variable that names each dedicated server, what that is, and its command line.
+ENGINES = {
+    "OpenJK": ("OPENJK", "openjkded, with jampgame below its folder", openjk),
+    "iortcw": ("IORTCW", "iowolfded, with qagame below its folder", iortcw),
+    "ET: Legacy": ("ETLEGACY", "etlded, built with FEATURE_SERVERMDX off, with qagame below its folder", et_legacy),
+}
 
 
 def run(examples, *arguments, **secrets):

@@ -89,12 +89,8 @@ SERVERS = {
     "FTEQW": (lambda: is_file(os.environ.get("FTEQW"), NEXUIZ / "data"),
               "FTEQW is the path of fteqw-sv without its commit ad5366ae5; Debian package nexuiz-data",
               fteqw, 0),
-    **{engine: (lambda variable=variable: is_file(os.environ.get(variable)), how, command, 0) for engine, variable, how, command in [
-        ("OpenJK", "OPENJK", "OPENJK is the path of openjkded, with jampgame below its folder", engines.openjk),
-        ("iortcw", "IORTCW", "IORTCW is the path of iowolfded, with qagame below its folder", engines.iortcw),
-        ("ET: Legacy", "ETLEGACY", "ETLEGACY is the path of etlded, built with FEATURE_SERVERMDX off, with qagame below its folder",
-         engines.et_legacy),
-    ]},
+    **{engine: (lambda variable=variable: is_file(os.environ.get(variable)), f"{variable} is the path of {program}", command, 0)
+       for engine, (variable, program, command) in engines.ENGINES.items()},
 }
 
 

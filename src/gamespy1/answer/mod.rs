@@ -17,7 +17,7 @@ use crate::text::number;
 
 pub(super) mod reassembly;
 
-/// What was asked, as far as it decides how a reply is read.
+/// The parts of a request that decide how its reply is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Asked {
     /// A status, or its short form: without a server's description something is missing from it.
@@ -203,7 +203,7 @@ impl Answer {
         Verification::Unavailable
     }
 
-    /// What came back for `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`,
+    /// The answer to `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`,
     /// `echoresponse` or any other: where only an echo was asked for, it is the first pair. Servers that refuse write
     /// `ignoring`.
     #[must_use]
