@@ -394,7 +394,7 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
         let folder = Folder::new("prometheus");
         let sample = std::fs::read_to_string(here("prometheus.yml")).unwrap();
         assert!(sample.contains("127.0.0.1:9861") && sample.contains("15s"));
-        let config = sample.replace("127.0.0.1:9861", &address.to_string()).replace("15s", "1s");
+        let config = sample.replace("127.0.0.1:9861", &address.to_string()).replace("15s", "200ms");
         std::fs::write(folder.0.join("prometheus.yml"), config).unwrap();
         let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let prometheus = free.local_addr().unwrap();

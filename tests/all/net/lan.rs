@@ -174,7 +174,7 @@ async fn answers_from_ten_thousand_addresses_are_bounded() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         for host in 0..10_000_u32 {
             let from = Ipv4Addr::from_bits(0x7F50_0001 + host);
-            let Ok(socket) = std::net::UdpSocket::bind((from, 7778)) else { continue };
+            let Ok(socket) = std::net::UdpSocket::bind((from, 0)) else { continue };
             let _ = socket.send_to(br"\hostname\bad\final\\queryid\1.1", to);
             if host % 16 == 0 {
                 tokio::task::yield_now().await;
