@@ -175,6 +175,30 @@ fn lists_name_games_and_a_rejected_line_is_no_success() {
     }
 }
 
+#[test]
+fn the_shards_of_a_list_are_its_parts() {
+    let lines: Vec<String> = (1..=10).map(|host| format!("quake3 127.0.0.{host}:9")).collect();
+    let file = list("shards", &lines.join("\n"));
+    let mut scanned = Vec::new();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let (_, _, err) = output(&["scan", &file, "--shard", shard, "--timeout", "0.2", "--failures"]);
+        let failed = |line: &&str| line.contains(":9: ");
+        let servers: Vec<String> = err.lines().filter(failed).map(str::to_owned).collect();
+        assert!((3..=4).contains(&servers.len()), "{shard}: {err}");
+        scanned.extend(servers);
+    }
+    assert_eq!(scanned.len(), lines.len(), "{scanned:?}");
+    for line in lines {
+        let server = line.trim_start_matches("quake3 ");
+        assert_eq!(
+            scanned.iter().filter(|failed| failed.contains(&format!("{server}: "))).count(),
+            1,
+            "{server}"
+        );
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
 /// What a terminal of 80 columns has on its lines after a program has ended.
 fn on_a_terminal(run: &[&str]) -> Vec<String> {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
