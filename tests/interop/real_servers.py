@@ -199,7 +199,8 @@ def on_list(command, master):
     for key, value in {"dedicated": "2", "sv_master1": master, "+sv_public": "1", "+sv_master1": master}.items():
         if key in command:
             command[command.index(key) + 1] = value
-    return command
+    # The least that DarkPlaces takes. Of its first heartbeat it may miss the master's question, while it loads a level.
+    return command + ["+sv_heartbeatperiod", "30"] * ("+sv_public" in command)
 
 
 def our_lines(examples, *arguments):
