@@ -4,7 +4,6 @@
 //! [`ScanOptions`](crate::ScanOptions).
 
 pub(crate) mod admission;
-mod host_limiter;
 pub(crate) mod options;
 mod scanner;
 mod slots;

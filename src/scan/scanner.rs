@@ -5,9 +5,8 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::admission::{Admission, RttEstimator};
-use super::host_limiter::{HostLimiter, Target};
 use super::options::{ScanOptions, ScanStats, Scanned};
-use super::slots::{Known, Slot, Slots, Timers};
+use super::slots::{HostLimiter, Known, Slot, Slots, Target, Timers};
 use crate::address::{canonical, is_unicast};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
