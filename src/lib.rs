@@ -146,7 +146,7 @@
 //!    status_query
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
-//!    service, session
+//!    session
 //! 0  address, bucket, error, game_key, limits, secret, text, time
 //! ```
 //!
@@ -247,7 +247,6 @@ mod reply;
 pub mod scan;
 mod secret;
 pub mod serve;
-mod service;
 pub mod session;
 mod status_query;
 mod text;
@@ -269,12 +268,11 @@ pub use net::{client::Client, error::Error};
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub use net::{query::Query, scan::Scan};
-pub use options::{Detail, Dialect, QueryOptions};
+pub use options::{Detail, Dialect, Engine, QueryOptions, Service};
 pub use protocol::{Protocol, UnknownProtocol};
 pub use reply::Requester;
 pub use scan::options::ScanOptions;
 pub use secret::Secret;
-pub use service::{Engine, Service};
 pub use session::{outcome::Outcome, timing::Timing};
 pub use status_query::{Answer, StatusQuery};
 pub use time::Instant;

@@ -1,6 +1,8 @@
-//! The options of a query, common to clients, single queries and scans.
+//! The options of a query, common to clients, single queries and scans; and of a server.
 
+use crate::game_key::GameKey;
 use crate::limits::Limits;
+use crate::model::Rules;
 
 /// The options of a query: detail, limits, dialect. [`Client`](crate::Client), the queries of each protocol and the targets of
 /// a scan take the same options.
@@ -130,4 +132,165 @@ pub enum Detail {
     /// The description, the rules and the players.
     #[default]
     Full,
+}
+
+/// A protocol to answer in: the server implementation to imitate, and its options.
+///
+/// ```
+/// use queryport::{Engine, Protocol, Service};
+///
+/// let quake3 = Service::from(Protocol::Quake3);
+/// let minecraft = Service::new(Engine::Minecraft).with_max_reply(8192);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Service {
+    pub(crate) engine: Engine,
+    pub(crate) protocol_version: u32,
+    pub(crate) max_reply: usize,
+    pub(crate) max_datagrams: usize,
+    pub(crate) echo: bool,
+    pub(crate) properties: Option<Properties>,
+    pub(crate) key: Option<GameKey>,
+}
+
+/// The properties that clients of GameSpy v1 may read by name.
+#[derive(Debug, Clone)]
+pub(crate) struct Properties {
+    pub(crate) level: Rules,
+    pub(crate) game: Rules,
+    pub(crate) players: bool,
+}
+
+/// The server implementations to imitate, for each protocol the best-known first: they differ in keys, fields and datagrams.
+///
+/// ```
+/// use queryport::{Engine, Protocol};
+///
+/// assert_eq!(Engine::KillingFloor.protocol(), Protocol::Ut2004);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Engine {
+    /// GameSpy v1 of the Unreal engine: answers in the order of the request, datagrams of at most 1,000 bytes, rows in one
+    /// piece, `\queryid\N.M\final\`, N from 1 to 100 and again.
+    Unreal,
+    /// GameSpy v1 of GameSpy's own code, QR1: commands are found anywhere in the request and answered in a fixed order,
+    /// datagrams of at most 1,349 bytes, `\final\\queryid\N.M`, N from 2 upwards.
+    Qr1,
+    /// GameSpy v4 of Unreal Tournament 3: map and game class have numbered keys.
+    UnrealTournament3,
+    /// GameSpy v4 of Battlefield 2 and its relatives.
+    Battlefield2,
+    /// GameSpy v4 of Minecraft: one datagram of any size, and no more than the names of players.
+    Minecraft,
+    /// Quake 3 of ioquake3: player lines of score, ping and name; a challenge is a number, and `getchallenge` names its game.
+    Quake3,
+    /// Quake 3 of DarkPlaces (Nexuiz, Xonotic): where players have teams, the team stands before the name; `getchallenge` is
+    /// answered with `challenge` and eleven characters.
+    DarkPlaces,
+    /// Quake 3 of Warsow: the team stands after the name; `getchallenge` is answered with `challenge` and a number.
+    Warsow,
+    /// Quake 3 of Soldier of Fortune II: the team stands before the name.
+    SoldierOfFortune2,
+    /// Quake 3 of Medal of Honor: player lines of ping and name; a direction byte of 0x01 in every reply.
+    MedalOfHonor,
+    /// UT2004, Red Orchestra and Darkest Hour, version 0x80. The info record has the waves of Killing Floor only where the
+    /// rules have both.
+    Ut2004,
+    /// UT2003, version 0x79. The info record ends with the ping: no flags, no skill level
+    /// (`openspy/wireshark-dissectors`, `ut2004/main.c`; no capture).
+    Ut2003,
+    /// UT2004's protocol of Killing Floor, version 0x80. The info record always has the waves.
+    KillingFloor,
+}
+
+impl Service {
+    /// The default options of an implementation.
+    #[must_use]
+    pub const fn new(engine: Engine) -> Self {
+        let (protocol_version, max_reply) = match engine {
+            // Eight datagrams: GameSpy's own code (QR2 SDK, qr2.c) sends no more.
+            Engine::UnrealTournament3 | Engine::Battlefield2 | Engine::Minecraft => (0, 11_200),
+            Engine::DarkPlaces => (3, 1396),
+            Engine::Ut2004 | Engine::KillingFloor => (0x80, usize::MAX),
+            Engine::Ut2003 => (0x79, usize::MAX),
+            _ => (68, 1396),
+        };
+        Self {
+            engine,
+            protocol_version,
+            max_reply,
+            max_datagrams: 64,
+            echo: false,
+            properties: None,
+            key: None,
+        }
+    }
+
+    /// The implementation that is imitated.
+    #[must_use]
+    pub const fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// Sets the protocol number of replies. Quake 3: the number that masters filter by, where the status has none
+    /// ([`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version)); default 3 for DarkPlaces, else 68, Quake
+    /// III Arena 1.32. UT2004: the version in every datagram; default 0x80, for UT2003 0x79.
+    #[must_use]
+    pub const fn with_protocol_version(mut self, version: u32) -> Self {
+        self.protocol_version = version;
+        self
+    }
+
+    /// Sets the most bytes of a reply.
+    ///
+    /// Quake 3: players that do not fit are left out, for the format has no second datagram, and the key `clients` says how
+    /// many there are. The default, 1,396, stays below the Internet's usual packet size.
+    ///
+    /// GameSpy v4: all datagrams together. A reply that would exceed it has as many players as fit, then each rule in turn
+    /// that still fits; `numplayers` keeps the true number. It lacks its end, so that a client can see that it is incomplete.
+    /// The default, 11,200, is what eight datagrams hold.
+    #[must_use]
+    pub const fn with_max_reply(mut self, bytes: usize) -> Self {
+        self.max_reply = bytes;
+        self
+    }
+
+    /// Sets the most datagrams of one list of UT2004, default 64, which hold some 28,000 bytes. Entries beyond them are left
+    /// out. Clients can tell: such a list ends with a datagram that others could follow, and the info record counts every
+    /// player. With 0 a list is not sent at all.
+    #[must_use]
+    pub const fn with_max_datagrams(mut self, datagrams: usize) -> Self {
+        self.max_datagrams = datagrams;
+        self
+    }
+
+    /// Answers GameSpy v1's `\echo\`, for up to 50 bytes of printable ASCII.
+    #[must_use]
+    pub const fn with_echo(mut self) -> Self {
+        self.echo = true;
+        self
+    }
+
+    /// Lets clients of GameSpy v1 read these properties of the level and of the game by name, and with `players` each
+    /// player's [`extra`](crate::Player::extra). Without it, `\level_property\`, `\game_property\` and `\player_property\` get
+    /// no reply: stock UT99 servers reveal passwords this way.
+    #[must_use]
+    pub fn with_properties(mut self, level: Rules, game: Rules, players: bool) -> Self {
+        self.properties = Some(Properties { level, game, players });
+        self
+    }
+
+    /// Answers GameSpy v1's `\secure\` with this key, for challenges of 6 to 16 bytes.
+    #[must_use]
+    pub fn with_key(mut self, key: GameKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+}
+
+impl From<Engine> for Service {
+    fn from(engine: Engine) -> Self {
+        Self::new(engine)
+    }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::service::{Engine, Service};
+use crate::options::{Engine, Service};
 
 /// A query protocol.
 ///

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// not use each other.
 const LAYERS: [&[&str]; 5] = [
     &["address", "bucket", "error", "game_key", "limits", "secret", "text", "time"],
-    &["model", "options", "protocol", "reply", "scan", "service", "session"],
+    &["model", "options", "protocol", "reply", "scan", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],
     &["games", "inspect", "lan", "lists", "serve", "status_query"],
     &["guide", "net"],

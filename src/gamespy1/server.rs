@@ -7,8 +7,8 @@ use bytes::Bytes;
 use super::from_status::{BASIC, INFO, Sections, player_property, property, put_text};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
+use crate::options::{Engine, Service};
 use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
-use crate::service::{Engine, Service};
 use crate::text::number;
 
 /// Longest text that is sent back for `\echo\`, in bytes.

@@ -8,7 +8,7 @@ use super::wire::{RowKey, count_bound, is_control};
 use crate::model::{
     Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
-use crate::text::known_keys::first_filled;
+use crate::text::first_filled;
 use crate::text::number;
 
 /// Names and scores of teams, the preferred keys first: in rows of their own, and in the answer to `\teams\`.

@@ -7,8 +7,8 @@ use super::wire::request::DATA;
 use super::wire::response::put_head;
 use super::writer::{column, put_text};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
+use crate::options::Engine;
 use crate::reply::Template;
-use crate::service::Engine;
 use crate::text::number;
 
 /// Most rows in several datagrams: a continued column has its row number in one byte.

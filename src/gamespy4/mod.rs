@@ -119,7 +119,6 @@ mod client;
 mod from_status;
 pub(crate) mod server;
 mod to_status;
-pub(crate) mod token;
 pub mod ut3;
 mod wire;
 mod writer;

@@ -14,15 +14,19 @@
 use bytes::{BufMut, Bytes};
 
 use super::from_status::{basic, is_cut, put_content};
-use super::token;
 use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::writer::{Content, Portion};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
+use crate::options::{Engine, Service};
 use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
-use crate::service::{Engine, Service};
 use crate::text::number;
+
+/// Separates this protocol's tokens from those of others that derive from the same secret.
+const PURPOSE: u16 = 4;
+/// The bits of a token that name a status, hidden by the random bits of the address: nobody else can read them.
+const NAME: u32 = 0xFFF;
 
 /// Length of a selection of everything. Minecraft's own server looks at nothing else, and answers every other length with its
 /// basic reply (Krypton, which derives from it: `GS4QueryHandler`).
@@ -90,7 +94,7 @@ pub fn answer(
 ) -> Vec<Bytes> {
     let is_proved = match request.command {
         Command::Data { challenge: Some(challenge), .. } => {
-            token::names(requester, challenge).any(|name| name == token::name(0))
+            token_names(requester, challenge).any(|name| name == token_name(0))
         }
         _ => true,
     };
@@ -108,7 +112,7 @@ pub(crate) fn reply(
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
         Command::Challenge => {
-            let token = token::issue(requester, token::name(number));
+            let token = issue(requester, token_name(number));
             let template = templates.get(0, |_, template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
@@ -217,4 +221,61 @@ fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
         }
     }
     low
+}
+
+/// The name of a status in tokens: the last 12 bits of its number.
+pub(crate) fn token_name(number: u64) -> u32 {
+    u32::try_from(number & u64::from(NAME)).unwrap_or_default()
+}
+
+/// The token of a requester for a status: it proves the address, and names the status that replies to it are made from.
+///
+/// A data request that is delivered twice has two replies with one request id. Made from two statuses, their datagrams could be
+/// put together to what never was. GameSpy's own code (QR2 SDK, qr2.c) takes each challenge once, which also refuses a client
+/// that asks again because the reply was lost. Here the token names the status that was current when it was issued: asking
+/// again with it brings the same reply.
+fn issue(requester: &Requester, name: u32) -> i32 {
+    token(requester.tokens.issue(requester.now, requester.address, PURPOSE), name)
+}
+
+/// The names of the statuses that a quoted token can have been issued to this requester for, one for each time window. The
+/// token is valid if there is a status of such a name.
+pub(crate) fn token_names(requester: &Requester, quoted: i32) -> impl Iterator<Item = u32> {
+    let valid = requester.tokens.valid(requester.now, requester.address, PURPOSE);
+    valid.filter_map(move |number| named(number, quoted))
+}
+
+/// The token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
+fn token(number: u64, name: u32) -> i32 {
+    i32::try_from(random(number) ^ (name & NAME)).unwrap_or(i32::MAX)
+}
+
+/// The name in a token that was made from this number.
+fn named(number: u64, token: i32) -> Option<u32> {
+    let name = random(number) ^ u32::try_from(token).ok()?;
+    (name <= NAME).then_some(name)
+}
+
+/// 31 bits. Those above the name are never all 0: so no name makes a token of 0.
+fn random(number: u64) -> u32 {
+    let bits = u32::try_from(number & u64::from(i32::MAX.unsigned_abs())).unwrap_or_default();
+    if bits > NAME { bits } else { bits | 1 << 30 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_positive_and_names_its_status() {
+        for number in (0..10_000).chain([u64::MAX, 1 << 31, 1 << 63, 0x7FFF_FFFF]) {
+            for status in [0, 1, 63, 64, 0xFFF] {
+                let token = token(number, status);
+                assert!(token > 0, "{number}");
+                assert_eq!(named(number, token), Some(status));
+                assert_eq!(named(number, token ^ 1 << 12), None, "of another number");
+                assert_eq!(named(number, -token), None);
+            }
+        }
+    }
 }

@@ -9,8 +9,8 @@ use super::ut3;
 use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
 use super::wire::sections::{JustCause2Player, Pair};
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots};
-use crate::text::known_keys::{any, first_filled, known_keys};
 use crate::text::number;
+use crate::text::{any, first_filled, known_keys};
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.

@@ -9,7 +9,7 @@ use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
 use super::wire::player::{Field, put_line};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::Detail;
-use crate::service::{Engine, Service};
+use crate::options::{Engine, Service};
 use crate::text::number::integer;
 
 /// Bytes of a usual player line.

@@ -10,8 +10,8 @@ use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::put_head;
 use crate::model::ServerStatus;
 use crate::options::Detail;
+use crate::options::{Engine, Service};
 use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
-use crate::service::{Engine, Service};
 use crate::text::number;
 
 /// What precedes the challenge that a reply quotes.

@@ -8,8 +8,8 @@ use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
 };
 use crate::options::Detail;
-use crate::text::known_keys::{any, first_filled, known_keys};
 use crate::text::number;
+use crate::text::{any, first_filled, known_keys};
 
 /// What the family's texts are read as.
 const CHARSET: Charset = Charset::Utf8OrWindows1252;

@@ -7,8 +7,8 @@ use crate::address::canonical;
 use crate::error::AnnounceError;
 use crate::gamespy1::{self, ServerState};
 use crate::model::{Occupancy, ServerStatus};
+use crate::options::Service;
 use crate::quake3;
-use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::{Duration, Instant, after};
 

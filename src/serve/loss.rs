@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::responder::Responder;
 use crate::model::{ServerStatus, Text, TextRef, ToStatus};
 use crate::options::{Dialect, QueryOptions};
+use crate::options::{Engine, Service};
 use crate::protocol::Protocol;
-use crate::service::{Engine, Service};
 use crate::session::{Machine, Session, Timing};
 use crate::status_query::StatusQuery;
 

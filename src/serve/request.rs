@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::model::ServerStatus;
+use crate::options::Service;
 use crate::protocol::Protocol;
 use crate::reply::{Patched, Requester, Templates};
 use crate::secret::LONGEST;
-use crate::service::Service;
 use crate::time::Instant;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
@@ -48,8 +48,8 @@ impl<'a> Request<'a> {
         requester: &Requester,
     ) -> Option<(u64, Arc<ServerStatus>)> {
         let Some(token) = self.token() else { return Some(history.current(requester.now)) };
-        let find = |name| history.find(requester.now, |number| gamespy4::token::name(number) == name);
-        gamespy4::token::names(requester, token).find_map(find)
+        let find = |name| history.find(requester.now, |number| gamespy4::server::token_name(number) == name);
+        gamespy4::server::token_names(requester, token).find_map(find)
     }
 
     /// The reply to this request, made from the status of this number.

@@ -9,10 +9,10 @@ use super::guard::{Admitted, Guard, GuardOptions, Limited};
 use super::request::{History, Request};
 use crate::address::is_unicast;
 use crate::model::ServerStatus;
+use crate::options::Service;
 use crate::protocol::Protocol;
 use crate::reply::{Cache, Patched, Requester};
 use crate::secret::Secret;
-use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::Instant;
 

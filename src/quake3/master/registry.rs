@@ -10,10 +10,10 @@ use crate::address::network;
 use crate::error::AnnounceError;
 use crate::model::{Occupancy, ServerStatus};
 use crate::options::Detail;
+use crate::options::Service;
 use crate::quake3::from_status::named;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
-use crate::service::Service;
 use crate::text::number;
 use crate::time::Instant;
 
