@@ -273,7 +273,7 @@ pub use protocol::{Protocol, UnknownProtocol};
 pub use reply::Requester;
 pub use scan::options::ScanOptions;
 pub use secret::Secret;
-pub use session::{outcome::Outcome, timing::Timing};
+pub use session::{session::Outcome, timing::Timing};
 pub use status_query::{Answer, StatusQuery};
 pub use time::Instant;
 

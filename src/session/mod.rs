@@ -20,9 +20,8 @@
 mod conversation;
 mod fragments;
 mod machine;
-pub(crate) mod outcome;
 #[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
-mod session;
+pub(crate) mod session;
 #[cfg(test)]
 mod tests;
 pub(crate) mod timing;
@@ -30,7 +29,6 @@ pub(crate) mod timing;
 pub use conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub(crate) use fragments::Fragments;
 pub use machine::{Handled, Machine, Transmit};
-pub(crate) use outcome::Outcome;
-pub use outcome::QueryStats;
-pub use session::Session;
+pub(crate) use session::Outcome;
+pub use session::{QueryStats, Session};
 pub(crate) use timing::Timing;
