@@ -1,4 +1,4 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus.rs` on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
 #![allow(
     clippy::arithmetic_side_effects,
