@@ -33,7 +33,7 @@ async fn every_protocol_is_queried_and_answered_over_both_families() {
     for bind in ["127.0.0.1:0", "[::1]:0"] {
         for protocol in Protocol::ALL {
             let address = start(bind, protocol, status("Srv")).await;
-            let outcome = client().query(protocol, &address.to_string()).await.unwrap();
+            let outcome = Client::new().unwrap().query(protocol, &address.to_string()).await.unwrap();
             assert_eq!(outcome.peer, address);
             assert_eq!(*outcome.answer.name.as_ref().unwrap(), "Srv", "{protocol}");
             assert_eq!(outcome.answer.listed_players().len(), 2, "{protocol}");
