@@ -2,7 +2,6 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 
 use super::admission::Reservation;
@@ -43,7 +42,7 @@ pub(super) struct Slots<C: Conversation> {
     /// Slots in the chunks.
     made: u32,
     free: Vec<u32>,
-    known: HashMap<SocketAddr, Known, AddressHash>,
+    known: HashMap<SocketAddr, Known>,
     ended: VecDeque<(SocketAddr, u32)>,
     ends: u32,
     /// How many ended queries are remembered.
@@ -230,9 +229,9 @@ pub(super) struct HostLimiter<C> {
     per_host: Option<u16>,
     prefix: (u8, u8),
     /// Queries under way, for each host that has some.
-    under_way: HashMap<IpAddr, u16, AddressHash>,
+    under_way: HashMap<IpAddr, u16>,
     /// Targets of hosts that are busy.
-    queues: HashMap<IpAddr, VecDeque<Target<C>>, AddressHash>,
+    queues: HashMap<IpAddr, VecDeque<Target<C>>>,
     /// Targets that wait for their host, over all hosts.
     pub(super) waiting: usize,
     /// Targets that may be queried now; their host already counts them.
@@ -301,66 +300,6 @@ impl<C> HostLimiter<C> {
 
     fn key(&self, peer: SocketAddr) -> IpAddr {
         network(peer.ip(), self.prefix.0, self.prefix.1)
-    }
-}
-
-/// The keyed hash of addresses in the tables of a scan: a list from a stranger cannot choose addresses that collide. One
-/// multiplication a number; the hash of the standard library takes an eighth of the instructions of a query of one datagram.
-#[derive(Debug, Clone)]
-pub(super) struct AddressHash {
-    start: u64,
-    factor: u64,
-}
-
-impl Default for AddressHash {
-    fn default() -> Self {
-        let random = RandomState::new();
-        Self { start: random.hash_one(0), factor: random.hash_one(1) | 1 }
-    }
-}
-
-impl BuildHasher for AddressHash {
-    type Hasher = Folding;
-
-    fn build_hasher(&self) -> Folding {
-        Folding { state: self.start, factor: self.factor }
-    }
-}
-
-/// A hash that is being computed.
-#[derive(Debug)]
-pub(super) struct Folding {
-    state: u64,
-    factor: u64,
-}
-
-impl Hasher for Folding {
-    fn write(&mut self, bytes: &[u8]) {
-        let (eights, rest) = bytes.as_chunks::<8>();
-        eights.iter().for_each(|eight| self.write_u64(u64::from_le_bytes(*eight)));
-        rest.iter().for_each(|byte| self.write_u64((*byte).into()));
-    }
-
-    fn write_u16(&mut self, number: u16) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let product = u128::from(self.state ^ number).wrapping_mul(self.factor.into());
-        let folded = (product ^ product >> 64) & u128::from(u64::MAX);
-        self.state = u64::try_from(folded).unwrap_or_default();
-    }
-
-    fn write_u128(&mut self, number: u128) {
-        self.write(&number.to_le_bytes());
-    }
-
-    fn finish(&self) -> u64 {
-        self.state
     }
 }
 
