@@ -71,7 +71,7 @@ impl StatusQuery {
     /// The answer of a datagram.
     fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.limits)?;
-        let [challenge, clients] = response.info().get_both(["challenge", "clients"]);
+        let [challenge, clients] = ["challenge", "clients"].map(|key| response.info().get(key));
         let verification = self.verify(challenge, datagram)?;
         let asked = self.wanted;
         // Another reply only as a verified one: an unverified one could be a late reply to an earlier request.

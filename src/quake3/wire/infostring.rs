@@ -68,20 +68,6 @@ impl<'a> InfoString<'a> {
         let is_it = |(each, _): &Pair<'_>| each.eq_ignore_ascii_case(key.as_bytes());
         self.iter().find(is_it).map(|(_, value)| value)
     }
-
-    /// [`Self::get`] of two keys at once.
-    pub(crate) fn get_both(self, [first, second]: [&str; 2]) -> [Option<&'a [u8]>; 2] {
-        let mut found = [None, None];
-        for (key, value) in self.iter() {
-            let [one, two] = &mut found;
-            if key.eq_ignore_ascii_case(first.as_bytes()) {
-                one.get_or_insert(value);
-            } else if key.eq_ignore_ascii_case(second.as_bytes()) {
-                two.get_or_insert(value);
-            }
-        }
-        found
-    }
 }
 
 /// A key and its value.
