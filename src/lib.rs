@@ -188,6 +188,19 @@
 //! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+/// Setters of options, which take them by value: `NAME(ARGUMENTS) FIELD = VALUE;`.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $($field:ident).+ = $value:expr;)+) => {
+        $($(#[$doc])*
+        #[must_use]
+        #[allow(clippy::missing_const_for_fn, reason = "most bound their value, which a constant function cannot")]
+        pub fn $name(mut self, $($argument: $type),*) -> Self {
+            self.$($field).+ = $value;
+            self
+        })+
+    };
+}
+
 mod address;
 #[cfg(feature = "blocking")]
 #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]

@@ -57,38 +57,20 @@ impl Limits {
         self.servers as usize
     }
 
-    /// Sets the most key/value pairs of one answer: 1–16,384, default 4,096 (the largest captured answer has about 150).
-    #[must_use]
-    pub fn with_max_rules(mut self, rules: u16) -> Self {
-        self.rules = rules.clamp(1, 16_384);
-        self
-    }
+    setters! {
+        /// Sets the most key/value pairs of one answer: 1–16,384, default 4,096 (the largest captured answer has about 150).
+        with_max_rules(rules: u16) rules = rules.clamp(1, 16_384);
 
-    /// Sets the most players, and most teams, of one answer: 1–16,384, default 1,024 (no known game has more than 256 players).
-    #[must_use]
-    pub fn with_max_players(mut self, players: u16) -> Self {
-        self.players = players.clamp(1, 16_384);
-        self
-    }
+        /// Sets the most players, and most teams, of one answer: 1–16,384, default 1,024 (no known game has more than 256 players).
+        with_max_players(players: u16) players = players.clamp(1, 16_384);
 
-    /// Sets the most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one datagram for each player).
-    #[must_use]
-    pub fn with_max_fragments(mut self, fragments: u16) -> Self {
-        self.fragments = fragments.clamp(1, 1024);
-        self
-    }
+        /// Sets the most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one datagram for each player).
+        with_max_fragments(fragments: u16) fragments = fragments.clamp(1, 1024);
 
-    /// Sets the most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256 KiB.
-    #[must_use]
-    pub fn with_max_answer_bytes(mut self, bytes: u32) -> Self {
-        self.answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
-        self
-    }
+        /// Sets the most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256 KiB.
+        with_max_answer_bytes(bytes: u32) answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
 
-    /// Sets the most servers of one list from a master: 1–1,048,576, default 65,536 (the largest public list has about 15,000).
-    #[must_use]
-    pub fn with_max_servers(mut self, servers: u32) -> Self {
-        self.servers = servers.clamp(1, 1_048_576);
-        self
+        /// Sets the most servers of one list from a master: 1–1,048,576, default 65,536 (the largest public list has about 15,000).
+        with_max_servers(servers: u32) servers = servers.clamp(1, 1_048_576);
     }
 }

@@ -32,44 +32,32 @@ impl Default for QueryOptions {
 }
 
 impl QueryOptions {
-    /// Sets how much of the status to request; default [`Detail::Full`]. GameSpy v4 has a short reply in
-    /// [`Dialect::Minecraft`] only: other servers are asked for everything.
-    #[must_use]
-    pub const fn with_detail(mut self, detail: Detail) -> Self {
-        self.detail = detail;
-        self
-    }
+    setters! {
+        /// Sets how much of the status to request; default [`Detail::Full`]. GameSpy v4 has a short reply in
+        /// [`Dialect::Minecraft`] only: other servers are asked for everything.
+        with_detail(detail: Detail) detail = detail;
 
-    /// Sets the bounds on each answer.
-    #[must_use]
-    pub const fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
+        /// Sets the bounds on each answer.
+        with_limits(limits: Limits) limits = limits;
 
-    /// Sets the dialect of the server; default [`Dialect::Standard`]. A dialect of another protocol has no effect.
-    #[must_use]
-    pub const fn with_dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
-        self
+        /// Sets the dialect of the server; default [`Dialect::Standard`]. A dialect of another protocol has no effect.
+        with_dialect(dialect: Dialect) dialect = dialect;
     }
 
     /// With the dialect of a game, where it has one.
     #[cfg(any(feature = "blocking", feature = "tokio"))]
-    pub(crate) const fn of_game(self, dialect: Dialect) -> Self {
+    pub(crate) fn of_game(self, dialect: Dialect) -> Self {
         if matches!(dialect, Dialect::Standard) { self } else { self.with_dialect(dialect) }
     }
 
-    /// Sets how many readings must bring each datagram of a list of UT2004 where nothing proves the list complete: 1–4,
-    /// default 3. A reading is what one request for the list brings. An answer marked complete lacks something only if the
-    /// same datagram was lost from every reading: at least so many, and more where some were incomplete.
-    ///
-    /// With 1, nothing is asked twice: a scan sends half as many requests, a list of as many players as are counted is taken
-    /// at once, and a datagram lost from the middle goes unnoticed.
-    #[must_use]
-    pub fn with_readings(mut self, readings: u8) -> Self {
-        self.readings = readings.clamp(1, 4);
-        self
+    setters! {
+        /// Sets how many readings must bring each datagram of a list of UT2004 where nothing proves the list complete: 1–4,
+        /// default 3. A reading is what one request for the list brings. An answer marked complete lacks something only if the
+        /// same datagram was lost from every reading: at least so many, and more where some were incomplete.
+        ///
+        /// With 1, nothing is asked twice: a scan sends half as many requests, a list of as many players as are counted is taken
+        /// at once, and a datagram lost from the middle goes unnoticed.
+        with_readings(readings: u8) readings = readings.clamp(1, 4);
     }
 }
 
@@ -233,59 +221,38 @@ impl Service {
         self.engine
     }
 
-    /// Sets the protocol number of replies. Quake 3: the number that masters filter by, where the status has none
-    /// ([`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version)); default 3 for DarkPlaces, else 68, Quake
-    /// III Arena 1.32. UT2004: the version in every datagram; default 0x80, for UT2003 0x79.
-    #[must_use]
-    pub const fn with_protocol_version(mut self, version: u32) -> Self {
-        self.protocol_version = version;
-        self
-    }
+    setters! {
+        /// Sets the protocol number of replies. Quake 3: the number that masters filter by, where the status has none
+        /// ([`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version)); default 3 for DarkPlaces, else 68, Quake
+        /// III Arena 1.32. UT2004: the version in every datagram; default 0x80, for UT2003 0x79.
+        with_protocol_version(version: u32) protocol_version = version;
 
-    /// Sets the most bytes of a reply.
-    ///
-    /// Quake 3: players that do not fit are left out, for the format has no second datagram, and the key `clients` says how
-    /// many there are. The default, 1,396, stays below the Internet's usual packet size.
-    ///
-    /// GameSpy v4: all datagrams together. A reply that would exceed it has as many players as fit, then each rule in turn
-    /// that still fits; `numplayers` keeps the true number. It lacks its end, so that a client can see that it is incomplete.
-    /// The default, 11,200, is what eight datagrams hold.
-    #[must_use]
-    pub const fn with_max_reply(mut self, bytes: usize) -> Self {
-        self.max_reply = bytes;
-        self
-    }
+        /// Sets the most bytes of a reply.
+        ///
+        /// Quake 3: players that do not fit are left out, for the format has no second datagram, and the key `clients` says how
+        /// many there are. The default, 1,396, stays below the Internet's usual packet size.
+        ///
+        /// GameSpy v4: all datagrams together. A reply that would exceed it has as many players as fit, then each rule in turn
+        /// that still fits; `numplayers` keeps the true number. It lacks its end, so that a client can see that it is incomplete.
+        /// The default, 11,200, is what eight datagrams hold.
+        with_max_reply(bytes: usize) max_reply = bytes;
 
-    /// Sets the most datagrams of one list of UT2004, default 64, which hold some 28,000 bytes. Entries beyond them are left
-    /// out. Clients can tell: such a list ends with a datagram that others could follow, and the info record counts every
-    /// player. With 0 a list is not sent at all.
-    #[must_use]
-    pub const fn with_max_datagrams(mut self, datagrams: usize) -> Self {
-        self.max_datagrams = datagrams;
-        self
-    }
+        /// Sets the most datagrams of one list of UT2004, default 64, which hold some 28,000 bytes. Entries beyond them are left
+        /// out. Clients can tell: such a list ends with a datagram that others could follow, and the info record counts every
+        /// player. With 0 a list is not sent at all.
+        with_max_datagrams(datagrams: usize) max_datagrams = datagrams;
 
-    /// Answers GameSpy v1's `\echo\`, for up to 50 bytes of printable ASCII.
-    #[must_use]
-    pub const fn with_echo(mut self) -> Self {
-        self.echo = true;
-        self
-    }
+        /// Answers GameSpy v1's `\echo\`, for up to 50 bytes of printable ASCII.
+        with_echo() echo = true;
 
-    /// Lets clients of GameSpy v1 read these properties of the level and of the game by name, and with `players` each
-    /// player's [`extra`](crate::Player::extra). Without it, `\level_property\`, `\game_property\` and `\player_property\` get
-    /// no reply: stock UT99 servers reveal passwords this way.
-    #[must_use]
-    pub fn with_properties(mut self, level: Rules, game: Rules, players: bool) -> Self {
-        self.properties = Some(Properties { level, game, players });
-        self
-    }
+        /// Lets clients of GameSpy v1 read these properties of the level and of the game by name, and with `players` each
+        /// player's [`extra`](crate::Player::extra). Without it, `\level_property\`, `\game_property\` and `\player_property\` get
+        /// no reply: stock UT99 servers reveal passwords this way.
+        with_properties(level: Rules, game: Rules, players: bool) properties =
+            Some(Properties { level, game, players });
 
-    /// Answers GameSpy v1's `\secure\` with this key, for challenges of 6 to 16 bytes.
-    #[must_use]
-    pub fn with_key(mut self, key: GameKey) -> Self {
-        self.key = Some(key);
-        self
+        /// Answers GameSpy v1's `\secure\` with this key, for challenges of 6 to 16 bytes.
+        with_key(key: GameKey) key = Some(key);
     }
 }
 

@@ -101,20 +101,14 @@ impl Quake3List {
         })
     }
 
-    /// Which addresses are taken; default [`Scope::Lan`]. The others are counted in [`ServerList::out_of_scope`].
-    #[must_use]
-    pub const fn with_scope(mut self, scope: Scope) -> Self {
-        self.scope = scope;
-        self
-    }
+    setters! {
+        /// Which addresses are taken; default [`Scope::Lan`]. The others are counted in [`ServerList::out_of_scope`].
+        with_scope(scope: Scope) scope = scope;
 
-    /// Requests the list until each address came in two passes, at most so often (1–8, default 2). A link without loss takes
-    /// two passes, one that loses a tenth three or four. dpmaster answers four requests in a row, then one in three seconds
-    /// (dpmaster, src/clients.h). A datagram that arrives after its pass has ended counts for the next.
-    #[must_use]
-    pub fn with_passes(mut self, passes: u8) -> Self {
-        self.max_passes = passes.clamp(1, MAX_PASSES);
-        self
+        /// Requests the list until each address came in two passes, at most so often (1–8, default 2). A link without loss takes
+        /// two passes, one that loses a tenth three or four. dpmaster answers four requests in a row, then one in three seconds
+        /// (dpmaster, src/clients.h). A datagram that arrives after its pass has ended counts for the next.
+        with_passes(passes: u8) max_passes = passes.clamp(1, MAX_PASSES);
     }
 
     /// The servers that came since the last call, each once.

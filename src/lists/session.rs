@@ -92,11 +92,9 @@ impl ListSession {
         }
     }
 
-    /// The bounds of the list; [`Limits::with_max_servers`] counts.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.servers.limits = limits;
-        self
+    setters! {
+        /// The bounds of the list; [`Limits::with_max_servers`] counts.
+        with_limits(limits: Limits) servers.limits = limits;
     }
 
     /// Appends what is to be sent to `out` and returns its length; `None` when there is nothing to send. Send it in one

@@ -72,42 +72,25 @@ impl Client {
         }
     }
 
-    /// Sets how long each query waits and how often it sends again.
-    #[must_use]
-    pub fn with_timing(mut self, timing: Timing) -> Self {
-        self.timing = timing;
-        self
-    }
+    setters! {
+        /// Sets how long each query waits and how often it sends again.
+        with_timing(timing: Timing) timing = timing;
 
-    /// Sets how to ask: detail, limits, dialects.
-    #[must_use]
-    pub fn with_options(mut self, options: QueryOptions) -> Self {
-        self.options = options;
-        self
-    }
+        /// Sets how to ask: detail, limits, dialects.
+        with_options(options: QueryOptions) options = options;
 
-    /// Sets the one deadline over name resolution, all addresses of a name, and all their retries: 10 ms–10 min, default
-    /// 10 s. Where a name has several addresses, each gets an equal share of the time that is left, and never more than
-    /// [`Timing::timeout`].
-    #[must_use]
-    pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline.clamp(Duration::from_millis(10), Duration::from_secs(600));
-        self
-    }
+        /// Sets the one deadline over name resolution, all addresses of a name, and all their retries: 10 ms–10 min, default
+        /// 10 s. Where a name has several addresses, each gets an equal share of the time that is left, and never more than
+        /// [`Timing::timeout`].
+        with_deadline(deadline: Duration) deadline =
+            deadline.clamp(Duration::from_millis(10), Duration::from_secs(600));
 
-    /// Sets which addresses of a host name are tried.
-    #[must_use]
-    pub fn with_family(mut self, family: Family) -> Self {
-        self.family = family;
-        self
-    }
+        /// Sets which addresses of a host name are tried.
+        with_family(family: Family) family = family;
 
-    /// Sends from this address: an interface of the machine, and a port where it is not 0. A fixed port carries one query
-    /// at a time.
-    #[must_use]
-    pub fn with_local_address(mut self, local: SocketAddr) -> Self {
-        self.local = Some(local);
-        self
+        /// Sends from this address: an interface of the machine, and a port where it is not 0. A fixed port carries one query
+        /// at a time.
+        with_local_address(local: SocketAddr) local = Some(local);
     }
 
     /// A number for a new conversation that nobody else can guess.

@@ -162,27 +162,17 @@ impl Gathering {
 /// The methods that both kinds of `Servers` have.
 macro_rules! servers_options {
     () => {
-        /// Which addresses are taken; default [`Scope::Lan`].
-        #[must_use]
-        pub const fn with_scope(mut self, scope: Scope) -> Self {
-            self.gathering.options.scope = scope;
-            self
-        }
+        setters! {
+            /// Which addresses are taken; default [`Scope::Lan`].
+            with_scope(scope: Scope) gathering.options.scope = scope;
 
-        /// Sets how long a list over TCP may take. For the list servers of a game 45 s by default, since long lists come slowly; for
-        /// one that was given by its address, the client's deadline. Quake 3 masters are asked with the client's timing.
-        #[must_use]
-        pub const fn with_timeout(mut self, timeout: Duration) -> Self {
-            self.gathering.options.timeout = timeout;
-            self
-        }
+            /// Sets how long a list over TCP may take. For the list servers of a game 45 s by default, since long lists come slowly; for
+            /// one that was given by its address, the client's deadline. Quake 3 masters are asked with the client's timing.
+            with_timeout(timeout: Duration) gathering.options.timeout = timeout;
 
-        /// Sets how old a list from memory may be, in place of asking again: 60 s by default for the list servers of a game, 0 for
-        /// one that was given by its address.
-        #[must_use]
-        pub const fn with_least_interval(mut self, interval: Duration) -> Self {
-            self.gathering.options.interval = interval;
-            self
+            /// Sets how old a list from memory may be, in place of asking again: 60 s by default for the list servers of a game, 0 for
+            /// one that was given by its address.
+            with_least_interval(interval: Duration) gathering.options.interval = interval;
         }
 
         /// The list servers that are asked, and how far each is.

@@ -50,11 +50,9 @@ impl Rcon {
         Ok(Self { client: client.clone(), server, password, mode: RconMode::Plain, pace: Pace::default() })
     }
 
-    /// Sets how the password is sent.
-    #[must_use]
-    pub const fn with_mode(mut self, mode: RconMode) -> Self {
-        self.mode = mode;
-        self
+    setters! {
+        /// Sets how the password is sent.
+        with_mode(mode: RconMode) mode = mode;
     }
 
     /// Runs a command and waits until its answer ends with a time of quiet. The command is sent once; where no answer comes,

@@ -44,11 +44,9 @@ pub struct ScanTarget {
 }
 
 impl ScanTarget {
-    /// Queries this server with these options in place of the client's. The dialect of a game stays.
-    #[must_use]
-    pub fn with_options(mut self, options: QueryOptions) -> Self {
-        self.options = Some(options);
-        self
+    setters! {
+        /// Queries this server with these options in place of the client's. The dialect of a game stays.
+        with_options(options: QueryOptions) options = Some(options);
     }
 
     /// Its address, or the first one of its name.

@@ -159,11 +159,9 @@ impl RconQuery {
         self
     }
 
-    /// Lets the session send a command that is not signed again when no answer comes.
-    #[must_use]
-    pub const fn repeatable(mut self) -> Self {
-        self.repeatable = true;
-        self
+    setters! {
+        /// Lets the session send a command that is not signed again when no answer comes.
+        repeatable() repeatable = true;
     }
 
     fn is_signed(&self) -> bool {

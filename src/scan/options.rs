@@ -47,84 +47,56 @@ impl Default for ScanOptions {
 }
 
 impl ScanOptions {
-    /// Sets the most queries under way at once, results that were not taken yet included: 1–1,048,576, default 32,768. It
-    /// bounds the memory of a scan, about a KiB a query, and nothing else: memory follows the queries under way and
-    /// not the length of the list, and a wide window loses no datagrams. An unanswered query is under way for
-    /// [`Timing::timeout`](crate::Timing::timeout), so a scan of silent servers cannot be faster than a window each timeout;
-    /// one that was answered in part may take four timeouts.
-    #[must_use]
-    pub fn with_window(mut self, window: usize) -> Self {
-        self.window = window.clamp(1, 1 << 20);
-        self
-    }
+    setters! {
+        /// Sets the most queries under way at once, results that were not taken yet included: 1–1,048,576, default 32,768. It
+        /// bounds the memory of a scan, about a KiB a query, and nothing else: memory follows the queries under way and
+        /// not the length of the list, and a wide window loses no datagrams. An unanswered query is under way for
+        /// [`Timing::timeout`](crate::Timing::timeout), so a scan of silent servers cannot be faster than a window each timeout;
+        /// one that was answered in part may take four timeouts.
+        with_window(window: usize) window = window.clamp(1, 1 << 20);
 
-    /// Sets the most datagrams sent a second, 1–10,000,000. `None`, the default: the scan learns its rate. It begins with
-    /// 20 MB a second, sent and received together, which a home line survives for the first round trip: 25,000 Quake 3
-    /// servers. The rate doubles while the line carries it and
-    /// halves when all round trips become 50 ms longer, which says that a queue on the way is filling up, or when the
-    /// kernel drops a datagram. Servers that answer within a few milliseconds are not held back.
-    ///
-    /// A number replaces all this: 10,000,000 opens the rate, and then only the receive buffer bounds it.
-    #[must_use]
-    pub fn with_rate(mut self, rate: Option<u32>) -> Self {
-        self.rate = rate.map(|rate| rate.clamp(1, 10_000_000));
-        self
-    }
+        /// Sets the most datagrams sent a second, 1–10,000,000. `None`, the default: the scan learns its rate. It begins with
+        /// 20 MB a second, sent and received together, which a home line survives for the first round trip: 25,000 Quake 3
+        /// servers. The rate doubles while the line carries it and
+        /// halves when all round trips become 50 ms longer, which says that a queue on the way is filling up, or when the
+        /// kernel drops a datagram. Servers that answer within a few milliseconds are not held back.
+        ///
+        /// A number replaces all this: 10,000,000 opens the rate, and then only the receive buffer bounds it.
+        with_rate(rate: Option<u32>) rate = rate.map(|rate| rate.clamp(1, 10_000_000));
 
-    /// Datagrams that may leave at once when none did for a while, where there is a rate: 1–65,536. By default what
-    /// the rate allows in 5 ms, and 64 at least: timers of operating systems are not finer than a millisecond.
-    #[must_use]
-    pub fn with_burst(mut self, burst: u32) -> Self {
-        self.burst = Some(burst.clamp(1, 65_536));
-        self
-    }
+        /// Datagrams that may leave at once when none did for a while, where there is a rate: 1–65,536. By default what
+        /// the rate allows in 5 ms, and 64 at least: timers of operating systems are not finer than a millisecond.
+        with_burst(burst: u32) burst = Some(burst.clamp(1, 65_536));
 
-    /// Most bytes a second, sent and received together, headers of UDP and IPv4 included: 1,000–10,000,000,000. `None`, the
-    /// default, leaves them to [`Self::with_rate`]. The next request waits until what came back fits.
-    #[must_use]
-    pub fn with_bytes_per_second(mut self, bytes: Option<u64>) -> Self {
-        self.bytes_per_second = bytes.map(|bytes| bytes.clamp(1_000, 10_000_000_000));
-        self
-    }
+        /// Most bytes a second, sent and received together, headers of UDP and IPv4 included: 1,000–10,000,000,000. `None`, the
+        /// default, leaves them to [`Self::with_rate`]. The next request waits until what came back fits.
+        with_bytes_per_second(bytes: Option<u64>) bytes_per_second =
+            bytes.map(|bytes| bytes.clamp(1_000, 10_000_000_000));
 
-    /// Bytes of the receive buffer that `net::Scan` asks the system for, 65,536–1,073,741,824, as Linux counts them (twice what
-    /// `SO_RCVBUF` is set to); the system may give less. `None`, the default: 8 MiB. A scan never has more on its way than
-    /// fits the buffer it was given.
-    #[must_use]
-    pub fn with_receive_buffer(mut self, bytes: Option<u32>) -> Self {
-        self.receive_buffer = bytes.map(|bytes| bytes.clamp(65_536, 1 << 30));
-        self
-    }
+        /// Bytes of the receive buffer that `net::Scan` asks the system for, 65,536–1,073,741,824, as Linux counts them (twice what
+        /// `SO_RCVBUF` is set to); the system may give less. `None`, the default: 8 MiB. A scan never has more on its way than
+        /// fits the buffer it was given.
+        with_receive_buffer(bytes: Option<u32>) receive_buffer =
+            bytes.map(|bytes| bytes.clamp(65_536, 1 << 30));
 
-    /// Most queries under way at once to one host (see [`Self::with_host_prefix`]), 1–65,535; `None` for no bound.
-    /// Default 8: many hosts run dozens of servers behind one uplink and one packet filter. Loopback addresses are
-    /// not limited.
-    #[must_use]
-    pub fn with_per_host(mut self, per_host: Option<u16>) -> Self {
-        self.per_host = per_host.map(|most| most.max(1));
-        self
-    }
+        /// Most queries under way at once to one host (see [`Self::with_host_prefix`]), 1–65,535; `None` for no bound.
+        /// Default 8: many hosts run dozens of servers behind one uplink and one packet filter. Loopback addresses are
+        /// not limited.
+        with_per_host(per_host: Option<u16>) per_host = per_host.map(|most| most.max(1));
 
-    /// How many leading bits make two addresses one host, for IPv4 (8–32) and IPv6 (16–128). Default 32 and 64.
-    #[must_use]
-    pub fn with_host_prefix(mut self, ipv4: u8, ipv6: u8) -> Self {
-        self.host_prefix = (ipv4.clamp(8, 32), ipv6.clamp(16, 128));
-        self
-    }
+        /// How many leading bits make two addresses one host, for IPv4 (8–32) and IPv6 (16–128). Default 32 and 64.
+        with_host_prefix(ipv4: u8, ipv6: u8) host_prefix = (ipv4.clamp(8, 32), ipv6.clamp(16, 128));
 
-    /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far. The value is the least
-    /// wait, 10 ms–1 min; `None`, the default, leaves the waits alone. Once 64 servers have answered, a wait is four times
-    /// the slowest round trip of a thousand answers, at least this value, and never more than
-    /// [`Timing`](crate::Timing) says. The wait before a request is sent again is also never shorter than the protocol's
-    /// servers allow, see [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
-    ///
-    /// A server that is much slower than all others is then reported as offline; the error says how long the scan
-    /// waited. 100 ms is a sound least wait: game servers answer in their own ticks, and an idle one may sleep for a few.
-    #[must_use]
-    pub fn with_adaptive_wait(mut self, least: Option<Duration>) -> Self {
-        self.adaptive_wait =
+        /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far. The value is the least
+        /// wait, 10 ms–1 min; `None`, the default, leaves the waits alone. Once 64 servers have answered, a wait is four times
+        /// the slowest round trip of a thousand answers, at least this value, and never more than
+        /// [`Timing`](crate::Timing) says. The wait before a request is sent again is also never shorter than the protocol's
+        /// servers allow, see [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
+        ///
+        /// A server that is much slower than all others is then reported as offline; the error says how long the scan
+        /// waited. 100 ms is a sound least wait: game servers answer in their own ticks, and an idle one may sleep for a few.
+        with_adaptive_wait(least: Option<Duration>) adaptive_wait =
             least.map(|least| least.clamp(Duration::from_millis(10), Duration::from_secs(60)));
-        self
     }
 }
 

@@ -139,12 +139,11 @@ impl Announcer {
         })
     }
 
-    /// Sets the time between heartbeats: 30 s–15 min, default 5 min as ioquake3's. Quake 3 masters forget a server after 15 min,
-    /// OpenSpy after 10 min.
-    #[must_use]
-    pub fn with_interval(mut self, interval: Duration) -> Self {
-        self.interval = interval.clamp(Duration::from_secs(30), Duration::from_secs(900));
-        self
+    setters! {
+        /// Sets the time between heartbeats: 30 s–15 min, default 5 min as ioquake3's. Quake 3 masters forget a server after 15 min,
+        /// OpenSpy after 10 min.
+        with_interval(interval: Duration) interval =
+            interval.clamp(Duration::from_secs(30), Duration::from_secs(900));
     }
 
     /// Announces a new status. When the server has become empty or full, or no longer is, the masters get a heartbeat soon, but

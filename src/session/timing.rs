@@ -146,47 +146,29 @@ impl Timing {
         self.with_retry_after(fitting.min(self.retry_after()))
     }
 
-    /// Sets [`Self::timeout`], clamped to its range.
-    #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(600)).into();
-        self
-    }
+    setters! {
+        /// Sets [`Self::timeout`], clamped to its range.
+        with_timeout(timeout: Duration) timeout =
+            timeout.clamp(Duration::from_millis(10), Duration::from_secs(600)).into();
 
-    /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each further retry waits half as long
-    /// again. DarkPlaces servers ignore a retry within a second.
-    #[must_use]
-    pub fn with_retry_after(mut self, retry_after: Duration) -> Self {
-        self.retry_after = retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
-        self
-    }
+        /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each further retry waits half as long
+        /// again. DarkPlaces servers ignore a retry within a second.
+        with_retry_after(retry_after: Duration) retry_after =
+            retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
 
-    /// Sets [`Self::retries`], clamped to its range.
-    #[must_use]
-    pub fn with_retries(mut self, retries: u8) -> Self {
-        self.retries = retries.min(20);
-        self
-    }
+        /// Sets [`Self::retries`], clamped to its range.
+        with_retries(retries: u8) retries = retries.min(20);
 
-    /// Sets [`Self::quiet`], clamped to its range.
-    #[must_use]
-    pub fn with_quiet(mut self, quiet: Duration) -> Self {
-        self.quiet = quiet.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
-        self
-    }
+        /// Sets [`Self::quiet`], clamped to its range.
+        with_quiet(quiet: Duration) quiet =
+            quiet.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
 
-    /// Sets the longest wait for a late datagram of a reply that looks complete: 1 ms–1 min, default 100 ms.
-    #[must_use]
-    pub fn with_grace(mut self, grace: Duration) -> Self {
-        self.grace = grace.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
-        self
-    }
+        /// Sets the longest wait for a late datagram of a reply that looks complete: 1 ms–1 min, default 100 ms.
+        with_grace(grace: Duration) grace =
+            grace.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
 
-    /// Sets [`Self::max_steps`], clamped to its range.
-    #[must_use]
-    pub fn with_max_steps(mut self, steps: u8) -> Self {
-        self.max_steps = steps.clamp(1, 64);
-        self
+        /// Sets [`Self::max_steps`], clamped to its range.
+        with_max_steps(steps: u8) max_steps = steps.clamp(1, 64);
     }
 
     /// The wait for a reply after this many retries: half as long again for each.

@@ -107,12 +107,10 @@ impl ConnectQuery {
         }
     }
 
-    /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name that is no single
-    /// word is not sent.
-    #[must_use]
-    pub fn with_game(mut self, game: &str) -> Self {
-        self.game = Some(game.as_bytes().to_vec());
-        self
+    setters! {
+        /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name that is no single
+        /// word is not sent.
+        with_game(game: &str) game = Some(game.as_bytes().to_vec());
     }
 
     /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`… The keys `challenge`, `qport` and
@@ -126,11 +124,9 @@ impl ConnectQuery {
         Ok(self)
     }
 
-    /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68.
-    #[must_use]
-    pub const fn with_protocol(mut self, protocol: u32) -> Self {
-        self.protocol = Some(protocol);
-        self
+    setters! {
+        /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68.
+        with_protocol(protocol: u32) protocol = Some(protocol);
     }
 
     fn connect(&self, challenge: &Challenge, out: &mut Vec<u8>) -> Result<(), EncodeError> {
