@@ -81,8 +81,10 @@ RUNS = [
     Run("delayed 0", service=True, interrupted=(0,)),
     Run("delayed 0 --time 3"),
     Run("bot quake3 LIVE quake3 SILENT"),
+    Run("bot_blocking quake3 LIVE quake3 SILENT"),
     Run("mock quake3 LIVE quake3 SILENT"),
     Run("tracker NEW quake3 LIVE quake3 SILENT"),
+    Run("tracker_blocking NEW quake3 LIVE quake3 SILENT"),
     Run("inspect ffffffff676574737461747573"),
     Run("inspect", service=True, reads=True),
     Run("sans_io_std LIVE"),
@@ -94,8 +96,8 @@ RUNS = [
 
 # Command lines with something wrong in them, and their statuses. BYTES is no UTF-8, FOLDER is a folder, NOTHING does not exist.
 WRONG = [(f"{program} --no-such-option", 2) for program in (
-    "query scan browser monitor serve games master rcon connect decode delayed bot mock tracker inspect sans_io_std game_server "
-    "fifth_protocol").split()] + [
+    "query scan browser monitor serve games master rcon connect decode delayed bot bot_blocking mock tracker tracker_blocking inspect "
+    "sans_io_std game_server fifth_protocol").split()] + [
     ("query --timeout", 2), ("query --timeout soon", 2), ("query quake3", 2), ("query quake9 LIVE", 2), ("query BYTES", 2),
     ("query quake3 BYTES", 2), ("query quake3 LIVE --record FOLDER", 1), ("query quake3 LIVE --record NOTHING/file", 1),
     ("query quake3 127.0.0.1:70000", 2), ("rcon 127.0.0.1:70000 status", 2), ("connect 127.0.0.1:0", 2), ("query quake3 LIVE --retries -1", 2),
