@@ -110,8 +110,7 @@ pub enum Dialect {
 /// assert_ne!(refresh, QueryOptions::default(), "the default is `Full`");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Detail {
     /// The description: name, map, counts. One small datagram in every protocol except GameSpy v4, where a challenge

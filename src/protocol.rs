@@ -18,8 +18,7 @@ use crate::options::{Engine, Service};
 /// # Ok::<(), queryport::UnknownProtocol>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Protocol {
     /// GameSpy v1, the backslash protocol of UT99 and its time, see [`gamespy1`](crate::gamespy1).

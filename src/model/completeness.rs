@@ -110,12 +110,12 @@ impl fmt::Display for Completeness {
 #[serde(rename_all = "snake_case")]
 enum Json {
     Complete,
-    Incomplete(Parts),
+    Incomplete(#[serde(with = "Parts")] Completeness),
 }
 
 #[cfg(feature = "serde")]
 #[derive(Default, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
+#[serde(remote = "Completeness", default)]
 struct Parts {
     info: bool,
     rules: bool,
@@ -128,11 +128,7 @@ struct Parts {
 #[cfg(feature = "serde")]
 impl From<Completeness> for Json {
     fn from(completeness: Completeness) -> Self {
-        let Completeness { info, rules, players, teams, end, fragments } = completeness;
-        match completeness.is_complete() {
-            true => Self::Complete,
-            false => Self::Incomplete(Parts { info, rules, players, teams, end, fragments }),
-        }
+        if completeness.is_complete() { Self::Complete } else { Self::Incomplete(completeness) }
     }
 }
 
@@ -141,12 +137,11 @@ impl TryFrom<Json> for Completeness {
     type Error = &'static str;
 
     fn try_from(json: Json) -> Result<Self, Self::Error> {
-        let Json::Incomplete(Parts { info, rules, players, teams, end, fragments }) = json else {
-            return Ok(Self::COMPLETE);
-        };
-        let partial = Self { info, rules, players, teams, end, fragments };
-        let error = "an incomplete answer lacks at least one part";
-        if partial.is_complete() { Err(error) } else { Ok(partial) }
+        match json {
+            Json::Complete => Ok(Self::COMPLETE),
+            Json::Incomplete(Self::COMPLETE) => Err("an incomplete answer lacks at least one part"),
+            Json::Incomplete(partial) => Ok(partial),
+        }
     }
 }
 
@@ -204,8 +199,7 @@ impl Part {
 /// assert_eq!(mark(&ServerStatus::default()), " (the protocol has no challenge)");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Verification {
     /// The protocol has no challenge, or the request is not known. Only the sender's address was checked.

@@ -46,8 +46,7 @@ use std::time::Duration;
 /// colours, invisible characters, raw bytes and character sets are lost. [`Detailed`](crate::model::Detailed) keeps these too.
 #[doc(alias = "CommonResponse")]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct ServerStatus {
     /// The server's name as its browser shows it.
@@ -164,8 +163,7 @@ impl ToStatus for ServerStatus {
 /// assert_eq!(player.bot, None, "the server did not send it");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Player {
     /// The name, which may be empty.
@@ -210,8 +208,7 @@ pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
 /// status.teams = vec![red];
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Team {
     /// The number players refer to in [`Player::team`].

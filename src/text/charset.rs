@@ -16,8 +16,7 @@ use std::borrow::Cow;
 /// assert_eq!(read(Charset::Utf8OrWindows1252), "ä", "not valid UTF-8");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Charset {
     /// UTF-8 where the bytes are valid UTF-8, otherwise Windows-1252. It fits nearly every server.

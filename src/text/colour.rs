@@ -17,8 +17,7 @@
 /// ```
 #[doc(alias = "colors")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Colours {
     /// No colour codes: every byte is text.
@@ -51,8 +50,7 @@ pub enum Colours {
 /// A colour of a text, see [`Span`](crate::model::Span) for an example.
 #[doc(alias = "color")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Colour {
     /// An entry of the game's palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and white in games of the
