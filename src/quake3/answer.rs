@@ -34,8 +34,6 @@ pub struct Answer {
     pub(super) layout: Layout,
     pub(super) asked: Detail,
     pub(super) verification: Verification,
-    /// The value of the key `clients`, where it is a number.
-    pub(super) clients: Option<usize>,
 }
 
 impl Answer {
@@ -49,11 +47,10 @@ impl Answer {
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         for datagram in datagrams {
-            let read = Response::parse(&datagram, limits);
-            match read.map(|response| (response.layout, response.info().get("clients").and_then(number))) {
-                Ok((layout, clients)) => {
+            match Response::parse(&datagram, limits).map(|response| response.layout) {
+                Ok(layout) => {
                     let (asked, verification) = (layout.detail, Verification::Unavailable);
-                    return Ok(Self { datagram, layout, asked, verification, clients });
+                    return Ok(Self { datagram, layout, asked, verification });
                 }
                 Err(because) => error = because,
             }
@@ -107,11 +104,11 @@ impl Answer {
     pub fn completeness(&self) -> Completeness {
         let mut lines = self.response().lines();
         let listed = lines.by_ref().count();
-        self.missing(listed, lines.has_skipped)
+        self.missing(listed, lines.has_skipped, self.get("clients"))
     }
 
     /// Reports what is missing, from the number of player lines and whether a line that is not blank was skipped.
-    pub(super) fn missing(&self, listed: usize, has_odd_line: bool) -> Completeness {
+    pub(super) fn missing(&self, listed: usize, has_odd_line: bool, clients: Option<&[u8]>) -> Completeness {
         let response = self.response();
         let has_odd_key = response.info().has_odd_key();
         match (self.layout.detail, self.asked) {
@@ -124,7 +121,7 @@ impl Answer {
             },
             (Detail::Full, _) => {
                 let cut = !self.layout.info_closed;
-                let is_short = self.clients.is_some_and(|clients| listed < clients);
+                let is_short = clients.and_then(number).is_some_and(|clients: usize| listed < clients);
                 Completeness {
                     rules: has_odd_key || cut,
                     players: cut || is_short || has_odd_line,

@@ -16,7 +16,6 @@ use crate::model::Verification;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::text::locate;
-use crate::text::number::number;
 
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///
@@ -71,8 +70,7 @@ impl StatusQuery {
     /// The answer of a datagram.
     fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.limits)?;
-        let [challenge, clients] = ["challenge", "clients"].map(|key| response.info().get(key));
-        let verification = self.verify(challenge, datagram)?;
+        let verification = self.verify(response.info().get("challenge"), datagram)?;
         let asked = self.wanted;
         // Another reply only as a verified one: an unverified one could be a late reply to an earlier request.
         let is_half = (asked, verification) == (Detail::Full, Verification::Verified);
@@ -80,7 +78,7 @@ impl StatusQuery {
             return Err(ParseError::new(ParseErrorKind::Unexpected(command_word(asked)), 4));
         }
         let (datagram, layout) = (Bytes::copy_from_slice(datagram), response.layout);
-        Ok(Answer { datagram, layout, asked, verification, clients: clients.and_then(number) })
+        Ok(Answer { datagram, layout, asked, verification })
     }
 
     /// What the server demands to have sent back; `None` for anything else.

@@ -51,7 +51,7 @@ impl ToStatus for Answer {
             players
         });
         let listed = players.as_ref().map(Vec::len);
-        let completeness = self.missing(listed.unwrap_or_default(), lines.has_skipped);
+        let completeness = self.missing(listed.unwrap_or_default(), lines.has_skipped, known.clients);
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let is_info = response.detail() == Detail::Short;
