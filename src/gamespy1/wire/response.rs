@@ -270,12 +270,15 @@ fn split_numbered_first(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     let (body, (id, is_final, has_eof)) = split_end(text, eof_end, |_, _| true)
         .or_else(|| split_end(text, id_end, |_, _| true))
         .unwrap_or((text, (None, false, false)));
-    let is_whole = match id {
+    let is_numbered = match id {
         Some(Id::Number(None, again)) => again == number,
         Some(Id::Word) | None => has_eof,
+        // It shows that the last datagram came in two versions, and ends no reply.
+        Some(Id::Damaged) => has_eof && is_final,
         Some(_) => false,
     };
-    let (fragment, is_final) = (is_whole.then_some(number), is_whole && is_final);
+    let is_final = is_numbered && is_final && id != Some(Id::Damaged);
+    let fragment = is_numbered.then_some(number);
     (body, Trailer { fragment, zero_based: true, is_final, ..Trailer::default() })
 }
 

@@ -118,6 +118,23 @@ fn two_replies_without_numbers_to_one_request_are_never_complete() {
     }
 }
 
+/// One of them arrived with a byte of its end changed.
+#[test]
+fn two_last_datagrams_that_differ_in_their_end_are_never_complete() {
+    let first = br"\statusresponse\0\hostname\Srv\player_0\Ann\score_0\eof\";
+    let last = br"\statusresponse\1\7\queryid\AMv1\final\\eof\";
+    let mut changed = last.to_vec();
+    changed[br"\statusresponse\1\7\queryid\".len()] |= 0x80;
+    for order in orders(&[&first[..], last, &changed]) {
+        let mut rig = Rig::new();
+        rig.pass(30);
+        order.iter().for_each(|datagram| rig.receive(datagram));
+        assert!(rig.outcome().is_none());
+        rig.pass(1800);
+        assert_eq!(rig.sent, 2, "asked again");
+    }
+}
+
 /// Nothing binds the two parts: the session waits one round trip for one that contradicts.
 #[test]
 fn parts_without_a_reply_number_wait_for_a_contradiction() {
