@@ -394,6 +394,12 @@ pub fn memory() -> Vec<Found> {
         found("gamespy1 session", "empty keys", 16_000, one(b"\\", b"\xa7u\\\\", LARGEST)),
         found("gamespy4 answer", "empty values", 4096, one(b"\0\0\0\0\0\x80\0\0_\0", b"\0", LARGEST)),
         found(
+            "gamespy4 answer",
+            "announced players of Just Cause 2",
+            256,
+            one(b"\0\0\0\0\0splitnum\0\0\0m\0n\0\0\xff\xff", b"A\0\0\0\0", LARGEST),
+        ),
+        found(
             "gamespy4 session",
             "empty values",
             4096,

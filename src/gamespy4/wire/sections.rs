@@ -11,7 +11,7 @@
 
 use nom::bytes::complete::tag;
 use nom::combinator::{all_consuming, fail, verify};
-use nom::multi::{length_count, many0};
+use nom::multi::many0;
 use nom::number::complete::{be_u16, u8 as any_byte};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
@@ -100,7 +100,11 @@ pub(crate) type JustCause2Player<'a> = (&'a [u8], &'a [u8], u16);
 /// The only datagram has number 0 and no mark of the last one (captures in github.com/Austinb/GameQ,
 /// tests/Protocols/Providers/Justcause2).
 pub(crate) fn just_cause_2(input: &[u8]) -> IResult<&[u8], (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
-    let players = length_count(be_u16, (text, text, be_u16));
+    // Not `length_count`, which allocates for as many as are announced.
+    let players = verify((be_u16, many0((text, text, be_u16))), |(count, players): &(u16, Vec<_>)| {
+        players.len() == usize::from(*count)
+    });
+    let players = players.map(|(_, players)| players);
     all_consuming(preceded(tag(&[0][..]), (terminated(many0(pair), tag(&[0][..])), players))).parse(input)
 }
 
