@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Instant;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::io::Interest;
 use tokio::net::{TcpStream, UdpSocket, lookup_host};
 use tokio::time::timeout_at;
 
@@ -61,11 +61,16 @@ impl Io for Tokio {
     }
 
     async fn write(stream: &mut TcpStream, bytes: &[u8], until: Instant) -> io::Result<()> {
-        in_time(until, stream.write_all(bytes)).await
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let sent = in_time(until, stream.async_io(Interest::WRITABLE, || stream.try_write(rest))).await?;
+            rest = rest.get(sent..).filter(|_| sent > 0).ok_or(io::ErrorKind::WriteZero)?;
+        }
+        Ok(())
     }
 
     async fn read(stream: &mut TcpStream, buffer: &mut [u8], until: Instant) -> io::Result<usize> {
-        in_time(until, stream.read(buffer)).await
+        in_time(until, stream.async_io(Interest::READABLE, || stream.try_read(buffer))).await
     }
 }
 
