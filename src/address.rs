@@ -73,7 +73,6 @@ pub enum Scope {
 
 impl Scope {
     /// Whether an address is in scope.
-    #[must_use]
     pub fn admits(self, address: SocketAddr) -> bool {
         let ip = address.ip().to_canonical();
         let is_host = match ip {

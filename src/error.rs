@@ -33,7 +33,6 @@ pub struct ParseError {
 
 impl ParseError {
     /// An error of this kind at this offset, in bytes from the start of the datagram.
-    #[must_use]
     pub const fn new(kind: ParseErrorKind, offset: usize) -> Self {
         Self { kind, offset }
     }
@@ -187,7 +186,6 @@ pub enum QueryError {
 
 impl QueryError {
     /// The kind of failure.
-    #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::NoAnswer { .. } => ErrorKind::Offline,
@@ -260,7 +258,6 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// A word for it, as in JSON: `offline`, `unreachable`, `not_this_protocol`, `wrong_reply`, `malformed`, `limit`,
     /// `refused`, `request`, `bad_address`, `name_resolution`, `io`.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Offline => "offline",
@@ -278,7 +275,6 @@ impl ErrorKind {
     }
 
     /// Whether the time ended without a reply: [`Self::Offline`].
-    #[must_use]
     pub const fn is_timeout(self) -> bool {
         matches!(self, Self::Offline)
     }

@@ -30,7 +30,6 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 ///     "cut short inside a rule at byte 5"
 /// );
 /// ```
-#[must_use]
 pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
     use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
     let messages = [
@@ -131,7 +130,6 @@ pub enum Message<'a> {
 
 impl Message<'_> {
     /// What it is in its protocol: `request`, `response`, `reply` or `list`.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::GameSpy1Request(_) | Self::GameSpy4Request(_) => "request",
@@ -156,7 +154,6 @@ impl Message<'_> {
 
 impl Candidate<'_> {
     /// Whether the datagram is this message. If no candidate matches, the datagram is unknown.
-    #[must_use]
     pub const fn is_match(&self) -> bool {
         self.message.is_ok()
     }

@@ -203,7 +203,6 @@ macro_rules! setters {
 
 mod address;
 #[cfg(feature = "blocking")]
-#[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
 pub mod blocking {
     //! Queries without a runtime, feature `blocking`: [`Client`] with the verbs of the asynchronous one, over the sockets of the
     //! standard library. The calls block, within the same deadlines and with the same options and errors.
@@ -238,7 +237,6 @@ mod bucket;
 mod error;
 mod game_key;
 #[cfg(feature = "games")]
-#[cfg_attr(docsrs, doc(cfg(feature = "games")))]
 pub mod games;
 pub mod gamespy1;
 pub mod gamespy4;
@@ -251,7 +249,6 @@ mod limits;
 pub mod lists;
 pub mod model;
 #[cfg(any(feature = "blocking", feature = "tokio"))]
-#[cfg_attr(docsrs, doc(cfg(any(feature = "blocking", feature = "tokio"))))]
 pub mod net;
 mod options;
 mod protocol;
@@ -276,10 +273,8 @@ pub use model::rules::Rules;
 pub use model::status::{Player, ServerStatus, Team, ToStatus};
 pub use model::text::Text;
 #[cfg(any(feature = "blocking", feature = "tokio"))]
-#[cfg_attr(docsrs, doc(cfg(any(feature = "blocking", feature = "tokio"))))]
 pub use net::{client::Client, error::Error};
 #[cfg(feature = "tokio")]
-#[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub use net::{query::Query, scan::Scan};
 pub use options::{Detail, Dialect, Engine, QueryOptions, Service};
 pub use protocol::{Protocol, UnknownProtocol};

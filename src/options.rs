@@ -193,7 +193,6 @@ pub enum Engine {
 
 impl Service {
     /// The default options of an implementation.
-    #[must_use]
     pub const fn new(engine: Engine) -> Self {
         let (protocol_version, max_reply) = match engine {
             // Eight datagrams: GameSpy's own code (QR2 SDK, qr2.c) sends no more.
@@ -215,7 +214,6 @@ impl Service {
     }
 
     /// The implementation that is imitated.
-    #[must_use]
     pub const fn engine(&self) -> Engine {
         self.engine
     }

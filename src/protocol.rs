@@ -40,7 +40,6 @@ impl Protocol {
     pub const ALL: [Self; 4] = [Self::GameSpy1, Self::GameSpy4, Self::Quake3, Self::Ut2004];
 
     /// The name that [`FromStr`] and `Display` use: `gamespy1`, `quake3`, `ut2004`, `gamespy4`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::GameSpy1 => "gamespy1",
@@ -51,7 +50,6 @@ impl Protocol {
     }
 
     /// The default query port of the protocol's best-known game: 7778, 27960, 7778 and 6500. Other games use others.
-    #[must_use]
     pub const fn default_query_port(self) -> u16 {
         match self {
             Self::GameSpy1 => 7778,
@@ -71,7 +69,6 @@ impl fmt::Display for Protocol {
 
 impl Engine {
     /// The protocol of the implementation.
-    #[must_use]
     pub const fn protocol(self) -> Protocol {
         match self {
             Self::Unreal | Self::Qr1 => Protocol::GameSpy1,

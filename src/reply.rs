@@ -47,7 +47,6 @@ pub struct Requester {
 impl Requester {
     /// The sender of a server's first request: reply number 1, and tokens that derive from `secret` and are valid for 15 to
     /// 30 seconds.
-    #[must_use]
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
         Self { address, now, number: 1, tokens: TokenIssuer::new(secret, WINDOW, now) }
     }

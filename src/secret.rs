@@ -29,7 +29,6 @@ pub struct Secret([u8; 16]);
 
 impl Secret {
     /// A secret of these bytes. They must come from a cryptographic random source, except in tests.
-    #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -46,7 +45,6 @@ impl Secret {
     /// # Errors
     /// The operating system's error when it has no entropy.
     #[cfg(feature = "os-entropy")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "os-entropy")))]
     pub fn from_os() -> std::io::Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
@@ -55,7 +53,6 @@ impl Secret {
 
     /// A number that only the holder of the secret can compute, bound to a purpose, to an address with its port, and to a
     /// counter (an attempt, a time window).
-    #[must_use]
     pub fn number(&self, purpose: &str, address: SocketAddr, counter: u64) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         // The length comes first, so that no two inputs hash the same bytes.

@@ -59,7 +59,6 @@ pub enum StatusQuery {
 impl StatusQuery {
     /// A query in this protocol. `nonce`: a number that an attacker cannot guess, see
     /// [`Secret::number`](crate::Secret::number).
-    #[must_use]
     pub fn new(protocol: Protocol, nonce: u64, options: &QueryOptions) -> Self {
         match protocol {
             Protocol::GameSpy1 => Self::GameSpy1(Box::new(gamespy1::StatusQuery::new(nonce, options))),
@@ -144,7 +143,6 @@ impl Answer {
     }
 
     /// The protocol it came in.
-    #[must_use]
     pub const fn protocol(&self) -> Protocol {
         match self {
             Self::GameSpy1(_) => Protocol::GameSpy1,
@@ -155,7 +153,6 @@ impl Answer {
     }
 
     /// Whether everything that was requested arrived.
-    #[must_use]
     pub fn completeness(&self) -> Completeness {
         each!(self, answer => answer.completeness())
     }

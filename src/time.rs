@@ -29,19 +29,16 @@ impl From<Duration> for Instant {
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 impl Instant {
     /// This time and a duration; `None` if that is too much.
-    #[must_use]
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         self.0.checked_add(duration).map(Self)
     }
 
     /// This time without a duration; `None` if that is too much.
-    #[must_use]
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         self.0.checked_sub(duration).map(Self)
     }
 
     /// The time since an earlier one; zero if it is later.
-    #[must_use]
     pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }

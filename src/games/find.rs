@@ -51,7 +51,6 @@ pub struct UnknownGame {
 
 impl UnknownGame {
     /// Games with similar names, the most similar first.
-    #[must_use]
     pub fn suggestions(&self) -> &[&'static Game] {
         &self.suggestions
     }
@@ -127,7 +126,6 @@ impl Game {
     /// assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, "urbanterror");
     /// assert_eq!(Game::of(&ServerStatus::default(), Protocol::Quake3), None);
     /// ```
-    #[must_use]
     pub fn of(status: &ServerStatus, protocol: Protocol) -> Option<&'static Self> {
         let speaks = |game: &&Self| {
             game.protocol == protocol || game.also_at.iter().any(|(other, _)| *other == protocol)
@@ -192,7 +190,6 @@ impl Game {
     /// }
     /// # Ok::<(), queryport::games::UnknownGame>(())
     /// ```
-    #[must_use]
     pub fn list_requests(&self, master: &Master, limits: &Limits) -> Vec<ListRequest> {
         let number = self.numbers.first().map(|(number, _)| *number);
         let quake3 = |name: Option<&str>, extended| {

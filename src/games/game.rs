@@ -62,7 +62,6 @@ pub struct Game {
 
 impl Game {
     /// The query port of a server at the default game port.
-    #[must_use]
     pub fn default_query_port(&self) -> Option<u16> {
         self.query_port.at(self.game_port)
     }
@@ -84,7 +83,6 @@ pub enum Certainty {
 
 impl Certainty {
     /// A word for it: `unknown`, `unverified`, `listed`, `living`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -140,7 +138,6 @@ pub enum QueryPort {
 
 impl QueryPort {
     /// The query port of a server at this game port; `None` if no such port exists.
-    #[must_use]
     pub const fn of(self, game_port: u16) -> Option<u16> {
         match self {
             Self::Same => Some(game_port),
@@ -180,7 +177,6 @@ pub struct Master {
 
 impl Master {
     /// A list server: `HOST:PORT`.
-    #[must_use]
     pub const fn new(form: MasterForm, address: &'static str) -> Self {
         Self { form, address }
     }
@@ -214,7 +210,6 @@ pub enum MasterForm {
 
 impl MasterForm {
     /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Short => "short",

@@ -45,7 +45,6 @@ pub struct StatusQuery {
 
 impl StatusQuery {
     /// The protocol has no challenge, so the nonce is not used: only the sender's address ties a reply to its request.
-    #[must_use]
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         let (request, asked): (&[u8], _) = match (options.detail, options.dialect) {
             // QR1 answers a request that it cannot read with an end mark alone.

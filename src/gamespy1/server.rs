@@ -48,7 +48,6 @@ const TRAILER: usize = 30;
 /// assert_eq!(replies.iter().collect::<Vec<_>>(), [&reply[..]]);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-#[must_use]
 pub fn answer(
     request: &Request<'_>,
     status: &ServerStatus,

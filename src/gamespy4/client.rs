@@ -77,7 +77,6 @@ const MAX_ATTEMPT: u8 = 31;
 
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the request ids are made from it.
-    #[must_use]
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
         Self {
             nonce,

@@ -85,7 +85,6 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// assert!(data(token ^ 1).is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use]
 pub fn answer(
     request: &Request<'_>,
     status: &ServerStatus,

@@ -122,7 +122,6 @@ pub struct Settings<'a>(Vec<(&'static Setting, &'a [u8])>);
 impl<'a> Settings<'a> {
     /// Takes the settings among these keys and values; the first of each key counts. With
     /// [`Answer::rules`](super::Answer::rules) they are those of an answer.
-    #[must_use]
     pub fn new(pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Self {
         let mut settings = Self(Vec::new());
         for (key, value) in pairs {
@@ -136,13 +135,11 @@ impl<'a> Settings<'a> {
     }
 
     /// The settings among the rules of a normalised status.
-    #[must_use]
     pub fn from_rules(rules: &'a Rules) -> Self {
         Self::new(rules.iter().map(|(key, value)| (key.raw(), value.raw())))
     }
 
     /// The value of a setting in words, by its key on the wire; `None` where it is missing or cannot be read as its type.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<String> {
         self.find(key).and_then(|(setting, raw)| self.words(setting, raw))
     }

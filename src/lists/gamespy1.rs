@@ -83,7 +83,6 @@ pub struct GameSpy1List {
 
 impl GameSpy1List {
     /// The list of a game's servers, asked for with the game's key.
-    #[must_use]
     pub fn new(game: impl Into<String>, key: GameKey) -> Self {
         let game = game.into();
         Self {

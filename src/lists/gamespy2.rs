@@ -67,7 +67,6 @@ pub struct GameSpy2List {
 
 impl GameSpy2List {
     /// The list of a game's servers, asked for with the game's key.
-    #[must_use]
     pub fn new(game: impl Into<String>, key: impl Into<Vec<u8>>) -> Self {
         let game = game.into();
         Self {

@@ -180,7 +180,6 @@ pub enum ListRequest {
 
 impl ListRequest {
     /// The port of list servers of this form.
-    #[must_use]
     pub const fn default_port(&self) -> u16 {
         match self {
             Self::Quake3(_) => 27950,
@@ -194,7 +193,6 @@ impl ListRequest {
     /// The conversation over TCP; `None` for the list of Quake 3, which a [`Session`](crate::session::Session) runs over UDP.
     /// `nonce`: a number that nobody else can guess. Its deadline is `now` plus [`Timing::timeout`]: allow for more than the
     /// default, since OpenSpy takes up to half a minute for a long list.
-    #[must_use]
     pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> Option<ListSession> {
         Some(match self {
             Self::Quake3(_) => return None,

@@ -241,7 +241,6 @@ pub struct Cod4xList {
 
 impl Cod4xList {
     /// All servers of this network protocol.
-    #[must_use]
     pub const fn new(protocol: i32) -> Self {
         Self { protocol }
     }

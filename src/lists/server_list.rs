@@ -180,7 +180,6 @@ pub enum ListCompleteness {
 
 impl ListCompleteness {
     /// Whether the list is proved to be complete. No list over UDP is.
-    #[must_use]
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Complete)
     }
@@ -188,7 +187,6 @@ impl ListCompleteness {
     /// Whether the list is complete, or each address came in at least two passes. A datagram that every pass lost is missing
     /// all the same. Of lists of 12 datagrams that settle after two passes, one in 800 lacks servers at a loss of 1 %, and one
     /// in seven at a loss of 10 %; where up to eight passes are allowed, one in 50.
-    #[must_use]
     pub const fn is_settled(self) -> bool {
         matches!(self, Self::Complete | Self::Passes { count: 2.., once: 0 })
     }

@@ -166,7 +166,6 @@ impl ListSession {
 
     /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while bytes or the answer wait to be taken,
     /// `None` after that.
-    #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match &self.answer {
             Some(answer) => answer.as_ref().map(|_| self.started),

@@ -67,7 +67,6 @@ pub enum Comparison {
 
 impl Ut2004List {
     /// All servers of a game of this version, see [`Self::version`].
-    #[must_use]
     pub const fn new(version: u32) -> Self {
         Self { version, cd_key: String::new(), conditions: Vec::new() }
     }

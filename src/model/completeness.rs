@@ -37,13 +37,11 @@ impl Completeness {
         Self { info: false, rules: false, players: false, teams: false, end: false, fragments: 0 };
 
     /// Whether nothing is missing.
-    #[must_use]
     pub fn is_complete(self) -> bool {
         self == Self::COMPLETE
     }
 
     /// Whether this part is missing, in whole or in part.
-    #[must_use]
     pub const fn lacks(mut self, part: Part) -> bool {
         *self.part(part)
     }
@@ -55,7 +53,6 @@ impl Completeness {
     }
 
     /// Datagrams that exist and did not arrive, as the numbers of the others show.
-    #[must_use]
     pub const fn missing_fragments(self) -> u16 {
         self.fragments
     }

@@ -61,7 +61,6 @@ struct Slice {
 
 impl Rules {
     /// The first value of this key.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<TextRef<'_>> {
         self.get_all(key).next()
     }
@@ -73,7 +72,6 @@ impl Rules {
     }
 
     /// All pairs, in the server's order.
-    #[must_use]
     pub fn iter(&self) -> RulesIter<'_> {
         let list = self.list.as_deref();
         let bytes = list.map_or(&[][..], |list| &list.bytes);
@@ -82,13 +80,11 @@ impl Rules {
     }
 
     /// The number of pairs.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries().len()
     }
 
     /// Whether there are no pairs.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries().is_empty()
     }

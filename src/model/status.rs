@@ -107,7 +107,6 @@ pub struct ServerStatus {
 
 impl ServerStatus {
     /// The listed players, or an empty slice if no list came (see [`ServerStatus::players`]).
-    #[must_use]
     pub fn listed_players(&self) -> &[Player] {
         self.players.as_deref().unwrap_or_default()
     }
@@ -184,7 +183,6 @@ pub struct Player {
 
 impl Player {
     /// A player with this name and nothing else.
-    #[must_use]
     pub fn new(name: impl Into<Text>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }

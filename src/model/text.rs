@@ -32,7 +32,6 @@ pub struct Style {
 
 impl Style {
     /// A style of this character set and these colour codes.
-    #[must_use]
     pub const fn new(charset: Charset, colours: Colours) -> Self {
         Self { charset, colours }
     }
@@ -78,7 +77,6 @@ pub struct Text {
 
 impl Text {
     /// A text of these bytes.
-    #[must_use]
     pub fn new(raw: impl Into<Bytes>, style: Style) -> Self {
         Self { raw: raw.into(), style }
     }
@@ -90,32 +88,27 @@ impl Text {
     }
 
     /// The bytes that the server sent, colour codes and control bytes included.
-    #[must_use]
     pub fn raw(&self) -> &[u8] {
         &self.raw
     }
 
     /// How to read the bytes.
-    #[must_use]
     pub const fn style(&self) -> Style {
         self.style
     }
 
     /// The text as a [`TextRef`], which has the same methods.
-    #[must_use]
     pub fn as_ref(&self) -> TextRef<'_> {
         TextRef::new(&self.raw, self.style)
     }
 
     /// See [`TextRef::plain`].
     #[doc(alias("as_str", "as_deref", "into_string"))]
-    #[must_use]
     pub fn plain(&self) -> Cow<'_, str> {
         self.as_ref().plain()
     }
 
     /// See [`TextRef::decoded`].
-    #[must_use]
     pub fn decoded(&self) -> Cow<'_, str> {
         self.as_ref().decoded()
     }
@@ -127,7 +120,6 @@ impl Text {
     }
 
     /// Whether the text has no bytes.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.raw.is_empty()
     }
@@ -226,25 +218,21 @@ pub struct TextRef<'a> {
 
 impl<'a> TextRef<'a> {
     /// A text of these bytes.
-    #[must_use]
     pub const fn new(raw: &'a [u8], style: Style) -> Self {
         Self { raw, style }
     }
 
     /// The bytes that the server sent.
-    #[must_use]
     pub const fn raw(self) -> &'a [u8] {
         self.raw
     }
 
     /// How to read the bytes.
-    #[must_use]
     pub const fn style(self) -> Style {
         self.style
     }
 
     /// An owned copy.
-    #[must_use]
     pub fn to_text(self) -> Text {
         Text::new(self.raw.to_vec(), self.style)
     }
@@ -252,7 +240,6 @@ impl<'a> TextRef<'a> {
     /// The text without colour codes, control and invisible characters, those that end a line or change the direction of
     /// writing included: safe to print on a terminal, and two names differ in something that is seen. Emoji lose the joiners
     /// between them. Blanks at the ends are kept. Borrowed where the bytes are the plain text already.
-    #[must_use]
     pub fn plain(self) -> Cow<'a, str> {
         let mut segments = Segments::new(self.raw, self.style.colours, self.is_wide());
         let mut plain = match segments.next() {
@@ -266,7 +253,6 @@ impl<'a> TextRef<'a> {
     }
 
     /// The decoded text, colour codes, control and invisible characters included.
-    #[must_use]
     pub fn decoded(self) -> Cow<'a, str> {
         self.style.charset.decode(self.raw)
     }

@@ -58,7 +58,6 @@ impl Client {
     }
 
     /// A client whose nonces follow from this secret: for tests, and for callers with entropy of their own.
-    #[must_use]
     pub fn with_secret(secret: Secret) -> Self {
         Self {
             secret,
@@ -94,7 +93,6 @@ impl Client {
     }
 
     /// A number for a new conversation that nobody else can guess.
-    #[must_use]
     pub fn nonce(&self, server: SocketAddr) -> u64 {
         self.secret.number("client nonce", server, self.counter.fetch_add(1, Ordering::Relaxed))
     }

@@ -38,10 +38,8 @@ pub struct Detected {
 }
 
 #[cfg(feature = "games")]
-#[cfg_attr(docsrs, doc(cfg(feature = "games")))]
 impl Detected {
     /// The game, as far as the answer tells, see [`Game::of`].
-    #[must_use]
     pub fn game(&self) -> Option<&'static Game> {
         Game::of(&self.outcome.answer, self.protocol)
     }

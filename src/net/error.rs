@@ -131,13 +131,11 @@ impl Error {
     }
 
     /// Whether the time ended without a reply, see [`ErrorKind::is_timeout`].
-    #[must_use]
     pub const fn is_timeout(&self) -> bool {
         self.kind().is_timeout()
     }
 
     /// The kind of failure.
-    #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::Query { error, .. } => error.kind(),

@@ -176,7 +176,6 @@ macro_rules! servers_options {
         }
 
         /// The list servers that are asked, and how far each is.
-        #[must_use]
         pub fn masters(&self) -> &[MasterReport] {
             &self.gathering.masters
         }

@@ -93,7 +93,6 @@ impl Client {
     /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they need. Failures of list servers
     /// are in [`Servers::masters`].
     #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
     pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
         Ok(Servers::new(Gathering::of_game(self, game)?))
     }

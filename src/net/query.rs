@@ -131,7 +131,6 @@ impl Client {
     /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has no default port and
     /// `server` has none.
     #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
     pub async fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
         self.query_game_over::<Tokio>(game, &server.into()).await
     }
@@ -161,7 +160,6 @@ impl Client {
     /// # Errors
     /// As of [`Self::query_game`] and [`Self::servers`].
     #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
     pub async fn query_listed(
         &self,
         game: &Game,
@@ -274,7 +272,6 @@ impl<P: Deref<Target: Query> + Send + Sync> Query for P {
 
 impl Client {
     /// A server bound to this client, which can be an element of a `Vec<Box<dyn Query>>`.
-    #[must_use]
     pub fn target(&self, protocol: Protocol, server: impl Into<Server>) -> Box<dyn Query> {
         let options = self.options;
         let query = move |nonce| StatusQuery::new(protocol, nonce, &options);
@@ -283,7 +280,6 @@ impl Client {
 
     /// A server of a protocol of your own: `conversation` is made from a nonce that nobody else can guess. The port is
     /// `default_port` where `server` has none.
-    #[must_use]
     pub fn target_with<C, F>(
         &self,
         server: impl Into<Server>,

@@ -60,7 +60,6 @@ impl Answer {
 
     /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse` [`Detail::Full`]. DarkPlaces answers
     /// `getstatus` with an `infoResponse` when its status does not fit into a datagram.
-    #[must_use]
     pub const fn detail(&self) -> Detail {
         self.layout.detail
     }
@@ -71,7 +70,6 @@ impl Answer {
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&[u8]> {
         self.response().info().get(key)
     }
@@ -82,13 +80,11 @@ impl Answer {
     }
 
     /// The datagram.
-    #[must_use]
     pub const fn raw(&self) -> &Bytes {
         &self.datagram
     }
 
     /// Whether the reply quotes the challenge of the request.
-    #[must_use]
     pub const fn verification(&self) -> Verification {
         self.verification
     }
@@ -100,7 +96,6 @@ impl Answer {
     /// `clients` says, where a server has it. A cut `infoResponse` shows as a key without a value only: no key is in every
     /// server's (Call of Duty leaves `clients` out when it is 0, ioquake3 every key with an empty value). An `infoResponse`
     /// to `getstatus` lacks rules and players.
-    #[must_use]
     pub fn completeness(&self) -> Completeness {
         let mut lines = self.response().lines();
         let listed = lines.by_ref().count();

@@ -50,7 +50,6 @@ const MAX_ECHO: usize = 128;
 
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the challenge is made from it.
-    #[must_use]
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
         let wanted = if options.dialect == Dialect::InfoOnly { Detail::Short } else { options.detail };
         Self {

@@ -151,7 +151,6 @@ impl RconQuery {
     /// # Ok::<(), queryport::EncodeError>(())
     /// ```
     #[cfg(feature = "secure-rcon")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "secure-rcon")))]
     #[must_use]
     pub fn at(mut self, since_1970: Duration) -> Self {
         let time = || format!("{}.{:06}", since_1970.as_secs(), since_1970.subsec_micros()).into_bytes();
@@ -332,7 +331,6 @@ pub enum RconError {
 
 impl RconError {
     /// The kind of failure.
-    #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::BadPassword | Self::NoPassword | Self::Refused(_) => ErrorKind::Refused,
@@ -372,13 +370,11 @@ pub struct Password(Bytes);
 
 impl Password {
     /// Takes a password.
-    #[must_use]
     pub fn new(password: impl Into<Bytes>) -> Self {
         Self(password.into())
     }
 
     /// Whether the given bytes are the password, in time that does not depend on how much of it is right.
-    #[must_use]
     pub fn matches(&self, given: &[u8]) -> bool {
         let differing = self.0.iter().zip(given).fold(0_u8, |differing, (a, b)| differing | (a ^ b));
         differing == 0 && self.0.len() == given.len() && !given.is_empty()
@@ -395,14 +391,12 @@ impl fmt::Debug for Password {
 impl<'a> SecureRconRequest<'a> {
     /// Signs. `timed`, `signed`: see the fields. The password up to its first blank is the key, as on
     /// DarkPlaces. Feature `secure-rcon`.
-    #[must_use]
     pub fn sign(timed: bool, password: &Password, signed: &'a [u8]) -> Self {
         Self { timed, mac: hmac_md4(password, signed), signed }
     }
 
     /// Whether the signature was made with this password. Whether the time or the challenge is valid is for the caller to
     /// check, see [`verify_challenge`](crate::quake3::server::verify_challenge). Feature `secure-rcon`.
-    #[must_use]
     pub fn verify(&self, password: &Password) -> bool {
         !password.0.is_empty() && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)
     }

@@ -53,7 +53,6 @@ const PURPOSE: u16 = 0x5133;
 /// assert!(reply.ends_with(b"\n0 0 \"Ann\"\n"));
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-#[must_use]
 pub fn answer(
     request: &Request<'_>,
     status: &ServerStatus,
@@ -185,7 +184,6 @@ const fn is_dark_places(engine: Engine) -> bool {
 /// assert!(!verify_challenge(challenge, &Service::new(Engine::Quake3), &stranger));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use]
 pub fn verify_challenge(challenge: &[u8], options: &Service, requester: &Requester) -> bool {
     let matches = |token| challenge_text(options.engine, token).bytes() == challenge;
     requester.tokens.valid(requester.now, requester.address, PURPOSE).any(matches)

@@ -287,7 +287,6 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// Whether every target was pulled and every result taken.
-    #[must_use]
     pub fn is_finished(&self) -> bool {
         let is_drained = self.done.is_empty() && self.under_way() == 0 && self.hosts.waiting == 0;
         is_drained && !self.has_next() && !self.is_open
@@ -310,7 +309,6 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// Counters so far.
-    #[must_use]
     pub const fn stats(&self) -> &ScanStats {
         &self.stats
     }

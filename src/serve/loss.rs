@@ -95,7 +95,6 @@ impl Responder {
     /// What clients do not get of the status, in every protocol of this responder; empty if they get everything.
     ///
     /// Encodes the whole status and reads it back: call it when the kind of status changes, not for every reply.
-    #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
         self.losses_of(self.status())
     }

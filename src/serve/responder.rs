@@ -105,7 +105,6 @@ struct Waiting {
 
 impl Responder {
     /// A responder for one protocol. Tokens follow from `secret`, see [`Secret::from_os`].
-    #[must_use]
     pub fn new(
         service: impl Into<Service>,
         status: impl Into<Arc<ServerStatus>>,
@@ -147,7 +146,6 @@ impl Responder {
     }
 
     /// The status being served.
-    #[must_use]
     pub const fn status(&self) -> &Arc<ServerStatus> {
         &self.history.current
     }
@@ -161,7 +159,6 @@ impl Responder {
     }
 
     /// Counters so far.
-    #[must_use]
     pub const fn stats(&self) -> ResponderStats {
         self.stats
     }

@@ -292,7 +292,6 @@ impl<C: Conversation> Session<C> {
     }
 
     /// The counters so far.
-    #[must_use]
     pub const fn stats(&self) -> QueryStats {
         self.stats
     }
@@ -458,7 +457,6 @@ fn elapsed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration
 
 impl<A> Outcome<A> {
     /// An outcome for a mock or a cache. [`Self::elapsed`] is the round-trip time or 0, the counters are 0.
-    #[must_use]
     pub fn new(answer: A, peer: SocketAddr, rtt: Option<Duration>) -> Self {
         Self { answer, peer, rtt, elapsed: rtt.unwrap_or_default(), stats: QueryStats::default() }
     }

@@ -77,7 +77,6 @@ impl Timing {
     /// that would be due later are not sent, see [`Self::requests`]. In a [`Scanner`](crate::scan::Scanner), and so in
     /// `Client::scan` and `Client::lan`, it bounds the query of a server that sends nothing; one that has sent a part of its
     /// answer may take four times as long, 16 s by default.
-    #[must_use]
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()
     }
@@ -87,13 +86,11 @@ impl Timing {
     }
 
     /// Most retries of one request: 0–20, default 2. The requests that a conversation sends after an answer have as many each.
-    #[must_use]
     pub const fn retries(&self) -> u8 {
         self.retries
     }
 
     /// The time without datagrams that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
-    #[must_use]
     pub const fn quiet(&self) -> Duration {
         self.quiet.get()
     }
@@ -104,7 +101,6 @@ impl Timing {
 
     /// Most request/reply steps of one conversation: 1–64, default 16. The longest real conversation has three steps, and
     /// each retry can repeat them.
-    #[must_use]
     pub const fn max_steps(&self) -> u8 {
         self.max_steps
     }
@@ -125,7 +121,6 @@ impl Timing {
     /// );
     /// assert_eq!(short.fitted().requests(), 3);
     /// ```
-    #[must_use]
     pub fn requests(&self) -> u8 {
         let mut sent_at = Duration::ZERO;
         let fits = |retry: &u8| {

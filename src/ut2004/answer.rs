@@ -104,7 +104,6 @@ impl Answer {
     }
 
     /// The info record.
-    #[must_use]
     pub fn info(&self) -> Option<Info<'_>> {
         match Response::parse(self.datagrams().next()?, &self.limits).ok()?.body {
             Body::Info(info) => Some(info),
@@ -130,7 +129,6 @@ impl Answer {
     }
 
     /// The first value of a rule, by its key in any ASCII case.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<FString<'_>> {
         self.rules()
             .find(|(found, _)| found.raw().eq_ignore_ascii_case(key.as_bytes()))
@@ -154,13 +152,11 @@ impl Answer {
     /// of it is known to be missing, as when fewer players are listed than the server counts.
     /// [`Part::End`](crate::Part::End): a list looks complete and nothing confirms it, or every reply ended with a
     /// datagram that others could follow.
-    #[must_use]
     pub fn completeness(&self) -> Completeness {
         self.missing
     }
 
     /// Always [`Verification::Unavailable`]: a request holds nothing that a server could quote.
-    #[must_use]
     pub const fn verification(&self) -> Verification {
         Verification::Unavailable
     }

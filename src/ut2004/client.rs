@@ -52,7 +52,6 @@ pub struct StatusQuery {
 impl StatusQuery {
     /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to
     /// its request.
-    #[must_use]
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         Self { options: *options, lists: Lists { limits: options.limits, ..Lists::default() } }
     }

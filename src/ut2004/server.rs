@@ -44,7 +44,6 @@ use crate::reply::{Requester, datagrams};
 /// assert_eq!(replies[1][..12], [0x80, 0, 0, 0, 2, 1, 0, 0, 0, 0x83, 0x16, 0x04]);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-#[must_use]
 pub fn answer(
     request: &Request,
     status: &ServerStatus,

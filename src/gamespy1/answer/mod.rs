@@ -161,44 +161,37 @@ impl Answer {
     ///
     /// This is also the way to `validate`, which answers `\secure\`, and to the values of `\level_property\` and
     /// `\game_property\`; those of `\player_property\` are in [`Self::players`].
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&[u8]> {
         self.fields().get(key)
     }
 
     /// The rows of players, and of whatever else has a number, in the order of their first keys. A row without
     /// [`Row::name`] is no player. Allocates.
-    #[must_use]
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         Rows::new(self.fields()).players.into_iter()
     }
 
     /// The rows of teams in the order of their first keys. Allocates.
-    #[must_use]
     pub fn teams(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         Rows::new(self.fields()).teams.into_iter()
     }
 
     /// The pairs of all fragments, joined, without the keys that number and end the reply.
-    #[must_use]
     pub const fn raw(&self) -> &Bytes {
         &self.body.bytes
     }
 
     /// The server's number of this reply, where it sends one. Servers count up, some from 1 to 100 and again.
-    #[must_use]
     pub const fn reply_number(&self) -> Option<u64> {
         self.body.reply
     }
 
     /// Whether every fragment is here, as far as the reply tells.
-    #[must_use]
     pub fn completeness(&self) -> Completeness {
         self.body.missing
     }
 
     /// Always [`Verification::Unavailable`]: the protocol has no challenge.
-    #[must_use]
     pub const fn verification(&self) -> Verification {
         Verification::Unavailable
     }
@@ -206,7 +199,6 @@ impl Answer {
     /// The answer to `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`,
     /// `echoresponse` or any other: where only an echo was asked for, it is the first pair. Servers that refuse write
     /// `ignoring`.
-    #[must_use]
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
@@ -216,7 +208,6 @@ impl Answer {
     }
 
     /// The part of the world that the key `location` names; `None` also where the game uses the key for something else.
-    #[must_use]
     pub fn region(&self) -> Option<&'static str> {
         REGIONS.split('/').nth(number::number(self.get("location")?)?)
     }
@@ -257,26 +248,22 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// The number at the end of its keys.
-    #[must_use]
     pub const fn index(&self) -> u32 {
         self.index
     }
 
     /// Its fields in the order of the wire: the key without the number, and the value.
-    #[must_use]
     pub fn fields(&self) -> &[(&'a [u8], &'a [u8])] {
         self.all.get(self.range.clone()).unwrap_or_default()
     }
 
     /// The first value of this field, by the key without its number. ASCII case is ignored.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         let hit = |(found, _): &&Field<'a>| found.eq_ignore_ascii_case(name.as_bytes());
         self.fields().iter().find(hit).map(|(_, value)| *value)
     }
 
     /// The player's name; a row without one is no player.
-    #[must_use]
     pub fn name(&self) -> Option<&'a [u8]> {
         self.get("player").or_else(|| self.get("playername"))
     }

@@ -65,13 +65,11 @@ pub enum Command<'a> {
 
 impl<'a> Command<'a> {
     /// The name on the wire.
-    #[must_use]
     pub const fn name(&self) -> &'a [u8] {
         self.tokens().0
     }
 
     /// The value, which may be empty.
-    #[must_use]
     pub const fn value(&self) -> &'a [u8] {
         self.tokens().1
     }
@@ -160,7 +158,6 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// A request of these commands. [`Self::encode`] checks them.
-    #[must_use]
     pub const fn new(commands: &'a [Command<'a>]) -> Self {
         Self { list: commands, datagram: b"" }
     }

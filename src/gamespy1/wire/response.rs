@@ -84,13 +84,11 @@ impl<'a> Response<'a> {
     }
 
     /// The first value of this key that is not empty, else an empty one. ASCII case is ignored.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a [u8]> {
         self.fields().get(key)
     }
 
     /// The pairs as they came, without the trailer.
-    #[must_use]
     pub const fn raw(&self) -> &'a [u8] {
         self.body
     }

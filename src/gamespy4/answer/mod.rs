@@ -145,20 +145,17 @@ impl Answer {
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&[u8]> {
         self.rules().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
     }
 
     /// The players. Field names end in `_`: `player_`, `score_`, `ping_`. For Just Cause 2's see
     /// [`Form::JustCause2`].
-    #[must_use]
     pub fn players(&self) -> Table<'_> {
         self.table(PLAYERS)
     }
 
     /// The teams. Field names end in `_t`: `team_t`, `score_t`.
-    #[must_use]
     pub fn teams(&self) -> Table<'_> {
         self.table(TEAMS)
     }
@@ -198,31 +195,26 @@ impl Answer {
     }
 
     /// Which layout it has.
-    #[must_use]
     pub const fn form(&self) -> Form {
         self.form
     }
 
     /// The id that all its datagrams quote.
-    #[must_use]
     pub const fn id(&self) -> RequestId {
         self.id
     }
 
     /// The datagrams, joined in the order of their numbers.
-    #[must_use]
     pub const fn raw(&self) -> &Bytes {
         &self.bytes
     }
 
     /// Whether every datagram arrived, and none was shortened on its way.
-    #[must_use]
     pub fn completeness(&self) -> Completeness {
         self.missing
     }
 
     /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request is known.
-    #[must_use]
     pub const fn verification(&self) -> Verification {
         self.verification
     }
@@ -334,13 +326,11 @@ impl<'a> Table<'a> {
     }
 
     /// How many rows there are. The server's own count, `numplayers`, may differ.
-    #[must_use]
     pub const fn len(self) -> usize {
         self.rows
     }
 
     /// Whether there are none.
-    #[must_use]
     pub const fn is_empty(self) -> bool {
         self.rows == 0
     }
@@ -377,7 +367,6 @@ impl<'a> Row<'a> {
     }
 
     /// The value of a field by its name on the wire.
-    #[must_use]
     pub fn get(self, field: &str) -> Option<&'a [u8]> {
         self.fields().find(|(name, _)| *name == field.as_bytes())?.1
     }

@@ -147,7 +147,6 @@ pub(crate) enum KeyList<'a> {
 
 impl<'a> Request<'a> {
     /// A request from its parts.
-    #[must_use]
     pub const fn new(id: RequestId, command: Command<'a>) -> Self {
         Self { id, command }
     }

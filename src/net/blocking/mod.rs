@@ -53,7 +53,6 @@ impl client::Client {
     ///     .blocking();
     /// # Ok::<(), queryport::Error>(())
     /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
     #[must_use]
     pub fn blocking(self) -> Client {
         Client(self)
@@ -131,7 +130,6 @@ impl Client {
     /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has no default port and
     /// `server` has none.
     #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
     pub fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
         block(self.0.query_game_over::<Std>(game, &server.into()))
     }
@@ -141,7 +139,6 @@ impl Client {
     /// # Errors
     /// As of [`Self::query_game`] and [`Self::servers`].
     #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
     pub fn query_listed(&self, game: &Game, server: impl Into<Server>) -> Result<Option<Detected>, Error> {
         let server = server.into();
         let found = block(self.0.attempts::<Std>(&server, 1))?;
@@ -184,7 +181,6 @@ impl Client {
     /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they need. Failures of list servers
     /// are in [`Servers::masters`].
     #[cfg(feature = "games")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "games")))]
     pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
         Gathering::of_game(&self.0, game).map(Servers::new)
     }

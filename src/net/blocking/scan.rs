@@ -60,7 +60,6 @@ impl Scan {
     }
 
     /// Counters of the queries.
-    #[must_use]
     pub const fn stats(&self) -> &ScanStats {
         self.scanner.stats()
     }

@@ -183,13 +183,11 @@ impl<C: Conversation> Scan<C> {
     }
 
     /// Counters of the queries.
-    #[must_use]
     pub const fn stats(&self) -> &ScanStats {
         self.scanner.stats()
     }
 
     /// Counters of the sockets.
-    #[must_use]
     pub fn io(&self) -> ScanIo {
         let sockets = || self.sockets.iter().flatten();
         ScanIo {

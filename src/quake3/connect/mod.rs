@@ -92,7 +92,6 @@ type Answered = Result<Connected, Refusal>;
 
 impl ConnectQuery {
     /// `nonce`: a number the server cannot guess; the client's challenge and its `qport` are made from it.
-    #[must_use]
     pub fn new(nonce: u64) -> Self {
         let [.., a, b] = nonce.to_le_bytes();
         // The engine reads a signed 32-bit number and quotes it as one.
@@ -340,14 +339,12 @@ const KNOWN: [(&[&str], RefusalReason); 7] = [
 
 impl Refusal {
     /// A refusal in the server's words, the bytes after `print` and its line feed.
-    #[must_use]
     pub fn new(text: impl Into<Bytes>) -> Self {
         let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
         Self { text: Text::new(text, style) }
     }
 
     /// What the words are known to mean.
-    #[must_use]
     pub fn reason(&self) -> RefusalReason {
         // Some servers print colour codes, a mark for the client's dialog or blank lines first.
         let plain = self.text.plain().to_lowercase();

@@ -180,7 +180,6 @@ pub struct MasterStats {
 
 impl Master {
     /// `secret`: sixteen bytes nobody else can guess. `now`: the caller's clock.
-    #[must_use]
     pub fn new(secret: Secret, options: Options, now: Instant) -> Self {
         Self {
             tokens: TokenIssuer::new(secret, CHALLENGE_WINDOW, now),
@@ -274,13 +273,11 @@ impl Master {
     }
 
     /// Counters so far.
-    #[must_use]
     pub const fn stats(&self) -> MasterStats {
         self.stats
     }
 
     /// Most memory this master can come to hold with its options, in bytes, whatever arrives.
-    #[must_use]
     pub fn memory_bound(&self) -> usize {
         let servers = self.options.max_servers.saturating_mul(BYTES_PER_SERVER);
         // Queues grow by doubling.

@@ -34,13 +34,11 @@ pub struct InfoString<'a> {
 
 impl<'a> InfoString<'a> {
     /// Views these bytes as an infostring; all bytes are one. The leading `\` may be missing.
-    #[must_use]
     pub const fn new(raw: &'a [u8]) -> Self {
         Self { raw }
     }
 
     /// The bytes as they came.
-    #[must_use]
     pub const fn raw(self) -> &'a [u8] {
         self.raw
     }
@@ -63,7 +61,6 @@ impl<'a> InfoString<'a> {
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
-    #[must_use]
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
         let is_it = |(each, _): &Pair<'_>| each.eq_ignore_ascii_case(key.as_bytes());
         self.iter().find(is_it).map(|(_, value)| value)

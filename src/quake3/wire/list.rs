@@ -62,13 +62,11 @@ pub struct ListRequest<'a> {
 
 impl<'a> ListRequest<'a> {
     /// `getservers` with a protocol number alone.
-    #[must_use]
     pub fn new(protocol: i32) -> Self {
         Self { protocol, ..Self::default() }
     }
 
     /// `getserversExt` for a game.
-    #[must_use]
     pub fn extended(game: &'a [u8], protocol: i32) -> Self {
         Self { extended: true, game: Some(game), ..Self::new(protocol) }
     }
@@ -215,7 +213,6 @@ impl<'a> ListPart<'a> {
     /// assert_eq!(ListPart::parse(&parts[0])?.iter().count(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn encode(servers: impl IntoIterator<Item = SocketAddr>, extended: bool) -> Vec<Bytes> {
         let mut parts = Vec::new();
         let mut servers = servers.into_iter().filter(|server| extended || server.is_ipv4()).peekable();

@@ -41,25 +41,21 @@ pub struct PlayerLine<'a> {
 impl<'a> PlayerLine<'a> {
     /// Reads one line without its line feed; `None` when no quoted name closes on it, or a backslash stands before
     /// the name.
-    #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         player_line(line).ok().map(|(_, line)| line)
     }
 
     /// The name, which may be empty and may have blanks at its ends.
-    #[must_use]
     pub const fn name(self) -> &'a [u8] {
         self.name
     }
 
     /// The score as text: usually a decimal integer, `5.00` and the like on DarkPlaces.
-    #[must_use]
     pub const fn score_text(self) -> Option<&'a [u8]> {
         self.score
     }
 
     /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark spectators.
-    #[must_use]
     pub fn score(self) -> Option<i64> {
         let text = self.score?;
         number::integer(text).or_else(|| {
@@ -69,26 +65,22 @@ impl<'a> PlayerLine<'a> {
     }
 
     /// The ping as text.
-    #[must_use]
     pub const fn ping_text(self) -> Option<&'a [u8]> {
         self.ping
     }
 
     /// The ping in milliseconds; 0 for bots and some listed lines that are no players, 999 while connecting, −1 on some
     /// Call of Duty servers.
-    #[must_use]
     pub fn ping(self) -> Option<i32> {
         number::number(self.ping?)
     }
 
     /// The team as text: the first of two quoted strings, or a third number, before or after the name.
-    #[must_use]
     pub const fn team_text(self) -> Option<&'a [u8]> {
         self.team
     }
 
     /// The team's number, where it is one: 0 is none or spectators; which other numbers play is the game's own.
-    #[must_use]
     pub fn team(self) -> Option<i32> {
         number::number(self.team?)
     }

@@ -119,7 +119,6 @@ impl<'a> Reply<'a> {
     /// let datagrams = Reply::print(b"map: q3dm17\n", false);
     /// assert_eq!(datagrams, [&b"\xff\xff\xff\xffprint\nmap: q3dm17\n"[..]]);
     /// ```
-    #[must_use]
     pub fn print(text: &[u8], dark_places: bool) -> Vec<Bytes> {
         let most = if dark_places { 1394 } else { 1007 };
         let pieces = text.chunks(most).chain(text.is_empty().then_some(text));

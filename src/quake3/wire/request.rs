@@ -104,7 +104,6 @@ pub enum Command<'a> {
 
 impl<'a> Request<'a> {
     /// A request without Medal of Honor's direction byte.
-    #[must_use]
     pub const fn new(command: Command<'a>) -> Self {
         Self { command, direction_byte: false }
     }
@@ -313,7 +312,6 @@ pub struct RconRequest<'a> {
 
 impl<'a> RconRequest<'a> {
     /// A request with the password as a bare word.
-    #[must_use]
     pub const fn new(password: &'a [u8], command: &'a [u8]) -> Self {
         Self { password, command, quoted: false }
     }
@@ -393,13 +391,11 @@ pub struct SecureRconRequest<'a> {
 
 impl<'a> SecureRconRequest<'a> {
     /// The time or the challenge.
-    #[must_use]
     pub fn nonce(&self) -> &'a [u8] {
         self.signed.split(|&byte| byte == b' ').next().unwrap_or_default()
     }
 
     /// The command.
-    #[must_use]
     pub fn command(&self) -> &'a [u8] {
         self.signed.splitn(2, |&byte| byte == b' ').nth(1).unwrap_or_default()
     }

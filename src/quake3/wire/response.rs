@@ -89,13 +89,11 @@ impl<'a> Response<'a> {
     }
 
     /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse` [`Detail::Full`].
-    #[must_use]
     pub const fn detail(&self) -> Detail {
         self.layout.detail
     }
 
     /// The server's keys and values.
-    #[must_use]
     pub fn info(&self) -> InfoString<'a> {
         let (start, end) = self.layout.info;
         InfoString::new(self.datagram.get(start..end).unwrap_or_default())

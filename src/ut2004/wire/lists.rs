@@ -150,13 +150,11 @@ pub struct PlayerRecord<'a> {
 
 impl<'a> PlayerRecord<'a> {
     /// A player with this number and name.
-    #[must_use]
     pub const fn new(player_num: i32, name: FString<'a>) -> Self {
         Self { player_num, name, ping: 0, score: 0, stats_id: 0 }
     }
 
     /// The team by its bit in the stats id: 0 red, 1 blue; `None` for spectators and where there are no teams.
-    #[must_use]
     pub const fn team(self) -> Option<u8> {
         match (self.stats_id & RED != 0, self.stats_id & BLUE != 0) {
             (true, false) => Some(0),
@@ -177,7 +175,6 @@ impl<'a> PlayerRecord<'a> {
 
     /// The team whose score this record holds, where it is no player at all: number, ping and stats id 0 and a name
     /// that begins with `Red Team` or `Blue Team`. Some modifications (3SPN) list their teams so.
-    #[must_use]
     pub fn pseudo_team(self) -> Option<u8> {
         if (self.player_num, self.ping, self.stats_id) != (0, 0, 0) {
             return None;

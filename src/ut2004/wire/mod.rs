@@ -61,7 +61,6 @@ pub enum Command {
 
 impl Request {
     /// A request of version 0x79, which gamedig, GameQ and opengsq send too.
-    #[must_use]
     pub const fn new(command: Command) -> Self {
         Self { version: 0x79, command }
     }
@@ -155,7 +154,6 @@ pub enum Body<'a> {
 
 impl<'a> Response<'a> {
     /// A reply of version 0x80, the version of UT2004.
-    #[must_use]
     pub const fn new(body: Body<'a>) -> Self {
         Self { version: UT2004_VERSION, body, problem: None }
     }

@@ -43,14 +43,12 @@ pub struct FString<'a> {
 
 impl<'a> FString<'a> {
     /// A string of 8-bit units, without the NUL that [`Self::encode`] adds.
-    #[must_use]
     pub const fn narrow(raw: &'a [u8]) -> Self {
         Self { raw, wide: false }
     }
 
     /// A string of 16-bit little-endian units, without the NUL that [`Self::encode`] adds. An odd last byte is not part
     /// of it.
-    #[must_use]
     pub fn wide(raw: &'a [u8]) -> Self {
         let raw = raw.as_chunks::<2>().0.as_flattened();
         // The wire cannot tell an empty wide string from an empty narrow one: both are the byte 00.
@@ -59,25 +57,21 @@ impl<'a> FString<'a> {
 
     /// The units as they came, without one NUL at the end: bytes, or pairs of bytes where [`Self::charset`] is UTF-16.
     /// Colour codes, control characters and NULs inside are in it.
-    #[must_use]
     pub const fn raw(self) -> &'a [u8] {
         self.raw
     }
 
     /// Whether there are no units.
-    #[must_use]
     pub const fn is_empty(self) -> bool {
         self.raw.is_empty()
     }
 
     /// What the units mean: UTF-16, or the first 256 code points, to which the engine maps bytes.
-    #[must_use]
     pub const fn charset(self) -> Charset {
         if self.wide { Charset::Utf16Le } else { Charset::Latin1 }
     }
 
     /// The text up to the first NUL, as the engine shows it, with the engine's colour codes.
-    #[must_use]
     pub fn text(self) -> TextRef<'a> {
         TextRef::new(self.shown(), self.style())
     }
