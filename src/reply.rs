@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::model::ServerStatus;
+use crate::options::Service;
 use crate::secret::{Secret, TokenIssuer, WINDOW};
 use crate::time::Instant;
 
@@ -52,9 +54,26 @@ impl Requester {
     }
 }
 
+/// What replies are made of beside the request.
+pub(crate) struct Context<'a> {
+    pub(crate) status: &'a ServerStatus,
+    pub(crate) service: &'a Service,
+    pub(crate) requester: &'a Requester,
+    /// The templates of this status.
+    pub(crate) cache: &'a mut Cache,
+    /// The number of the service, which keeps its templates apart from those of others.
+    pub(crate) index: usize,
+}
+
 /// The datagrams of a reply whose templates are not kept.
-pub(crate) fn datagrams(reply: impl FnOnce(&mut Templates<'_>) -> Option<Patched>) -> Vec<Bytes> {
-    let Some(reply) = reply(&mut Cache::default().of(0, 0)) else { return Vec::new() };
+pub(crate) fn datagrams(
+    status: &ServerStatus,
+    service: &Service,
+    requester: &Requester,
+    reply: impl FnOnce(&mut Context<'_>) -> Option<Patched>,
+) -> Vec<Bytes> {
+    let mut context = Context { status, service, requester, cache: &mut Cache::default(), index: 0 };
+    let Some(reply) = reply(&mut context) else { return Vec::new() };
     let put = |index| {
         let mut datagram = Vec::new();
         reply.put(index, &mut datagram);
@@ -186,7 +205,7 @@ impl Patched {
     }
 }
 
-/// The latest templates, bounded in number and bytes, so that the replies of an unchanged status are encoded once.
+/// The latest templates of one status, bounded in number and bytes, so that the replies of an unchanged status are encoded once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cache {
     /// The latest used stands first.
@@ -194,32 +213,18 @@ pub(crate) struct Cache {
     bytes: usize,
 }
 
-/// A service and a status, each by its number, and the kind of the request.
-type Key = (usize, u64, u32);
+/// The number of a service, and the kind of the request.
+type Key = (usize, u32);
 
-/// The templates of one service and one status.
-pub(crate) struct Templates<'a> {
-    cache: &'a mut Cache,
-    service: usize,
-    status: u64,
-}
-
-impl Cache {
-    /// The templates of this service and this status, each by its number.
-    pub(crate) const fn of(&mut self, service: usize, status: u64) -> Templates<'_> {
-        Templates { cache: self, service, status }
-    }
-}
-
-impl Templates<'_> {
+impl Context<'_> {
     /// The template of this kind of request: the one that is kept, or what `encode` writes and `true`. Without a kind it is
     /// not kept. `encode` may use other templates.
-    pub(crate) fn get(
+    pub(crate) fn template(
         &mut self,
         kind: impl Into<Option<u32>>,
         encode: impl FnOnce(&mut Self, &mut Template),
     ) -> (Arc<Template>, bool) {
-        let key = kind.into().map(|kind| (self.service, self.status, kind));
+        let key = kind.into().map(|kind| (self.index, kind));
         let kept = &mut self.cache.kept;
         if let Some(index) = kept.iter().position(|(known, _)| Some(*known) == key)
             && let Some(used) = kept.get_mut(..=index)
@@ -248,16 +253,21 @@ impl Templates<'_> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
 mod tests {
     use super::*;
+    use crate::options::Engine;
 
     fn encoded(cache: &mut Cache, kind: u32, length: usize) -> bool {
-        encoded_of(cache, (0, 0), kind, length)
+        encoded_of(cache, 0, kind, length)
     }
 
-    fn encoded_of(cache: &mut Cache, (service, status): (usize, u64), kind: u32, length: usize) -> bool {
+    fn encoded_of(cache: &mut Cache, index: usize, kind: u32, length: usize) -> bool {
         let mut is_encoded = false;
-        let (_, is_new) = cache.of(service, status).get(kind, |_, template| {
+        let requester = Requester::new(([192, 0, 2, 1], 9).into(), Instant::now(), Secret::new([7; 16]));
+        let (status, service) = (&ServerStatus::default(), &Service::new(Engine::Quake3));
+        let mut context = Context { status, service, requester: &requester, cache, index };
+        let (_, is_new) = context.template(kind, |_, template| {
             is_encoded = true;
             template.begin();
             template.bytes.resize(length, b'x');
@@ -287,9 +297,9 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_encoded_once_for_each_kind_status_and_service() {
+    fn a_template_is_encoded_once_for_each_kind_and_service() {
         let mut templates = Cache::default();
-        for of in [(0, 1), (0, 2), (1, 1)] {
+        for of in [0, 1] {
             assert_eq!(
                 [3, 4, 3, 4].map(|kind| encoded_of(&mut templates, of, kind, 10)),
                 [true, true, false, false]

@@ -76,8 +76,6 @@ impl fmt::Debug for Secret {
 
 /// The default time window.
 pub(crate) const WINDOW: Duration = Duration::from_secs(15);
-/// The longest time for which a token of the default window is valid.
-pub(crate) const LONGEST: Duration = Duration::from_secs(WINDOW.as_secs().saturating_mul(2));
 
 /// Issues tokens bound to an address, its port, a purpose and a time window, and verifies them without a table: each token is
 /// a keyed hash. A flood of requests costs no memory, and a client cannot compute the token of an address at which it does not

@@ -8,7 +8,7 @@ use super::from_status::{BASIC, INFO, Sections, player_property, property, put_t
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
 use crate::options::{Engine, Service};
-use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
+use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::text::number;
 
 /// Longest text that is sent back for `\echo\`, in bytes.
@@ -54,30 +54,24 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(|templates| reply(request, status, options, requester, templates))
+    datagrams(status, options, requester, |context| reply(request, context))
 }
 
-/// [`answer`], with the templates that are encoded already.
-pub(crate) fn reply(
-    request: &Request<'_>,
-    status: &ServerStatus,
-    options: &Service,
-    requester: &Requester,
-    templates: &mut Templates<'_>,
-) -> Option<Patched> {
-    let is_qr1 = options.engine == Engine::Qr1;
+/// [`answer`], from templates.
+pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
+    let Context { service, requester, .. } = *context;
+    let is_qr1 = service.engine == Engine::Qr1;
     // Replies to the same commands are the same, unless a command has a value.
-    let add = |kind: u32, (number, _)| (number <= WITHOUT_VALUE).then_some(kind << 4 | number);
-    let kind = answered(request, options).try_fold(0, add);
+    let join = |kind: u32, (number, _)| (number <= WITHOUT_VALUE).then_some(kind << 4 | number);
+    let kind = answered(request, service).try_fold(0, join);
     if kind == Some(0) {
         return None;
     }
-    let encode = |templates: &mut Templates<'_>, template: &mut Template| {
-        let mut reply = Reply { status, options, is_qr1, templates, parts: Vec::new() };
-        answered(request, options).for_each(|(number, command)| reply.add(number, command));
-        write(&reply.parts, if is_qr1 { 1349 } else { 1000 }, is_qr1, template);
-    };
-    let template = templates.get(kind, encode);
+    let template = context.template(kind, |context, template| {
+        let mut parts = Vec::new();
+        answered(request, service).for_each(|(number, command)| add(number, command, context, &mut parts));
+        write(&parts, if is_qr1 { 1349 } else { 1000 }, is_qr1, template);
+    });
     let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
     let number = before.saturating_add(1).min(u64::from(u32::MAX));
     let number = i64::try_from(number).unwrap_or(i64::MAX);
@@ -130,15 +124,6 @@ fn is_answered(command: Command<'_>, options: &Service) -> bool {
     }
 }
 
-/// A reply under construction.
-struct Reply<'a, 'c> {
-    status: &'a ServerStatus,
-    options: &'a Service,
-    is_qr1: bool,
-    templates: &'a mut Templates<'c>,
-    parts: Vec<Part>,
-}
-
 /// A part of a reply.
 enum Part {
     /// Texts that a reply must have: the description, players, an answer to a command. Each is in a datagram of its own where
@@ -150,44 +135,44 @@ enum Part {
     Break,
 }
 
-impl Reply<'_, '_> {
-    /// Adds the answer to a command, which has this number.
-    fn add(&mut self, number: u32, command: Command<'_>) {
-        if !matches!(command, Command::Status | Command::Packets) {
-            let texts = self.texts(number, command);
-            let is_rules = command == Command::Rules;
-            return self.parts.push(if is_rules { Part::Rules(texts) } else { Part::Whole(texts) });
-        }
-        for (number, part) in (1..).zip([Command::Basic, Command::Info, Command::Rules, Command::Players]) {
-            self.add(number, part);
-            self.parts.extend((command == Command::Packets).then_some(Part::Break));
-        }
+/// Adds the answer to a command, which has this number.
+fn add(number: u32, command: Command<'_>, context: &mut Context<'_>, parts: &mut Vec<Part>) {
+    if !matches!(command, Command::Status | Command::Packets) {
+        let texts = texts(number, command, context);
+        let is_rules = command == Command::Rules;
+        return parts.push(if is_rules { Part::Rules(texts) } else { Part::Whole(texts) });
     }
+    for (number, part) in (1..).zip([Command::Basic, Command::Info, Command::Rules, Command::Players]) {
+        add(number, part, context, parts);
+        parts.extend((command == Command::Packets).then_some(Part::Break));
+    }
+}
 
-    /// The texts that answer a command. Those without a value are encoded once: a request of a few bytes asks for all of them.
-    fn texts(&mut self, number: u32, command: Command<'_>) -> Arc<Template> {
-        let (status, options, is_qr1) = (self.status, self.options, self.is_qr1);
-        let sections = || Sections::new(status, is_qr1);
-        let (level, game) = options.properties.as_ref().map(|known| (&known.level, &known.game)).unzip();
-        let encode = |_: &mut Templates<'_>, out: &mut Template| match command {
-            Command::Basic => sections().section(BASIC, out),
-            Command::Info => sections().section(INFO, out),
-            Command::Rules => sections().rules(out),
-            Command::Players => sections().players(out),
-            Command::Teams => sections().teams(out),
-            Command::PlayerProperty(name) => player_property(status, name, out),
-            Command::LevelProperty(name) => put_text(name, &property(level, name), out),
-            Command::GameProperty(name) => put_text(name, &property(game, name), out),
-            Command::Echo(text) => put_text(if is_qr1 { b"echo" } else { b"echo_replay" }, text, out),
-            Command::Secure(challenge) => {
-                if let Some(Ok(proof)) = options.key.as_ref().map(|key| key.validate(challenge)) {
-                    put_text(b"validate", proof.as_bytes(), out);
-                }
+/// The texts that answer a command. Those without a value are encoded once: a request of a few bytes asks for all of them.
+fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Template> {
+    let Context { status, service, .. } = *context;
+    let is_qr1 = service.engine == Engine::Qr1;
+    let sections = || Sections::new(status, is_qr1);
+    let (level, game) = service.properties.as_ref().map(|known| (&known.level, &known.game)).unzip();
+    let kind = (number <= WITHOUT_VALUE).then_some(TEXTS | number);
+    let (texts, _) = context.template(kind, |_, out| match command {
+        Command::Basic => sections().section(BASIC, out),
+        Command::Info => sections().section(INFO, out),
+        Command::Rules => sections().rules(out),
+        Command::Players => sections().players(out),
+        Command::Teams => sections().teams(out),
+        Command::PlayerProperty(name) => player_property(status, name, out),
+        Command::LevelProperty(name) => put_text(name, &property(level, name), out),
+        Command::GameProperty(name) => put_text(name, &property(game, name), out),
+        Command::Echo(text) => put_text(if is_qr1 { b"echo" } else { b"echo_replay" }, text, out),
+        Command::Secure(challenge) => {
+            if let Some(Ok(proof)) = service.key.as_ref().map(|key| key.validate(challenge)) {
+                put_text(b"validate", proof.as_bytes(), out);
             }
-            Command::Status | Command::Packets | Command::Other { .. } => {}
-        };
-        self.templates.get((number <= WITHOUT_VALUE).then_some(TEXTS | number), encode).0
-    }
+        }
+        Command::Status | Command::Packets | Command::Other { .. } => {}
+    });
+    texts
 }
 
 /// Writes the datagrams of a reply; its number in `queryid` is the patch. `final_first`: the end mark precedes the number.

@@ -3,13 +3,12 @@
 //! An address that has not proved it can receive gets nothing but a number: the data request must quote the token of its
 //! own address and port. Tokens are not stored; they follow from a secret.
 //!
-//! A [`Responder`](crate::serve::Responder) makes every reply to one token from the status that was current when the token
-//! was issued, so that the two replies to a request that was delivered twice cannot be mixed. For that it keeps the statuses
-//! that it replied from in the last 30 s, 64 at most, and nothing for a client. Direct calls to [`answer`] don't have this
-//! protection.
+//! A token has 31 bits, and two tokens of an address are valid at a time: one that is guessed blindly is valid with a
+//! probability of 2⁻³⁰, and brings one reply to the address that the sender was forged to be.
 //!
-//! A token has 31 bits. For each status kept, two tokens of an address are valid at a time: one that is guessed blindly is
-//! valid with a probability of 2⁻³⁰ for each, and brings one reply to the address that the sender was forged to be.
+//! A token can be quoted again, as a client does whose reply was lost; GameSpy's own code (QR2 SDK, qr2.c) takes each once.
+//! Both replies then have one id. If the status changed between them, and each lost just the datagrams that arrived of the
+//! other, a client puts together what never was.
 
 use bytes::{BufMut, Bytes};
 
@@ -20,13 +19,11 @@ use super::writer::{Content, Portion};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
 use crate::options::{Engine, Service};
-use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
+use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::text::number;
 
 /// Separates this protocol's tokens from those of others that derive from the same secret.
 const PURPOSE: u16 = 4;
-/// The bits of a token that name a status, hidden by the random bits of the address: nobody else can read them.
-const NAME: u32 = 0xFFF;
 
 /// Length of a selection of everything. Minecraft's own server looks at nothing else, and answers every other length with its
 /// basic reply (Krypton, which derives from it: `GS4QueryHandler`).
@@ -91,63 +88,47 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    let is_proved = match request.command {
-        Command::Data { challenge: Some(challenge), .. } => {
-            token_names(requester, challenge).any(|name| name == token_name(0))
-        }
-        _ => true,
-    };
-    datagrams(|templates| is_proved.then(|| reply(request, (0, status), options, requester, templates))?)
+    datagrams(status, options, requester, |context| reply(request, context))
 }
 
-/// [`answer`] from the status of this number. A token that the request quotes is already verified.
-pub(crate) fn reply(
-    request: &Request<'_>,
-    (number, status): (u64, &ServerStatus),
-    options: &Service,
-    requester: &Requester,
-    templates: &mut Templates<'_>,
-) -> Option<Patched> {
+/// [`answer`], from templates.
+pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
+    let Context { service, requester, .. } = *context;
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
         Command::Challenge => {
-            let token = issue(requester, token_name(number));
-            let template = templates.get(0, |_, template| {
+            let number = requester.tokens.issue(requester.now, requester.address, PURPOSE);
+            let template = context.template(0, |_, template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
             });
             let id_and_token = Patch::new(|out| {
                 out.put_slice(&request.id.0);
-                number::put(token.into(), out);
+                number::put(token(number), out);
             });
             Patched::new(template, id_and_token)
         }
         Command::Data { challenge, selection } => {
-            let needs_none = options.engine == Engine::Battlefield2 && !selection.0.is_empty();
-            if challenge.is_none() && !needs_none {
-                return None;
-            }
-            data(selection, id, status, options, templates)
+            let needs_none = service.engine == Engine::Battlefield2 && !selection.0.is_empty();
+            let is_answered = challenge.map_or(needs_none, |quoted| {
+                let mut valid = requester.tokens.valid(requester.now, requester.address, PURPOSE);
+                valid.any(|number| token(number) == i64::from(quoted))
+            });
+            is_answered.then(|| data(selection, id, context))?
         }
     }
 }
 
 /// The reply to a data request.
-fn data(
-    selection: Selection<'_>,
-    id: Patch,
-    status: &ServerStatus,
-    options: &Service,
-    templates: &mut Templates<'_>,
-) -> Option<Patched> {
+fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Option<Patched> {
+    let Context { status, service: options, .. } = *context;
     let is_minecraft = options.engine == Engine::Minecraft;
     let keys = selection.keys().filter(|_| !is_minecraft);
     if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
-        return Patched::new(templates.get(1, |_, template| basic(status, template)), id);
+        return Patched::new(context.template(1, |_, template| basic(status, template)), id);
     }
     if is_minecraft || keys.is_some_and(|keys| keys.split) {
-        let encode = |_: &mut _, template: &mut _| full(status, options, template);
-        return Patched::new(templates.get(2, encode), id);
+        return Patched::new(context.template(2, |_, template| full(status, options, template)), id);
     }
     let keys = keys?;
     let by_name = |list| match list {
@@ -159,9 +140,10 @@ fn data(
         (Some(server), Some(players), Some(teams)) => Some(4 | server | players << 3 | teams << 4),
         _ => (selection.0 == QSTAT).then_some(3),
     };
-    let template = templates.get(kind, |templates, template| {
+    let template = context.template(kind, |context, template| {
         // Ever other ids need one encoding of what the status says.
-        let (content, _) = templates.get(CONTENT, |_, content| put_content(status, options.engine, content));
+        let (content, _) =
+            context.template(CONTENT, |_, content| put_content(status, options.engine, content));
         let cut = is_cut(status, options.engine);
         Content::new(&content, is_minecraft, cut).encode_legacy(&keys, options.max_reply, template);
     });
@@ -222,59 +204,8 @@ fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The name of a status in tokens: the last 12 bits of its number.
-pub(crate) fn token_name(number: u64) -> u32 {
-    u32::try_from(number & u64::from(NAME)).unwrap_or_default()
-}
-
-/// The token of a requester for a status: it proves the address, and names the status that replies to it are made from.
-///
-/// A data request that is delivered twice has two replies with one request id. Made from two statuses, their datagrams could be
-/// put together to what never was. GameSpy's own code (QR2 SDK, qr2.c) takes each challenge once, which also refuses a client
-/// that asks again because the reply was lost. Here the token names the status that was current when it was issued: asking
-/// again with it brings the same reply.
-fn issue(requester: &Requester, name: u32) -> i32 {
-    token(requester.tokens.issue(requester.now, requester.address, PURPOSE), name)
-}
-
-/// The names of the statuses that a quoted token can have been issued to this requester for, one for each time window. The
-/// token is valid if there is a status of such a name.
-pub(crate) fn token_names(requester: &Requester, quoted: i32) -> impl Iterator<Item = u32> {
-    let valid = requester.tokens.valid(requester.now, requester.address, PURPOSE);
-    valid.filter_map(move |number| named(number, quoted))
-}
-
 /// The token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
-fn token(number: u64, name: u32) -> i32 {
-    i32::try_from(random(number) ^ (name & NAME)).unwrap_or(i32::MAX)
-}
-
-/// The name in a token that was made from this number.
-fn named(number: u64, token: i32) -> Option<u32> {
-    let name = random(number) ^ u32::try_from(token).ok()?;
-    (name <= NAME).then_some(name)
-}
-
-/// 31 bits. Those above the name are never all 0: so no name makes a token of 0.
-fn random(number: u64) -> u32 {
-    let bits = u32::try_from(number & u64::from(i32::MAX.unsigned_abs())).unwrap_or_default();
-    if bits > NAME { bits } else { bits | 1 << 30 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_token_is_positive_and_names_its_status() {
-        for number in (0..10_000).chain([u64::MAX, 1 << 31, 1 << 63, 0x7FFF_FFFF]) {
-            for status in [0, 1, 63, 64, 0xFFF] {
-                let token = token(number, status);
-                assert!(token > 0, "{number}");
-                assert_eq!(named(number, token), Some(status));
-                assert_eq!(named(number, token ^ 1 << 12), None, "of another number");
-                assert_eq!(named(number, -token), None);
-            }
-        }
-    }
+const fn token(number: u64) -> i64 {
+    let bits = number.cast_signed() & 0x7FFF_FFFF;
+    if bits == 0 { 1 } else { bits }
 }

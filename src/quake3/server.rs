@@ -9,9 +9,8 @@ use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::put_head;
 use crate::model::ServerStatus;
-use crate::options::Detail;
-use crate::options::{Engine, Service};
-use crate::reply::{Patch, Patched, Requester, Template, Templates, datagrams};
+use crate::options::{Detail, Engine, Service};
+use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::text::number;
 
 /// What precedes the challenge that a reply quotes.
@@ -59,23 +58,17 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(|templates| reply(request, status, options, requester, templates))
+    datagrams(status, options, requester, |context| reply(request, context))
 }
 
-/// [`answer`], with the templates that are encoded already.
-pub(crate) fn reply(
-    request: &Request<'_>,
-    status: &ServerStatus,
-    options: &Service,
-    requester: &Requester,
-    templates: &mut Templates<'_>,
-) -> Option<Patched> {
-    let direction_byte = request.direction_byte || options.engine == Engine::MedalOfHonor;
+/// [`answer`], from templates.
+pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
+    let direction_byte = request.direction_byte || context.service.engine == Engine::MedalOfHonor;
     let (detail, challenge) = match request.command {
         Command::GetInfo { challenge } => (Detail::Short, challenge),
         Command::GetStatus { challenge } => (Detail::Full, challenge),
         Command::GetChallenge { client, game } => {
-            return challenge_reply((client, game), status, options, requester, direction_byte, templates);
+            return challenge_reply(client, game, direction_byte, context);
         }
         _ => return None,
     };
@@ -89,8 +82,8 @@ pub(crate) fn reply(
     // What else fits depends on the length of the challenge.
     let length = u32::try_from(challenge.len()).unwrap_or_default();
     let number = length << 2 | u32::from(detail == Detail::Short) << 1 | u32::from(direction_byte);
-    let template = templates.get(number, |_, template| {
-        encode(detail, direction_byte, challenge.len(), status, options, template);
+    let template = context.template(number, |context, template| {
+        encode(detail, direction_byte, challenge.len(), context, template);
     });
     Patched::new(template, Patch::new(|out| out.put_slice(challenge)))
 }
@@ -100,10 +93,10 @@ fn encode(
     detail: Detail,
     direction_byte: bool,
     challenge: usize,
-    status: &ServerStatus,
-    options: &Service,
+    context: &Context<'_>,
     template: &mut Template,
 ) {
+    let (status, options) = (context.status, context.service);
     let mut head = Vec::new();
     put_head(detail, direction_byte, &mut head);
     let left = options.max_reply.saturating_sub(head.len());
@@ -195,17 +188,16 @@ const MISMATCH: u32 = 1 << 31;
 
 /// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the protocol number.
 fn challenge_reply(
-    (client, game): (Option<&[u8]>, Option<&[u8]>),
-    status: &ServerStatus,
-    options: &Service,
-    requester: &Requester,
+    client: Option<&[u8]>,
+    game: Option<&[u8]>,
     direction_byte: bool,
-    templates: &mut Templates<'_>,
+    context: &mut Context<'_>,
 ) -> Option<Patched> {
+    let Context { status, service: options, requester, .. } = *context;
     let dark_places = is_dark_places(options.engine);
     let game = game.filter(|_| !dark_places);
     if let Some((own, _)) = status.game.as_ref().zip(game).filter(|(own, game)| !is_text(own, game)) {
-        let template = templates.get(MISMATCH | u32::from(direction_byte), |_, template| {
+        let template = context.template(MISMATCH | u32::from(direction_byte), |_, template| {
             let text = [b"Game mismatch: This is a ", &from_status::text(own)[..], b" server\n"].concat();
             template.begin();
             Reply::Print { dark_places, text: &text }.put(direction_byte, &mut template.bytes);
@@ -225,7 +217,7 @@ fn challenge_reply(
         protocol: client.map(|_| protocol.bytes()),
         extra: (options.engine == Engine::DarkPlaces).then_some(b""),
     };
-    let template = templates.get(CHALLENGE, |_, template| {
+    let template = context.template(CHALLENGE, |_, template| {
         template.begin();
         template.patch_here();
     });

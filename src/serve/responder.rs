@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::guard::{Admitted, Guard, GuardOptions, Limited};
-use super::request::{History, Request};
+use super::request::Request;
 use crate::address::is_unicast;
 use crate::model::ServerStatus;
 use crate::options::Service;
 use crate::protocol::Protocol;
-use crate::reply::{Cache, Patched, Requester};
+use crate::reply::{Cache, Context, Patched, Requester};
 use crate::secret::Secret;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::Instant;
@@ -79,7 +79,7 @@ pub struct ResponderStats {
 #[derive(Debug, Clone)]
 pub struct Responder {
     pub(super) services: Vec<Service>,
-    history: History,
+    status: Arc<ServerStatus>,
     /// Replies encoded so far.
     cache: Cache,
     pub(super) started: Instant,
@@ -113,7 +113,7 @@ impl Responder {
     ) -> Self {
         let responder = Self {
             services: Vec::new(),
-            history: History::new(status.into()),
+            status: status.into(),
             cache: Cache::default(),
             started: now,
             secret,
@@ -139,22 +139,20 @@ impl Responder {
     /// the one that was added first does.
     #[must_use]
     pub fn with_service(mut self, service: impl Into<Service>) -> Self {
-        let service = service.into();
-        self.history.has_tokens |= service.engine.protocol() == Protocol::GameSpy4;
-        self.services.push(service);
+        self.services.push(service.into());
         self
     }
 
     /// The status being served.
     pub const fn status(&self) -> &Arc<ServerStatus> {
-        &self.history.current
+        &self.status
     }
 
     /// Replaces the status being served. An `Arc` is shared, not copied. An equal status changes nothing: its replies stay encoded.
     pub fn set_status(&mut self, status: impl Into<Arc<ServerStatus>>) {
         let status = status.into();
-        if status != self.history.current {
-            self.history.current = status;
+        if status != self.status {
+            (self.status, self.cache) = (status, Cache::default());
         }
     }
 
@@ -170,15 +168,13 @@ impl Responder {
         from: SocketAddr,
         request: &Request<'_>,
     ) -> Result<Option<Admitted>, Limited> {
-        let is_proved = request.token().is_some();
-        self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), is_proved)).transpose()
+        self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), request.has_token())).transpose()
     }
 
     /// The reply of a service, encoded now or before; `None` if the request gets none.
-    fn reply(&mut self, service: usize, request: &Request<'_>, requester: &Requester) -> Option<Patched> {
-        let (number, status) = request.status(&mut self.history, requester)?;
-        let templates = &mut self.cache.of(service, number);
-        request.reply((number, &status), self.services.get(service)?, requester, templates)
+    fn reply(&mut self, index: usize, request: &Request<'_>, requester: &Requester) -> Option<Patched> {
+        let Self { status, services, cache, .. } = self;
+        request.reply(&mut Context { status, service: services.get(index)?, requester, cache, index })
     }
 
     /// Counts what a reply costs against the bounds of its receiver.

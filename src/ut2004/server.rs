@@ -9,8 +9,7 @@ use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
 use crate::options::{Engine, Service};
-use crate::reply::{Patch, Patched, Template, Templates};
-use crate::reply::{Requester, datagrams};
+use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 
 /// Answers a request as the game does: the info in one datagram; rules and players in as many as they need, a new one
 /// begun whenever the last is longer than 450 bytes; for both, the rules first; no datagram for no players.
@@ -50,21 +49,15 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(|templates| reply(request, status, options, requester, templates))
+    datagrams(status, options, requester, |context| reply(request, context))
 }
 
-/// [`answer`], with the templates that are encoded already.
-pub(crate) fn reply(
-    request: &Request,
-    status: &ServerStatus,
-    options: &Service,
-    _requester: &Requester,
-    templates: &mut Templates<'_>,
-) -> Option<Patched> {
-    let kind = request.command as u32 | u32::from(takes_header(request, options)) << 8;
-    let template = templates.get(kind, |_, template| {
+/// [`answer`], from templates.
+pub(crate) fn reply(request: &Request, context: &mut Context<'_>) -> Option<Patched> {
+    let kind = request.command as u32 | u32::from(takes_header(request, context.service)) << 8;
+    let template = context.template(kind, |context, template| {
         // Texts are cut far below the length that cannot be written.
-        let _ = Writer { options, template }.reply(request, status);
+        let _ = Writer { options: context.service, template }.reply(request, context.status);
     });
     Patched::new(template, Patch::NONE)
 }

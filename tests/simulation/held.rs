@@ -62,7 +62,7 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 odd.map(|(name, held)| [name, held].map(|name| String::from_utf8_lossy(name).into_owned()));
             Some(format!("{map:?} {} of {} players, {odd:?}", names.len(), held[0].players.len()))
         }
-        Server::LatestStatus(..) | Server::Capture(..) => None,
+        Server::Capture(..) => None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use queryport::serve::Responder;
 use queryport::session::Machine;
-use queryport::{Engine, Protocol, Requester, Secret, ServerStatus, Service, gamespy4};
+use queryport::{Engine, Protocol, Secret, ServerStatus, Service};
 
 use crate::common::captures;
 use crate::common::link::Random;
@@ -21,8 +21,6 @@ use crate::states;
 pub enum Server {
     /// Our responder.
     Responder(Service, Vec<Arc<ServerStatus>>),
-    /// A server of GameSpy v4 that answers every request from its latest status, whatever the token was issued for.
-    LatestStatus(Service, Vec<Arc<ServerStatus>>),
     /// Other servers of GameSpy v1.
     Form(Form, Vec<Held>),
     /// Captures of this protocol, one for each moment.
@@ -79,9 +77,6 @@ impl Server {
                 if any < 3 {
                     service = service.with_max_reply(3000);
                 }
-                if any >= 14 {
-                    return Self::LatestStatus(service, moments);
-                }
                 service
             }
             Protocol::Quake3 => {
@@ -102,7 +97,6 @@ impl Server {
     pub fn name(&self) -> String {
         match self {
             Self::Responder(service, _) => format!("responder {:?}", service.engine()),
-            Self::LatestStatus(..) => "latest status".to_owned(),
             Self::Form(form, _) => format!("{form:?}"),
             Self::Capture(..) => "capture".to_owned(),
             Self::Raw(_, _, is_once) => format!("raw{}", if *is_once { "" } else { ", challenges again" }),
@@ -114,7 +108,6 @@ impl Server {
 pub struct Live<'a> {
     server: &'a Server,
     responder: Option<Responder>,
-    requester: Requester,
     /// The number of the next reply, which other clients move.
     pub number: u64,
     /// The challenges of a server that takes each once.
@@ -135,16 +128,7 @@ impl<'a> Live<'a> {
             }
             _ => None,
         };
-        let requester = Requester::new(SocketAddr::from(([0, 0, 0, 0], 0)), now, secret);
-        Self {
-            server,
-            responder,
-            requester,
-            number: GUESSED,
-            challenges: Vec::new(),
-            random: Random(seed),
-            moment,
-        }
+        Self { server, responder, number: GUESSED, challenges: Vec::new(), random: Random(seed), moment }
     }
 
     /// The next moment, if there is one.
@@ -170,12 +154,6 @@ impl<'a> Live<'a> {
                     return replies.iter().map(|reply| numbered(reply, cyclic(self.number))).collect();
                 }
                 replies
-            }
-            Server::LatestStatus(options, moments) => {
-                (self.requester.now, self.requester.address) = (now, from);
-                let Ok(request) = gamespy4::Request::parse(datagram) else { return Vec::new() };
-                let replies = gamespy4::answer(&request, &moments[self.moment], options, &self.requester);
-                replies.into_iter().collect()
             }
             Server::Form(form, held) => match datagram {
                 [b'\\', ..] => held[self.moment].reply(*form, self.number),
