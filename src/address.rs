@@ -1,6 +1,7 @@
 //! Which addresses are one, and which may be listed or answered.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::ops::RangeInclusive;
 
 /// The canonical form of an address: a v4-mapped IPv6 address becomes IPv4, flow labels are cleared, and the scope is kept
 /// for link-local addresses only. Dual-stack sockets report IPv4 peers as v4-mapped.
@@ -25,18 +26,20 @@ pub(crate) fn is_unicast(address: SocketAddr) -> bool {
     address.port() != 0 && !special
 }
 
-/// The network prefix of an address: its first `v4` or `v6` bits, the others 0. A v4-mapped address is one of IPv4.
-pub(crate) fn network(ip: IpAddr, v4: u8, v6: u8) -> IpAddr {
-    match ip.to_canonical() {
+/// The addresses of a network, with all ports: those that have the first bits of this one, so many of IPv4 or of IPv6. A v4-mapped
+/// address is one of IPv4.
+pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAddr> {
+    let [first, last]: [IpAddr; 2] = match ip.to_canonical() {
         IpAddr::V4(ip) => {
-            let host_bits = 32_u32.saturating_sub(u32::from(v4));
-            Ipv4Addr::from_bits(ip.to_bits() & u32::MAX.checked_shl(host_bits).unwrap_or(0)).into()
+            let hosts = u32::MAX.checked_shr(v4.into()).unwrap_or(0);
+            [ip.to_bits() & !hosts, ip.to_bits() | hosts].map(|bits| Ipv4Addr::from_bits(bits).into())
         }
         IpAddr::V6(ip) => {
-            let host_bits = 128_u32.saturating_sub(u32::from(v6));
-            Ipv6Addr::from_bits(ip.to_bits() & u128::MAX.checked_shl(host_bits).unwrap_or(0)).into()
+            let hosts = u128::MAX.checked_shr(v6.into()).unwrap_or(0);
+            [ip.to_bits() & !hosts, ip.to_bits() | hosts].map(|bits| Ipv6Addr::from_bits(bits).into())
         }
-    }
+    };
+    SocketAddr::new(first, 0)..=SocketAddr::new(last, u16::MAX)
 }
 
 /// From where an address must be reachable. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
@@ -133,13 +136,18 @@ mod tests {
 
     #[test]
     fn a_network_keeps_the_first_bits_of_an_address() {
-        let network = |ip: &str, v4, v6| network(ip.parse().unwrap(), v4, v6).to_string();
-        assert_eq!(network("192.0.2.200", 24, 64), "192.0.2.0");
-        assert_eq!(network("192.0.2.200", 32, 64), "192.0.2.200");
-        assert_eq!(network("192.0.2.200", 0, 64), "0.0.0.0");
-        assert_eq!(network("2001:db8::ffff:1", 24, 64), "2001:db8::");
-        assert_eq!(network("2001:db8::1", 24, 128), "2001:db8::1");
-        assert_eq!(network("::ffff:192.0.2.200", 24, 64), "192.0.2.0");
+        let network = |ip: &str, v4, v6| {
+            let range = network(ip.parse().unwrap(), (v4, v6));
+            assert_eq!((range.start().port(), range.end().port()), (0, u16::MAX));
+            (range.start().ip().to_string(), range.end().ip().to_string())
+        };
+        let is = |first: &str, last: &str| (first.to_owned(), last.to_owned());
+        assert_eq!(network("192.0.2.200", 24, 64), is("192.0.2.0", "192.0.2.255"));
+        assert_eq!(network("192.0.2.200", 32, 64), is("192.0.2.200", "192.0.2.200"));
+        assert_eq!(network("192.0.2.200", 0, 64), is("0.0.0.0", "255.255.255.255"));
+        assert_eq!(network("2001:db8::ffff:1", 24, 64), is("2001:db8::", "2001:db8::ffff:ffff:ffff:ffff"));
+        assert_eq!(network("2001:db8::1", 24, 128), is("2001:db8::1", "2001:db8::1"));
+        assert_eq!(network("::ffff:192.0.2.200", 24, 64), is("192.0.2.0", "192.0.2.255"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Leaky buckets: one, or for any number of addresses in a fixed amount of memory.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use crate::address::network;
 use crate::secret::Secret;
@@ -82,7 +82,7 @@ const WIDTH: usize = 4096;
 /// The key of an address's network, the first `prefix` bits of an IPv4 or IPv6 address. Nobody without the secret can choose
 /// addresses whose keys share buckets.
 pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: (u8, u8)) -> u64 {
-    secret.number(purpose, SocketAddr::new(network(address, prefix.0, prefix.1), 0), 0)
+    secret.number(purpose, *network(address, prefix).start(), 0)
 }
 
 /// A count-min sketch of leaky buckets. A key has one bucket in each row, and the emptiest of them counts. Keys that share

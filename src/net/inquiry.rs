@@ -136,7 +136,7 @@ impl Gathering {
                 if self.seen.contains(&server) {
                     return None;
                 }
-                let at_host = self.at_host.entry(network(server.ip(), 32, 64)).or_default();
+                let at_host = self.at_host.entry(network(server.ip(), (32, 64)).start().ip()).or_default();
                 if *at_host < MAX_PER_HOST {
                     *at_host = at_host.saturating_add(1);
                     self.seen.insert(server);

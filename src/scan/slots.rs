@@ -299,7 +299,7 @@ impl<C> HostLimiter<C> {
     }
 
     fn key(&self, peer: SocketAddr) -> IpAddr {
-        network(peer.ip(), self.prefix.0, self.prefix.1)
+        network(peer.ip(), self.prefix).start().ip()
     }
 }
 

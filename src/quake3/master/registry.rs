@@ -86,9 +86,7 @@ impl Registry {
             return Listing::Renewed;
         }
         // Who has an address: one IPv4 address, or a /64 of IPv6.
-        let owner = |ip| network(ip, 32, 64);
-        let neighbours = self.groups.range(SocketAddr::new(owner(server.ip()), 0)..);
-        let theirs = neighbours.take_while(|(other, _)| owner(other.ip()) == owner(server.ip()));
+        let theirs = self.groups.range(network(server.ip(), (32, 64)));
         let is_full = self.entries.len() >= self.max_servers
             || theirs.take(self.max_per_address).count() >= self.max_per_address;
         if is_full { Listing::NoRoom } else { Listing::New }
