@@ -130,7 +130,8 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// A scan whose targets are pushed while it runs.
-    pub(crate) fn pushed(timing: Timing, options: ScanOptions, now: Instant) -> Self {
+    pub(crate) fn pushed(mut timing: Timing, options: ScanOptions, now: Instant) -> Self {
+        timing.patience = PATIENCE;
         let bound = |units, burst| (Rate::per_second(units, burst), LeakyBucket::default());
         let burst = |rate: u32| options.burst.unwrap_or_else(|| (rate / 200).max(64));
         Self {
@@ -176,7 +177,6 @@ impl<C: Conversation> Machine for Scanner<C> {
         }
         while let Some(target) = self.next_target() {
             let mut session = Session::new(target.conversation, target.peer, self.timing, now);
-            session.set_patience(PATIENCE);
             if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
                 session.set_longest_wait(wait);
             }
@@ -433,7 +433,7 @@ impl<C: Conversation> Scanner<C> {
             slot.queued = true;
             self.to_send.push_back(slot_index);
         }
-        let timer = slot.session.is_running().then(|| slot.session.timer());
+        let timer = slot.session.timer();
         // A session that has ended is reported once: with its timer.
         if self.timers.set(slot_index, timer) && timer.is_none() {
             self.done.push_back(Done::Slot(slot_index));

@@ -52,41 +52,32 @@ pub struct Session<C: Conversation> {
     peer: SocketAddr,
     timing: Timing,
     started: Instant,
-    /// The only timer beside the deadline, in time since the start. A new timer replaces it; timers are not queued.
-    timer: Option<(Timer, Micros)>,
-    to_send: bool,
+    /// The only timer beside the deadline, in time since the start; none while a request is to be sent. A new timer replaces it;
+    /// timers are not queued.
+    timer: Option<(Wait, Micros)>,
     /// When the latest request was sent, since the start.
     sent_at: Micros,
     /// How many times the request of this step was sent.
     sends: u8,
+    /// When the first request was sent that the server has answered with nothing yet.
+    asked_at: Option<Micros>,
     /// Longest wait for a reply, not counting the spacing of requests.
     longest_wait: Micros,
     rtt: Option<Micros>,
     /// Half a round trip: a datagram that comes sooner after a request is hardly its reply.
     half_rtt: Micros,
     steps: u8,
-    /// How many timeouts a server may take in all once it has answered something.
-    patience: u8,
-    has_answered: bool,
     /// The longest time from a request, or from the first of several that were sent for one reply, to the first datagram of
     /// the reply.
-    slowest: Micros,
-    /// How long the server had been silent when the latest retry was due.
-    silence: Micros,
+    slowest: Option<Micros>,
     stats: QueryStats,
     last_rejection: Option<ParseError>,
-    state: State<C::Answer>,
+    /// Whether it has not ended.
+    pub(crate) is_running: bool,
+    /// How it has ended, until that is taken. Boxed: thousands of sessions run, few have ended and are not taken.
+    result: Option<Box<Result<Outcome<C::Answer>, QueryError>>>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
-}
-
-/// What a session waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Timer {
-    /// The reply to the latest request.
-    Reply,
-    /// What may follow a part of a reply.
-    Part(Wait),
 }
 
 /// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link, jitter exceeds the round trip.
@@ -94,16 +85,6 @@ const LEAST_GRACE: Duration = Duration::from_millis(20);
 
 /// Most bytes of a UDP datagram over IPv4.
 const MAX_REQUEST: usize = 65_507;
-
-/// Boxed: thousands of sessions run, few have ended and are not taken.
-#[derive(Debug)]
-enum State<A> {
-    Running,
-    /// The answer and how long the query took.
-    Answered(Box<A>, Micros),
-    Failed(Box<QueryError>),
-    Taken,
-}
 
 impl<C: Conversation> Session<C> {
     /// Starts a query. It ends at `now` plus [`Timing::timeout`] at the latest. [`Self::poll_transmit`] returns the first
@@ -115,20 +96,18 @@ impl<C: Conversation> Session<C> {
             timing,
             started: now,
             timer: None,
-            to_send: true,
             sent_at: Micros::default(),
             sends: 0,
+            asked_at: None,
             longest_wait: Micros::MAX,
             rtt: None,
             half_rtt: Micros::default(),
             steps: 1,
-            patience: 1,
-            has_answered: false,
-            slowest: Micros::default(),
-            silence: Micros::default(),
+            slowest: None,
             stats: QueryStats::default(),
             last_rejection: None,
-            state: State::Running,
+            is_running: true,
+            result: None,
             #[cfg(feature = "tracing")]
             span: tracing::debug_span!("query", %peer),
         }
@@ -138,7 +117,7 @@ impl<C: Conversation> Session<C> {
 impl<C: Conversation> Machine for Session<C> {
     /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing to send.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if !self.is_running() || !std::mem::take(&mut self.to_send) {
+        if !self.has_request() {
             return None;
         }
         let before = out.len();
@@ -146,13 +125,14 @@ impl<C: Conversation> Machine for Session<C> {
         let len = out.len().saturating_sub(before);
         if len > MAX_REQUEST {
             out.truncate(before);
-            self.state = State::Failed(Box::new(QueryError::RequestTooLong(len)));
+            self.end(now, Err(QueryError::RequestTooLong(len)));
             return None;
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.sends = self.sends.saturating_add(1);
         self.sent_at = self.since_start(now);
-        self.start(Timer::Reply, self.sent_at);
+        self.asked_at.get_or_insert(self.sent_at);
+        self.start(Wait::Reply, self.sent_at);
         Some(Transmit { to: self.peer, len })
     }
 
@@ -163,16 +143,15 @@ impl<C: Conversation> Machine for Session<C> {
             return Handled::Ignored;
         }
         // Datagrams must not keep the query alive.
-        if now >= self.deadline() {
+        if self.since_start(now) >= self.deadline() {
             self.handle_timeout(now);
         }
-        if !self.is_running() {
+        if !self.is_running {
             self.stats.late = self.stats.late.saturating_add(1);
             event!(self, bytes = datagram.len(), "datagram after the end of the query");
             return Handled::Reply;
         }
-        let shortest = self.half_rtt.get();
-        let is_early = shortest >= LEAST_EARLY && self.since_request(now) < shortest;
+        let is_early = self.half_rtt.get() >= LEAST_EARLY && self.since_request(now) < self.half_rtt;
         let verdict = match is_early {
             true => self.conversation.receive_early(datagram),
             false => self.conversation.receive(datagram),
@@ -183,25 +162,23 @@ impl<C: Conversation> Machine for Session<C> {
             event!(self, why = %error.kind, offset = error.offset, "datagram rejected");
             return Handled::Reply;
         }
-        if let Some((Timer::Reply, _)) = self.timer {
+        if let Some(asked_at) = self.asked_at.take() {
             let since = self.since_request(now);
             if is_early {
                 // The measured round trip may have been an exceptionally long one.
                 self.half_rtt = self.half_rtt.half();
             } else if self.rtt.is_none() {
                 // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
-                self.rtt = (self.sends == 1).then_some(since.into());
-                self.half_rtt = self.half_rtt.max(Micros::from(since).half());
+                self.rtt = (self.sends == 1).then_some(since);
+                self.half_rtt = self.half_rtt.max(since.half());
             }
-            self.has_answered = true;
-            let silence = std::mem::take(&mut self.silence).get();
-            self.slowest = self.slowest.max(silence.saturating_add(since).into());
+            self.slowest = self.slowest.max(Some(self.since_start(now).without(asked_at)));
         }
         match verdict {
-            Verdict::Rejected(_) => {}
-            Verdict::Partial(wait) => self.start(Timer::Part(wait), self.since_start(now)),
+            Verdict::Partial(wait) if !self.has_request() => self.start(wait, self.since_start(now)),
+            Verdict::Rejected(_) | Verdict::Partial(_) => {}
             Verdict::Next => self.step(now),
-            Verdict::Done(answer) => self.finish(now, answer),
+            Verdict::Done(answer) => self.end(now, Ok(answer)),
         }
         Handled::Reply
     }
@@ -209,47 +186,33 @@ impl<C: Conversation> Machine for Session<C> {
     /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a request or the outcome waits to
     /// be taken, `None` once the outcome was taken.
     fn poll_timeout(&self) -> Option<Instant> {
-        match self.state {
-            State::Running if self.to_send => Some(self.started),
-            State::Running => Some(self.timer()),
-            State::Answered(..) | State::Failed(_) => Some(self.started),
-            State::Taken => None,
-        }
+        let is_due = self.has_request() || self.result.is_some();
+        if is_due { Some(self.started) } else { self.timer() }
     }
 
     /// Handles the passage of time. Early and repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
-        if !self.is_running() {
+        if self.timer().is_none_or(|timer| now < timer) {
             return;
         }
-        if now >= self.deadline() {
+        if self.since_start(now) >= self.deadline() {
             event!(self, timer = "deadline", "timed out");
-            self.give_up(now, None);
-        } else if let Some((timer, _)) = self.timer.filter(|(_, at)| now >= after(self.started, at.get())) {
-            self.timer = None;
-            let may_retry = self.may_retry();
-            let remaining = if may_retry { Remaining::Retry } else { Remaining::Step };
-            match self.conversation.timeout(remaining) {
-                OnTimeout::Retry if may_retry => {
-                    self.stats.retries = self.stats.retries.saturating_add(1);
-                    event!(self, retry = self.stats.retries, "request sent again");
-                    // Where only a part of the reply is missing, the server was not slow.
-                    self.silence = match timer {
-                        Timer::Reply => {
-                            let since = self.since_request(now);
-                            since.saturating_add(self.silence.get()).into()
-                        }
-                        _ => Micros::default(),
-                    };
-                    self.to_send = true;
-                }
-                OnTimeout::Retry => {
-                    event!(self, timer = ?timer, "timed out");
-                    self.give_up(now, None);
-                }
-                OnTimeout::Next => self.step(now),
-                OnTimeout::Done(answer) => self.finish(now, answer),
+            return self.give_up(now, None);
+        }
+        let may_retry = self.may_retry();
+        let remaining = if may_retry { Remaining::Retry } else { Remaining::Step };
+        match self.conversation.timeout(remaining) {
+            OnTimeout::Retry if may_retry => {
+                self.stats.retries = self.stats.retries.saturating_add(1);
+                event!(self, retry = self.stats.retries, "request sent again");
+                self.timer = None;
             }
+            OnTimeout::Retry => {
+                event!(self, timer = ?self.timer, "timed out");
+                self.give_up(now, None);
+            }
+            OnTimeout::Next => self.step(now),
+            OnTimeout::Done(answer) => self.end(now, Ok(answer)),
         }
     }
 }
@@ -258,27 +221,19 @@ impl<C: Conversation> Session<C> {
     /// Ends the query because the network reported the server's address as unreachable (ICMP). What has arrived is
     /// the answer where the protocol allows it; otherwise the error is [`QueryError::Unreachable`].
     pub fn handle_unreachable(&mut self, now: Instant) {
-        if self.is_running() {
+        if self.is_running {
             self.give_up(now, Some(QueryError::Unreachable));
         }
     }
 
     /// The outcome, once; `None` while the query runs and after the outcome was taken.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
-        match std::mem::replace(&mut self.state, State::Taken) {
-            State::Answered(answer, elapsed) => Some(Ok(Outcome {
-                answer: *answer,
-                peer: self.peer,
-                rtt: self.rtt.map(Micros::get),
-                elapsed: elapsed.get(),
-                stats: self.stats,
-            })),
-            State::Failed(error) => Some(Err(*error)),
-            other => {
-                self.state = other;
-                None
-            }
+        let mut result = self.result.take()?;
+        if let Ok(outcome) = &mut *result {
+            // With the datagrams that came late.
+            outcome.stats = self.stats;
         }
+        Some(*result)
     }
 
     /// The conversation, for example to take the servers of a list before the list is complete.
@@ -298,13 +253,12 @@ impl<C: Conversation> Session<C> {
 
     /// Whether [`Self::poll_transmit`] has a datagram.
     pub(crate) const fn has_request(&self) -> bool {
-        self.to_send && self.is_running()
+        self.is_running && self.timer.is_none()
     }
 
-    fn deadline(&self) -> Instant {
-        let timeout = self.timing.timeout();
-        let longest = if self.has_answered { timeout.saturating_mul(self.patience.into()) } else { timeout };
-        after(self.started, longest)
+    /// When the query ends at the latest, since the start.
+    fn deadline(&self) -> Micros {
+        self.timing.longest(self.slowest.is_some())
     }
 
     fn since_start(&self, now: Instant) -> Micros {
@@ -312,65 +266,52 @@ impl<C: Conversation> Session<C> {
     }
 
     /// The time since the latest request was sent.
-    fn since_request(&self, now: Instant) -> Duration {
-        self.since_start(now).get().saturating_sub(self.sent_at.get())
-    }
-
-    /// How often the request of this step was sent again.
-    const fn retries(&self) -> u8 {
-        self.sends.saturating_sub(1)
+    fn since_request(&self, now: Instant) -> Micros {
+        self.since_start(now).without(self.sent_at)
     }
 
     const fn may_retry(&self) -> bool {
-        self.retries() < self.timing.retries()
+        self.sends <= self.timing.retries()
     }
 
-    /// When the next timer expires, the deadline included.
-    pub(crate) fn timer(&self) -> Instant {
-        let deadline = self.deadline();
-        self.timer.map_or(deadline, |(_, at)| after(self.started, at.get()).min(deadline))
+    /// When the next timer expires, the deadline included; `None` before the first request and once the query has ended.
+    pub(crate) fn timer(&self) -> Option<Instant> {
+        let waits = self.is_running && self.stats.requests > 0;
+        let timer = self.timer.map_or(Micros::MAX, |(_, at)| at).min(self.deadline());
+        waits.then(|| after(self.started, timer.get()))
     }
 
     /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait is never shorter than
     /// [`Conversation::retry_spacing`].
     pub(crate) fn set_longest_wait(&mut self, longest: Duration) {
         self.longest_wait = longest.into();
-        if let Some((Timer::Reply, _)) = self.timer {
-            self.start(Timer::Reply, self.sent_at);
+        if self.asked_at.is_some() && self.timer.is_some() {
+            self.start(Wait::Reply, self.sent_at);
         }
-    }
-
-    /// Lets a server that has answered something take so many timeouts in all. Its silence still ends the query, after the
-    /// retries of the step.
-    pub(crate) const fn set_patience(&mut self, timeouts: u8) {
-        self.patience = timeouts;
     }
 
     /// Whether datagrams of the answer may still arrive.
     pub(crate) const fn expects_datagrams(&self) -> bool {
-        self.is_running() && !self.to_send && !matches!(self.timer, Some((Timer::Part(Wait::Grace), _)))
+        self.is_running && matches!(self.timer, Some((Wait::Reply | Wait::Quiet, _)))
     }
 
-    /// Whether the query has not ended.
-    pub(crate) const fn is_running(&self) -> bool {
-        matches!(self.state, State::Running)
-    }
-
-    fn start(&mut self, timer: Timer, now: Micros) {
-        let wait = match timer {
-            Timer::Reply | Timer::Part(Wait::Reply) => {
-                let wait = self.timing.reply_wait(self.retries());
+    /// Starts the timer of this wait.
+    fn start(&mut self, wait: Wait, now: Micros) {
+        let duration = match wait {
+            Wait::Reply => {
+                let wait = self.timing.reply_wait(self.sends.saturating_sub(1));
                 let spacing =
                     if self.may_retry() { self.conversation.retry_spacing() } else { Duration::ZERO };
                 // A server that took long before takes long again.
-                wait.min(self.longest_wait.get().max(spacing)).max(self.slowest.half_again().get())
+                wait.min(self.longest_wait.get().max(spacing))
+                    .max(self.slowest.map_or(Duration::ZERO, |slowest| slowest.half_again().get()))
             }
-            Timer::Part(Wait::Quiet) => self.timing.quiet(),
-            Timer::Part(Wait::Grace) => {
+            Wait::Quiet => self.timing.quiet(),
+            Wait::Grace => {
                 self.rtt.map_or(Duration::MAX, |rtt| rtt.get().max(LEAST_GRACE)).min(self.timing.grace())
             }
         };
-        self.timer = Some((timer, now.get().saturating_add(wait).into()));
+        self.timer = Some((wait, now.get().saturating_add(duration).into()));
     }
 
     fn step(&mut self, now: Instant) {
@@ -379,19 +320,19 @@ impl<C: Conversation> Session<C> {
             return self.give_up(now, Some(QueryError::TooManySteps(most)));
         }
         self.steps = self.steps.saturating_add(1);
-        self.sends = 0;
-        self.timer = None;
-        self.to_send = true;
+        (self.sends, self.asked_at, self.timer) = (0, None, None);
     }
 
-    fn finish(&mut self, now: Instant, answer: C::Answer) {
-        self.state = State::Answered(Box::new(answer), self.since_start(now));
+    fn end(&mut self, now: Instant, result: Result<C::Answer, QueryError>) {
+        let (peer, stats, elapsed) = (self.peer, self.stats, self.since_start(now).get());
+        let outcome = |answer| Outcome { answer, peer, rtt: self.rtt.map(Micros::get), elapsed, stats };
+        (self.is_running, self.result) = (false, Some(Box::new(result.map(outcome))));
     }
 
     /// Ends the query with what has arrived, or with an error.
     fn give_up(&mut self, now: Instant, because: Option<QueryError>) {
         if let OnTimeout::Done(answer) = self.conversation.timeout(Remaining::Nothing) {
-            return self.finish(now, answer);
+            return self.end(now, Ok(answer));
         }
         let waited = now.saturating_duration_since(self.started);
         let requests = self.stats.requests;
@@ -401,7 +342,7 @@ impl<C: Conversation> Session<C> {
             }
             None => QueryError::NoAnswer { requests, waited },
         };
-        self.state = State::Failed(Box::new(because.unwrap_or(failure)));
+        self.end(now, Err(because.unwrap_or(failure)));
     }
 }
 

@@ -147,7 +147,7 @@ fn other_senders_are_ignored_and_a_mapped_address_is_the_same_server() {
 fn a_conversation_ends_after_max_steps() {
     let mut rig = Rig::new(Script::default(), timing());
     let mut sent = 0;
-    while rig.session.is_running() {
+    while rig.session.is_running {
         sent += u32::from(rig.send());
         rig.receive(b"n");
     }
@@ -199,8 +199,9 @@ fn a_replaced_timer_does_not_expire() {
 
 #[test]
 fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
-    let mut rig = Rig::new(Script::default(), timing());
-    rig.session.set_patience(4);
+    let mut patient = timing();
+    patient.patience = 4;
+    let mut rig = Rig::new(Script::default(), patient);
     for step in 0..3 {
         rig.send();
         if step == 0 {
@@ -214,7 +215,7 @@ fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
         rig.receive(b"n");
     }
     rig.send();
-    assert!(rig.session.is_running(), "7.2 s, of 20 for a server that answers");
+    assert!(rig.session.is_running, "7.2 s, of 20 for a server that answers");
     for _ in 0..3 {
         assert_eq!(rig.wait_ms(), 3600);
         rig.pass(3600);
@@ -223,11 +224,10 @@ fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
     rig.pass(2000);
     let expected = QueryError::NoAnswer { requests: 8, waited: Duration::from_millis(20_000) };
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
-    let mut silent = Rig::new(Script::default(), timing());
-    silent.session.set_patience(4);
+    let mut silent = Rig::new(Script::default(), patient);
     silent.send();
     silent.pass(5000);
-    assert!(!silent.session.is_running(), "one timeout for a server that never answers");
+    assert!(!silent.session.is_running, "one timeout for a server that never answers");
 }
 
 #[test]

@@ -29,6 +29,9 @@ pub struct Timing {
     grace: Micros,
     retries: u8,
     max_steps: u8,
+    /// How many timeouts a server may take in all once it has answered something. Its silence still ends the query, after the
+    /// retries of the step.
+    pub(crate) patience: u8,
 }
 
 /// A wait in whole microseconds, up to an hour: a quarter of what a [`Duration`] takes, in each of thousands of sessions.
@@ -45,6 +48,11 @@ impl Micros {
 
     pub(super) const fn half(self) -> Self {
         Self(self.0 / 2)
+    }
+
+    /// Without an earlier time.
+    pub(super) const fn without(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
     }
 
     pub(super) const fn get(self) -> Duration {
@@ -68,6 +76,7 @@ impl Default for Timing {
             quiet: Micros(300_000),
             grace: Micros(100_000),
             max_steps: 16,
+            patience: 1,
         }
     }
 }
@@ -103,6 +112,12 @@ impl Timing {
     /// each retry can repeat them.
     pub const fn max_steps(&self) -> u8 {
         self.max_steps
+    }
+
+    /// The longest duration of a query in a session.
+    pub(super) const fn longest(&self, has_answered: bool) -> Micros {
+        let timeouts = if has_answered { self.patience } else { 1 };
+        Micros(self.timeout.0.saturating_mul(timeouts as u32))
     }
 
     /// The number of requests sent to a server that never answers: the first, and the retries that fit into the timeout.
