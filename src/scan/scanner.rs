@@ -1,13 +1,15 @@
 //! Many conversations over one address space.
 
-use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 
-use super::admission::{Admission, RttEstimator};
+use super::admission::{Admission, Reservation, RttEstimator};
 use super::options::{ScanOptions, ScanStats, Scanned};
-use super::slots::{HostLimiter, Known, Slot, Slots, Target, Timers};
-use crate::address::{canonical, is_unicast};
+use super::slots::Slots;
+use crate::address::{canonical, is_unicast, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
@@ -34,10 +36,9 @@ use crate::time::{Duration, Instant};
 /// timeouts in all: each request of its query is waited for as long as its slowest reply so far took, and half as long again.
 ///
 /// # Cost
-/// Memory follows the queries under way and not the list. A query under way takes its session (about 550 bytes for the
-/// protocols of this crate, space for the answer included), one timer, an entry in the table of addresses and one in the table of
-/// hosts: together less than 1,024 bytes beside the datagrams that the conversation keeps. The 4,096 queries that ended last
-/// are remembered, to tell late datagrams from foreign ones. A datagram allocates nothing here.
+/// Memory follows the queries under way and not the list. A query under way takes its session, one timer, an entry in the table
+/// of addresses and one in the table of hosts: together about 500 bytes for the protocols of this crate, beside the datagrams
+/// that the conversation keeps. The 1,024 queries that ended last are remembered, to tell late datagrams from foreign ones.
 ///
 /// ```
 /// use std::time::Instant;
@@ -71,36 +72,63 @@ use crate::time::{Duration, Instant};
 /// assert_eq!((scanned.index, scanned.result.is_err()), (1, true));
 /// ```
 pub struct Scanner<C: Conversation> {
-    /// Targets that are pulled, and a pushed one that may be queried now.
-    targets: Option<Box<dyn Iterator<Item = (SocketAddr, C)> + Send>>,
-    pushed: Option<Target<C>>,
-    /// Whether more may be pushed.
+    /// Targets that are pulled.
+    targets: Option<Box<Targets<C>>>,
+    /// Whether more may be pulled or pushed.
     is_open: bool,
-    /// How many targets were pulled.
-    pulled: u64,
     timing: Timing,
     options: ScanOptions,
     admission: Admission,
     /// The rates that the caller has set, in datagrams sent and in bytes of both directions.
-    rate: Option<(Rate, LeakyBucket)>,
-    byte_rate: Option<(Rate, LeakyBucket)>,
+    bounds: [Option<(Rate, LeakyBucket)>; 2],
     /// The time of the latest call, for what is due at once.
     now: Instant,
-    hosts: HostLimiter<C>,
-    slots: Slots<C>,
-    timers: Timers,
+    /// Targets that wait for their host, and those that are ready to start: their hosts count them.
+    waiting: BTreeMap<SocketAddr, Target<C>>,
+    ready: VecDeque<(SocketAddr, Target<C>)>,
+    /// Queries under way, results that were not taken yet among them.
+    queries: Slots<Query<C>>,
+    addresses: HashMap<SocketAddr, u32>,
+    /// How many are under way or ready to start, for each host that has some, by its first address.
+    hosts: HashMap<IpAddr, u16>,
+    /// One timer for each query that has not ended.
+    timers: BTreeSet<(Instant, u32)>,
+    /// Queries with a first request, a retry or a next step to send.
+    to_send: VecDeque<u32>,
+    /// Queries that have ended.
+    done: VecDeque<u32>,
+    /// Targets that were not queried.
+    refused: VecDeque<Scanned<C::Answer>>,
+    /// The servers of the latest queries whose results were taken. The older half is forgotten at once.
+    ended: [HashSet<SocketAddr>; 2],
     /// Where waits are adaptive.
     estimator: Option<RttEstimator>,
-    /// Sessions with a retry or a next step to send.
-    to_send: VecDeque<u32>,
-    done: VecDeque<Done>,
-    /// Targets among them that were not queried, which hold no slot.
-    not_asked: usize,
     stats: ScanStats,
+}
+
+/// A list of targets, each with its number.
+type Targets<C> = dyn Iterator<Item = (u64, (SocketAddr, C))> + Send;
+
+/// What a target is beside its address.
+struct Target<C> {
+    index: u64,
+    conversation: C,
+}
+
+/// A query under way.
+struct Query<C: Conversation> {
+    /// Which target of the list it is.
+    index: u64,
+    session: Session<C>,
+    /// The slot of the window that its latest request holds.
+    reservation: Option<Reservation>,
 }
 
 /// Most targets that wait for their host.
 const MOST_WAITING: usize = 4096;
+
+/// How many ended queries are remembered in each half.
+const MEMORY: usize = 1024;
 
 /// How many timeouts a server may take that has answered something: with three readings of its lists, a UT2004 server that takes
 /// three seconds for each reply takes three of the default ones.
@@ -112,21 +140,14 @@ fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
     u64::try_from(payload).unwrap_or(u64::MAX).saturating_add(headers)
 }
 
-/// What waits for [`Scanner::poll_answer`].
-#[derive(Debug)]
-enum Done {
-    Slot(u32),
-    NotAsked { index: u64, peer: SocketAddr, why: QueryError },
-}
-
 impl<C: Conversation> Scanner<C> {
     /// A scan of these targets. The conversations are made when the iterator is pulled.
     pub fn new<T>(targets: T, timing: Timing, options: ScanOptions, now: Instant) -> Self
     where
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
     {
-        let targets: Box<dyn Iterator<Item = _> + Send> = Box::new(targets.into_iter());
-        Self { targets: Some(targets), is_open: false, ..Self::pushed(timing, options, now) }
+        let targets = (0..).zip(targets);
+        Self { targets: Some(Box::new(targets)), ..Self::pushed(timing, options, now) }
     }
 
     /// A scan whose targets are pushed while it runs.
@@ -136,23 +157,27 @@ impl<C: Conversation> Scanner<C> {
         let burst = |rate: u32| options.burst.unwrap_or_else(|| (rate / 200).max(64));
         Self {
             targets: None,
-            pushed: None,
             is_open: true,
-            pulled: 0,
             timing,
             options,
             admission: Admission::new(&options),
-            rate: options.rate.map(|rate| bound(rate.into(), burst(rate).into())),
-            // What the bound allows in 20 ms, and a datagram at least.
-            byte_rate: options.bytes_per_second.map(|bytes| bound(bytes, (bytes / 50).max(1500))),
+            bounds: [
+                options.rate.map(|rate| bound(rate.into(), burst(rate).into())),
+                // What the bound allows in 20 ms, and a datagram at least.
+                options.bytes_per_second.map(|bytes| bound(bytes, (bytes / 50).max(1500))),
+            ],
             now,
-            hosts: HostLimiter::new(options.per_host, options.host_prefix),
-            slots: Slots::new(options.window),
-            timers: Timers::new(now),
-            estimator: options.adaptive_wait.map(RttEstimator::new),
+            waiting: BTreeMap::new(),
+            ready: VecDeque::new(),
+            queries: Slots::new(),
+            addresses: HashMap::new(),
+            hosts: HashMap::new(),
+            timers: BTreeSet::new(),
             to_send: VecDeque::new(),
             done: VecDeque::new(),
-            not_asked: 0,
+            refused: VecDeque::new(),
+            ended: Default::default(),
+            estimator: options.adaptive_wait.map(RttEstimator::new),
             stats: ScanStats::default(),
         }
     }
@@ -167,29 +192,14 @@ impl<C: Conversation> Machine for Scanner<C> {
         if self.blocked_until(now).is_some() {
             return None;
         }
-        while let Some(slot_index) = self.to_send.pop_front() {
-            let Some(slot) = self.slots.get_mut(slot_index) else { continue };
-            slot.queued = false;
-            if let Some(transmit) = slot.session.poll_transmit(now, out) {
-                return Some(self.sent(now, slot_index, transmit));
+        loop {
+            while let Some(slot) = self.to_send.pop_front() {
+                if let Some(transmit) = self.send(now, slot, out) {
+                    return Some(transmit);
+                }
             }
-            self.settle(slot_index);
+            self.start(now)?;
         }
-        while let Some(target) = self.next_target() {
-            let mut session = Session::new(target.conversation, target.peer, self.timing, now);
-            if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
-                session.set_longest_wait(wait);
-            }
-            let index = target.index;
-            let slot = Slot { session, index, queued: false, reservation: None };
-            let slot_index = self.slots.insert(slot);
-            self.stats.started = self.stats.started.saturating_add(1);
-            if let Some(transmit) = self.slots.get_mut(slot_index)?.session.poll_transmit(now, out) {
-                return Some(self.sent(now, slot_index, transmit));
-            }
-            self.done.push_back(Done::Slot(slot_index));
-        }
-        None
     }
 
     /// Takes a datagram from anywhere.
@@ -199,53 +209,40 @@ impl<C: Conversation> Machine for Scanner<C> {
         let from = canonical(from);
         let length = with_headers(from, datagram.len());
         self.stats.bytes_received = self.stats.bytes_received.saturating_add(length);
-        if let Some((rate, bytes)) = &mut self.byte_rate {
-            bytes.add(now, rate, length);
+        self.count(now, [0, length]);
+        if let Some(&slot) = self.addresses.get(&from) {
+            self.update(slot, |query, admission| {
+                admission.received(now, length, query.reservation);
+                query.session.handle_datagram(now, from, datagram);
+            });
+            return Handled::Reply;
         }
-        let mut reservation = None;
-        let known = self.slots.known(from);
-        match known {
-            Some(Known::Slot(slot_index)) => {
-                if let Some(slot) = self.slots.get_mut(slot_index) {
-                    reservation = slot.reservation;
-                    slot.session.handle_datagram(now, from, datagram);
-                    self.settle(slot_index);
-                }
-            }
-            Some(Known::Ended(_)) => self.stats.late = self.stats.late.saturating_add(1),
-            Some(Known::Waiting) | None => self.stats.foreign = self.stats.foreign.saturating_add(1),
+        self.admission.received(now, length, None);
+        if self.ended.iter().any(|ended| ended.contains(&from)) {
+            self.stats.late = self.stats.late.saturating_add(1);
+            return Handled::Reply;
         }
-        self.admission.received(now, length, reservation);
-        if matches!(known, Some(Known::Slot(_) | Known::Ended(_))) {
-            Handled::Reply
-        } else {
-            Handled::Ignored
-        }
+        self.stats.foreign = self.stats.foreign.saturating_add(1);
+        Handled::Ignored
     }
 
     /// When to call the scan again if no datagram arrives: in the past while a result waits to be taken or a datagram may
     /// be sent at once, `None` when nothing is under way.
     fn poll_timeout(&self) -> Option<Instant> {
-        if !self.done.is_empty() {
+        if self.has_answer() {
             return Some(self.now);
         }
-        let timer = self.timers.next_at();
-        if self.may_send() {
-            let due = self.blocked_until(self.now).unwrap_or(self.now);
-            return Some(timer.map_or(due, |timer| timer.min(due)));
-        }
-        timer
+        let due = self.may_send().then(|| self.blocked_until(self.now).unwrap_or(self.now));
+        self.next_timer().into_iter().chain(due).min()
     }
 
     /// Lets time pass. Early or repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
-        while self.timers.next_at().is_some_and(|at| at <= now)
-            && let Some(slot_index) = self.timers.first()
+        while let Some(&(at, slot)) = self.timers.first()
+            && at <= now
         {
-            let Some(slot) = self.slots.get_mut(slot_index) else { break };
-            slot.session.handle_timeout(now);
-            self.settle(slot_index);
+            self.update(slot, |query, _| query.session.handle_timeout(now));
         }
     }
 }
@@ -253,48 +250,54 @@ impl<C: Conversation> Machine for Scanner<C> {
 impl<C: Conversation> Scanner<C> {
     /// The network reported this address as unreachable (ICMP): ends its query. Nothing else is touched.
     pub fn handle_unreachable(&mut self, now: Instant, peer: SocketAddr) {
-        if let Some(Known::Slot(slot_index)) = self.slots.known(canonical(peer))
-            && let Some(slot) = self.slots.get_mut(slot_index)
-        {
-            slot.session.handle_unreachable(now);
-            self.settle(slot_index);
+        if let Some(&slot) = self.addresses.get(&canonical(peer)) {
+            self.update(slot, |query, _| query.session.handle_unreachable(now));
         }
     }
 
-    /// A result, in the order of their ends; `None` when there is none now.
+    /// A result: of targets that were not queried first, then in the order of their ends; `None` when there is none now.
     pub fn poll_answer(&mut self) -> Option<Scanned<C::Answer>> {
-        loop {
-            match self.done.pop_front()? {
-                Done::NotAsked { index, peer, why } => {
-                    self.not_asked = self.not_asked.saturating_sub(1);
-                    return Some(Scanned { index, peer: Some(peer), result: Err(why) });
-                }
-                Done::Slot(slot_index) => {
-                    let Some(slot) = self.slots.get_mut(slot_index) else { continue };
-                    let (index, peer, stats) = (slot.index, slot.session.peer(), slot.session.stats());
-                    let result = slot.session.poll_answer();
-                    self.slots.free(slot_index);
-                    self.hosts.ended(peer);
-                    let Some(result) = result else { continue };
-                    self.stats.add(&stats, result.is_ok());
-                    if let Ok(outcome) = &result {
-                        self.record(outcome.rtt);
-                    }
-                    return Some(Scanned { index, peer: Some(peer), result });
+        if let Some(refused) = self.refused.pop_front() {
+            return Some(refused);
+        }
+        let mut query = self.queries.remove(self.done.pop_front()?)?;
+        let peer = query.session.peer();
+        self.addresses.remove(&peer);
+        if let Some(host) = self.host(peer) {
+            let first = host.start().ip();
+            let next = self.waiting.range(host).next().map(|(next, _)| *next);
+            if let Some(next) = next.and_then(|next| self.waiting.remove_entry(&next)) {
+                self.ready.push_back(next);
+            } else if let Entry::Occupied(mut count) = self.hosts.entry(first) {
+                *count.get_mut() = count.get().saturating_sub(1);
+                if *count.get() == 0 {
+                    count.remove();
                 }
             }
         }
+        let [latest, older] = &mut self.ended;
+        if latest.len() >= MEMORY.min(self.options.window / 2) {
+            std::mem::swap(latest, older);
+            latest.clear();
+        }
+        latest.insert(peer);
+        let result = query.session.poll_answer()?;
+        self.stats.add(&query.session.stats(), result.is_ok());
+        if let Ok(outcome) = &result {
+            self.record(outcome.rtt);
+        }
+        Some(Scanned { index: query.index, peer: Some(peer), result })
     }
 
     /// Whether every target was pulled and every result taken.
     pub fn is_finished(&self) -> bool {
-        let is_drained = self.done.is_empty() && self.under_way() == 0 && self.hosts.waiting == 0;
-        is_drained && !self.has_next() && !self.is_open
+        let has_target = self.is_open || !self.ready.is_empty() || !self.waiting.is_empty();
+        !has_target && self.addresses.is_empty() && self.refused.is_empty()
     }
 
     /// Queries under way, results that were not taken yet among them.
     pub(crate) fn under_way(&self) -> usize {
-        self.slots.len()
+        self.addresses.len()
     }
 
     /// Says how many bytes the socket's receive buffer has, as the system counts them (`SO_RCVBUF`). Without it the scan
@@ -318,152 +321,150 @@ impl<C: Conversation> Scanner<C> {
         let Some(rtt) = rtt else { return };
         self.admission.answered(rtt);
         let Some(wait) = self.estimator.as_mut().and_then(|estimator| estimator.record(rtt)) else { return };
-        for slot_index in self.slots.indexes() {
-            if let Some(slot) = self.slots.get_mut(slot_index) {
-                slot.session.set_longest_wait(wait);
-                self.settle(slot_index);
-            }
+        for (_, slot) in self.timers.clone() {
+            self.update(slot, |query, _| query.session.set_longest_wait(wait));
         }
     }
 
     /// Until when no datagram may be sent; `None` when one may be sent now.
     fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        let ready = |(rate, bucket): &(Rate, LeakyBucket)| bucket.ready_at(now, rate, 1);
-        let rates = [&self.rate, &self.byte_rate].map(|bound| bound.as_ref().map(ready));
-        let rates = rates.into_iter().flatten().filter(|&ready| ready > now);
-        rates.chain(self.admission.blocked_until(now)).max()
+        let ready = self.bounds.iter().flatten().map(|(rate, bucket)| bucket.ready_at(now, rate, 1));
+        ready.filter(|&ready| ready > now).chain(self.admission.blocked_until(now)).max()
+    }
+
+    /// Counts datagrams sent and bytes towards the caller's rates.
+    fn count(&mut self, now: Instant, units: [u64; 2]) {
+        for (bound, units) in self.bounds.iter_mut().zip(units) {
+            if let Some((rate, bucket)) = bound {
+                bucket.add(now, rate, units);
+            }
+        }
     }
 
     /// Whether [`Self::poll_transmit`] has something to send, as soon as it is not blocked.
     fn may_send(&self) -> bool {
-        !self.to_send.is_empty() || self.may_start()
-    }
-
-    /// Whether there is space for another target, and maybe one.
-    fn may_start(&self) -> bool {
-        let more = self.has_next() && self.hosts.waiting < MOST_WAITING;
-        !self.is_full() && (self.hosts.has_next() || more)
+        let may_start = !self.is_full() && !self.ready.is_empty();
+        !self.to_send.is_empty() || may_start || (self.targets.is_some() && self.wants_target())
     }
 
     /// Whether as many queries are under way as may be.
     fn is_full(&self) -> bool {
-        self.slots.len().saturating_add(self.not_asked) >= self.options.window
+        self.addresses.len().saturating_add(self.refused.len()) >= self.options.window
     }
 
-    /// The next target that may be queried now. Targets of busy hosts are queued, those that must not be queried reported.
-    fn next_target(&mut self) -> Option<Target<C>> {
-        while self.may_start() {
-            if let Some(target) = self.hosts.next().or_else(|| self.pushed.take()) {
-                return Some(target);
-            }
-            let target = self.pull()?;
-            if let Some(target) = self.admit(target) {
-                return Some(target);
-            }
-        }
-        None
+    /// Whether another target would be queried at once.
+    pub(crate) fn wants_target(&self) -> bool {
+        self.is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MOST_WAITING
     }
 
-    /// The target, if it may be queried now. A target of a busy host is queued, and one that may not be queried is reported.
-    fn admit(&mut self, target: Target<C>) -> Option<Target<C>> {
-        let (index, peer) = (target.index, target.peer);
+    /// Adds a target where [one is wanted](Self::wants_target); `index` is what its result carries. One whose host is busy has to
+    /// wait, and one that must not be queried is reported.
+    pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
+        let peer = canonical(peer);
+        let is_busy = self.addresses.contains_key(&peer) || self.waiting.contains_key(&peer);
         let why = match is_unicast(peer) {
-            true => self.slots.is_busy(peer).then_some(QueryError::Duplicate),
+            true => is_busy.then_some(QueryError::Duplicate),
             false => Some(QueryError::NotOneServer),
         };
         if let Some(why) = why {
-            self.not_asked = self.not_asked.saturating_add(1);
             self.stats.not_asked = self.stats.not_asked.saturating_add(1);
-            self.done.push_back(Done::NotAsked { index, peer, why });
-            return None;
+            self.refused.push_back(Scanned { index, peer: Some(peer), result: Err(why) });
+            return;
         }
-        let target = self.hosts.admit(target);
-        if target.is_none() {
-            self.slots.wait(peer);
+        let target = Target { index, conversation };
+        if let Some(host) = self.host(peer) {
+            let count = self.hosts.entry(host.start().ip()).or_default();
+            if Some(*count) >= self.options.per_host {
+                self.waiting.insert(peer, target);
+                return;
+            }
+            *count = count.saturating_add(1);
         }
-        target
+        self.ready.push_back((peer, target));
     }
 
-    /// The next target of the list.
-    fn pull(&mut self) -> Option<Target<C>> {
-        let Some((peer, conversation)) = self.targets.as_mut()?.next() else {
-            self.targets = None;
-            return None;
-        };
-        let index = self.pulled;
-        self.pulled = self.pulled.saturating_add(1);
-        Some(Target { index, peer: canonical(peer), conversation })
+    /// No more targets will come.
+    pub(crate) fn close(&mut self) {
+        (self.targets, self.is_open) = (None, false);
     }
 
-    /// Whether there may be a target now.
-    const fn has_next(&self) -> bool {
-        self.pushed.is_some() || self.targets.is_some()
+    /// The addresses of this one's host, where it is limited.
+    fn host(&self, peer: SocketAddr) -> Option<RangeInclusive<SocketAddr>> {
+        let is_limited = self.options.per_host.is_some() && !peer.ip().is_loopback();
+        is_limited.then(|| network(peer.ip(), self.options.host_prefix))
     }
 
-    /// Accounts for a datagram of this slot that is being sent.
-    fn sent(&mut self, now: Instant, slot_index: u32, transmit: Transmit) -> Transmit {
-        let length = with_headers(transmit.to, transmit.len);
-        if let Some((rate, sent)) = &mut self.rate {
-            sent.add(now, rate, 1);
-        }
-        if let Some((rate, bytes)) = &mut self.byte_rate {
-            bytes.add(now, rate, length);
-        }
-        self.stats.requests = self.stats.requests.saturating_add(1);
-        self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(length);
-        if let Some(slot) = self.slots.get_mut(slot_index) {
-            let before = slot.reservation.replace(self.admission.sent(now));
-            if let Some(before) = before {
-                self.admission.release(before);
+    /// Starts the query of the next target that may be queried now; `None` without one.
+    fn start(&mut self, now: Instant) -> Option<()> {
+        while self.wants_target()
+            && let Some(targets) = &mut self.targets
+        {
+            match targets.next() {
+                Some((index, (peer, conversation))) => self.push(index, peer, conversation),
+                None => self.close(),
             }
         }
-        self.settle(slot_index);
-        transmit
+        if self.is_full() {
+            return None;
+        }
+        let (peer, target) = self.ready.pop_front()?;
+        let mut session = Session::new(target.conversation, peer, self.timing, now);
+        if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
+            session.set_longest_wait(wait);
+        }
+        self.stats.started = self.stats.started.saturating_add(1);
+        let slot = self.queries.insert(Query { index: target.index, session, reservation: None });
+        self.addresses.insert(peer, slot);
+        self.to_send.push_back(slot);
+        Some(())
     }
 
-    /// Updates timer and queues after something happened to a session.
-    fn settle(&mut self, slot_index: u32) {
-        let Some(slot) = self.slots.get_mut(slot_index) else { return };
-        if !slot.session.expects_datagrams()
-            && let Some(reservation) = slot.reservation.take()
+    /// Sends the request of this query, if it still has one.
+    fn send(&mut self, now: Instant, slot: u32, out: &mut Vec<u8>) -> Option<Transmit> {
+        let transmit = self.update(slot, |query, admission| {
+            let transmit = query.session.poll_transmit(now, out)?;
+            query.reservation = Some(admission.sent(now));
+            Some(transmit)
+        })??;
+        let length = with_headers(transmit.to, transmit.len);
+        self.count(now, [1, length]);
+        self.stats.requests = self.stats.requests.saturating_add(1);
+        self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(length);
+        Some(transmit)
+    }
+
+    /// Lets something happen to a query, and updates its timer and the queues.
+    fn update<R>(&mut self, slot: u32, happen: impl FnOnce(&mut Query<C>, &mut Admission) -> R) -> Option<R> {
+        let query = self.queries.get(slot)?;
+        let session = &query.session;
+        let (timer, had_request, was_running) = (session.timer(), session.has_request(), session.is_running);
+        let result = happen(query, &mut self.admission);
+        let session = &query.session;
+        if session.timer() != timer {
+            timer.map(|at| self.timers.remove(&(at, slot)));
+            self.timers.extend(session.timer().map(|at| (at, slot)));
+        }
+        if !session.expects_datagrams()
+            && let Some(reservation) = query.reservation.take()
         {
             self.admission.release(reservation);
         }
-        if slot.session.has_request() && !slot.queued {
-            slot.queued = true;
-            self.to_send.push_back(slot_index);
+        if session.has_request() && !had_request {
+            self.to_send.push_back(slot);
         }
-        let timer = slot.session.timer();
-        // A session that has ended is reported once: with its timer.
-        if self.timers.set(slot_index, timer) && timer.is_none() {
-            self.done.push_back(Done::Slot(slot_index));
+        if was_running && !session.is_running {
+            self.done.push_back(slot);
         }
+        Some(result)
     }
 }
 
 /// What the network layer needs beside the verbs.
-#[cfg(any(feature = "blocking", feature = "tokio", test))]
 #[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the tests use a part of it"))]
 impl<C: Conversation> Scanner<C> {
-    /// Whether a pushed target would be queried at once.
-    pub(crate) fn wants_target(&self) -> bool {
-        let is_wanted = self.is_open && self.pushed.is_none();
-        is_wanted && !self.is_full() && !self.hosts.has_next() && self.hosts.waiting < MOST_WAITING
-    }
-
-    /// Adds a target; `index` is what its result carries.
-    pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
-        self.pushed = self.admit(Target { index, peer: canonical(peer), conversation });
-    }
-
-    /// No more targets will be pushed.
-    pub(crate) fn close(&mut self) {
-        self.is_open = false;
-    }
-
     /// When the next timer of a query expires.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
-        self.timers.next_at()
+        self.timers.first().map(|(at, _)| *at)
     }
 
     /// Whether a request waits for space in the receive buffer, and for nothing else.
@@ -474,16 +475,17 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether [`Self::poll_answer`] has a result.
     pub(crate) fn has_answer(&self) -> bool {
-        !self.done.is_empty()
+        !self.done.is_empty() || !self.refused.is_empty()
     }
 }
 
 #[cfg(test)]
 impl<C: Conversation> Scanner<C> {
-    /// What takes memory: timers, sessions with something to send, results, slots, known addresses.
+    /// What takes memory: timers, queries with something to send, results, slots, known addresses.
     pub(super) fn footprint(&self) -> [usize; 5] {
-        let (slots, known) = self.slots.footprint();
-        [self.timers.len(), self.to_send.len(), self.done.len(), slots, known]
+        let known = self.ended.iter().map(HashSet::len).sum::<usize>() + self.addresses.len();
+        let results = self.done.len() + self.refused.len();
+        [self.timers.len(), self.to_send.len(), results, self.queries.made(), known]
     }
 }
 

@@ -277,6 +277,22 @@ fn queries_to_one_host_stay_below_the_bound() {
 }
 
 #[test]
+fn prefixes_make_hosts_and_loopback_is_not_limited() {
+    let sent = |options: ScanOptions, list: &[&str]| {
+        let targets: Vec<_> = list.iter().map(|at| (at.parse().unwrap(), Script::default())).collect();
+        let sent = drain(&mut scanner_with(targets, options), Instant::now());
+        sent.iter().map(SocketAddr::to_string).collect::<Vec<_>>()
+    };
+    let one = options().with_per_host(Some(1)).with_host_prefix(24, 64);
+    let list =
+        ["192.0.2.1:1", "[2001:db8::1]:1", "[2001:db8:0:1::1]:1", "192.0.2.200:2", "[2001:db8::ffff:1]:1"];
+    assert_eq!(sent(one, &list), list[..3], "the last two are of the hosts of others");
+    assert_eq!(sent(one.with_per_host(None), &list), list);
+    let loopback = ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.2:1", "[::1]:1", "[::1]:2"];
+    assert_eq!(sent(one, &loopback), loopback);
+}
+
+#[test]
 fn the_rate_bounds_first_tries_and_retries() {
     let timing = timing().with_retry_after(Duration::from_millis(100)).with_retries(2);
     let options = options().with_rate(Some(100)).with_burst(10);
@@ -404,9 +420,9 @@ fn nothing_is_left_behind() {
         };
         assert_eq!(result.ok(), expected, "{index}");
     }
-    let [timers, to_send, done, slots, known] = scanner.footprint();
-    assert_eq!([timers, to_send, done], [0, 0, 0]);
-    assert!(slots <= 100 && known <= 200, "{slots} slots, {known} addresses");
+    let [timers, to_send, results, slots, known] = scanner.footprint();
+    assert_eq!([timers, to_send, results], [0, 0, 0]);
+    assert!(slots <= 128 && known <= 200, "{slots} slots, {known} addresses");
 }
 
 /// Trap: every accepted fragment pushed a timer entry. Here a query is one entry, whatever arrives.
@@ -420,7 +436,7 @@ fn memory_follows_the_window_and_not_the_datagrams() {
         scanner.handle_datagram(now, at(4), b"?");
         scanner.handle_datagram(now, at(99), b"?");
     }
-    assert_eq!(scanner.footprint(), [10, 0, 0, 10, 10]);
+    assert_eq!(scanner.footprint(), [10, 0, 0, 64, 10]);
 }
 
 /// A tenth of the list is dead: the scan does not wait a second for it, and loses no answer.
