@@ -1,12 +1,11 @@
 //! When a request may leave: what the receive buffer holds of the replies, and what a line carries a second.
 //! How long to wait for a reply, by the round trips of the others.
 
-use std::collections::VecDeque;
-use std::num::NonZeroU64;
+use std::collections::BTreeMap;
 
 use super::options::ScanOptions;
 
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, after};
 
 /// Bytes of the receive buffer that the kernel charges for a full datagram. Linux charges about 1,400 bytes of payload as
 /// 2,304, and gives back what was read only when it comes to a quarter of the buffer.
@@ -35,7 +34,7 @@ const BYTES: (f64, f64) = (256e3, 1.25e9);
 const BYTES_OF_REQUEST: f64 = 800.0;
 /// Requests of this long may leave at once.
 const BURST: Duration = Duration::from_millis(20);
-/// Bounds of the time between two reviews of the rate, which is two mean round trips.
+/// Bounds of the time between two reviews of the rate, which is two mean round trips, and longer after a cut.
 const REVIEW: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(250));
 /// The rate is reviewed after so long while no round-trip time is known.
 const FIRST_REVIEW: Duration = Duration::from_millis(50);
@@ -43,10 +42,6 @@ const FIRST_REVIEW: Duration = Duration::from_millis(50);
 const QUEUE_DELAY: Duration = Duration::from_millis(50);
 /// The shortest of so many round trips tells the delay of the queue.
 const ROUND_TRIPS: u32 = 16;
-
-/// Number of a slot that a request holds, from 1 on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Reservation(NonZeroU64);
 
 /// A window of slots, and a rate at which silent requests free them.
 ///
@@ -75,12 +70,12 @@ pub(super) struct Admission {
     /// Datagrams that the receive buffer holds, and how many of them are used since datagrams were dropped.
     space: f64,
     usable: f64,
-    /// When each request was sent that may hold a slot, in order; `None` for those that had a reply.
-    slots: VecDeque<Option<Instant>>,
-    /// The number of the first of them.
-    first: u64,
-    held: u32,
-    /// Datagrams that one request brings, and the requests and datagrams that it is computed from next.
+    /// When each request was sent that holds a slot, by its number.
+    slots: BTreeMap<u64, Instant>,
+    /// The number of the latest request, from 1 on.
+    requests: u64,
+    /// Datagrams that one request brings, and the requests and datagrams that it is computed from next. It follows a rise at once,
+    /// and a fall by a quarter.
     datagrams: f64,
     block: (u32, u32),
     /// The latest datagram, or the first request, and the number of the latest request that had a reply.
@@ -91,7 +86,7 @@ pub(super) struct Admission {
     /// The rate doubles up to this one, and grows by an eighth above.
     full: f64,
     /// When the time since the latest review began, and the bytes received since then.
-    since: Option<Instant>,
+    since: Instant,
     bytes: f64,
     /// Whether all slots were held at some time since then, and whether the kernel dropped datagrams.
     was_full: bool,
@@ -100,35 +95,29 @@ pub(super) struct Admission {
     rtt: Option<(Duration, Duration)>,
     /// The number of round trips so far, the shortest since each 16th of them, and the shortest of the latest 16.
     latest: (u32, Duration, Option<Duration>),
-    /// No second cut before this time.
-    calm_at: Option<Instant>,
 }
 
 impl Admission {
-    pub(super) fn new(options: &ScanOptions) -> Self {
+    pub(super) fn new(options: &ScanOptions, now: Instant) -> Self {
         let mut admission = Self {
             space: 0.0,
             usable: 0.0,
-            slots: VecDeque::new(),
-            first: 1,
-            held: 0,
+            slots: BTreeMap::new(),
+            requests: 0,
             datagrams: DATAGRAMS_AT_START,
             block: (0, 0),
             heard_at: None,
             overtaken: 0,
-            rate: match (options.bytes_per_second, options.rate) {
-                // Far below 2^53.
-                (Some(bytes), _) => Some(bytes as f64),
-                (None, rate) => rate.is_none().then_some(BYTES_AT_START),
-            },
+            // Far below 2^53.
+            rate: (options.bytes_per_second.map(|bytes| bytes as f64))
+                .or_else(|| options.rate.is_none().then_some(BYTES_AT_START)),
             full: f64::INFINITY,
-            since: None,
+            since: now,
             bytes: 0.0,
             was_full: false,
             dropped: false,
             rtt: None,
             latest: (0, Duration::MAX, None),
-            calm_at: None,
         };
         admission.set_receive_buffer(DEFAULT_RECEIVE_BUFFER);
         admission
@@ -144,73 +133,50 @@ impl Admission {
     /// Reviews the rate when it is time to, and frees slots whose time is over.
     pub(super) fn handle_time(&mut self, now: Instant) {
         self.review(now);
-        while let Some(slot) = self.slots.front()
-            && slot.is_none_or(|since| self.ends_at(since).is_none_or(|end| end <= now))
+        while let Some((&oldest, _)) = self.slots.first_key_value()
+            && self.frees_at().is_none_or(|end| end <= now)
         {
-            if self.slots.pop_front().flatten().is_some() {
-                self.freed();
-            }
-            self.first = self.first.wrapping_add(1);
+            self.release(oldest);
         }
     }
 
     /// Until when no request may be sent; `None` when one may be sent now.
     pub(super) fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        if f64::from(self.held) < self.places() {
-            return None;
-        }
-        self.ends_at(self.slots.iter().find_map(|slot| *slot)?).filter(|&end| end > now)
+        if self.is_full() { self.frees_at().filter(|&end| end > now) } else { None }
     }
 
-    /// Accounts for a request of so many bytes.
-    pub(super) fn sent(&mut self, now: Instant) -> Reservation {
-        self.since.get_or_insert(now);
+    /// Accounts for a request, and returns its number.
+    pub(super) fn sent(&mut self, now: Instant) -> u64 {
         self.heard_at.get_or_insert(now);
-        let number = self.first.wrapping_add(u64::try_from(self.slots.len()).unwrap_or_default());
-        self.slots.push_back(Some(now));
-        self.held = self.held.saturating_add(1);
-        self.was_full |= f64::from(self.held) >= self.places();
-        Reservation(NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN))
+        self.requests = self.requests.saturating_add(1);
+        self.slots.insert(self.requests, now);
+        self.was_full |= self.is_full();
+        self.requests
     }
 
-    /// The datagrams of this request have arrived, or none is expected any more.
-    pub(super) fn release(&mut self, reservation: Reservation) {
-        let position = usize::try_from(reservation.0.get().wrapping_sub(self.first)).unwrap_or(usize::MAX);
-        if self.slots.get_mut(position).and_then(Option::take).is_some() {
-            self.freed();
+    /// A request has had its time: its datagrams have arrived, or none is expected any more.
+    pub(super) fn release(&mut self, request: u64) {
+        if self.slots.remove(&request).is_none() {
+            return;
+        }
+        let (requests, datagrams) = &mut self.block;
+        *requests = requests.saturating_add(1);
+        if *requests == BLOCK {
+            let measured = f64::from(*datagrams) / f64::from(BLOCK);
+            self.datagrams = measured.max(self.datagrams * 0.75);
+            self.block = (0, 0);
         }
     }
 
-    /// A request has had its time, with or without a reply.
-    fn freed(&mut self) {
-        self.held = self.held.saturating_sub(1);
-        self.block.0 = self.block.0.saturating_add(1);
-        self.learn();
-    }
-
-    /// Accounts for a datagram of so many bytes, headers included, and for the request that it answers.
-    pub(super) fn received(&mut self, now: Instant, bytes: u64, reservation: Option<Reservation>) {
+    /// Accounts for a datagram of so many bytes, headers included, and for the request that it answers; 0 for none.
+    pub(super) fn received(&mut self, now: Instant, bytes: u64, request: u64) {
         self.heard_at = Some(now);
-        if let Some(Reservation(number)) = reservation {
-            self.overtaken = self.overtaken.max(number.get());
-        }
+        self.overtaken = self.overtaken.max(request);
         self.bytes += bytes as f64;
         self.block.1 = self.block.1.saturating_add(1);
-        self.learn();
         // Space that drops have taken away comes back with what crosses without any.
         if self.usable < self.space {
             self.usable += self.usable.recip();
-        }
-    }
-
-    /// Datagrams a request: follows a rise at once, a fall by a quarter a block.
-    fn learn(&mut self) {
-        let (requests, datagrams) = self.block;
-        let measured = f64::from(datagrams) / f64::from(requests.max(BLOCK));
-        self.datagrams = self.datagrams.max(measured);
-        if requests >= BLOCK {
-            self.datagrams = measured.max(self.datagrams * 0.75);
-            self.block = (0, 0);
         }
     }
 
@@ -236,16 +202,14 @@ impl Admission {
 
     /// Doubles the rate or halves it, once in two round trips.
     fn review(&mut self, now: Instant) {
-        let (Some(rate), Some(since)) = (self.rate, self.since) else { return };
-        let passed = now.saturating_duration_since(since);
-        if passed
-            < self.rtt.map_or(FIRST_REVIEW, |(mean, _)| mean.saturating_mul(2).clamp(REVIEW.0, REVIEW.1))
-        {
+        let Some(rate) = self.rate else { return };
+        let passed = now.saturating_duration_since(self.since);
+        let round_trips = self.rtt.map_or(FIRST_REVIEW, |(mean, _)| mean.saturating_mul(2));
+        if passed < round_trips.clamp(REVIEW.0, REVIEW.1) {
             return;
         }
-        let seconds = passed.as_secs_f64();
-        let carried = std::mem::take(&mut self.bytes) / seconds;
-        self.since = Some(now);
+        let carried = std::mem::take(&mut self.bytes) / passed.as_secs_f64();
+        self.since = now;
         let dropped = std::mem::take(&mut self.dropped);
         let latest = self.latest.2.take();
         if !std::mem::take(&mut self.was_full) {
@@ -254,14 +218,12 @@ impl Admission {
         let delayed =
             self.rtt.zip(latest).filter(|((_, least), latest)| *latest > least.saturating_add(QUEUE_DELAY));
         if let Some(((mean, least), latest)) = delayed {
-            // Once until requests of the new rate can have been answered.
-            if self.calm_at.is_none_or(|calm_at| calm_at <= now) {
-                self.full = rate / 2.0;
-                self.rate = Some((carried / 2.0).clamp(rate / 8.0, self.full).max(BYTES.0));
-                self.calm_at = now.checked_add(latest);
-                // Round trips that stay long are those of servers further away.
-                self.rtt = Some((mean, least.saturating_add(latest).checked_div(2).unwrap_or(least)));
-            }
+            self.full = rate / 2.0;
+            self.rate = Some((carried / 2.0).clamp(rate / 8.0, self.full).max(BYTES.0));
+            // The next review sees what requests of the new rate brought: they are answered after a round trip.
+            self.since = after(now, latest);
+            // Round trips that stay long are those of servers further away.
+            self.rtt = Some((mean, least.saturating_add(latest).checked_div(2).unwrap_or(least)));
         } else if dropped {
             self.full = rate / 2.0;
             self.rate = Some(self.full.max(BYTES.0));
@@ -270,20 +232,26 @@ impl Admission {
         }
     }
 
-    /// When a request that was sent then frees its slot without a reply.
-    fn ends_at(&self, since: Instant) -> Option<Instant> {
+    /// When the oldest request frees its slot without a reply.
+    fn frees_at(&self) -> Option<Instant> {
+        let (oldest, since) = self.slots.first_key_value()?;
         let hold = self
             .rate
             .map_or(HOLD, |rate| Duration::from_secs_f64(self.places() * BYTES_OF_REQUEST / rate).max(HOLD));
         let end = since.checked_add(hold)?;
         let heard_at = self.heard_at?;
-        let is_pause = self.datagrams >= USUAL && end > heard_at && self.overtaken <= self.first;
+        let is_pause = self.datagrams >= USUAL && end > heard_at && self.overtaken <= *oldest;
         let pause = if self.latest.0 >= BLOCK { PAUSE.1 } else { PAUSE.0 };
         Some(if is_pause { end.max(heard_at.checked_add(pause)?) } else { end })
     }
 
+    fn is_full(&self) -> bool {
+        // Far below 2^53.
+        self.slots.len() as f64 >= self.places()
+    }
+
     /// Requests that may hold a slot.
-    pub(super) fn places(&self) -> f64 {
+    fn places(&self) -> f64 {
         let slots = (self.usable / self.datagrams.max(1.0)).max(LEAST_SLOTS);
         match self.rate {
             Some(rate) => slots.min(rate / BYTES_OF_REQUEST * BURST.as_secs_f64()).max(1.0),
@@ -296,17 +264,13 @@ impl Admission {
 const ENOUGH: u64 = 64;
 /// The wait is this many times the slowest round trip of a thousand.
 const TIMES: u32 = 4;
-/// Four steps to each doubling, from four microseconds to an hour.
-const STEPS: usize = 4 * 30;
-
 /// Round trips of the answers so far, by their magnitude.
 #[derive(Debug)]
 pub(super) struct RttEstimator {
     least: Duration,
-    counts: [u32; STEPS],
+    /// How many took up to so many microseconds, in four steps to each doubling.
+    counts: BTreeMap<u32, u64>,
     samples: u64,
-    /// When the wait is computed next: at each doubling of the samples, later at every 1,024th.
-    due: u64,
     /// The longest wait for a reply; `None` until enough is known.
     pub(super) wait: Option<Duration>,
 }
@@ -314,20 +278,19 @@ pub(super) struct RttEstimator {
 impl RttEstimator {
     /// `least`: the least wait.
     pub(super) const fn new(least: Duration) -> Self {
-        Self { least, counts: [0; STEPS], samples: 0, due: ENOUGH, wait: None }
+        Self { least, counts: BTreeMap::new(), samples: 0, wait: None }
     }
 
-    /// Records a round trip; returns the wait for the others when it has changed.
+    /// Records a round trip; returns the wait for the others when it has changed. It is computed at each doubling of the samples
+    /// and at every 1,024th.
     pub(super) fn record(&mut self, rtt: Duration) -> Option<Duration> {
+        let count = self.counts.entry(step(rtt)).or_default();
+        *count = count.saturating_add(1);
         self.samples = self.samples.saturating_add(1);
-        let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
-        if let Some(count) = self.counts.get_mut(step(micros)) {
-            *count = count.saturating_add(1);
-        }
-        if self.samples < self.due {
+        let is_due = self.samples.is_power_of_two() || self.samples.is_multiple_of(1024);
+        if self.samples < ENOUGH || !is_due {
             return None;
         }
-        self.due = self.samples.saturating_add(self.samples.min(1024));
         let wait = self.slowest_of_a_thousand().saturating_mul(TIMES).max(self.least);
         (self.wait.replace(wait) != Some(wait)).then_some(wait)
     }
@@ -335,28 +298,20 @@ impl RttEstimator {
     /// A round trip that one answer in a thousand exceeds, and not much more than that.
     fn slowest_of_a_thousand(&self) -> Duration {
         let mut slower = self.samples / 1000;
-        let slowest = self.counts.iter().enumerate().rev().find(|(_, count)| {
-            let is_it = u64::from(**count) > slower;
-            slower = slower.saturating_sub(u64::from(**count));
+        let slowest = self.counts.iter().rev().find(|(_, count)| {
+            let is_it = **count > slower;
+            slower = slower.saturating_sub(**count);
             is_it
         });
-        Duration::from_micros(slowest.map_or(0, |(step, _)| end(step)))
+        Duration::from_micros(slowest.map_or(0, |(step, _)| u64::from(*step)))
     }
 }
 
-/// Which step a number of microseconds falls into.
-fn step(micros: u32) -> usize {
-    let doublings = micros.max(4).ilog2();
-    let quarter = micros >> doublings.saturating_sub(2) & 3;
-    let step = doublings.saturating_sub(2).saturating_mul(4).saturating_add(quarter);
-    usize::try_from(step).unwrap_or(STEPS).min(STEPS.saturating_sub(1))
-}
-
-/// Where a step ends, in microseconds.
-fn end(step: usize) -> u64 {
-    let (doublings, quarter) = (step / 4, step % 4);
-    let quarters = u64::try_from(quarter).unwrap_or_default().saturating_add(5);
-    quarters << doublings
+/// The end of the step that a round trip falls into, in microseconds.
+fn step(rtt: Duration) -> u32 {
+    let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
+    let quarter = micros.max(4).ilog2().saturating_sub(2);
+    micros.checked_next_multiple_of(1 << quarter).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -365,12 +320,11 @@ mod rtt_tests {
 
     #[test]
     fn a_step_covers_its_round_trips() {
-        for micros in (4..5000).chain([65_535, 65_536, 1_000_000, u32::MAX / 2]) {
-            let step = step(micros);
-            assert!(u64::from(micros) < end(step), "{micros}");
-            assert!(step == 0 || u64::from(micros) >= end(step - 1), "{micros}");
+        for micros in (0..5000).chain([65_535, 65_536, 1_000_000, u32::MAX / 2]) {
+            let step = step(Duration::from_micros(micros.into()));
+            assert!((micros..=micros + micros / 4).contains(&step), "{micros}: {step}");
         }
-        assert_eq!((step(0), step(u32::MAX)), (0, STEPS - 1));
+        assert_eq!(step(Duration::MAX), u32::MAX);
     }
 
     #[test]
@@ -404,8 +358,9 @@ mod rate_tests {
 
     /// After a second at 1 MB/s with all slots held and round trips of 50 ms.
     fn reviewed(change: impl FnOnce(&mut Admission)) -> Option<f64> {
-        let (mut admission, start) = (Admission::new(&ScanOptions::default()), Instant::now());
-        (admission.rate, admission.since, admission.was_full) = (Some(1e6), Some(start), true);
+        let start = Instant::now();
+        let mut admission = Admission::new(&ScanOptions::default(), start);
+        (admission.rate, admission.was_full) = (Some(1e6), true);
         admission.rtt = Some((Duration::from_millis(50), Duration::from_millis(50)));
         change(&mut admission);
         admission.review(start + Duration::from_secs(1));

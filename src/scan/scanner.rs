@@ -6,7 +6,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 
-use super::admission::{Admission, Reservation, RttEstimator};
+use super::admission::{Admission, RttEstimator};
 use super::options::{ScanOptions, ScanStats, Scanned};
 use super::slots::Slots;
 use crate::address::{canonical, is_unicast, network};
@@ -120,8 +120,8 @@ struct Query<C: Conversation> {
     /// Which target of the list it is.
     index: u64,
     session: Session<C>,
-    /// The slot of the window that its latest request holds.
-    reservation: Option<Reservation>,
+    /// The number of its latest request.
+    request: u64,
 }
 
 /// Most targets that wait for their host.
@@ -160,7 +160,7 @@ impl<C: Conversation> Scanner<C> {
             is_open: true,
             timing,
             options,
-            admission: Admission::new(&options),
+            admission: Admission::new(&options, now),
             bounds: [
                 options.rate.map(|rate| bound(rate.into(), burst(rate).into())),
                 // What the bound allows in 20 ms, and a datagram at least.
@@ -212,12 +212,12 @@ impl<C: Conversation> Machine for Scanner<C> {
         self.count(now, [0, length]);
         if let Some(&slot) = self.addresses.get(&from) {
             self.update(slot, |query, admission| {
-                admission.received(now, length, query.reservation);
+                admission.received(now, length, query.request);
                 query.session.handle_datagram(now, from, datagram);
             });
             return Handled::Reply;
         }
-        self.admission.received(now, length, None);
+        self.admission.received(now, length, 0);
         if self.ended.iter().any(|ended| ended.contains(&from)) {
             self.stats.late = self.stats.late.saturating_add(1);
             return Handled::Reply;
@@ -413,7 +413,7 @@ impl<C: Conversation> Scanner<C> {
             session.set_longest_wait(wait);
         }
         self.stats.started = self.stats.started.saturating_add(1);
-        let slot = self.queries.insert(Query { index: target.index, session, reservation: None });
+        let slot = self.queries.insert(Query { index: target.index, session, request: 0 });
         self.addresses.insert(peer, slot);
         self.to_send.push_back(slot);
         Some(())
@@ -423,7 +423,7 @@ impl<C: Conversation> Scanner<C> {
     fn send(&mut self, now: Instant, slot: u32, out: &mut Vec<u8>) -> Option<Transmit> {
         let transmit = self.update(slot, |query, admission| {
             let transmit = query.session.poll_transmit(now, out)?;
-            query.reservation = Some(admission.sent(now));
+            query.request = admission.sent(now);
             Some(transmit)
         })??;
         let length = with_headers(transmit.to, transmit.len);
@@ -444,10 +444,8 @@ impl<C: Conversation> Scanner<C> {
             timer.map(|at| self.timers.remove(&(at, slot)));
             self.timers.extend(session.timer().map(|at| (at, slot)));
         }
-        if !session.expects_datagrams()
-            && let Some(reservation) = query.reservation.take()
-        {
-            self.admission.release(reservation);
+        if !session.expects_datagrams() {
+            self.admission.release(query.request);
         }
         if session.has_request() && !had_request {
             self.to_send.push_back(slot);
