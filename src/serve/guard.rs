@@ -18,9 +18,9 @@ use crate::bucket::{LeakyBucket, Rate, Sketch, key};
 use crate::secret::Secret;
 use crate::time::{Duration, Instant};
 
-/// A network may receive as much as this many sources.
+/// A network may receive as much as this many sources: a byte to it counts a fourth.
 const SOURCES_PER_NETWORK: u64 = 4;
-/// Proved addresses may receive as much as this many unproved ones.
+/// Proved addresses may receive as much as this many unproved ones: a byte to them counts an eighth.
 const PROVED: u64 = 8;
 
 /// The bounds on what a [`Responder`](super::Responder) sends, in bytes, so that it is of no use as a reflector.
@@ -122,75 +122,49 @@ pub(super) struct Guard {
     secret: Secret,
     /// Those of sources and networks.
     buckets: Sketch,
-    unproved: Bounds,
-    proved: Bounds,
+    source: Rate,
+    /// Of all unproved sources, and of all regular ones.
+    total: Rate,
+    /// What unproved and proved addresses were sent of the total.
+    sent: [LeakyBucket; 2],
     regulars: Regulars,
-    /// What each regular source may be sent whatever the others are.
-    share: Rate,
     /// Sources become regular while this much of the total is left.
     calm: u64,
 }
 
-/// The bounds of unproved addresses, or of proved ones.
-#[derive(Debug, Clone)]
-struct Bounds {
-    source: Rate,
-    network: Rate,
-    total: Rate,
-    sent: LeakyBucket,
-}
-
-impl Bounds {
-    /// `factor`: how much more than the options say.
-    fn new(options: GuardOptions, factor: u64, (total, total_burst): (u32, u32)) -> Self {
-        let GuardOptions { bytes_per_second, burst, .. } = options;
-        let rate = |rate: u32, burst: u32, factor: u64| {
-            Rate::per_second(u64::from(rate).saturating_mul(factor), u64::from(burst).saturating_mul(factor))
-        };
-        Self {
-            source: rate(bytes_per_second, burst, factor),
-            network: rate(bytes_per_second, burst, factor.saturating_mul(SOURCES_PER_NETWORK)),
-            total: rate(total, total_burst, factor),
-            sent: LeakyBucket::default(),
-        }
-    }
-}
-
 impl Guard {
     pub(super) fn new(options: GuardOptions, secret: Secret) -> Self {
-        let total = options.total_bytes_per_second;
-        let (half, burst) = (total / 2, total / 8);
+        let (total, total_burst) = (options.total_bytes_per_second / 2, options.total_bytes_per_second / 8);
         Self {
             secret,
             buckets: Sketch::default(),
-            unproved: Bounds::new(options, 1, (half, burst)),
-            proved: Bounds::new(options, PROVED, (total, total / 4)),
+            source: Rate::per_second(options.bytes_per_second.into(), options.burst.into()),
+            total: Rate::per_second(total.into(), total_burst.into()),
+            sent: [LeakyBucket::default(); 2],
             regulars: Regulars::default(),
-            share: Rate::per_second(u64::from(half / REGULARS), u64::from(burst / REGULARS)),
-            calm: u64::from(burst / 4),
+            calm: u64::from(total_burst / 4),
         }
     }
 
     /// Whether a request from this address may be answered. `is_proved`: the reply goes out only if the client proved its
     /// address.
     pub(super) fn admit(&mut self, now: Instant, from: IpAddr, is_proved: bool) -> Result<Admitted, Limited> {
-        let (bounds, [source, network]) = if is_proved {
-            (&self.proved, ["proved source", "proved network"])
-        } else {
-            (&self.unproved, ["source", "network"])
-        };
-        let is_ready = |key, rate| self.buckets.get(key).is_ready(now, rate, 1);
+        let [source, network] =
+            if is_proved { ["proved source", "proved network"] } else { ["source", "network"] };
+        let is_ready = |key| self.buckets.get(key).is_ready(now, &self.source, 1);
         let source = key(self.secret, source, from, (32, 64));
-        if !is_ready(source, &bounds.source) {
+        if !is_ready(source) {
             return Err(Limited::BySource);
         }
         let sent = self.regulars.sent(now, source);
-        let has_share = sent.is_some_and(|sent| sent.is_ready(now, &self.share, 1));
+        let has_share = sent.is_some_and(|sent| sent.is_ready(now, &self.total, 1));
         let network = key(self.secret, network, from, (24, 48));
-        if !is_ready(network, &bounds.network) {
+        if !is_ready(network) {
             return Err(Limited::BySource);
         }
-        if !has_share && !bounds.sent.is_ready(now, &bounds.total, 1) {
+        let [unproved, proved] = self.sent;
+        let sent = if is_proved { proved } else { unproved };
+        if !has_share && !sent.is_ready(now, &self.total, 1) {
             return Err(Limited::ByTotal);
         }
         Ok(Admitted { source, network, is_proved })
@@ -199,23 +173,31 @@ impl Guard {
     /// Counts the reply of this many bytes to a request that was just admitted.
     pub(super) fn charge(&mut self, now: Instant, admitted: Admitted, bytes: u64) {
         let Admitted { source, network, is_proved } = admitted;
-        let bounds = if is_proved { &mut self.proved } else { &mut self.unproved };
-        self.buckets.add(source, now, &bounds.source, bytes);
-        self.buckets.add(network, now, &bounds.network, bytes);
+        let [unproved, proved] = &mut self.sent;
+        let (sent, bytes, bytes_of_total) = if is_proved {
+            // No half of their total is reserved.
+            (proved, bytes.div_ceil(PROVED), bytes.div_ceil(PROVED.saturating_mul(2)))
+        } else {
+            (unproved, bytes, bytes)
+        };
+        self.buckets.add(source, now, &self.source, bytes);
+        self.buckets.add(network, now, &self.source, bytes.div_ceil(SOURCES_PER_NETWORK));
         match self.regulars.sent(now, source) {
-            Some(sent) if sent.is_ready(now, &self.share, 1) => sent.add(now, &self.share, bytes),
+            Some(sent) if sent.is_ready(now, &self.total, 1) => {
+                sent.add(now, &self.total, bytes.saturating_mul(REGULARS.into()));
+            }
             regular => {
                 let is_new = !is_proved && regular.is_none();
-                if is_new && bounds.sent.is_ready(now, &bounds.total, self.calm) {
+                if is_new && sent.is_ready(now, &self.total, self.calm) {
                     self.regulars.answered(now, source);
                 }
-                bounds.sent.add(now, &bounds.total, bytes);
+                sent.add(now, &self.total, bytes_of_total);
             }
         }
     }
 }
 
-/// Most regular sources.
+/// Most regular sources. A byte to one counts as often: its share is a 64th.
 pub(super) const REGULARS: u32 = 64;
 /// Sources that can become regular.
 const CANDIDATES: usize = 0x1000;
@@ -229,7 +211,6 @@ const ABSENT_AFTER: Duration = Duration::from_secs(600);
 /// Sources that were answered twice within some time. Nobody displaces one that goes on asking.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Regulars {
-    /// Sorted by source.
     sources: Vec<Regular>,
     /// Each with its first answer. A source has one position.
     candidates: Vec<Option<(u64, Instant)>>,
@@ -249,8 +230,7 @@ impl Regulars {
 
     /// What a source was sent of its share, if it is regular. It asks now.
     pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
-        let position = self.sources.binary_search_by_key(&source, |regular| regular.source).ok()?;
-        let regular = self.sources.get_mut(position)?;
+        let regular = self.sources.iter_mut().find(|regular| regular.source == source)?;
         regular.asked = now;
         Some(&mut regular.sent)
     }
@@ -270,8 +250,7 @@ impl Regulars {
                     self.sources.retain(|regular| age(regular.asked) < ABSENT_AFTER);
                 }
                 if self.sources.len() < REGULARS as usize {
-                    let regular = Regular { source, asked: now, sent: LeakyBucket::default() };
-                    self.sources.insert(self.sources.partition_point(|other| other.source < source), regular);
+                    self.sources.push(Regular { source, asked: now, sent: LeakyBucket::default() });
                     *candidate = None;
                 }
             }
