@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::responder::Responder;
-use crate::model::{ServerStatus, Text, TextRef, ToStatus};
+use crate::model::{Rules, ServerStatus, Text, TextRef, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::options::{Engine, Service};
 use crate::protocol::Protocol;
@@ -176,6 +176,16 @@ fn values_of(status: &ServerStatus) -> Vec<(String, String)> {
     let seconds = |time: &Option<Duration>| number(&time.as_ref().map(Duration::as_secs_f64));
     let list =
         |texts: &Vec<Text>| texts.iter().map(|text| shown(text.as_ref())).collect::<Vec<_>>().join(", ");
+    let mut values = Vec::new();
+    let mut add = |row: &str, fields: &[(&str, Option<String>)], list: &str, rules: &Rules| {
+        for (field, value) in fields {
+            values.extend(value.clone().map(|value| (format!("{row}{field}"), value)));
+        }
+        values.extend(rules.iter().map(|(key, value)| {
+            let field = format!("{row}{list}[{:?}]", shown(key));
+            (field, shown(value))
+        }));
+    };
     let fields = [
         ("name", text(&status.name)),
         ("map", text(&status.map)),
@@ -197,32 +207,20 @@ fn values_of(status: &ServerStatus) -> Vec<(String, String)> {
         ("time_left", seconds(&status.time_left)),
         ("score_limit", number(&status.score_limit)),
     ];
-    let mut values: Vec<(String, String)> =
-        fields.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))).collect();
-    for (key, value) in status.rules.iter() {
-        values.push((format!("rules[{:?}]", shown(key)), shown(value)));
-    }
-    let players = status.listed_players().iter().enumerate().map(|(index, player)| {
-        let fields = vec![
+    add("", &fields, "rules", &status.rules);
+    for (index, player) in status.listed_players().iter().enumerate() {
+        let fields = [
             ("name", Some(shown(player.name.as_ref()))),
             ("score", number(&player.score)),
             ("ping", number(&player.ping)),
             ("team", number(&player.team)),
             ("bot", number(&player.bot)),
         ];
-        (format!("players[{index}]"), fields, &player.extra)
-    });
-    let teams = status.teams.iter().enumerate().map(|(index, team)| {
-        let fields =
-            vec![("id", number(&team.id)), ("name", text(&team.name)), ("score", number(&team.score))];
-        (format!("teams[{index}]"), fields, &team.extra)
-    });
-    for (row, fields, extra) in players.chain(teams) {
-        let present = fields.into_iter().filter_map(|(field, value)| Some((field, value?)));
-        values.extend(present.map(|(field, value)| (format!("{row}.{field}"), value)));
-        for (key, value) in extra {
-            values.push((format!("{row}.extra[{:?}]", shown(key)), shown(value)));
-        }
+        add(&format!("players[{index}]."), &fields, "extra", &player.extra);
+    }
+    for (index, team) in status.teams.iter().enumerate() {
+        let fields = [("id", number(&team.id)), ("name", text(&team.name)), ("score", number(&team.score))];
+        add(&format!("teams[{index}]."), &fields, "extra", &team.extra);
     }
     values
 }

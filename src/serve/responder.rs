@@ -2,15 +2,13 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::guard::{Admitted, Guard, GuardOptions, Limited};
+use super::guard::{Guard, GuardOptions, Limited};
 use super::request::Request;
 use crate::address::is_unicast;
 use crate::model::ServerStatus;
 use crate::options::Service;
-use crate::protocol::Protocol;
 use crate::reply::{Cache, Context, Patched, Requester};
 use crate::secret::Secret;
 use crate::session::{Handled, Machine, Transmit};
@@ -87,20 +85,9 @@ pub struct Responder {
     pub(super) guard: Option<Guard>,
     /// Most bytes of one reply.
     pub(super) max_reply: usize,
-    queue: VecDeque<Waiting>,
-    /// Datagrams in the queue.
-    queued: usize,
+    /// Datagrams that wait to be sent: the reply, and which of its datagrams.
+    queue: VecDeque<(SocketAddr, Patched, usize)>,
     stats: ResponderStats,
-}
-
-/// A reply that is being sent.
-#[derive(Debug, Clone)]
-struct Waiting {
-    to: SocketAddr,
-    since: Instant,
-    reply: Patched,
-    /// The datagrams that are still to be sent.
-    datagrams: Range<usize>,
 }
 
 impl Responder {
@@ -120,7 +107,6 @@ impl Responder {
             guard: None,
             max_reply: usize::MAX,
             queue: VecDeque::new(),
-            queued: 0,
             stats: ResponderStats::default(),
         };
         responder.with_service(service).with_guard(Some(GuardOptions::default()))
@@ -160,50 +146,13 @@ impl Responder {
     pub const fn stats(&self) -> ResponderStats {
         self.stats
     }
-
-    /// Whether the guard lets a request be answered; `None` without a guard.
-    fn admit(
-        &mut self,
-        now: Instant,
-        from: SocketAddr,
-        request: &Request<'_>,
-    ) -> Result<Option<Admitted>, Limited> {
-        self.guard.as_mut().map(|guard| guard.admit(now, from.ip(), request.has_token())).transpose()
-    }
-
-    /// The reply of a service, encoded now or before; `None` if the request gets none.
-    fn reply(&mut self, index: usize, request: &Request<'_>, requester: &Requester) -> Option<Patched> {
-        let Self { status, services, cache, .. } = self;
-        request.reply(&mut Context { status, service: services.get(index)?, requester, cache, index })
-    }
-
-    /// Counts what a reply costs against the bounds of its receiver.
-    fn charge(&mut self, now: Instant, admitted: Option<Admitted>, cost: usize) {
-        if let Some((guard, admitted)) = self.guard.as_mut().zip(admitted) {
-            guard.charge(now, admitted, u64::try_from(cost).unwrap_or(u64::MAX));
-        }
-    }
-
-    /// Queues the first datagrams of a reply.
-    fn queue(&mut self, since: Instant, to: SocketAddr, reply: Patched, datagrams: usize) {
-        self.queued = self.queued.saturating_add(datagrams);
-        if datagrams > 0 {
-            self.queue.push_back(Waiting { to, since, reply, datagrams: 0..datagrams });
-        }
-    }
 }
 
 impl Machine for Responder {
     /// Appends the next reply to `out` and says where it goes; `None` when nothing waits.
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        let Waiting { to, reply, datagrams, .. } = self.queue.front_mut()?;
-        let to = *to;
-        let len = datagrams.next().map_or(0, |index| reply.put(index, out));
-        if datagrams.start == datagrams.end {
-            self.queue.pop_front();
-        }
-        self.queued = self.queued.saturating_sub(1);
-        Some(Transmit { to, len })
+        let (to, reply, index) = self.queue.pop_front()?;
+        Some(Transmit { to, len: reply.put(index, out) })
     }
 
     /// Takes a datagram; its reply waits in [`Self::poll_transmit`].
@@ -212,52 +161,52 @@ impl Machine for Responder {
             count(&mut self.stats.refused, 1);
             return Handled::Refused;
         }
-        let Some((service, protocol, request)) = parse(&self.services, datagram) else {
-            count(&mut self.stats.ignored, 1);
+        let Self { services, status, cache, guard, queue, stats, .. } = self;
+        let parsed = services
+            .iter()
+            .enumerate()
+            .find_map(|(index, service)| Some((index, service, Request::parse(service, datagram)?)));
+        let Some((index, service, request)) = parsed else {
+            count(&mut stats.ignored, 1);
             return Handled::Ignored;
         };
-        let admitted = match self.admit(now, from, &request) {
-            Ok(admitted) => admitted,
-            Err(Limited::BySource) => {
-                count(&mut self.stats.limited_by_source, 1);
-                return Handled::Request(protocol);
-            }
-            Err(Limited::ByTotal) => {
-                count(&mut self.stats.limited_by_total, 1);
-                return Handled::Request(protocol);
-            }
-        };
+        let handled = Handled::Request(service.engine.protocol());
+        let admitted = guard.as_mut().map(|guard| guard.admit(now, from.ip(), request.has_token()));
+        if let Some(Err(limited)) = admitted {
+            let counter = match limited {
+                Limited::BySource => &mut stats.limited_by_source,
+                Limited::ByTotal => &mut stats.limited_by_total,
+            };
+            count(counter, 1);
+            return handled;
+        }
         let mut requester = Requester::new(from, self.started, self.secret);
-        (requester.now, requester.number) = (now, self.stats.answered.saturating_add(1));
-        let Some(reply) = self.reply(service, &request, &requester) else {
-            count(&mut self.stats.unanswered, 1);
-            return Handled::Request(protocol);
+        (requester.now, requester.number) = (now, stats.answered.saturating_add(1));
+        let mut context = Context { status, service, requester: &requester, cache, index };
+        let Some(reply) = request.reply(&mut context) else {
+            count(&mut stats.unanswered, 1);
+            return handled;
         };
-        count(&mut self.stats.answered, 1);
+        count(&mut stats.answered, 1);
         // A full queue loses the newest datagrams.
-        let space = MAX_QUEUED.saturating_sub(self.queued);
-        let (datagrams, bytes) = reply.fitting(space, self.max_reply);
-        count(&mut self.stats.dropped, reply.len().saturating_sub(datagrams));
-        count(&mut self.stats.bytes_sent, bytes);
-        self.charge(now, admitted, if reply.is_new { bytes.max(ENCODING) } else { bytes });
-        self.queue(now, from, reply, datagrams);
-        Handled::Request(protocol)
+        let (datagrams, bytes) = reply.fitting(MAX_QUEUED.saturating_sub(queue.len()), self.max_reply);
+        count(&mut stats.dropped, reply.len().saturating_sub(datagrams));
+        count(&mut stats.bytes_sent, bytes);
+        if let (Some(guard), Some(Ok(admitted))) = (guard, admitted) {
+            let cost = if reply.is_new { bytes.max(ENCODING) } else { bytes };
+            guard.charge(now, admitted, u64::try_from(cost).unwrap_or(u64::MAX));
+        }
+        queue.extend((0..datagrams).map(|datagram| (from, reply.clone(), datagram)));
+        handled
     }
 
     /// When to call [`Self::poll_transmit`]: at once while a reply waits, else `None`.
     fn poll_timeout(&self) -> Option<Instant> {
-        self.queue.front().map(|waiting| waiting.since)
+        (!self.queue.is_empty()).then_some(self.started)
     }
 
     /// Does nothing: a responder has no timers.
     fn handle_timeout(&mut self, _now: Instant) {}
-}
-
-/// The datagram as a request to the first service that can read it.
-fn parse<'a>(services: &[Service], datagram: &'a [u8]) -> Option<(usize, Protocol, Request<'a>)> {
-    services.iter().enumerate().find_map(|(index, service)| {
-        Some((index, service.engine.protocol(), Request::parse(service, datagram)?))
-    })
 }
 
 fn count(counter: &mut u64, more: usize) {
@@ -268,6 +217,7 @@ fn count(counter: &mut u64, more: usize) {
 #[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
 mod tests {
     use super::*;
+    use crate::protocol::Protocol;
 
     const GETINFO: &[u8] = b"\xff\xff\xff\xffgetinfo";
 
@@ -307,7 +257,7 @@ mod tests {
         for _ in 0..MAX_QUEUED + 10 {
             responder.handle_datagram(now, "192.0.2.1:9".parse().unwrap(), GETINFO);
         }
-        assert_eq!((responder.queued, responder.queue.len()), (MAX_QUEUED, MAX_QUEUED));
+        assert_eq!(responder.queue.len(), MAX_QUEUED);
         assert_eq!(responder.stats().dropped, 10);
         assert!(responder.poll_timeout().is_some_and(|at| at <= now), "replies wait");
     }
