@@ -1,5 +1,6 @@
 //! The sender of a request, and replies that are encoded once and sent many times.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -74,12 +75,11 @@ pub(crate) fn datagrams(
 ) -> Vec<Bytes> {
     let mut context = Context { status, service, requester, cache: &mut Cache::default(), index: 0 };
     let Some(reply) = reply(&mut context) else { return Vec::new() };
-    let put = |index| {
-        let mut datagram = Vec::new();
-        reply.put(index, &mut datagram);
-        datagram.into()
-    };
-    (0..reply.len()).map(put).collect()
+    let mut datagrams = vec![Vec::new(); reply.len()];
+    for (index, datagram) in datagrams.iter_mut().enumerate() {
+        reply.put(index, datagram);
+    }
+    datagrams.into_iter().map(Bytes::from).collect()
 }
 
 /// Most datagrams of one reply.
@@ -205,16 +205,9 @@ impl Patched {
     }
 }
 
-/// The latest templates of one status, bounded in number and bytes, so that the replies of an unchanged status are encoded once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Cache {
-    /// The latest used stands first.
-    kept: Vec<(Key, Arc<Template>)>,
-    bytes: usize,
-}
-
-/// The number of a service, and the kind of the request.
-type Key = (usize, u32);
+/// The templates of one status that were used last, the latest first, so that the replies of an unchanged status are encoded once.
+/// Each has the number of its service and the kind of its request.
+pub(crate) type Cache = VecDeque<((usize, u32), Arc<Template>)>;
 
 impl Context<'_> {
     /// The template of this kind of request: the one that is kept, or what `encode` writes and `true`. Without a kind it is
@@ -225,31 +218,27 @@ impl Context<'_> {
         encode: impl FnOnce(&mut Self, &mut Template),
     ) -> (Arc<Template>, bool) {
         let key = kind.into().map(|kind| (self.index, kind));
-        let kept = &mut self.cache.kept;
-        if let Some(index) = kept.iter().position(|(known, _)| Some(*known) == key)
-            && let Some(used) = kept.get_mut(..=index)
-        {
-            used.rotate_right(1);
-            if let Some((_, template)) = used.first() {
-                return (Arc::clone(template), false);
-            }
+        let index = self.cache.iter().position(|(known, _)| Some(*known) == key);
+        if let Some(used) = index.and_then(|index| self.cache.remove(index)) {
+            let template = Arc::clone(&used.1);
+            self.cache.push_front(used);
+            return (template, false);
         }
         let mut template = Template::default();
         encode(self, &mut template);
-        let Cache { kept, bytes } = &mut *self.cache;
-        let length = template.bytes.len();
         let template = Arc::new(template);
-        if let Some(key) = key.filter(|_| length <= MAX_BYTES) {
-            *bytes = bytes.saturating_add(length);
-            kept.insert(0, (key, Arc::clone(&template)));
-            while (kept.len() > MAX_TEMPLATES || *bytes > MAX_BYTES)
-                && let Some((_, oldest)) = kept.pop()
-            {
-                *bytes = bytes.saturating_sub(oldest.bytes.len());
+        if let Some(key) = key.filter(|_| template.bytes.len() <= MAX_BYTES) {
+            self.cache.push_front((key, Arc::clone(&template)));
+            while self.cache.len() > MAX_TEMPLATES || bytes(self.cache) > MAX_BYTES {
+                self.cache.pop_back();
             }
         }
         (template, true)
     }
+}
+
+fn bytes(cache: &Cache) -> usize {
+    cache.iter().map(|(_, template)| template.bytes.len()).sum()
 }
 
 #[cfg(test)]
@@ -314,12 +303,12 @@ mod tests {
             assert!(encoded(&mut templates, kind, 100));
             assert!(!encoded(&mut templates, 0, 100), "used all the time");
         }
-        assert_eq!((templates.kept.len(), templates.bytes), (MAX_TEMPLATES, MAX_TEMPLATES * 100));
+        assert_eq!((templates.len(), bytes(&templates)), (MAX_TEMPLATES, MAX_TEMPLATES * 100));
         for kind in 1000..1010 {
             encoded(&mut templates, kind, MAX_BYTES / 3);
         }
-        assert_eq!((templates.kept.len(), templates.bytes), (3, MAX_BYTES / 3 * 3));
+        assert_eq!((templates.len(), bytes(&templates)), (3, MAX_BYTES / 3 * 3));
         assert!(encoded(&mut templates, 2000, MAX_BYTES + 1) && encoded(&mut templates, 2000, MAX_BYTES + 1));
-        assert_eq!(templates.kept.len(), 3);
+        assert_eq!(templates.len(), 3);
     }
 }

@@ -1,6 +1,6 @@
 //! A game server on the lists of masters: heartbeats.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
 use crate::address::canonical;
@@ -52,11 +52,12 @@ pub struct Announcer {
     interval: Duration,
     occupancy: Occupancy,
     next: Instant,
-    last: Option<Instant>,
+    /// When the latest heartbeats were due; at the start, when there were none.
+    last: Instant,
     queue: VecDeque<SocketAddr>,
     /// What the queued heartbeats report.
     state: ServerState,
-    asked: VecDeque<SocketAddr>,
+    asked: BTreeSet<SocketAddr>,
 }
 
 /// What a heartbeat is made of.
@@ -132,10 +133,10 @@ impl Announcer {
             interval: Duration::from_secs(300),
             occupancy,
             next: now,
-            last: None,
+            last: now,
             queue: VecDeque::new(),
             state: ServerState::Running,
-            asked: VecDeque::new(),
+            asked: BTreeSet::new(),
         })
     }
 
@@ -155,8 +156,7 @@ impl Announcer {
         let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {
             self.state = ServerState::Changed;
-            let soon = self.last.and_then(|last| last.checked_add(LEAST)).unwrap_or(now);
-            self.next = self.next.min(soon.max(now));
+            self.next = self.next.min(after(self.last, LEAST).max(now));
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Machine for Announcer {
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if self.queue.is_empty() && now >= self.next {
             self.queue.extend(&self.masters);
-            self.last = Some(now);
+            self.last = now;
             self.next = after(now, self.interval);
         }
         let to = self.queue.pop_front()?;
@@ -197,9 +197,8 @@ impl Machine for Announcer {
         let master = self.masters.iter().find(|master| self.protocol.is_master(**master, from));
         if let Some(&master) = master
             && self.protocol.is_query(datagram)
-            && !self.asked.contains(&master)
         {
-            self.asked.push_back(master);
+            self.asked.insert(master);
         }
         Handled::Ignored
     }
@@ -207,7 +206,7 @@ impl Machine for Announcer {
     /// `None` after [`Self::close`] and without masters.
     fn poll_timeout(&self) -> Option<Instant> {
         if !self.queue.is_empty() {
-            return Some(self.last.unwrap_or(self.next));
+            return Some(self.last);
         }
         (!self.masters.is_empty()).then_some(self.next)
     }
@@ -220,7 +219,7 @@ impl Announcer {
     /// A master that asked for the server's description or status: a heartbeat arrived there. Take it after each datagram; a
     /// master that asks several times between two calls is reported once.
     pub fn poll_event(&mut self) -> Option<SocketAddr> {
-        self.asked.pop_front()
+        self.asked.pop_first()
     }
 }
 
