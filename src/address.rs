@@ -15,17 +15,6 @@ pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Whether a single host can use this address: port 0 and unspecified, multicast and broadcast addresses belong to none.
-/// The crate sends no datagram to such an address.
-pub(crate) fn is_unicast(address: SocketAddr) -> bool {
-    let address = canonical(address);
-    let special = match address.ip() {
-        IpAddr::V4(ip) => ip.is_multicast() || ip.is_broadcast() || ip.is_unspecified(),
-        IpAddr::V6(ip) => ip.is_multicast() || ip.is_unspecified(),
-    };
-    address.port() != 0 && !special
-}
-
 /// The addresses of a network, with all ports: those that have the first bits of this one, so many of IPv4 or of IPv6. A v4-mapped
 /// address is one of IPv4.
 pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAddr> {
@@ -43,7 +32,7 @@ pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAd
 }
 
 /// From where an address must be reachable. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
-/// multicast and broadcast.
+/// multicast and broadcast. The crate sends no datagram to such an address.
 ///
 /// ```
 /// use queryport::lists::Scope;
@@ -125,16 +114,6 @@ mod tests {
     }
 
     #[test]
-    fn special_addresses_and_port_0_are_not_unicast() {
-        for none in ["192.0.2.1:0", "224.0.0.1:9", "255.255.255.255:9", "0.0.0.0:9", "[ff02::1]:9", "[::]:9"]
-        {
-            assert!(!is_unicast(none.parse().unwrap()), "{none}");
-        }
-        assert!(!is_unicast("[::ffff:255.255.255.255]:9".parse().unwrap()));
-        assert!(is_unicast("192.0.2.1:9".parse().unwrap()) && is_unicast("[::1]:9".parse().unwrap()));
-    }
-
-    #[test]
     fn a_network_keeps_the_first_bits_of_an_address() {
         let network = |ip: &str, v4, v6| {
             let range = network(ip.parse().unwrap(), (v4, v6));
@@ -184,6 +163,7 @@ mod scope_tests {
             "[::]:1",
             "[ff02::1]:1",
             "[::ffff:0.0.0.0]:1",
+            "[::ffff:255.255.255.255]:9",
         ] {
             assert!(!Scope::Any.admits(address.parse().unwrap()), "{address}");
         }

@@ -9,38 +9,33 @@ use crate::time::{Duration, Instant};
 /// The leak rate and the capacity of a [`LeakyBucket`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
-    /// The time in which 1,024 units leak, in nanoseconds: per single unit, high rates would lose precision.
-    nanos_per_1024: u64,
+    /// So many units leak in this time.
+    units: u64,
+    time: Duration,
     /// The time in which a full bucket empties.
     full: Duration,
 }
 
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
-const SCALE: u64 = 1024;
-
 impl Rate {
     /// A rate of `units` per second with a capacity of `burst` units. Both are at least 1.
     pub(crate) fn per_second(units: u64, burst: u64) -> Self {
-        let scaled = NANOS_PER_SECOND.saturating_mul(SCALE);
-        Self::new(scaled.checked_div(units.max(1)).unwrap_or(scaled), burst)
+        Self::new(units, Duration::from_secs(1), burst)
     }
 
     /// A rate of one unit per `gap` with a capacity of `burst` units.
     pub(crate) fn every(gap: Duration, burst: u64) -> Self {
-        let nanos = u64::try_from(gap.as_nanos()).unwrap_or(u64::MAX);
-        Self::new(nanos.saturating_mul(SCALE), burst)
+        Self::new(1, gap, burst)
     }
 
-    fn new(nanos_per_1024: u64, burst: u64) -> Self {
-        let mut rate = Self { nanos_per_1024: nanos_per_1024.max(1), full: Duration::ZERO };
+    fn new(units: u64, time: Duration, burst: u64) -> Self {
+        let mut rate = Self { units: units.max(1), time, full: Duration::ZERO };
         rate.full = rate.time_for(burst.max(1));
         rate
     }
 
     /// The time in which this many units leak.
     fn time_for(&self, units: u64) -> Duration {
-        let nanos =
-            u128::from(self.nanos_per_1024).saturating_mul(u128::from(units)).checked_div(SCALE.into());
+        let nanos = self.time.as_nanos().saturating_mul(units.into()).checked_div(self.units.into());
         Duration::from_nanos(nanos.and_then(|nanos| u64::try_from(nanos).ok()).unwrap_or(u64::MAX))
     }
 }

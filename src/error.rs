@@ -179,7 +179,7 @@ pub enum QueryError {
     /// that have ended do not count.
     #[error("not asked: the same address is being queried already")]
     Duplicate,
-    /// Not asked: port 0, or an address that is unspecified, multicast or broadcast.
+    /// Not asked: port 0, or an address that is unspecified (0.0.0.0/8, `::`), multicast or broadcast.
     #[error("not asked: port 0, or an unspecified, multicast or broadcast address")]
     NotOneServer,
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::slice;
 
-use crate::address::{canonical, is_unicast};
+use crate::address::{Scope, canonical};
 use crate::games::game::{Game, Lan, QueryPort};
 use crate::games::table::TABLE;
 use crate::gamespy1::Response;
@@ -143,7 +143,7 @@ impl Discovery {
     /// Takes a datagram from anywhere.
     pub(crate) fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         let from = canonical(from);
-        if !is_unicast(from) || self.found.contains(&from) || self.is_quiet(now) {
+        if !Scope::Any.admits(from) || self.found.contains(&from) || self.is_quiet(now) {
             return;
         }
         let answered = |probe: &Probe| {
@@ -155,7 +155,7 @@ impl Discovery {
         let host = SocketAddr::new(server.ip(), 0)..=SocketAddr::new(server.ip(), u16::MAX);
         let has_space = self.found.len() < LAN_SERVERS
             && self.found.range(host).take(LAN_SERVERS_PER_HOST).count() < LAN_SERVERS_PER_HOST;
-        if is_unicast(server) && has_space && self.found.insert(server) {
+        if Scope::Any.admits(server) && has_space && self.found.insert(server) {
             self.ready.push_back((protocol, server, options));
             self.quiet_at = self.quiet_at.max(after(now, self.timing.retry_after()));
         }

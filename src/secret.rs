@@ -98,24 +98,18 @@ impl TokenIssuer {
     /// The token of this address and port for a purpose in the current window: 64 bits, which a protocol shortens or formats as
     /// its wire format requires.
     pub(crate) fn issue(&self, now: Instant, address: SocketAddr, purpose: u16) -> u64 {
-        self.number(self.window_at(now), address, purpose)
+        self.valid(now, address, purpose).next().unwrap_or_default()
     }
 
     /// The valid tokens of this address and port for a purpose: of the current window, and of the one before.
     pub(crate) fn valid(&self, now: Instant, address: SocketAddr, purpose: u16) -> impl Iterator<Item = u64> {
-        let window = self.window_at(now);
-        let windows = [Some(window), window.checked_sub(1)].into_iter().flatten();
-        windows.map(move |window| self.number(window, address, purpose))
-    }
-
-    fn number(&self, window: u64, address: SocketAddr, purpose: u16) -> u64 {
-        self.secret.number("token", address, window.wrapping_shl(16) | u64::from(purpose))
-    }
-
-    fn window_at(&self, now: Instant) -> u64 {
         let passed = now.saturating_duration_since(self.started).as_nanos();
         let windows = passed.checked_div(self.window.as_nanos()).unwrap_or_default();
-        u64::try_from(windows).unwrap_or(u64::MAX)
+        let window = u64::try_from(windows).unwrap_or(u64::MAX);
+        let number = move |window: u64| {
+            self.secret.number("token", address, window.wrapping_shl(16) | u64::from(purpose))
+        };
+        [Some(window), window.checked_sub(1)].into_iter().flatten().map(number)
     }
 }
 

@@ -12,22 +12,14 @@ use crate::protocol::Protocol;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Does the same with the value of each protocol; the second form wraps the answer in it.
+/// Does the same with the value of each protocol; with a method, calls it on the result with what wraps an answer.
 macro_rules! each {
-    ($value:expr, $inner:ident => $result:expr) => {
+    ($value:expr, $inner:ident => $result:expr $(, $method:ident)?) => {
         match $value {
-            Self::GameSpy1($inner) => $result,
-            Self::GameSpy4($inner) => $result,
-            Self::Quake3($inner) => $result,
-            Self::Ut2004($inner) => $result,
-        }
-    };
-    ($value:expr, $inner:ident => $result:expr, map) => {
-        match $value {
-            Self::GameSpy1($inner) => $result.map(Answer::GameSpy1),
-            Self::GameSpy4($inner) => $result.map(Answer::GameSpy4),
-            Self::Quake3($inner) => $result.map(Answer::Quake3),
-            Self::Ut2004($inner) => $result.map(Answer::Ut2004),
+            Self::GameSpy1($inner) => $result$(.$method(Answer::GameSpy1))?,
+            Self::GameSpy4($inner) => $result$(.$method(Answer::GameSpy4))?,
+            Self::Quake3($inner) => $result$(.$method(Answer::Quake3))?,
+            Self::Ut2004($inner) => $result$(.$method(Answer::Ut2004))?,
         }
     };
 }

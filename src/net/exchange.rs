@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::error::Error;
 use super::io::{Io, MAX_DATAGRAM, is_unreachable, local_address};
-use crate::address::is_unicast;
+use crate::address::Scope;
 use crate::error::QueryError;
 use crate::session::{Conversation, Machine, Outcome, Session};
 
@@ -45,7 +45,7 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
         local: Option<SocketAddr>,
     ) -> Result<(), Error> {
         let peer = session.peer();
-        if !is_unicast(peer) {
+        if !Scope::Any.admits(peer) {
             return Err(Error::Query { peer, error: QueryError::NotOneServer });
         }
         let open = |source| Error::io("open a UDP socket", source);

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use super::admission::{Admission, RttEstimator};
 use super::options::{ScanOptions, ScanStats, Scanned};
 use super::slots::Slots;
-use crate::address::{canonical, is_unicast, network};
+use crate::address::{Scope, canonical, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
@@ -362,7 +362,7 @@ impl<C: Conversation> Scanner<C> {
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
         let peer = canonical(peer);
         let is_busy = self.addresses.contains_key(&peer) || self.waiting.contains_key(&peer);
-        let why = match is_unicast(peer) {
+        let why = match Scope::Any.admits(peer) {
             true => is_busy.then_some(QueryError::Duplicate),
             false => Some(QueryError::NotOneServer),
         };

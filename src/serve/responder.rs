@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::guard::{Guard, GuardOptions, Limited};
 use super::request::Request;
-use crate::address::is_unicast;
+use crate::address::Scope;
 use crate::model::ServerStatus;
 use crate::options::Service;
 use crate::reply::{Cache, Context, Patched, Requester};
@@ -157,7 +157,7 @@ impl Machine for Responder {
 
     /// Takes a datagram; its reply waits in [`Self::poll_transmit`].
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        if !is_unicast(from) {
+        if !Scope::Any.admits(from) {
             count(&mut self.stats.refused, 1);
             return Handled::Refused;
         }

@@ -100,9 +100,9 @@ impl<A: Machine, B: Machine> Machine for (A, B) {
     }
 
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        let handled = [&mut self.0 as &mut dyn Machine, &mut self.1]
-            .map(|machine| machine.handle_datagram(now, from, datagram));
-        handled.into_iter().find(|handled| *handled != Handled::Ignored).unwrap_or(Handled::Ignored)
+        let first = self.0.handle_datagram(now, from, datagram);
+        let second = self.1.handle_datagram(now, from, datagram);
+        if first == Handled::Ignored { second } else { first }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

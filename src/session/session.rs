@@ -308,7 +308,7 @@ impl<C: Conversation> Session<C> {
             }
             Wait::Quiet => self.timing.quiet(),
             Wait::Grace => {
-                self.rtt.map_or(Duration::MAX, |rtt| rtt.get().max(LEAST_GRACE)).min(self.timing.grace())
+                self.rtt.map_or(Duration::MAX, |rtt| rtt.get().max(LEAST_GRACE)).min(self.timing.grace.get())
             }
         };
         self.timer = Some((wait, now.get().saturating_add(duration).into()));

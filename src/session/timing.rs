@@ -26,7 +26,7 @@ pub struct Timing {
     timeout: Micros,
     retry_after: Micros,
     quiet: Micros,
-    grace: Micros,
+    pub(super) grace: Micros,
     retries: u8,
     max_steps: u8,
     /// How many timeouts a server may take in all once it has answered something. Its silence still ends the query, after the
@@ -102,10 +102,6 @@ impl Timing {
     /// The time without datagrams that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
     pub const fn quiet(&self) -> Duration {
         self.quiet.get()
-    }
-
-    pub(crate) const fn grace(&self) -> Duration {
-        self.grace.get()
     }
 
     /// Most request/reply steps of one conversation: 1–64, default 16. The longest real conversation has three steps, and
