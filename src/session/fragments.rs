@@ -1,5 +1,7 @@
 //! Numbered fragments of one reply, collected in any order.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 
 use crate::error::ParseError;
@@ -8,7 +10,7 @@ use crate::limits::Limits;
 /// The fragments of a reply, sorted by the number they carry. The first of a number is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragments {
-    parts: Vec<(u32, Bytes)>,
+    parts: BTreeMap<u32, Bytes>,
     bytes: usize,
     last: Option<u32>,
     is_mixed: bool,
@@ -17,22 +19,18 @@ pub(crate) struct Fragments {
 
 impl Fragments {
     /// An empty collection, bounded by these limits.
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self { parts: Vec::new(), bytes: 0, last: None, is_mixed: false, limits: *limits }
+    pub(crate) const fn new(limits: &Limits) -> Self {
+        Self { parts: BTreeMap::new(), bytes: 0, last: None, is_mixed: false, limits: *limits }
     }
 
     /// Adds a fragment. `last`: it carries the end mark of the reply.
     ///
     /// A fragment that exceeds the limits is an error and is not stored.
     pub(crate) fn insert(&mut self, number: u32, body: Bytes, last: bool) -> Result<(), ParseError> {
-        let position = match self.parts.binary_search_by_key(&number, |(number, _)| *number) {
-            Ok(position) => {
-                let is_copy = self.parts.get(position).is_some_and(|(_, other)| *other == body);
-                self.is_mixed |= !is_copy || last != (self.last == Some(number));
-                return Ok(());
-            }
-            Err(position) => position,
-        };
+        if let Some(known) = self.parts.get(&number) {
+            self.is_mixed |= *known != body || last != (self.last == Some(number));
+            return Ok(());
+        }
         let bytes = self.bytes.saturating_add(body.len());
         let (most, most_bytes) = (self.limits.max_fragments(), self.limits.max_answer_bytes());
         if self.parts.len() >= most {
@@ -41,7 +39,7 @@ impl Fragments {
         if bytes > most_bytes {
             return Err(ParseError::limit("bytes of one answer", most_bytes, 0));
         }
-        self.parts.insert(position, (number, body));
+        self.parts.insert(number, body);
         self.bytes = bytes;
         if last {
             self.is_mixed |= self.last.is_some();
@@ -67,18 +65,17 @@ impl Fragments {
     pub(crate) fn missing(&self, base: u32) -> u32 {
         let Some(highest) = self.highest() else { return 0 };
         let expected = highest.saturating_sub(base).saturating_add(1);
-        let held = self.parts.len().saturating_sub(self.parts.partition_point(|(number, _)| *number < base));
-        expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
+        expected.saturating_sub(u32::try_from(self.parts.range(base..).count()).unwrap_or(u32::MAX))
     }
 
     /// Whether the fragment with this number has arrived.
     pub(crate) fn contains(&self, number: u32) -> bool {
-        self.parts.binary_search_by_key(&number, |(number, _)| *number).is_ok()
+        self.parts.contains_key(&number)
     }
 
     /// The highest number that has arrived.
     pub(crate) fn highest(&self) -> Option<u32> {
-        self.parts.last().map(|(number, _)| *number)
+        self.parts.last_key_value().map(|(number, _)| *number)
     }
 
     /// The number of the fragment with the end mark, once it has arrived.
@@ -93,9 +90,9 @@ impl Fragments {
 
     /// All fragments in one buffer; a single one as it came.
     pub(crate) fn join(&self) -> Bytes {
-        match self.parts.as_slice() {
-            [(_, only)] => only.clone(),
-            parts => parts.iter().map(|(_, part)| &part[..]).collect::<Vec<_>>().concat().into(),
+        match self.parts.first_key_value() {
+            Some((_, only)) if self.parts.len() == 1 => only.clone(),
+            _ => self.parts.values().map(|part| &part[..]).collect::<Vec<_>>().concat().into(),
         }
     }
 
