@@ -42,15 +42,7 @@ impl QueryOptions {
 
         /// Sets the dialect of the server; default [`Dialect::Standard`]. A dialect of another protocol has no effect.
         with_dialect(dialect: Dialect) dialect = dialect;
-    }
 
-    /// With the dialect of a game, where it has one.
-    #[cfg(any(feature = "blocking", feature = "tokio"))]
-    pub(crate) fn of_game(self, dialect: Dialect) -> Self {
-        if matches!(dialect, Dialect::Standard) { self } else { self.with_dialect(dialect) }
-    }
-
-    setters! {
         /// Sets how many readings must bring each datagram of a list of UT2004 where nothing proves the list complete: 1–4,
         /// default 3. A reading is what one request for the list brings. An answer marked complete lacks something only if the
         /// same datagram was lost from every reading: at least so many, and more where some were incomplete.
@@ -58,6 +50,12 @@ impl QueryOptions {
         /// With 1, nothing is asked twice: a scan sends half as many requests, a list of as many players as are counted is taken
         /// at once, and a datagram lost from the middle goes unnoticed.
         with_readings(readings: u8) readings = readings.clamp(1, 4);
+    }
+
+    /// With the dialect of a game, where it has one.
+    #[cfg(any(feature = "blocking", feature = "tokio"))]
+    pub(crate) fn of_game(self, dialect: Dialect) -> Self {
+        if matches!(dialect, Dialect::Standard) { self } else { self.with_dialect(dialect) }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reports which status fields a protocol cannot encode.
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -105,35 +104,27 @@ impl Responder {
 
     /// The losses in one protocol.
     fn losses_in(&self, service: &Service, status: &ServerStatus) -> Vec<Loss> {
-        let received = |service: &Service, max_reply| {
-            let mut values: HashMap<String, Vec<String>> = HashMap::new();
-            for (field, value) in values_of(&self.exchange(service, status, max_reply)) {
-                values.entry(field).or_default().push(value);
-            }
-            values
-        };
-        let mut all = received(service, self.max_reply);
+        let mut received = values_of(&self.exchange(service, status, self.max_reply));
         let unbounded = service.clone().with_max_reply(usize::MAX).with_max_datagrams(usize::MAX);
-        let with_space = LazyCell::new(|| received(&unbounded, usize::MAX));
+        let with_space = LazyCell::new(|| values_of(&self.exchange(&unbounded, status, usize::MAX)));
         let mut losses = Vec::new();
-        for (field, value) in values_of(status) {
-            let values = all.entry(field.clone()).or_default();
-            if let Some(index) = values.iter().position(|sent| *sent == value) {
-                values.swap_remove(index);
+        for value in values_of(status) {
+            if let Some(index) = received.iter().position(|sent| *sent == value) {
+                received.swap_remove(index);
                 continue;
             }
-            let sent = values.pop();
+            let index = received.iter().position(|(field, _)| *field == value.0);
+            let sent = index.map(|index| received.swap_remove(index).1);
             // Clients get a number, for which this crate's has the game's own words.
-            if field == "game_type" && sent.is_some() && value.parse::<u32>().is_ok() {
+            if value.0 == "game_type" && sent.is_some() && value.1.parse::<u32>().is_ok() {
                 continue;
             }
             let reason = match &sent {
                 Some(_) => LossReason::Changed,
-                None if with_space.get(&field).is_some_and(|values| values.contains(&value)) => {
-                    LossReason::NoSpace
-                }
+                None if with_space.contains(&value) => LossReason::NoSpace,
                 None => LossReason::Unsupported,
             };
+            let (field, value) = value;
             losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
         }
         losses
