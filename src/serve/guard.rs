@@ -53,7 +53,7 @@ const PROVED: u64 = 8;
 /// | UT2004 | 0.17 | 0.66 | 10.5 | 513 | 17.7 | 930 | 1.6 % |
 ///
 /// With more forged requests a second the bytes for each byte fall, and the KiB/s stay. A request that is not answered costs
-/// 1,100 to 2,500 instructions (`benches/instructions`).
+/// 1,000 to 2,800 instructions (`benches/instructions`).
 ///
 /// What a forger can still do, since nothing in a datagram tells it from a client (replies of 2.4 KB):
 ///

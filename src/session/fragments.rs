@@ -65,7 +65,8 @@ impl Fragments {
     pub(crate) fn missing(&self, base: u32) -> u32 {
         let Some(highest) = self.highest() else { return 0 };
         let expected = highest.saturating_sub(base).saturating_add(1);
-        expected.saturating_sub(u32::try_from(self.parts.range(base..).count()).unwrap_or(u32::MAX))
+        let held = self.parts.len().saturating_sub(self.parts.range(..base).count());
+        expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
     /// Whether the fragment with this number has arrived.
