@@ -159,10 +159,9 @@ impl Admission {
         if self.slots.remove(&request).is_none() {
             return;
         }
-        let (requests, datagrams) = &mut self.block;
-        *requests = requests.saturating_add(1);
-        if *requests == BLOCK {
-            let measured = f64::from(*datagrams) / f64::from(BLOCK);
+        self.block.0 = self.block.0.saturating_add(1);
+        if self.block.0 == BLOCK {
+            let measured = f64::from(self.block.1) / f64::from(BLOCK);
             self.datagrams = measured.max(self.datagrams * 0.75);
             self.block = (0, 0);
         }
@@ -174,6 +173,7 @@ impl Admission {
         self.overtaken = self.overtaken.max(request);
         self.bytes += bytes as f64;
         self.block.1 = self.block.1.saturating_add(1);
+        self.datagrams = self.datagrams.max(f64::from(self.block.1) / f64::from(BLOCK));
         // Space that drops have taken away comes back with what crosses without any.
         if self.usable < self.space {
             self.usable += self.usable.recip();
