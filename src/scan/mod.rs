@@ -6,7 +6,6 @@
 pub(crate) mod admission;
 pub(crate) mod options;
 mod scanner;
-mod slots;
 #[cfg(test)]
 mod tests;
 

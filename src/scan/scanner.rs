@@ -8,7 +8,6 @@ use std::ops::RangeInclusive;
 
 use super::admission::{Admission, RttEstimator};
 use super::options::{ScanOptions, ScanStats, Scanned};
-use super::slots::Slots;
 use crate::address::{Scope, canonical, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
@@ -38,7 +37,7 @@ use crate::time::{Duration, Instant};
 /// # Cost
 /// Memory follows the queries under way and not the list. A query under way takes its session, one timer, an entry in the table
 /// of addresses and one in the table of hosts: together about 500 bytes for the protocols of this crate, beside the datagrams
-/// that the conversation keeps. The 1,024 queries that ended last are remembered, to tell late datagrams from foreign ones.
+/// that the conversation keeps. The 512 queries that ended last are remembered, to tell late datagrams from foreign ones.
 ///
 /// ```
 /// use std::time::Instant;
@@ -86,8 +85,10 @@ pub struct Scanner<C: Conversation> {
     /// Targets that wait for their host, and those that are ready to start: their hosts count them.
     waiting: BTreeMap<SocketAddr, Target<C>>,
     ready: VecDeque<(SocketAddr, Target<C>)>,
-    /// Queries under way, results that were not taken yet among them.
-    queries: Slots<Query<C>>,
+    /// Queries under way, results that were not taken yet among them, by their id; and the ids that no query has.
+    queries: Vec<Option<Box<Query<C>>>>,
+    free: Vec<u32>,
+    /// The id of the query to each address.
     addresses: HashMap<SocketAddr, u32>,
     /// How many are under way or ready to start, for each host that has some, by its first address.
     hosts: HashMap<IpAddr, u16>,
@@ -128,7 +129,7 @@ struct Query<C: Conversation> {
 const MOST_WAITING: usize = 4096;
 
 /// How many ended queries are remembered in each half.
-const MEMORY: usize = 1024;
+const MEMORY: usize = 512;
 
 /// How many timeouts a server may take that has answered something: with three readings of its lists, a UT2004 server that takes
 /// three seconds for each reply takes three of the default ones.
@@ -169,7 +170,8 @@ impl<C: Conversation> Scanner<C> {
             now,
             waiting: BTreeMap::new(),
             ready: VecDeque::new(),
-            queries: Slots::new(),
+            queries: Vec::new(),
+            free: Vec::new(),
             addresses: HashMap::new(),
             hosts: HashMap::new(),
             timers: BTreeSet::new(),
@@ -193,8 +195,8 @@ impl<C: Conversation> Machine for Scanner<C> {
             return None;
         }
         loop {
-            while let Some(slot) = self.to_send.pop_front() {
-                if let Some(transmit) = self.send(now, slot, out) {
+            while let Some(id) = self.to_send.pop_front() {
+                if let Some(transmit) = self.send(now, id, out) {
                     return Some(transmit);
                 }
             }
@@ -210,8 +212,8 @@ impl<C: Conversation> Machine for Scanner<C> {
         let length = with_headers(from, datagram.len());
         self.stats.bytes_received = self.stats.bytes_received.saturating_add(length);
         self.count(now, [0, length]);
-        if let Some(&slot) = self.addresses.get(&from) {
-            self.update(slot, |query, admission| {
+        if let Some(&id) = self.addresses.get(&from) {
+            self.update(id, |query, admission| {
                 admission.received(now, length, query.request);
                 query.session.handle_datagram(now, from, datagram);
             });
@@ -239,10 +241,10 @@ impl<C: Conversation> Machine for Scanner<C> {
     /// Lets time pass. Early or repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
-        while let Some(&(at, slot)) = self.timers.first()
+        while let Some(&(at, id)) = self.timers.first()
             && at <= now
         {
-            self.update(slot, |query, _| query.session.handle_timeout(now));
+            self.update(id, |query, _| query.session.handle_timeout(now));
         }
     }
 }
@@ -250,8 +252,8 @@ impl<C: Conversation> Machine for Scanner<C> {
 impl<C: Conversation> Scanner<C> {
     /// The network reported this address as unreachable (ICMP): ends its query. Nothing else is touched.
     pub fn handle_unreachable(&mut self, now: Instant, peer: SocketAddr) {
-        if let Some(&slot) = self.addresses.get(&canonical(peer)) {
-            self.update(slot, |query, _| query.session.handle_unreachable(now));
+        if let Some(&id) = self.addresses.get(&canonical(peer)) {
+            self.update(id, |query, _| query.session.handle_unreachable(now));
         }
     }
 
@@ -260,7 +262,9 @@ impl<C: Conversation> Scanner<C> {
         if let Some(refused) = self.refused.pop_front() {
             return Some(refused);
         }
-        let mut query = self.queries.remove(self.done.pop_front()?)?;
+        let id = self.done.pop_front()?;
+        let mut query = self.queries.get_mut(id as usize)?.take()?;
+        self.free.push(id);
         let peer = query.session.peer();
         self.addresses.remove(&peer);
         if let Some(host) = self.host(peer) {
@@ -321,8 +325,8 @@ impl<C: Conversation> Scanner<C> {
         let Some(rtt) = rtt else { return };
         self.admission.answered(rtt);
         let Some(wait) = self.estimator.as_mut().and_then(|estimator| estimator.record(rtt)) else { return };
-        for (_, slot) in self.timers.clone() {
-            self.update(slot, |query, _| query.session.set_longest_wait(wait));
+        for (_, id) in self.timers.clone() {
+            self.update(id, |query, _| query.session.set_longest_wait(wait));
         }
     }
 
@@ -413,15 +417,22 @@ impl<C: Conversation> Scanner<C> {
             session.set_longest_wait(wait);
         }
         self.stats.started = self.stats.started.saturating_add(1);
-        let slot = self.queries.insert(Query { index: target.index, session, request: 0 });
-        self.addresses.insert(peer, slot);
-        self.to_send.push_back(slot);
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.queries.push(None);
+            u32::try_from(self.queries.len()).unwrap_or(u32::MAX).saturating_sub(1)
+        });
+        let query = Query { index: target.index, session, request: 0 };
+        if let Some(place) = self.queries.get_mut(id as usize) {
+            *place = Some(Box::new(query));
+        }
+        self.addresses.insert(peer, id);
+        self.to_send.push_back(id);
         Some(())
     }
 
     /// Sends the request of this query, if it still has one.
-    fn send(&mut self, now: Instant, slot: u32, out: &mut Vec<u8>) -> Option<Transmit> {
-        let transmit = self.update(slot, |query, admission| {
+    fn send(&mut self, now: Instant, id: u32, out: &mut Vec<u8>) -> Option<Transmit> {
+        let transmit = self.update(id, |query, admission| {
             let transmit = query.session.poll_transmit(now, out)?;
             query.request = admission.sent(now);
             Some(transmit)
@@ -434,24 +445,24 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// Lets something happen to a query, and updates its timer and the queues.
-    fn update<R>(&mut self, slot: u32, happen: impl FnOnce(&mut Query<C>, &mut Admission) -> R) -> Option<R> {
-        let query = self.queries.get(slot)?;
+    fn update<R>(&mut self, id: u32, happen: impl FnOnce(&mut Query<C>, &mut Admission) -> R) -> Option<R> {
+        let query = self.queries.get_mut(id as usize)?.as_mut()?;
         let session = &query.session;
         let (timer, had_request, was_running) = (session.timer(), session.has_request(), session.is_running);
         let result = happen(query, &mut self.admission);
         let session = &query.session;
         if session.timer() != timer {
-            timer.map(|at| self.timers.remove(&(at, slot)));
-            self.timers.extend(session.timer().map(|at| (at, slot)));
+            timer.map(|at| self.timers.remove(&(at, id)));
+            self.timers.extend(session.timer().map(|at| (at, id)));
         }
         if !session.expects_datagrams() {
             self.admission.release(query.request);
         }
         if session.has_request() && !had_request {
-            self.to_send.push_back(slot);
+            self.to_send.push_back(id);
         }
         if was_running && !session.is_running {
-            self.done.push_back(slot);
+            self.done.push_back(id);
         }
         Some(result)
     }
@@ -479,11 +490,11 @@ impl<C: Conversation> Scanner<C> {
 
 #[cfg(test)]
 impl<C: Conversation> Scanner<C> {
-    /// What takes memory: timers, queries with something to send, results, slots, known addresses.
+    /// What takes memory: timers, queries with something to send, results, ids, known addresses.
     pub(super) fn footprint(&self) -> [usize; 5] {
         let known = self.ended.iter().map(HashSet::len).sum::<usize>() + self.addresses.len();
         let results = self.done.len() + self.refused.len();
-        [self.timers.len(), self.to_send.len(), results, self.queries.made(), known]
+        [self.timers.len(), self.to_send.len(), results, self.queries.len(), known]
     }
 }
 

@@ -420,9 +420,9 @@ fn nothing_is_left_behind() {
         };
         assert_eq!(result.ok(), expected, "{index}");
     }
-    let [timers, to_send, results, slots, known] = scanner.footprint();
+    let [timers, to_send, results, ids, known] = scanner.footprint();
     assert_eq!([timers, to_send, results], [0, 0, 0]);
-    assert!(slots <= 128 && known <= 200, "{slots} slots, {known} addresses");
+    assert!(ids <= 100 && known <= 200, "{ids} ids, {known} addresses");
 }
 
 /// Trap: every accepted fragment pushed a timer entry. Here a query is one entry, whatever arrives.
@@ -436,7 +436,7 @@ fn memory_follows_the_window_and_not_the_datagrams() {
         scanner.handle_datagram(now, at(4), b"?");
         scanner.handle_datagram(now, at(99), b"?");
     }
-    assert_eq!(scanner.footprint(), [10, 0, 0, 64, 10]);
+    assert_eq!(scanner.footprint(), [10, 0, 0, 10, 10]);
 }
 
 /// A tenth of the list is dead: the scan does not wait a second for it, and loses no answer.

@@ -87,7 +87,7 @@ impl Conversation for Ping {
 }
 
 #[test]
-fn a_steady_scan_allocates_twice_a_query_at_most_and_keeps_nothing() {
+fn a_steady_scan_allocates_three_times_a_query_at_most_and_keeps_nothing() {
     let targets = (0..200_000).map(|index| (at(index), Ping));
     let mut now = Instant::now();
     let options = ScanOptions::default().with_window(256);
@@ -117,8 +117,8 @@ fn a_steady_scan_allocates_twice_a_query_at_most_and_keeps_nothing() {
             assert_eq!(round(), 256);
         }
     });
-    // Its outcome, and a part of a node of the timers and of the slots of the receive buffer.
+    // The query, its outcome, and a part of a node of the timers and of the slots of the receive buffer.
     println!("{} allocations for 76,800 datagrams", counted.count_total);
-    assert!(counted.count_total <= 2 * 25_600, "{}", counted.count_total);
+    assert!(counted.count_total <= 3 * 25_600, "{}", counted.count_total);
     assert!(counted.count_current.abs() < 100, "{} are left", counted.count_current);
 }
