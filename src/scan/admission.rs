@@ -81,8 +81,8 @@ pub(super) struct Admission {
     /// The latest datagram, or the first request, and the number of the latest request that had a reply.
     heard_at: Option<Instant>,
     overtaken: u64,
-    /// Bytes a second; `None` where the caller bounds datagrams.
-    rate: Option<f64>,
+    /// Bytes a second; infinite where the caller bounds datagrams.
+    rate: f64,
     /// The rate doubles up to this one, and grows by an eighth above.
     full: f64,
     /// When the time since the latest review began, and the bytes received since then.
@@ -108,9 +108,11 @@ impl Admission {
             block: (0, 0),
             heard_at: None,
             overtaken: 0,
-            // Far below 2^53.
-            rate: (options.bytes_per_second.map(|bytes| bytes as f64))
-                .or_else(|| options.rate.is_none().then_some(BYTES_AT_START)),
+            rate: match (options.bytes_per_second, options.rate) {
+                // Far below 2^53.
+                (Some(bytes), _) => bytes as f64,
+                (None, rate) => rate.map_or(BYTES_AT_START, |_| f64::INFINITY),
+            },
             full: f64::INFINITY,
             since: now,
             bytes: 0.0,
@@ -202,10 +204,9 @@ impl Admission {
 
     /// Doubles the rate or halves it, once in two round trips.
     fn review(&mut self, now: Instant) {
-        let Some(rate) = self.rate else { return };
         let passed = now.saturating_duration_since(self.since);
         let round_trips = self.rtt.map_or(FIRST_REVIEW, |(mean, _)| mean.saturating_mul(2));
-        if passed < round_trips.clamp(REVIEW.0, REVIEW.1) {
+        if self.rate.is_infinite() || passed < round_trips.clamp(REVIEW.0, REVIEW.1) {
             return;
         }
         let carried = std::mem::take(&mut self.bytes) / passed.as_secs_f64();
@@ -218,26 +219,24 @@ impl Admission {
         let delayed =
             self.rtt.zip(latest).filter(|((_, least), latest)| *latest > least.saturating_add(QUEUE_DELAY));
         if let Some(((mean, least), latest)) = delayed {
-            self.full = rate / 2.0;
-            self.rate = Some((carried / 2.0).clamp(rate / 8.0, self.full).max(BYTES.0));
+            self.full = self.rate / 2.0;
+            self.rate = (carried / 2.0).clamp(self.rate / 8.0, self.full).max(BYTES.0);
             // The next review sees what requests of the new rate brought: they are answered after a round trip.
             self.since = after(now, latest);
             // Round trips that stay long are those of servers further away.
             self.rtt = Some((mean, least.saturating_add(latest).checked_div(2).unwrap_or(least)));
         } else if dropped {
-            self.full = rate / 2.0;
-            self.rate = Some(self.full.max(BYTES.0));
+            self.full = self.rate / 2.0;
+            self.rate = self.full.max(BYTES.0);
         } else {
-            self.rate = Some((rate * 2.0).min(self.full.max(rate * 1.125)).min(BYTES.1));
+            self.rate = (self.rate * 2.0).min(self.full.max(self.rate * 1.125)).min(BYTES.1);
         }
     }
 
     /// When the oldest request frees its slot without a reply.
     fn frees_at(&self) -> Option<Instant> {
         let (oldest, since) = self.slots.first_key_value()?;
-        let hold = self
-            .rate
-            .map_or(HOLD, |rate| Duration::from_secs_f64(self.places() * BYTES_OF_REQUEST / rate).max(HOLD));
+        let hold = Duration::from_secs_f64(self.places() * BYTES_OF_REQUEST / self.rate).max(HOLD);
         let end = since.checked_add(hold)?;
         let heard_at = self.heard_at?;
         let is_pause = self.datagrams >= USUAL && end > heard_at && self.overtaken <= *oldest;
@@ -253,10 +252,7 @@ impl Admission {
     /// Requests that may hold a slot.
     fn places(&self) -> f64 {
         let slots = (self.usable / self.datagrams.max(1.0)).max(LEAST_SLOTS);
-        match self.rate {
-            Some(rate) => slots.min(rate / BYTES_OF_REQUEST * BURST.as_secs_f64()).max(1.0),
-            None => slots,
-        }
+        slots.min(self.rate / BYTES_OF_REQUEST * BURST.as_secs_f64()).max(1.0)
     }
 }
 
@@ -357,10 +353,10 @@ mod rate_tests {
     use super::*;
 
     /// After a second at 1 MB/s with all slots held and round trips of 50 ms.
-    fn reviewed(change: impl FnOnce(&mut Admission)) -> Option<f64> {
+    fn reviewed(change: impl FnOnce(&mut Admission)) -> f64 {
         let start = Instant::now();
         let mut admission = Admission::new(&ScanOptions::default(), start);
-        (admission.rate, admission.was_full) = (Some(1e6), true);
+        (admission.rate, admission.was_full) = (1e6, true);
         admission.rtt = Some((Duration::from_millis(50), Duration::from_millis(50)));
         change(&mut admission);
         admission.review(start + Duration::from_secs(1));
@@ -369,15 +365,15 @@ mod rate_tests {
 
     #[test]
     fn the_rate_doubles_up_to_half_of_the_one_before_a_cut_and_grows_by_an_eighth_above() {
-        assert_eq!(reviewed(|_| {}), Some(2e6));
-        assert_eq!(reviewed(|admission| admission.full = 1.5e6), Some(1.5e6));
-        assert_eq!(reviewed(|admission| admission.full = 5e5), Some(1.125e6));
+        assert_eq!(reviewed(|_| {}), 2e6);
+        assert_eq!(reviewed(|admission| admission.full = 1.5e6), 1.5e6);
+        assert_eq!(reviewed(|admission| admission.full = 5e5), 1.125e6);
     }
 
     #[test]
     fn longer_round_trips_halve_what_arrives() {
         let late = Some(Duration::from_millis(200));
         let rate = reviewed(|admission| (admission.bytes, admission.latest.2) = (6e5, late));
-        assert_eq!(rate, Some(3e5));
+        assert_eq!(rate, 3e5);
     }
 }

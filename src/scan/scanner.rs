@@ -492,8 +492,8 @@ impl<C: Conversation> Scanner<C> {
 impl<C: Conversation> Scanner<C> {
     /// What takes memory: timers, queries with something to send, results, ids, known addresses.
     pub(super) fn footprint(&self) -> [usize; 5] {
-        let known = self.ended.iter().map(HashSet::len).sum::<usize>() + self.addresses.len();
-        let results = self.done.len() + self.refused.len();
+        let known = self.ended.iter().map(HashSet::len).fold(self.addresses.len(), usize::saturating_add);
+        let results = self.done.len().saturating_add(self.refused.len());
         [self.timers.len(), self.to_send.len(), results, self.queries.len(), known]
     }
 }
