@@ -235,8 +235,7 @@ impl Protocol {
                 if name.is_empty() || !name.iter().all(is_name_byte) {
                     return Err(AnnounceError::NotOneWord { key: "gamename", field: "game" });
                 }
-                game.clear();
-                game.extend_from_slice(name);
+                *game = name.to_vec();
                 Ok(Occupancy::new(status.player_count.unwrap_or(0), status.max_players.unwrap_or(0)))
             }
         }
