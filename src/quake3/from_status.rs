@@ -6,11 +6,10 @@ use std::borrow::Cow;
 
 use super::to_status::{NUMBERS, WARSOW, counts_people_only};
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
-use super::wire::player::{Field, put_line};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::Detail;
 use crate::options::{Engine, Service};
-use crate::text::number::integer;
+use crate::text::number::{self, integer};
 
 /// Bytes of a usual player line.
 const USUAL_LINE: usize = 32;
@@ -156,11 +155,32 @@ fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
 }
 
 /// Player lines, each with its line feed, until they exceed `most` bytes.
-pub(super) fn lines(players: &[Player], fields: &[Field], most: usize) -> Vec<u8> {
+pub(super) fn lines(players: &[Player], engine: Engine, most: usize) -> Vec<u8> {
+    let has_teams = players.iter().any(|player| player.team.is_some());
     let mut lines = Vec::with_capacity(players.len().saturating_mul(USUAL_LINE).min(most));
     for player in players {
-        let numbers = (player.score.unwrap_or(0), player.ping.unwrap_or(0), player.team.unwrap_or(0));
-        put_line(fields, numbers, &sanitise(&wire(player.name.as_ref())), &mut lines);
+        let score = player.score.unwrap_or(0);
+        let [ping, team] = [player.ping, player.team].map(|number| number.unwrap_or(0).into());
+        let (before, behind): (&[i64], &[i64]) = match engine {
+            Engine::SoldierOfFortune2 => (&[score, ping, team], &[]),
+            Engine::DarkPlaces if has_teams => (&[score, ping, team], &[]),
+            Engine::Warsow => (&[score, ping], &[team]),
+            Engine::MedalOfHonor => (&[ping], &[]),
+            _ => (&[score, ping], &[]),
+        };
+        for number in before {
+            number::put(*number, &mut lines);
+            lines.push(b' ');
+        }
+        // The name holds no quote and no line feed.
+        for part in [&b"\""[..], &sanitise(&wire(player.name.as_ref())), b"\""] {
+            lines.extend_from_slice(part);
+        }
+        for number in behind {
+            lines.push(b' ');
+            number::put(*number, &mut lines);
+        }
+        lines.push(b'\n');
         if lines.len() > most {
             break;
         }

@@ -4,7 +4,6 @@ use bytes::{BufMut, Bytes};
 
 use super::from_status::{self, is_text, lines, named, put_rules};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
-use super::wire::player::Field;
 use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::put_head;
@@ -107,7 +106,7 @@ fn encode(
     let mut info = named(detail == Detail::Short);
     let mut lines = Vec::new();
     if detail == Detail::Full {
-        lines = self::lines(status.listed_players(), fields(options.engine, status), options.max_reply);
+        lines = self::lines(status.listed_players(), options.engine, options.max_reply);
         let fitting =
             |info: &[u8]| complete_lines(&lines, left.saturating_sub(info.len()).saturating_sub(1)).len();
         let listed = lines.get(..fitting(&info.bytes)).unwrap_or_default();
@@ -231,19 +230,6 @@ fn challenge_text(engine: Engine, token: u64) -> Patch {
         Engine::DarkPlaces => out.put_slice(&request::challenge(token)),
         _ => number::put(i32::from_le_bytes([a, b, c, d]).into(), out),
     })
-}
-
-/// The fields of player lines.
-fn fields(engine: Engine, status: &ServerStatus) -> &'static [Field] {
-    use Field::{Name, Ping, Score, Team};
-    let has_teams = || status.listed_players().iter().any(|player| player.team.is_some());
-    match engine {
-        Engine::SoldierOfFortune2 => &[Score, Ping, Team, Name],
-        Engine::DarkPlaces if has_teams() => &[Score, Ping, Team, Name],
-        Engine::Warsow => &[Score, Ping, Name, Team],
-        Engine::MedalOfHonor => &[Ping, Name],
-        _ => &[Score, Ping, Name],
-    }
 }
 
 /// As many lines as fit; a name cannot hold a line feed.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::wire::player::PlayerLine;
+use super::wire::player::{PlayerLine, score};
 use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
 };
@@ -125,13 +125,14 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
 #[inline]
 fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     let name = Text::part(bytes, line.name(), style);
-    let (score, ping, team) = (line.score(), line.ping(), line.team());
-    let mut player = Player { name, score, ping, team, ..Player::default() };
-    if let Some(text) = line.team_text().filter(|text| team.is_none() && !text.is_empty()) {
+    let (score_text, ping, team_text) = line.fields();
+    let (score, team) = (score_text.and_then(score), team_text.and_then(number::number));
+    let mut player = Player { name, score, ping: ping.and_then(number::number), team, ..Player::default() };
+    if let Some(text) = team_text.filter(|text| team.is_none() && !text.is_empty()) {
         player.extra.push_raw(b"team", text);
     }
     // Xonotic writes fractions and words where others have a whole number.
-    if let Some(text) = line.score_text().filter(|text| score.is_none() || text.contains(&b'.')) {
+    if let Some(text) = score_text.filter(|text| score.is_none() || text.contains(&b'.')) {
         player.extra.push_raw(b"score", text);
     }
     player

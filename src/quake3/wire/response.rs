@@ -136,10 +136,10 @@ impl<'a> Response<'a> {
             extra("end of the reply", if is_status { length } else { after }, length),
             cut("the last player line: no line feed ends it", !self.closes_lines(), length),
         ];
-        let lines = self.player_text().split(|&byte| byte == b'\n');
-        let skipped = lines.filter(|line| !line.is_empty() && PlayerLine::parse(line).is_none());
+        let is_skipped = |line: &&[u8]| !line.is_empty() && PlayerLine::parse(line).is_none();
         let offset = move |line: &[u8]| locate(datagram, line).map_or(0, |range| range.start);
-        let skipped = skipped.map(move |line| malformed("player line", offset(line)));
+        let skipped =
+            self.text_lines().filter(is_skipped).map(move |line| malformed("player line", offset(line)));
         problems.into_iter().flatten().chain(skipped)
     }
 
@@ -153,11 +153,15 @@ impl<'a> Response<'a> {
         if self.layout.info_closed {
             out.put_u8(b'\n');
         }
-        for line in self.lines() {
-            line.put(out);
+        for line in self.text_lines().filter(|line| PlayerLine::parse(line).is_some()) {
+            out.put_slice(line);
             out.put_u8(b'\n');
         }
         Ok(())
+    }
+
+    fn text_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.player_text().split(|&byte| byte == b'\n')
     }
 
     /// Whether a line feed ends the last player line, where there is one.
