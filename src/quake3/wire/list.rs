@@ -1,5 +1,6 @@
 //! Lists of servers: `getservers`, `getserversExt` and one datagram of the reply.
 
+use std::iter::Peekable;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use bytes::{BufMut, Bytes};
@@ -16,6 +17,8 @@ use crate::text::number;
 
 /// Most bytes of a datagram that this crate writes, as dpmaster does.
 pub(crate) const MAX_PART: usize = 1400;
+/// The end mark of a list.
+const END: &[u8] = b"\\EOT\0\0\0";
 /// The words of the replies.
 const PLAIN: &str = "getserversResponse";
 const EXTENDED: &str = "getserversExtResponse";
@@ -218,9 +221,7 @@ impl<'a> ListPart<'a> {
         let mut servers = servers.into_iter().filter(|server| extended || server.is_ipv4()).peekable();
         loop {
             let mut out = Vec::with_capacity(MAX_PART);
-            let mut writer = PartWriter::new(extended, &mut out);
-            while servers.next_if(|&server| writer.push(server)).is_some() {}
-            let ended = writer.end(servers.peek().is_none());
+            let ended = put_part(extended, &mut servers, &mut out);
             parts.push(out.into());
             if ended {
                 return parts;
@@ -309,48 +310,29 @@ fn end(input: &[u8]) -> IResult<&[u8], &[u8]> {
     preceded((tag("\\"), alt((tag("EOT"), tag("EOF")))), nuls).parse(input)
 }
 
-/// Writes one datagram of a list.
-#[derive(Debug)]
-pub(crate) struct PartWriter<'a> {
-    out: &'a mut Vec<u8>,
-    start: usize,
-}
-
-impl<'a> PartWriter<'a> {
-    pub(crate) fn new(extended: bool, out: &'a mut Vec<u8>) -> Self {
-        let start = out.len();
-        line::put(None, if extended { EXTENDED } else { PLAIN }.as_bytes(), out);
-        Self { out, start }
-    }
-
-    /// Appends an address; `false` when it does not fit, with one byte for the separator that closes the datagram.
-    pub(crate) fn push(&mut self, address: SocketAddr) -> bool {
-        let port = address.port().to_be_bytes();
-        match address.ip() {
-            IpAddr::V4(ip) => self.put(&[b"\\", &ip.octets(), &port], 1),
-            IpAddr::V6(ip) => self.put(&[b"/", &ip.octets(), &port], 1),
+/// Appends a datagram with as many of the servers as fit, and ends the list behind the last one where the end mark fits, which needs a
+/// datagram of its own otherwise. Returns whether the list is ended. id's and ioquake3's clients read an address only when a
+/// separator follows it.
+pub(crate) fn put_part(
+    extended: bool,
+    servers: &mut Peekable<impl Iterator<Item = SocketAddr>>,
+    out: &mut Vec<u8>,
+) -> bool {
+    let most = out.len().saturating_add(MAX_PART);
+    line::put(None, if extended { EXTENDED } else { PLAIN }.as_bytes(), out);
+    let fits = |out: &Vec<u8>, length| out.len().saturating_add(length) <= most;
+    // Seven or nineteen bytes, and the separator behind them.
+    while let Some(server) = servers.next_if(|server| fits(out, if server.is_ipv4() { 8 } else { 20 })) {
+        out.put_u8(if server.is_ipv4() { b'\\' } else { b'/' });
+        match server.ip() {
+            IpAddr::V4(ip) => out.put_u32(ip.to_bits()),
+            IpAddr::V6(ip) => out.put_u128(ip.to_bits()),
         }
+        out.put_u16(server.port());
     }
-
-    /// Ends the datagram, and the list where this was its last one and the end mark fits, which needs a datagram of its own
-    /// otherwise. Returns whether the list is ended. id's and ioquake3's clients read an address only when a separator
-    /// follows it.
-    pub(crate) fn end(mut self, is_last: bool) -> bool {
-        let ended = is_last && self.put(&[b"\\EOT\0\0\0"], 0);
-        if !ended {
-            self.out.push(b'\\');
-        }
-        ended
-    }
-
-    fn put(&mut self, parts: &[&[u8]], kept: usize) -> bool {
-        let length = parts.iter().map(|part| part.len()).sum::<usize>().saturating_add(kept);
-        let fits = self.out.len().saturating_sub(self.start).saturating_add(length) <= MAX_PART;
-        if fits {
-            parts.iter().for_each(|part| self.out.extend_from_slice(part));
-        }
-        fits
-    }
+    let ended = servers.peek().is_none() && fits(out, END.len());
+    out.put_slice(if ended { END } else { b"\\" });
+    ended
 }
 
 #[cfg(test)]
