@@ -172,7 +172,6 @@ pub struct ListPart<'a> {
     pub has_end: bool,
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,
-    form: Form,
     entries: &'a [u8],
 }
 
@@ -190,9 +189,9 @@ impl<'a> ListPart<'a> {
         let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
         let start = rest.iter().position(is_separator).unwrap_or(rest.len());
         let entries = rest.get(start..).unwrap_or_default();
-        let (mut rest, form) = (entries, form(entries, extended));
+        let (mut rest, address) = (entries, address(extended, entries));
         while end(rest).is_err()
-            && let Ok((after, _)) = form.address(rest)
+            && let Ok((after, _)) = address(rest)
         {
             rest = after;
         }
@@ -200,7 +199,7 @@ impl<'a> ListPart<'a> {
         // A lone separator after the last address, or nothing.
         let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
         let entries = entries.get(..entries.len().saturating_sub(rest.len())).unwrap_or_default();
-        Ok(Self { extended, has_end, intact, form, entries })
+        Ok(Self { extended, has_end, intact, entries })
     }
 
     /// The datagrams of a complete list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
@@ -231,33 +230,12 @@ impl<'a> ListPart<'a> {
 
     /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
-        let (mut rest, form) = (self.entries, self.form);
+        let (mut rest, address) = (self.entries, address(self.extended, self.entries));
         std::iter::from_fn(move || {
-            let (after, address) = form.address(rest).ok()?;
+            let (after, address) = address(rest).ok()?;
             rest = after;
             Some(address)
         })
-    }
-}
-
-/// How addresses are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Plain,
-    /// With IPv6 addresses among them.
-    Extended,
-    /// Twelve hexadecimal digits: Star Trek: Elite Force.
-    Hex,
-}
-
-impl Form {
-    #[inline]
-    fn address(self, input: &[u8]) -> IResult<&[u8], SocketAddr> {
-        match self {
-            Self::Plain => v4(input),
-            Self::Extended => alt((v4, v6)).parse(input),
-            Self::Hex => hex(input),
-        }
     }
 }
 
@@ -293,12 +271,19 @@ fn hex(input: &[u8]) -> IResult<&[u8], SocketAddr> {
     Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
 }
 
-/// The form of a list: hexadecimal if the first entry is twelve such digits up to a separator or the end.
-fn form(entries: &[u8], extended: bool) -> Form {
-    match hex(entries) {
-        Ok(([] | [b'\\' | b'\n' | 0, ..], _)) => Form::Hex,
-        _ if extended => Form::Extended,
-        _ => Form::Plain,
+/// Whether the addresses of a list are hexadecimal: Star Trek: Elite Force. The first entry is twelve such digits then, up to a separator
+/// or the end.
+fn is_hex(entries: &[u8]) -> bool {
+    matches!(hex(entries), Ok(([] | [b'\\' | b'\n' | 0, ..], _)))
+}
+
+/// `address = v4 / hex`, in an extended list `v4 / v6`.
+fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> IResult<&[u8], SocketAddr> + use<> {
+    let is_hex = is_hex(entries);
+    move |input| match (is_hex, extended) {
+        (true, _) => hex(input),
+        (false, true) => alt((v4, v6)).parse(input),
+        (false, false) => v4(input),
     }
 }
 

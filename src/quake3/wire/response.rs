@@ -113,34 +113,29 @@ impl<'a> Response<'a> {
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
     /// without a value, lines that are no player lines, line feeds that are missing where servers write one.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
+        use ParseErrorKind::{CutShort, Malformed};
         let (datagram, length) = (self.datagram, self.datagram.len());
-        let Layout { detail, info: (start, end), players: after, .. } = self.layout;
+        let Layout { detail, info: (start, end), players: after, info_closed, .. } = self.layout;
         let text = line::text(datagram).map_or(datagram, |(_, text)| text);
         let word_end = length.saturating_sub(word(text).map_or(text, |(rest, _)| rest).len());
         let last_separator = memchr::memrchr(b'\\', self.info().raw());
         let last_key = last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
-        let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
-        let extra = |what, from: usize, to| {
-            let is_extra = !matches!(datagram.get(from..to), Some([] | b"\n"));
-            is_extra.then(|| malformed(what, from))
-        };
-        let cut = |what, is_cut: bool, offset| {
-            is_cut.then(|| ParseError::new(ParseErrorKind::CutShort(what), offset))
-        };
+        let is_extra = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
         let is_status = detail == Detail::Full;
         let problems = [
-            extra("end of the command word", word_end, start),
-            cut("the infostring: a key without a value", self.info().has_odd_key(), last_key),
-            extra("end of the infostring", end, after),
-            cut("the infostring: no line feed ends it", is_status && !self.layout.info_closed, length),
-            extra("end of the reply", if is_status { length } else { after }, length),
-            cut("the last player line: no line feed ends it", !self.closes_lines(), length),
+            (is_extra(word_end, start), Malformed("end of the command word"), word_end),
+            (self.info().has_odd_key(), CutShort("the infostring: a key without a value"), last_key),
+            (is_extra(end, after), Malformed("end of the infostring"), end),
+            (is_status && !info_closed, CutShort("the infostring: no line feed ends it"), length),
+            (!is_status && is_extra(after, length), Malformed("end of the reply"), after),
+            (!self.closes_lines(), CutShort("the last player line: no line feed ends it"), length),
         ];
         let is_skipped = |line: &&[u8]| !line.is_empty() && PlayerLine::parse(line).is_none();
         let offset = move |line: &[u8]| locate(datagram, line).map_or(0, |range| range.start);
-        let skipped =
-            self.text_lines().filter(is_skipped).map(move |line| malformed("player line", offset(line)));
-        problems.into_iter().flatten().chain(skipped)
+        let skipped = self.text_lines().filter(is_skipped);
+        let skipped = skipped.map(move |line| (true, Malformed("player line"), offset(line)));
+        let problems = problems.into_iter().chain(skipped).filter(|(is_there, ..)| *is_there);
+        problems.map(|(_, kind, offset)| ParseError::new(kind, offset))
     }
 
     /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`] reports as malformed.
