@@ -18,7 +18,6 @@ const USUAL_LINE: usize = 32;
 /// without the key `clients`. A key is written once.
 pub(super) fn named(
     (detail, says_clients): (Detail, bool),
-    challenge: &[u8],
     status: &ServerStatus,
     options: &Service,
     room: usize,
@@ -56,7 +55,6 @@ pub(super) fn named(
             let _ = info.push(key.as_bytes(), &value);
         }
     };
-    put("challenge", Some(challenge.to_vec()));
     put(if is_info { "hostname" } else { "sv_hostname" }, text(&status.name));
     put("mapname", text(&status.map));
     put("clients", decimal(clients));
@@ -115,8 +113,9 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
         let (key, value) = (sanitise(&key), sanitise(&value));
-        let is_named = InfoString::new(&named).iter().any(|(named, _)| named.eq_ignore_ascii_case(&key));
-        if !is_named && !value.is_empty() {
+        // A challenge among them is that of another request.
+        let mut known = InfoString::new(&named).iter().map(|(key, _)| key).chain([&b"challenge"[..]]);
+        if !known.any(|known| known.eq_ignore_ascii_case(&key)) && !value.is_empty() {
             let _ = info.push(&key, &value);
         }
     }

@@ -12,9 +12,6 @@ use crate::options::{Detail, Engine, Service};
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::text::number;
 
-/// What precedes the challenge that a reply quotes.
-const QUOTE: &[u8] = br"\challenge\";
-
 /// What the tokens of `getchallenge` are issued for.
 const PURPOSE: u16 = 0x5133;
 
@@ -98,11 +95,11 @@ fn encode(
     let (status, options) = (context.status, context.service);
     let mut head = Vec::new();
     put_head(detail, direction_byte, &mut head);
-    let left = options.max_reply.saturating_sub(head.len());
-    let placeholder = [b'0'; MAX_CHALLENGE];
-    let challenge = placeholder.get(..challenge).unwrap_or_default();
-    let named =
-        |says_clients| named((detail, says_clients), challenge, status, options, left.min(MAX_INFO_STRING));
+    let quote: &[u8] = if challenge > 0 { br"\challenge\" } else { b"" };
+    head.extend_from_slice(quote);
+    let Some(left) = options.max_reply.checked_sub(head.len().saturating_add(challenge)) else { return };
+    let most = MAX_INFO_STRING.saturating_sub(quote.len().saturating_add(challenge));
+    let named = |says_clients| named((detail, says_clients), status, options, left.min(most));
     let mut info = named(detail == Detail::Short);
     let mut lines = Vec::new();
     if detail == Detail::Full {
@@ -118,22 +115,12 @@ fn encode(
             info = named(true);
         }
         lines.truncate(fitting(&info.bytes));
-        put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING));
-    }
-    if head.len().saturating_add(info.bytes.len()) > options.max_reply {
-        return;
+        put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(most));
     }
     template.begin();
     template.bytes.extend_from_slice(&head);
-    let quoted = info.bytes.strip_prefix(QUOTE).and_then(|info| info.strip_prefix(challenge));
-    match quoted.filter(|_| !challenge.is_empty()) {
-        Some(rest) => {
-            template.bytes.extend_from_slice(QUOTE);
-            template.patch_here();
-            template.bytes.extend_from_slice(rest);
-        }
-        None => template.bytes.extend_from_slice(&info.bytes),
-    }
+    template.patch_here();
+    template.bytes.extend_from_slice(&info.bytes);
     if detail == Detail::Full && info.bytes.len() < left {
         template.bytes.push(b'\n');
         template.bytes.extend_from_slice(&lines);

@@ -143,8 +143,8 @@ pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
 const MAX_VALUE: usize = 255;
 /// Longest game name and game type that are kept, in bytes (dpmaster, src/servers.h).
 const MAX_NAME: usize = 63;
-/// Bytes of an `infoResponse` before its infostring.
-const HEAD: usize = 17;
+/// Bytes of an `infoResponse` before its fields, with as long a challenge as dpmaster sends.
+const HEAD: usize = 39;
 
 /// A short word up to the first NUL, stored inline: no entry of a master's table owns memory of its own.
 pub(super) type Name = [u8; MAX_NAME];
@@ -217,9 +217,8 @@ pub(crate) fn check_status(
     status: &ServerStatus,
     options: &Service,
 ) -> Result<Occupancy, AnnounceError> {
-    // The `infoResponse` that a master gets, with as long a challenge as dpmaster sends.
-    let space = options.max_reply.saturating_sub(HEAD).min(MAX_INFO_STRING);
-    let info = named((Detail::Short, true), b"0123456789A", status, options, space);
+    let space = options.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
+    let info = named((Detail::Short, true), status, options, space);
     let game = TAGS.iter().find(|(known, _)| *known == tag).and_then(|(_, game)| *game);
     Ok(Description::read(InfoString::new(&info.bytes), game)?.occupancy)
 }
