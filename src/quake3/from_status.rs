@@ -212,11 +212,6 @@ pub(super) fn text(text: &Text) -> Vec<u8> {
     sanitise(&wire(text.as_ref())).into_owned()
 }
 
-/// Whether [`text`] makes these bytes of a text.
-pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
-    *sanitise(&wire(text.as_ref())) == *bytes
-}
-
 /// A text's bytes in this wire's character sets.
 fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
     text.encoded(Charset::Utf8OrWindows1252)

@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{self, is_text, lines, named, put_rules};
+use super::from_status::{lines, named, put_rules, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
@@ -182,9 +182,11 @@ fn challenge_reply(
     let Context { status, service: options, requester, .. } = *context;
     let dark_places = is_dark_places(options.engine);
     let game = game.filter(|_| !dark_places);
-    if let Some((own, _)) = status.game.as_ref().zip(game).filter(|(own, game)| !is_text(own, game)) {
+    if let (Some(own), Some(game)) = (status.game.as_ref().map(text), game)
+        && own != game
+    {
         let template = context.template(MISMATCH | u32::from(direction_byte), |_, template| {
-            let text = [b"Game mismatch: This is a ", &from_status::text(own)[..], b" server\n"].concat();
+            let text = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
             template.begin();
             Reply::Print { dark_places, text: &text }.put(direction_byte, &mut template.bytes);
         });

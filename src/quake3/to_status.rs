@@ -15,8 +15,8 @@ use crate::text::{any, first_filled, known_keys};
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
-/// Bytes of the shortest line of a player: two quotes and the line feed.
-const SHORTEST_LINE: usize = 3;
+/// Bytes of a usual player line, rounded down: the list of players is sized by it.
+const USUAL_LINE: usize = 24;
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
@@ -38,10 +38,7 @@ impl ToStatus for Answer {
         let shows_bots = family == Family::DarkPlaces && known.bots.is_some() && known.gameversion.is_some();
         let mut lines = response.lines();
         let players = (response.detail() == Detail::Full).then(|| {
-            // Not every line is a player's: a datagram of line feeds must not reserve a player for each.
-            let text = response.player_text();
-            let count = memchr::memchr_iter(b'\n', text).count().min(text.len() / SHORTEST_LINE);
-            let mut players = Vec::with_capacity(count.saturating_add(1));
+            let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
             for line in lines.by_ref() {
                 let mut player = player(line, bytes, style);
                 player.bot = player.ping.filter(|_| shows_bots).map(|ping| ping == 0);

@@ -72,19 +72,11 @@ pub struct ConnectQuery {
     /// The client's own challenge, quoted by ioquake3; id's and DarkPlaces' servers ignore it.
     client: Vec<u8>,
     game: Option<Vec<u8>>,
-    challenge: Option<Challenge>,
+    /// The server's, and whether it is a DarkPlaces server.
+    challenge: Option<(Bytes, bool)>,
     userinfo: InfoStringBuilder,
     protocol: Option<u32>,
     qport: u16,
-}
-
-/// The server's challenge.
-#[derive(Debug, Clone)]
-struct Challenge {
-    text: Bytes,
-    dark_places: bool,
-    /// The server's protocol number (ioquake3).
-    protocol: Option<u32>,
 }
 
 /// What a query for a player slot ends with: the slot, or the server's refusal.
@@ -128,20 +120,19 @@ impl ConnectQuery {
         with_protocol(protocol: u32) protocol = Some(protocol);
     }
 
-    fn connect(&self, challenge: &Challenge, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn connect(&self, challenge: &[u8], dark_places: bool, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let mut info = self.userinfo.clone();
         info.limit = MAX_INFO_STRING;
         let mut packed = Vec::new();
-        let connect = if challenge.dark_places {
+        let connect = if dark_places {
             info.push(b"protocol", b"darkplaces 3")?;
             info.push(b"protocols", b"DP7")?;
-            info.push(b"challenge", &challenge.text)?;
+            info.push(b"challenge", challenge)?;
             ConnectRequest::Plain(&info.bytes)
         } else {
-            let protocol = self.protocol.or(challenge.protocol).unwrap_or(68);
-            info.push(b"protocol", protocol.to_string().as_bytes())?;
+            info.push(b"protocol", self.protocol.unwrap_or(68).to_string().as_bytes())?;
             info.push(b"qport", self.qport.to_string().as_bytes())?;
-            info.push(b"challenge", &challenge.text)?;
+            info.push(b"challenge", challenge)?;
             ConnectRequest::pack(&info.bytes, &mut packed)?;
             ConnectRequest::Compressed(&packed)
         };
@@ -154,7 +145,7 @@ impl Conversation for ConnectQuery {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         let written = match &self.challenge {
-            Some(challenge) => self.connect(challenge, out),
+            Some((challenge, dark_places)) => self.connect(challenge, *dark_places, out),
             None => {
                 let client = Some(&self.client[..]);
                 let get = |game| Request::new(Command::GetChallenge { client, game });
@@ -184,20 +175,19 @@ impl Conversation for ConnectQuery {
                 if InfoStringBuilder::new(MAX_CHALLENGE_PAIR).push(b"challenge", challenge).is_err() {
                     return rejected(ParseErrorKind::Malformed("challenge"));
                 }
-                let protocol = protocol.and_then(number::number);
-                let text = Bytes::copy_from_slice(challenge);
-                self.challenge = Some(Challenge { text, dark_places, protocol });
+                self.protocol = self.protocol.or_else(|| number::number(protocol?));
+                self.challenge = Some((Bytes::copy_from_slice(challenge), dark_places));
                 Verdict::Next
             }
-            (Reply::Connected { dark_places, challenge: quoted, .. }, Some(challenge)) => {
+            (Reply::Connected { dark_places, challenge: quoted, .. }, Some((challenge, _))) => {
                 let verification = match quoted {
-                    Some(quoted) if quoted == challenge.text => Verification::Verified,
+                    Some(quoted) if quoted == challenge => Verification::Verified,
                     Some(_) if !dark_places => {
                         return rejected(ParseErrorKind::Mismatch("challenge"));
                     }
                     _ => Verification::Unverified,
                 };
-                let (challenge, qport) = (challenge.text.clone(), self.qport);
+                let (challenge, qport) = (challenge.clone(), self.qport);
                 Verdict::Done(Ok(Connected { challenge, qport, verification }))
             }
             (_, None) => rejected(ParseErrorKind::Unexpected("challengeResponse")),
