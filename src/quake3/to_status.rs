@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::wire::player::{PlayerLine, score};
+use super::wire::player::{PlayerLine, is_blank, score};
 use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
 };
@@ -36,10 +36,14 @@ impl ToStatus for Answer {
         let style = Style::new(CHARSET, family.colours());
         // Both keys stand in DarkPlaces' format of the reply; FTE has neither.
         let shows_bots = family == Family::DarkPlaces && known.bots.is_some() && known.gameversion.is_some();
-        let mut lines = response.lines();
+        let mut has_odd_line = false;
         let players = (response.detail() == Detail::Full).then(|| {
             let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
-            for line in lines.by_ref() {
+            for line in response.text_lines() {
+                let Some(line) = PlayerLine::parse(line) else {
+                    has_odd_line |= !is_blank(line);
+                    continue;
+                };
                 let mut player = player(line, bytes, style);
                 player.bot = player.ping.filter(|_| shows_bots).map(|ping| ping == 0);
                 players.push(player);
@@ -48,7 +52,7 @@ impl ToStatus for Answer {
             players
         });
         let listed = players.as_ref().map(Vec::len);
-        let completeness = self.missing(listed.unwrap_or_default(), lines.has_skipped, known.clients);
+        let completeness = self.missing(listed.unwrap_or_default(), has_odd_line, known.clients);
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let is_info = response.detail() == Detail::Short;

@@ -1,6 +1,7 @@
 //! Player lines: numbers and a quoted name, in the order each family of games has.
 
 use nom::character::complete::char;
+use nom::combinator::fail;
 use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
@@ -127,41 +128,18 @@ fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
     Ok((rest, two.unwrap_or((None, quoted))))
 }
 
-/// The player lines of a status. Lines on which no quoted name closes are skipped.
-#[derive(Debug, Clone)]
-pub(crate) struct PlayerLines<'a> {
-    pub(super) rest: &'a [u8],
-    /// Whether a line was skipped that is neither blank nor a player's, among those that were read.
-    pub(crate) has_skipped: bool,
-}
-
-impl<'a> Iterator for PlayerLines<'a> {
-    type Item = PlayerLine<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.rest.is_empty()
-            && let Ok((rest, text)) = line(self.rest)
-        {
-            self.rest = rest;
-            if let Ok((_, line)) = player_line(text) {
-                return Some(line);
-            }
-            self.has_skipped |= !is_blank(text);
-        }
-        None
-    }
-}
-
-/// `line = *( %x00-09 / %x0B-FF ) [ LF ]`
+/// `line = *( %x00-09 / %x0B-FF ) [ LF ]`; not at the end of the text.
 #[inline]
-fn line(text: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(super) fn line(text: &[u8]) -> IResult<&[u8], &[u8]> {
+    if text.is_empty() {
+        return fail().parse(text);
+    }
     let (rest, line) = short_until::<b'\n', b'\n'>(text)?;
     Ok((rest.get(1..).unwrap_or_default(), line))
 }
 
 /// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
-pub(super) fn is_blank(line: &[u8]) -> bool {
+pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
 }
 
@@ -214,17 +192,5 @@ mod tests {
         assert_eq!(fields(b"1 2 \"a\"\r").2, b"a");
         assert_eq!(PlayerLine::parse(br#"1 2 "open"#), None);
         assert_eq!(PlayerLine::parse(b"1 2"), None);
-    }
-
-    #[test]
-    fn odd_lines_are_skipped_and_noticed() {
-        let mut lines = PlayerLines { rest: b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n", has_skipped: false };
-        assert_eq!(lines.by_ref().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
-        assert!(lines.has_skipped);
-        for tail in [&b""[..], b"\n", b"\r\n", b"\0", b"\""] {
-            let text = [b"1 2 \"a\"\n", tail].concat();
-            let mut lines = PlayerLines { rest: &text, has_skipped: false };
-            assert_eq!((lines.by_ref().count(), lines.has_skipped), (1, false));
-        }
     }
 }

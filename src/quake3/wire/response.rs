@@ -9,7 +9,7 @@ use nom::{IResult, Input, Parser};
 
 use super::infostring::InfoString;
 use super::line::{self, TO_CLIENT, until};
-use super::player::{PlayerLine, PlayerLines, is_blank};
+use super::player::{self, PlayerLine, is_blank};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::options::Detail;
@@ -82,7 +82,7 @@ impl<'a> Response<'a> {
         if length / 2 >= max_rules && response.info().iter().nth(max_rules).is_some() {
             return Err(ParseError::limit("rules", max_rules, start));
         }
-        if response.player_text().len() / 2 >= max_players && response.lines().nth(max_players).is_some() {
+        if response.player_text().len() / 2 >= max_players && response.players().nth(max_players).is_some() {
             return Err(ParseError::limit("players", max_players, players));
         }
         Ok(response)
@@ -102,12 +102,7 @@ impl<'a> Response<'a> {
     /// The player lines, in the server's order; none in an `infoResponse`. Lines on which no quoted name closes are
     /// skipped, see [`Self::problems`].
     pub fn players(&self) -> impl Iterator<Item = PlayerLine<'a>> + use<'a> {
-        self.lines()
-    }
-
-    /// [`Self::players`], which can tell afterwards whether lines were skipped.
-    pub(crate) fn lines(&self) -> PlayerLines<'a> {
-        PlayerLines { rest: self.player_text(), has_skipped: false }
+        self.text_lines().filter_map(PlayerLine::parse)
     }
 
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
@@ -155,8 +150,14 @@ impl<'a> Response<'a> {
         Ok(())
     }
 
-    fn text_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.player_text().split(|&byte| byte == b'\n')
+    /// The lines behind the infostring, those that are no player's included.
+    pub(crate) fn text_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let mut rest = self.player_text();
+        std::iter::from_fn(move || {
+            let (after, line) = player::line(rest).ok()?;
+            rest = after;
+            Some(line)
+        })
     }
 
     /// Whether a line feed ends the last player line, where there is one.
@@ -298,6 +299,13 @@ mod tests {
                 (malformed("player line"), 40)
             ]
         );
+    }
+
+    #[test]
+    fn odd_lines_are_skipped() {
+        let response = parse(b"statusResponse\n\\a\\1\n1 2 \"a\"\n\n3 4\n5 6 \"b\"\n").unwrap();
+        assert_eq!(response.players().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
+        assert_eq!(response.text_lines().count(), 4);
     }
 
     #[test]
