@@ -160,14 +160,10 @@ impl<'a> Request<'a> {
                 put(b"connect", &[]);
                 out.put_slice(userinfo);
             }
-            Command::Rcon(RconRequest { password, command, quoted: false }) => {
-                put(b"rcon", &[Some(password), Some(command)]);
-            }
-            Command::Rcon(RconRequest { password, command, quoted: true }) => {
-                put(b"rcon \"", &[]);
-                out.put_slice(password);
-                out.put_u8(b'"');
-                put_words(&[Some(command)], out);
+            Command::Rcon(RconRequest { password, command, quoted }) => {
+                put(b"rcon ", &[]);
+                let quote: &[u8] = if *quoted { b"\"" } else { b"" };
+                [quote, password, quote, b" ", command].iter().for_each(|part| out.put_slice(part));
             }
             Command::SecureRcon(SecureRconRequest { timed, mac, signed }) => {
                 put(if *timed { TIMED } else { CHALLENGED }.as_bytes(), &[]);
