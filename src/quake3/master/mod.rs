@@ -45,7 +45,7 @@ mod registry;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use self::outbox::{Outbox, Sending};
+use self::outbox::Outbox;
 use self::registry::{BYTES_PER_SERVER, Description, LOWEST, Listing, NO_NAME, Name, Registry, Tag, name};
 pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat};
 use super::wire::infostring::InfoString;
@@ -302,8 +302,6 @@ impl Master {
 
     /// A request for the list. `None`: it is refused.
     fn send_list(&mut self, now: Instant, client: SocketAddr, request: &ListRequest<'_>) -> Option<()> {
-        // A source that had its share costs no look-up.
-        let source = self.lists.admit(now, client)?;
         let game = match request.game {
             Some(game) => name(game).filter(|game| self.options.accepts(*game))?,
             // Of the games that heartbeats name, the first one with a server of this protocol number.
@@ -312,8 +310,7 @@ impl Master {
                 .find(|game| self.servers.of_game((*game, request.protocol), LOWEST).next().is_some())
                 .unwrap_or(NO_NAME),
         };
-        let sending = Sending::new((client, source), (game, request.protocol), request)?;
-        self.lists.push(sending).then_some(())
+        self.lists.push(now, client, (game, request.protocol), request)
     }
 
     /// A description: lists the server when it quotes a challenge that was issued to its address. Returns the counter

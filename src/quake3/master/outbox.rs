@@ -41,28 +41,6 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// `None` when no server can match: a type of game too long to be listed.
-    pub(super) fn new(
-        (to, source): (SocketAddr, u64),
-        game: Game,
-        request: &ListRequest<'_>,
-    ) -> Option<Self> {
-        let all = Some(game.0) == name(ALWAYS_ALL);
-        let game_type = request.game_type.map(|text| name(text).ok_or(())).transpose().ok()?;
-        Some(Self {
-            to,
-            source,
-            game,
-            extended: request.extended,
-            empty: request.empty || all,
-            full: request.full || all,
-            ipv4: request.wants_ipv4(),
-            ipv6: request.wants_ipv6(),
-            game_type,
-            next: LOWEST,
-        })
-    }
-
     fn is_begun(&self) -> bool {
         self.next != LOWEST
     }
@@ -116,26 +94,44 @@ impl Outbox {
         }
     }
 
-    /// The key of a client's source, if it may get a list: it has not had its share, and none to the same client is under way.
-    pub(super) fn admit(&self, now: Instant, to: SocketAddr) -> Option<u64> {
+    /// Takes a client's request for the servers of a game, if its source has not had its share, no list to it is under way, and some
+    /// server may match. When too many wait, it displaces any of them, so that each request has the same chance whatever the
+    /// rhythm of the others. `None` if it was not taken, or displaced another.
+    pub(super) fn push(
+        &mut self,
+        now: Instant,
+        to: SocketAddr,
+        game: Game,
+        request: &ListRequest<'_>,
+    ) -> Option<()> {
         let source = key(self.secret, "list", to.ip(), (32, 64));
         let waiting = self.lists.iter().filter(|other| other.source == source && !other.is_begun()).count();
         let mut sent = self.sources.get(source);
         sent.add(now, &self.lists_rate, u64::try_from(waiting).unwrap_or(u64::MAX));
-        let is_busy = self.lists.iter().any(|other| other.to == to);
-        (!is_busy && sent.is_ready(now, &self.lists_rate, 1)).then_some(source)
-    }
-
-    /// Takes a list to send. When too many wait, it displaces any of them, so that each request has the same chance whatever
-    /// the rhythm of the others. Returns whether there was room.
-    pub(super) fn push(&mut self, sending: Sending) -> bool {
+        if self.lists.iter().any(|other| other.to == to) || !sent.is_ready(now, &self.lists_rate, 1) {
+            return None;
+        }
+        let all = Some(game.0) == name(ALWAYS_ALL);
+        let sending = Sending {
+            to,
+            source,
+            game,
+            extended: request.extended,
+            empty: request.empty || all,
+            full: request.full || all,
+            ipv4: request.wants_ipv4(),
+            ipv6: request.wants_ipv6(),
+            // No server has one that is too long to be listed.
+            game_type: request.game_type.map(|text| name(text).ok_or(())).transpose().ok()?,
+            next: LOWEST,
+        };
         let has_room = self.lists.len() < MAX_LISTS;
         if !has_room {
-            let waiting = usize::try_from(sending.source % WAITING).unwrap_or_default();
+            let waiting = usize::try_from(source % WAITING).unwrap_or_default();
             self.lists.remove(waiting.saturating_add(1));
         }
         self.lists.push_back(sending);
-        has_room
+        has_room.then_some(())
     }
 
     /// Appends the next datagram of the first list; `None` when there is none, or not now.
