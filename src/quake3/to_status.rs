@@ -73,16 +73,19 @@ impl ToStatus for Answer {
             slots.and_then(|slots| slots.checked_add(private_slots.filter(|_| is_info).unwrap_or(0)));
         let locked = [known.g_needpass, known.needpass, known.pswrd, known.password, known.isprivate];
         let (game, mod_name) = game(&known);
-        let score_limit = known.scorelimit.or_else(|| family.score_limit(&known));
+        let match_name = known.g_gametype.and_then(|number| family.match_name(number));
+        let (match_limit, has_teams) = match_name.map(|name| match_rules(name, &known)).unwrap_or_default();
+        let score_limit = known.scorelimit.or(match_limit);
         let played = known.qcstatus.and_then(|status| status.split(|&byte| byte == b':').next());
         let played = [known.g_gametypestring, known.g_gametype, known.gametype, played];
-        let words = first_filled(&played).and_then(|played| family.match_name(&known, played));
+        let words = first_filled(&played).and_then(|played| family.match_name(played));
+        let words = words.filter(|words| *words != "N/A" && !is_modified(family, &known));
         ServerStatus {
             name: text(&[known.sv_hostname, known.hostname]),
             map: text(&[known.mapname]),
             game: text(&[game]),
             mod_name: text(&[mod_name]),
-            game_type: words.map(|words| Text::new(words, style)).or_else(|| text(&played)),
+            game_type: words.map(|words| Text::new(words.as_bytes(), style)).or_else(|| text(&played)),
             version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
             protocol_version: known.protocol.or(known.com_protocol).and_then(number::leading),
             password: first_filled(&locked).and_then(number::boolean),
@@ -94,7 +97,7 @@ impl ToStatus for Answer {
             time_limit: known.timelimit.and_then(number::minutes),
             score_limit: score_limit.and_then(number::integer),
             players,
-            teams: teams(family, &known, bytes, style),
+            teams: teams(has_teams, &known, bytes, style),
             rules: rules.build(style.colours),
             completeness,
             verification: self.verification(),
@@ -207,59 +210,45 @@ impl Family {
         }
     }
 
-    /// The game's own words for the number of a type of match: `gameNames` in g_cmds.c of Quake III Arena (id-Software), Jedi
+    /// The game's own word for the number of a type of match: `gameNames` in g_cmds.c of Quake III Arena (id-Software), Jedi
     /// Outcast and Jedi Academy (JACoders/OpenJK); Urban Terror's as the plugin `PowerAdmin` of B3 has them.
-    fn match_name(self, known: &Known<'_>, number: &[u8]) -> Option<&'static [u8]> {
-        let runs = |names: &[&[u8]]| known.gamename.is_some_and(|name| names.contains(&name));
-        let is_plain = known.game.is_none_or(is_base_folder);
-        let names: &[u8] = match self {
-            Self::Quake3 | Self::Ioquake3
-                if is_plain && runs(&[b"Quake3Arena", b"baseq3", b"missionpack", b"baseoa"]) =>
-            {
-                b"Free For All|Tournament|Single Player|Team Deathmatch|Capture the Flag|One Flag CTF|Overload|Harvester"
+    fn match_name(self, number: &[u8]) -> Option<&'static str> {
+        let names = match self {
+            Self::Quake3 | Self::Ioquake3 => {
+                "Free For All|Tournament|Single Player|Team Deathmatch|Capture the Flag|One Flag CTF|Overload|Harvester"
             }
             Self::UrbanTerror => {
-                b"Free For All|Last Man Standing||Team Deathmatch|Team Survivor|Follow the Leader|Capture and Hold|\
+                "Free For All|Last Man Standing||Team Deathmatch|Team Survivor|Follow the Leader|Capture and Hold|\
                  Capture the Flag|Bomb Mode|Jump Mode|Freeze Tag|Gun Game"
             }
             Self::JediOutcast => {
-                b"Free For All|Holocron FFA|Jedi Master|Duel|Single Player|Team FFA||Capture the Flag|Capture the Ysalamiri"
-            }
-            Self::JediAcademy => {
-                b"Free For All|Holocron FFA|Jedi Master|Duel|Power Duel|Single Player|Team FFA|Siege|Capture the Flag|\
+                "Free For All|Holocron FFA|Jedi Master|Duel|Single Player|Team FFA|N/A|Capture the Flag|\
                  Capture the Ysalamiri"
             }
+            Self::JediAcademy => {
+                "Free For All|Holocron FFA|Jedi Master|Duel|Power Duel|Single Player|Team FFA|Siege|Capture the Flag|\
+                 Capture the Ysalamiri"
+            }
+            Self::MedalOfHonor => "|Free For All|Team Deathmatch",
             _ => return None,
         };
-        names.split(|&byte| byte == b'|').nth(number::number(number)?).filter(|name| !name.is_empty())
+        names.split('|').nth(number::number(number)?).filter(|name| !name.is_empty())
     }
+}
 
-    /// The value of the limit that ends a match of this type; `None` where the game has none or another.
-    fn score_limit<'a>(self, known: &Known<'a>) -> Option<&'a [u8]> {
-        let game_type = known.g_gametype.and_then(number::number::<u8>);
-        let is_mission_pack = || matches!(known.gamename, Some(b"missionpack" | b"baseoa"));
-        match (self, game_type?) {
-            (Self::JediAcademy, 3 | 4) | (Self::JediOutcast, 3) => known.duel_fraglimit,
-            (Self::JediAcademy, 0..=2 | 6) | (Self::JediOutcast, 0..=2 | 5) => known.fraglimit,
-            (Self::JediAcademy, 8 | 9) | (Self::JediOutcast, 7 | 8) => known.capturelimit,
-            (Self::UrbanTerror, 0 | 3) | (Self::MedalOfHonor, 1 | 2) => known.fraglimit,
-            (Self::UrbanTerror, 7) => known.capturelimit,
-            (Self::Quake3 | Self::Ioquake3, 0 | 1 | 3) => known.fraglimit,
-            (Self::Quake3 | Self::Ioquake3, 4) => known.capturelimit,
-            (Self::Quake3 | Self::Ioquake3, 5..=7) if is_mission_pack() => known.capturelimit,
-            _ => None,
+/// The value of the limit that ends a match, where it has one, and whether red and blue play against each other.
+fn match_rules<'a>(name: &str, known: &Known<'a>) -> (Option<&'a [u8]>, bool) {
+    match name {
+        "Free For All" | "Tournament" | "Holocron FFA" | "Jedi Master" => (known.fraglimit, false),
+        "Duel" | "Power Duel" => (known.duel_fraglimit, false),
+        "Team Deathmatch" | "Team FFA" => (known.fraglimit, true),
+        "Capture the Flag" | "Capture the Ysalamiri" => (known.capturelimit, true),
+        "One Flag CTF" | "Overload" | "Harvester" => {
+            let is_mission_pack = matches!(known.gamename, Some(b"missionpack" | b"baseoa"));
+            (known.capturelimit.filter(|_| is_mission_pack), true)
         }
-    }
-
-    /// Whether red and blue play against each other.
-    fn has_teams(self, known: &Known<'_>) -> bool {
-        matches!(
-            (self, known.g_gametype.and_then(number::number::<u8>)),
-            (Self::JediOutcast, Some(5..=8))
-                | (Self::JediAcademy, Some(6..=9))
-                | (Self::UrbanTerror, Some(3..=8 | 10))
-                | (Self::Quake3 | Self::Ioquake3, Some(3..=7))
-        )
+        "Single Player" | "Last Man Standing" | "Jump Mode" | "Gun Game" => (None, false),
+        _ => (None, true),
     }
 }
 
@@ -267,6 +256,14 @@ impl Family {
 /// src/engine/server/sv_main.cpp; iw4x/iw4x-client, src/Components/Modules/Party.cpp).
 pub(super) fn counts_people_only(game: &[u8]) -> bool {
     game == b"IW4" || game.eq_ignore_ascii_case(b"unvanquished")
+}
+
+/// Whether a server of Quake III Arena or OpenArena runs a modification, which has types of match of its own.
+fn is_modified(family: Family, known: &Known<'_>) -> bool {
+    let games = [b"Quake3Arena", &b"baseq3"[..], b"missionpack", b"baseoa"];
+    let is_stock =
+        known.game.is_none_or(is_base_folder) && known.gamename.is_some_and(|name| games.contains(&name));
+    matches!(family, Family::Quake3 | Family::Ioquake3) && !is_stock
 }
 
 /// Whether a folder is a game's own and no modification.
@@ -282,7 +279,7 @@ pub(super) const NUMBERS: [i32; 4] = [5, 14, 13, 10];
 pub(super) const WARSOW: [i32; 2] = [2, 3];
 
 /// All teams, where the server tells of any.
-fn teams(family: Family, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<Team> {
+fn teams(has_teams: bool, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<Team> {
     if let Some(status) = known.qcstatus {
         return in_qcstatus(status);
     }
@@ -296,7 +293,7 @@ fn teams(family: Family, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<
     ];
     let teams = [1, 2].into_iter().zip(scores).zip(names).filter_map(|((id, scores), names)| {
         let score = first_filled(&scores).and_then(number::integer);
-        let name = first_filled(&names).filter(|_| score.is_some() || family.has_teams(known));
+        let name = first_filled(&names).filter(|_| score.is_some() || has_teams);
         (score.is_some() || name.is_some())
             .then(|| team(id, name.map(|name| Text::part(bytes, name, style)), score))
     });
@@ -380,10 +377,8 @@ mod tests {
     fn the_same_number_is_a_game_of_teams_in_some_games_only() {
         let teams = |family: Family| -> Vec<u8> {
             let has_teams = |number: &u8| {
-                let text = number.to_string();
-                let mut known = Known::default();
-                known.slot(b"g_gametype").unwrap().get_or_insert(text.as_bytes());
-                family.has_teams(&known)
+                let name = family.match_name(number.to_string().as_bytes());
+                name.is_some_and(|name| match_rules(name, &Known::default()).1)
             };
             (0..12).filter(has_teams).collect()
         };
