@@ -66,7 +66,12 @@ pub(super) fn named(
     put("com_gamename", inner.as_ref().and_then(|_| text(&status.game)));
     put("gamename", inner.or_else(|| text(&status.game)));
     if is_info || !is_quake3 {
-        put(mod_key(engine), text(&status.mod_name));
+        let key = match engine {
+            Engine::DarkPlaces => "modname",
+            Engine::Warsow => "fs_game",
+            _ => "game",
+        };
+        put(key, text(&status.mod_name));
     }
     put("protocol", decimal(status.protocol_version.or(Some(options.protocol_version))));
     // Clients of Jedi Academy and Enemy Territory read other keys than ioquake3's of an infoResponse: `needpass` both (OpenJK,
@@ -118,15 +123,6 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
         if !known.any(|known| known.eq_ignore_ascii_case(&key)) && !value.is_empty() {
             let _ = info.push(&key, &value);
         }
-    }
-}
-
-/// The key of the modification.
-const fn mod_key(engine: Engine) -> &'static str {
-    match engine {
-        Engine::DarkPlaces => "modname",
-        Engine::Warsow => "fs_game",
-        _ => "game",
     }
 }
 
@@ -210,6 +206,11 @@ pub(super) fn lines(players: &[Player], engine: Engine, most: usize) -> Vec<u8> 
 /// A text as a value of an infostring.
 pub(super) fn text(text: &Text) -> Vec<u8> {
     sanitise(&wire(text.as_ref())).into_owned()
+}
+
+/// Whether [`text`] makes these bytes of a text.
+pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
+    *sanitise(&wire(text.as_ref())) == *bytes
 }
 
 /// A text's bytes in this wire's character sets.

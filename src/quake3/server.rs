@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{lines, named, put_rules, text};
+use super::from_status::{is_text, lines, named, put_rules, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
@@ -104,8 +104,11 @@ fn encode(
     let mut lines = Vec::new();
     if detail == Detail::Full {
         lines = self::lines(status.listed_players(), options.engine, options.max_reply);
-        let fitting =
-            |info: &[u8]| complete_lines(&lines, left.saturating_sub(info.len()).saturating_sub(1)).len();
+        // As many lines as fit; a name cannot hold a line feed.
+        let fitting = |info: &[u8]| match lines.get(..left.saturating_sub(info.len()).saturating_sub(1)) {
+            Some(fits) => memchr::memrchr(b'\n', fits).map_or(0, |feed| feed.saturating_add(1)),
+            None => lines.len(),
+        };
         let listed = lines.get(..fitting(&info.bytes)).unwrap_or_default();
         let count = memchr::memchr_iter(b'\n', listed).count();
         // Only this key shows a reader that the list is not all.
@@ -182,11 +185,11 @@ fn challenge_reply(
     let Context { status, service: options, requester, .. } = *context;
     let dark_places = is_dark_places(options.engine);
     let game = game.filter(|_| !dark_places);
-    if let (Some(own), Some(game)) = (status.game.as_ref().map(text), game)
-        && own != game
+    if let (Some(own), Some(game)) = (&status.game, game)
+        && !is_text(own, game)
     {
         let template = context.template(MISMATCH | u32::from(direction_byte), |_, template| {
-            let text = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
+            let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
             template.begin();
             Reply::Print { dark_places, text: &text }.put(direction_byte, &mut template.bytes);
         });
@@ -219,13 +222,6 @@ fn challenge_text(engine: Engine, token: u64) -> Patch {
         Engine::DarkPlaces => out.put_slice(&request::challenge(token)),
         _ => number::put(i32::from_le_bytes([a, b, c, d]).into(), out),
     })
-}
-
-/// As many lines as fit; a name cannot hold a line feed.
-fn complete_lines(lines: &[u8], room: usize) -> &[u8] {
-    let Some((fits, _)) = lines.split_at_checked(room) else { return lines };
-    let end = fits.iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed.saturating_add(1));
-    lines.get(..end).unwrap_or_default()
 }
 
 #[cfg(test)]

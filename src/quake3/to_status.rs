@@ -73,19 +73,21 @@ impl ToStatus for Answer {
             slots.and_then(|slots| slots.checked_add(private_slots.filter(|_| is_info).unwrap_or(0)));
         let locked = [known.g_needpass, known.needpass, known.pswrd, known.password, known.isprivate];
         let (game, mod_name) = game(&known);
-        let match_name = known.g_gametype.and_then(|number| family.match_name(number));
+        let numbers = [known.g_gametype, known.gametype];
+        let match_name = first_filled(&numbers).and_then(|number| family.match_name(number));
         let (match_limit, has_teams) = match_name.map(|name| match_rules(name, &known)).unwrap_or_default();
         let score_limit = known.scorelimit.or(match_limit);
-        let played = known.qcstatus.and_then(|status| status.split(|&byte| byte == b':').next());
-        let played = [known.g_gametypestring, known.g_gametype, known.gametype, played];
-        let words = first_filled(&played).and_then(|played| family.match_name(played));
-        let words = words.filter(|words| *words != "N/A" && !is_modified(family, &known));
+        let words = match_name.filter(|words| *words != b"N/A" && !is_modified(family, &known));
+        let world = known.qcstatus.and_then(|status| status.split(|&byte| byte == b':').next());
+        let words = words.map(|words| Text::new(words, style));
         ServerStatus {
             name: text(&[known.sv_hostname, known.hostname]),
             map: text(&[known.mapname]),
             game: text(&[game]),
             mod_name: text(&[mod_name]),
-            game_type: words.map(|words| Text::new(words.as_bytes(), style)).or_else(|| text(&played)),
+            game_type: text(&[known.g_gametypestring])
+                .or(words)
+                .or_else(|| text(&[known.g_gametype, known.gametype, world])),
             version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
             protocol_version: known.protocol.or(known.com_protocol).and_then(number::leading),
             password: first_filled(&locked).and_then(number::boolean),
@@ -212,42 +214,42 @@ impl Family {
 
     /// The game's own word for the number of a type of match: `gameNames` in g_cmds.c of Quake III Arena (id-Software), Jedi
     /// Outcast and Jedi Academy (JACoders/OpenJK); Urban Terror's as the plugin `PowerAdmin` of B3 has them.
-    fn match_name(self, number: &[u8]) -> Option<&'static str> {
-        let names = match self {
+    fn match_name(self, number: &[u8]) -> Option<&'static [u8]> {
+        let names: &[u8] = match self {
             Self::Quake3 | Self::Ioquake3 => {
-                "Free For All|Tournament|Single Player|Team Deathmatch|Capture the Flag|One Flag CTF|Overload|Harvester"
+                b"Free For All|Tournament|Single Player|Team Deathmatch|Capture the Flag|One Flag CTF|Overload|Harvester"
             }
             Self::UrbanTerror => {
-                "Free For All|Last Man Standing||Team Deathmatch|Team Survivor|Follow the Leader|Capture and Hold|\
+                b"Free For All|Last Man Standing||Team Deathmatch|Team Survivor|Follow the Leader|Capture and Hold|\
                  Capture the Flag|Bomb Mode|Jump Mode|Freeze Tag|Gun Game"
             }
             Self::JediOutcast => {
-                "Free For All|Holocron FFA|Jedi Master|Duel|Single Player|Team FFA|N/A|Capture the Flag|\
+                b"Free For All|Holocron FFA|Jedi Master|Duel|Single Player|Team FFA|N/A|Capture the Flag|\
                  Capture the Ysalamiri"
             }
             Self::JediAcademy => {
-                "Free For All|Holocron FFA|Jedi Master|Duel|Power Duel|Single Player|Team FFA|Siege|Capture the Flag|\
+                b"Free For All|Holocron FFA|Jedi Master|Duel|Power Duel|Single Player|Team FFA|Siege|Capture the Flag|\
                  Capture the Ysalamiri"
             }
-            Self::MedalOfHonor => "|Free For All|Team Deathmatch",
+            Self::MedalOfHonor => b"|Free For All|Team Deathmatch",
             _ => return None,
         };
-        names.split('|').nth(number::number(number)?).filter(|name| !name.is_empty())
+        names.split(|&byte| byte == b'|').nth(number::number(number)?).filter(|name| !name.is_empty())
     }
 }
 
 /// The value of the limit that ends a match, where it has one, and whether red and blue play against each other.
-fn match_rules<'a>(name: &str, known: &Known<'a>) -> (Option<&'a [u8]>, bool) {
+fn match_rules<'a>(name: &[u8], known: &Known<'a>) -> (Option<&'a [u8]>, bool) {
     match name {
-        "Free For All" | "Tournament" | "Holocron FFA" | "Jedi Master" => (known.fraglimit, false),
-        "Duel" | "Power Duel" => (known.duel_fraglimit, false),
-        "Team Deathmatch" | "Team FFA" => (known.fraglimit, true),
-        "Capture the Flag" | "Capture the Ysalamiri" => (known.capturelimit, true),
-        "One Flag CTF" | "Overload" | "Harvester" => {
+        b"Free For All" | b"Tournament" | b"Holocron FFA" | b"Jedi Master" => (known.fraglimit, false),
+        b"Duel" | b"Power Duel" => (known.duel_fraglimit, false),
+        b"Team Deathmatch" | b"Team FFA" => (known.fraglimit, true),
+        b"Capture the Flag" | b"Capture the Ysalamiri" => (known.capturelimit, true),
+        b"One Flag CTF" | b"Overload" | b"Harvester" => {
             let is_mission_pack = matches!(known.gamename, Some(b"missionpack" | b"baseoa"));
             (known.capturelimit.filter(|_| is_mission_pack), true)
         }
-        "Single Player" | "Last Man Standing" | "Jump Mode" | "Gun Game" => (None, false),
+        b"Single Player" | b"Last Man Standing" | b"Jump Mode" | b"Gun Game" => (None, false),
         _ => (None, true),
     }
 }

@@ -1,13 +1,13 @@
 //! Lists of servers: `getservers`, `getserversExt` and one datagram of the reply.
 
 use std::iter::Peekable;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use bytes::{BufMut, Bytes};
 use nom::branch::alt;
-use nom::bytes::complete::{tag, tag_no_case, take, take_while};
+use nom::bytes::complete::{tag, tag_no_case, take_while, take_while_m_n};
 use nom::combinator::{eof, map_opt, value};
-use nom::number::complete::{be_u16, be_u128};
+use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
@@ -247,11 +247,8 @@ fn word(text: &[u8]) -> IResult<&[u8], bool> {
 /// `v4 = "\" 4OCTET 2OCTET`
 #[inline]
 fn v4(input: &[u8]) -> IResult<&[u8], SocketAddr> {
-    let address = |entry: &[u8]| match entry {
-        [b'\\', a, b, c, d, high, low] => Some(([*a, *b, *c, *d], u16::from_be_bytes([*high, *low])).into()),
-        _ => None,
-    };
-    map_opt(take(7_usize), address).parse(input)
+    let address = |(ip, port)| SocketAddr::from((Ipv4Addr::from_bits(ip), port));
+    preceded(tag("\\"), (be_u32, be_u16)).map(address).parse(input)
 }
 
 /// `v6 = "/" 16OCTET 2OCTET`
@@ -262,11 +259,9 @@ fn v6(input: &[u8]) -> IResult<&[u8], SocketAddr> {
 
 /// `hex = "\" 12HEXDIG`
 fn hex(input: &[u8]) -> IResult<&[u8], SocketAddr> {
-    let number = |digits: &[u8]| {
-        let mut digits = digits.iter().map(|&digit| char::from(digit).to_digit(16));
-        digits.try_fold(0_u64, |number, digit| Some(number << 4 | u64::from(digit?)))
-    };
-    let (rest, number) = preceded(tag("\\"), map_opt(take(12_usize), number)).parse(input)?;
+    let digits = take_while_m_n(12, 12, |byte: u8| byte.is_ascii_hexdigit());
+    let number = |digits| u64::from_str_radix(str::from_utf8(digits).ok()?, 16).ok();
+    let (rest, number) = preceded(tag("\\"), map_opt(digits, number)).parse(input)?;
     let [_, _, a, b, c, d, high, low] = number.to_be_bytes();
     Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
 }
@@ -323,8 +318,6 @@ pub(crate) fn put_part(
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use super::*;
 
     fn parse(line: &str) -> Result<ListRequest<'_>, ParseErrorKind> {
