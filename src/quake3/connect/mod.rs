@@ -18,7 +18,7 @@ use bytes::{BufMut, Bytes};
 use thiserror::Error;
 
 use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
-use super::wire::line::check_bytes;
+use super::wire::line::{check_bytes, next_word};
 use super::wire::reply::{Reply, is_flag};
 use super::wire::request::{Command, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -251,13 +251,9 @@ impl ConnectRequest<'_> {
             Self::Plain(userinfo) => return Ok(Bytes::copy_from_slice(userinfo)),
         };
         let text = Bytes::from(huffman::decompress(packed, MAX_MESSAGE)?);
-        // As the tokenizer reads one argument: from a quote to the next one.
-        let argument = text.trim_ascii_start();
-        let argument = match argument.strip_prefix(b"\"") {
-            Some(quoted) => quoted.split(|&byte| byte == b'"').next(),
-            None => argument.split(|&byte| byte <= b' ').next(),
-        };
-        Ok(share(&text, argument.unwrap_or_default()))
+        // One argument, usually quoted.
+        let argument = next_word(&mut &text[..]).unwrap_or_default();
+        Ok(share(&text, argument))
     }
 }
 
