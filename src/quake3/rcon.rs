@@ -212,7 +212,8 @@ impl Conversation for RconQuery {
             }
             Ok(Reply::Print { text, dark_places }) if !asks => (text, dark_places),
             Ok(Reply::Print { text, .. } | Reply::Rejected { text }) => {
-                return Verdict::Done(Err(RconError::refused(text)));
+                let refusal = Refusal::new(Bytes::copy_from_slice(text));
+                return Verdict::Done(Err(RconError::Refused(refusal)));
             }
             Ok(_) => {
                 let expected = if asks { "a challenge" } else { "print" };
@@ -331,10 +332,6 @@ impl RconError {
             Self::BadPassword | Self::NoPassword | Self::Refused(_) => ErrorKind::Refused,
             Self::NoAnswer => ErrorKind::Offline,
         }
-    }
-
-    pub(super) fn refused(text: &[u8]) -> Self {
-        Self::Refused(Refusal::new(Bytes::copy_from_slice(text)))
     }
 
     /// Known error texts. A command that prints just the same is taken for an error too.
@@ -555,7 +552,7 @@ mod tests {
         for text in ["", "map: q3dm17\n", "Bad rconpassword. And more of what a command prints\n"] {
             assert_eq!(RconError::from_text(text.as_bytes()), None, "{text}");
         }
-        let refused = RconError::refused(b"you are banned");
+        let refused = RconError::Refused(Refusal::new(&b"you are banned"[..]));
         for error in [RconError::BadPassword, RconError::NoPassword, refused] {
             assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
         }

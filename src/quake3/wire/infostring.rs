@@ -76,18 +76,13 @@ fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
     if matches!(input, [] | [b'\\']) {
         return fail().parse(input);
     }
-    let (rest, key) = token(input)?;
-    let (rest, value) = token(rest)?;
-    Ok((rest, (key, value)))
+    (token, token).parse(input)
 }
 
 /// `token = [ "\" ] *( %x00-5B / %x5D-FF )`
 #[inline(always)]
 fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    match input {
-        [b'\\', rest @ ..] => short_until::<b'\\', b'\\'>(rest),
-        _ => short_until::<b'\\', b'\\'>(input),
-    }
+    short_until::<b'\\', b'\\'>(input.strip_prefix(b"\\").unwrap_or(input))
 }
 
 /// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.
