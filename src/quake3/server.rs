@@ -68,13 +68,12 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
         }
         _ => return None,
     };
-    if challenge.is_some_and(|challenge| challenge.len() > MAX_CHALLENGE) {
+    let challenge = challenge.unwrap_or_default();
+    if challenge.len() > MAX_CHALLENGE {
         return None;
     }
     // A challenge that an infostring cannot carry is not quoted, as on id's servers.
-    let challenge =
-        challenge.filter(|challenge| !challenge.is_empty() && *sanitise(challenge) == **challenge);
-    let challenge = challenge.unwrap_or_default();
+    let challenge = if *sanitise(challenge) == *challenge { challenge } else { b"" };
     // What else fits depends on the length of the challenge.
     let length = u32::try_from(challenge.len()).unwrap_or_default();
     let number = length << 2 | u32::from(detail == Detail::Short) << 1 | u32::from(direction_byte);

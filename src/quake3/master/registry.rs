@@ -139,8 +139,6 @@ pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
     (0..=u16::MAX).zip(TAGS.into_iter().chain(own)).map(|(index, (text, game))| Tag { text, index, game })
 }
 
-/// Longest value that is read, in bytes (dpmaster, src/messages.c).
-const MAX_VALUE: usize = 255;
 /// Longest game name and game type that are kept, in bytes (dpmaster, src/servers.h).
 const MAX_NAME: usize = 63;
 /// Bytes of an `infoResponse` before its fields, with as long a challenge as dpmaster sends.
@@ -171,8 +169,7 @@ impl Description {
     /// players, and the game unless the heartbeat's tag named it. Where both name a game, it must be the same.
     pub(super) fn read(info: InfoString<'_>, tag_game: Option<&str>) -> Result<Self, AnnounceError> {
         let missing = |key, field| AnnounceError::Missing { key, field };
-        let value = |key| info.get(key).filter(|value| value.len() <= MAX_VALUE);
-        let count = |key, field| match value(key) {
+        let count = |key, field| match info.get(key) {
             Some(text) => Ok(number::number::<u32>(text).unwrap_or(0)),
             None => Err(missing(key, field)),
         };
@@ -190,7 +187,7 @@ impl Description {
         if most == 0 {
             return Err(missing("sv_maxclients", "max_players"));
         }
-        let protocol = value("protocol").and_then(number::number);
+        let protocol = info.get("protocol").and_then(number::number);
         let protocol = protocol.ok_or_else(|| missing("protocol", "protocol in the options"))?;
         Ok(Self {
             game: (word(game, "gamename", "game")?, protocol),

@@ -164,9 +164,9 @@ impl<'a> Response<'a> {
     pub(crate) fn closes_lines(&self) -> bool {
         let lines = self.player_text();
         // After it comes only what some servers leave there.
-        let end = lines.iter().rposition(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
+        let last = lines.iter().rfind(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
         // FTE ends an empty server's status with NUL (fte-team/fteqw).
-        matches!(lines, b"" | b"\0") || end.and_then(|end| lines.get(end)) == Some(&b'\n')
+        matches!(lines, b"" | b"\0") || last == Some(&b'\n')
     }
 
     /// The bytes after the infostring's line.
