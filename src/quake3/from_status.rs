@@ -14,10 +14,10 @@ use crate::text::number::{self, integer};
 /// Bytes of a usual player line.
 const USUAL_LINE: usize = 32;
 
-/// The pairs that the status's fields are written as, up to so many bytes: of an `infoResponse`, or of a status with or
-/// without the key `clients`. A key is written once.
+/// The pairs that the status's fields are written as, up to so many bytes: of an `infoResponse`, or of a status without the key
+/// `clients`. A key is written once.
 pub(super) fn named(
-    (detail, says_clients): (Detail, bool),
+    detail: Detail,
     status: &ServerStatus,
     options: &Service,
     room: usize,
@@ -29,9 +29,9 @@ pub(super) fn named(
     let lacks = |keys: &[&str]| keys.iter().all(|key| status.rules.get(key).is_none());
     let people_only = is_info && status.game.as_ref().is_some_and(|game| counts_people_only(game.raw()));
     let bots_on_top = status.bot_count.filter(|_| people_only).unwrap_or(0);
-    let clients = status.online().filter(|_| says_clients).map(|online| online.saturating_sub(bots_on_top));
+    let clients = status.online().filter(|_| is_info).map(|online| online.saturating_sub(bots_on_top));
     // ioquake3's infoResponse counts people, others bots.
-    let counts_people = is_info && engine == Engine::Quake3 && !people_only;
+    let counts_people = engine == Engine::Quake3 && !people_only;
     let people = clients.filter(|_| counts_people).and_then(|clients| clients.checked_sub(status.bot_count?));
     let locked = status.password.map(u8::from);
     // An infoResponse's number of slots leaves private ones out.

@@ -98,8 +98,7 @@ fn encode(
     head.extend_from_slice(quote);
     let Some(left) = options.max_reply.checked_sub(head.len().saturating_add(challenge)) else { return };
     let most = MAX_INFO_STRING.saturating_sub(quote.len().saturating_add(challenge));
-    let named = |says_clients| named((detail, says_clients), status, options, left.min(most));
-    let mut info = named(detail == Detail::Short);
+    let mut info = named(detail, status, options, left.min(most));
     let mut lines = Vec::new();
     if detail == Detail::Full {
         lines = self::lines(status.listed_players(), options.engine, options.max_reply);
@@ -111,10 +110,10 @@ fn encode(
         let listed = lines.get(..fitting(&info.bytes)).unwrap_or_default();
         let count = memchr::memchr_iter(b'\n', listed).count();
         // Only this key shows a reader that the list is not all.
-        let is_short =
-            status.online().is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
-        if is_short || is_dark_places(options.engine) || status.rules.get("clients").is_some() {
-            info = named(true);
+        let is_short = |online| u32::try_from(count).is_ok_and(|count| count < online);
+        let is_said = is_dark_places(options.engine) || status.rules.get("clients").is_some();
+        if let Some(online) = status.online().filter(|online| is_said || is_short(*online)) {
+            let _ = info.push(b"clients", online.to_string().as_bytes());
         }
         lines.truncate(fitting(&info.bytes));
         put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(most));

@@ -215,7 +215,7 @@ pub(crate) fn check_status(
     options: &Service,
 ) -> Result<Occupancy, AnnounceError> {
     let space = options.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
-    let info = named((Detail::Short, true), status, options, space);
+    let info = named(Detail::Short, status, options, space);
     let game = TAGS.iter().find(|(known, _)| *known == tag).and_then(|(_, game)| *game);
     Ok(Description::read(InfoString::new(&info.bytes), game)?.occupancy)
 }
