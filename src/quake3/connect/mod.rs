@@ -102,6 +102,9 @@ impl ConnectQuery {
         /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name that is no single
         /// word is not sent.
         with_game(game: &str) game = Some(game.as_bytes().to_vec());
+
+        /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68.
+        with_protocol(protocol: u32) protocol = Some(protocol);
     }
 
     /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`… The keys `challenge`, `qport` and
@@ -113,11 +116,6 @@ impl ConnectQuery {
     pub fn with(mut self, key: &str, value: &str) -> Result<Self, EncodeError> {
         self.userinfo.push(key.as_bytes(), value.as_bytes())?;
         Ok(self)
-    }
-
-    setters! {
-        /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68.
-        with_protocol(protocol: u32) protocol = Some(protocol);
     }
 
     fn connect(&self, challenge: &[u8], dark_places: bool, out: &mut Vec<u8>) -> Result<(), EncodeError> {
