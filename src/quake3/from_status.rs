@@ -85,7 +85,13 @@ pub(super) fn named(
     put("qcstatus", qcstatus);
     if !is_info && is_quake3 {
         put("timelimit", decimal(status.time_limit.map(|limit| limit.as_secs_f64() / 60.0)));
-        if let Some(key) = limit_key(engine, played.as_deref()).filter(|_| lacks(&LIMITS)) {
+        let limit = match (engine, played.as_deref()) {
+            (Engine::SoldierOfFortune2, _) => Some("scorelimit"),
+            (Engine::Quake3, Some(b"0" | b"1" | b"3")) => Some("fraglimit"),
+            (Engine::Quake3, Some(b"4")) => Some("capturelimit"),
+            _ => None,
+        };
+        if let Some(key) = limit.filter(|_| lacks(&LIMITS)) {
             put(key, decimal(status.score_limit));
         }
         put("sv_punkbuster", decimal(status.anti_cheat.filter(|_| lacks(&ANTI_CHEAT)).map(u8::from)));
@@ -130,16 +136,6 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
 const LIMITS: [&str; 4] = ["fraglimit", "capturelimit", "duel_fraglimit", "scorelimit"];
 /// Keys of anti-cheat systems.
 const ANTI_CHEAT: [&str; 4] = ["sv_punkbuster", "punkbuster", "pb", "sv_NxAC"];
-
-/// The key of the limit that ends a match of this type.
-fn limit_key(engine: Engine, game_type: Option<&[u8]>) -> Option<&'static str> {
-    match (engine, game_type) {
-        (Engine::SoldierOfFortune2, _) => Some("scorelimit"),
-        (Engine::Quake3, Some(b"0" | b"1" | b"3")) => Some("fraglimit"),
-        (Engine::Quake3, Some(b"4")) => Some("capturelimit"),
-        _ => None,
-    }
-}
 
 /// DarkPlaces' key `qcstatus`: the one that was read, or one of the type of game and the teams' scores.
 fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
