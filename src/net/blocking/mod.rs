@@ -17,11 +17,9 @@ use crate::net::client;
 use crate::net::detect::Detected;
 use crate::net::error::Error;
 use crate::net::inquiry::{Event, Gathering, Listed, MasterReport, servers_options};
-use crate::net::io::Io;
 use crate::net::server::Server;
 use crate::net::target::ScanTarget;
 use crate::protocol::Protocol;
-use crate::scan::Scanner;
 use crate::scan::options::ScanOptions;
 use crate::session::{Conversation, Outcome};
 use crate::status_query::{Answer, StatusQuery};
@@ -206,8 +204,7 @@ impl Client {
     where
         T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
     {
-        let targets = Box::new(targets.into_iter().map(Into::into));
-        Scan::new(self.0.clone(), targets, Scanner::pushed(self.0.timing, options, Std::now()))
+        Scan::new(self.0.clone(), targets.into_iter().map(Into::into), options)
     }
 }
 
