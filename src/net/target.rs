@@ -196,13 +196,6 @@ impl<C: Conversation> Queries<C> {
     }
 }
 
-/// A result with the errors of the network layer.
-pub(super) fn scanned<A>(scanned: Scanned<A>) -> Scanned<A, Error> {
-    let Scanned { index, peer, result } = scanned;
-    let server = peer.unwrap_or_else(|| local_address(None, true));
-    Scanned { index, peer, result: result.map_err(|error| Error::Query { peer: server, error }) }
-}
-
 pub(super) fn with_status<A: ToStatus>(scanned: Scanned<A, Error>) -> Scanned<ServerStatus, Error> {
     let Scanned { index, peer, result } = scanned;
     Scanned { index, peer, result: result.map(|outcome| outcome.map(|answer| answer.to_status())) }

@@ -461,20 +461,10 @@ impl<C: Conversation> Scanner<C> {
         self.is_open = false;
     }
 
-    /// When the next timer of a query expires.
-    pub(crate) fn next_timer(&self) -> Option<Instant> {
-        self.timers.next_at()
-    }
-
     /// Whether a request waits for space in the receive buffer, and for nothing else.
     pub(crate) fn waits_for_room(&self) -> bool {
         let by_admission = self.admission.blocked_until(self.now);
         by_admission.is_some() && self.may_send() && self.blocked_until(self.now) == by_admission
-    }
-
-    /// Whether [`Self::poll_answer`] has a result.
-    pub(crate) fn has_answer(&self) -> bool {
-        !self.done.is_empty()
     }
 }
 
