@@ -232,9 +232,8 @@ impl Iterator for Servers {
     fn next(&mut self) -> Option<Listed> {
         let events = self.events.get_or_insert_with(|| {
             let (sender, receiver) = channel();
-            for inquiry in self.gathering.inquiries() {
-                let sender = sender.clone();
-                thread::spawn(|| block(inquiry.run::<Std>(move |event| _ = sender.send(event))));
+            for inquiry in self.gathering.inquiries(move |event| _ = sender.send(event)) {
+                thread::spawn(|| block(inquiry.run::<Std>()));
             }
             receiver
         });
