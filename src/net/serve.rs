@@ -69,15 +69,13 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// has ended.
 pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
     let (mut buffer, mut out) = ([0; MAX_REQUEST], Vec::new());
-    let mut first = 0;
     loop {
         transmit(&mut machine, now(), sockets, None, &mut out);
         let due = machine.poll_timeout().unwrap_or_else(|| after(now(), LONGEST_WAIT));
-        let readable = timeout_at(due.into(), readable(sockets, first)).await.ok().transpose()?;
+        timeout_at(due.into(), readable(sockets)).await.unwrap_or(Ok(()))?;
         let now = now();
-        if let Some((index, socket)) = readable {
-            // The next one in turn: no socket waits for another that always has something.
-            first = index.saturating_add(1);
+        // No socket waits for another that always has something.
+        for socket in sockets {
             for _ in 0..BATCH {
                 match socket.try_recv_from(&mut buffer) {
                     Ok((length, from)) => {
@@ -117,19 +115,11 @@ fn transmit(
     }
 }
 
-/// A socket that has something to read, and its index. `first`: the one to look at first. An error: the runtime of a socket has
-/// ended.
-async fn readable(sockets: &[UdpSocket], first: usize) -> io::Result<(usize, &UdpSocket)> {
-    std::future::poll_fn(|context| {
-        let (before, from_first) = sockets.split_at_checked(first).unwrap_or((&[], sockets));
-        let start = before.len();
-        let rotated = (start..).zip(from_first).chain((0..).zip(before));
-        for (index, socket) in rotated {
-            if let Poll::Ready(ready) = socket.poll_recv_ready(context) {
-                return Poll::Ready(ready.map(|()| (index, socket)));
-            }
-        }
-        Poll::Pending
+/// Waits until a socket has something to read. An error: the runtime of a socket has ended.
+async fn readable(sockets: &[UdpSocket]) -> io::Result<()> {
+    std::future::poll_fn(|cx| {
+        let ready = sockets.iter().map(|socket| socket.poll_recv_ready(cx)).find(Poll::is_ready);
+        ready.unwrap_or(Poll::Pending)
     })
     .await
 }
