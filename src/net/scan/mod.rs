@@ -79,8 +79,6 @@ pub struct Scan<C: Conversation = StatusQuery> {
     queries: Queries<C>,
     /// For IPv4 and IPv6.
     sockets: [Option<FamilySocket>; 2],
-    /// The kernel's count of dropped datagrams, as last seen.
-    drops: u32,
     buffer: Vec<u8>,
     sleep: Pin<Box<Sleep>>,
 }
@@ -138,7 +136,7 @@ impl<C: Conversation> Scan<C> {
         let receive_buffers = sockets.iter().flatten().map(|socket| socket.receive_buffer);
         queries.scanner.set_receive_buffer(receive_buffers.min().unwrap_or_default());
         let sleep = Box::pin(sleep_until(now().into()));
-        Ok(Self { queries, sockets, drops: 0, buffer: vec![0; MAX_DATAGRAM], sleep })
+        Ok(Self { queries, sockets, buffer: vec![0; MAX_DATAGRAM], sleep })
     }
 
     /// The next result with the normalised status; `None` when every target has had its own. Cancel-safe.
@@ -202,15 +200,15 @@ impl<C: Conversation> Scan<C> {
         let Self { queries, sockets, buffer, .. } = self;
         let mut received = 0;
         for socket in sockets.iter_mut().flatten() {
+            let drops = socket.drops;
             let count = socket.receive(cx, buffer, |from, datagram| match datagram {
                 Some(datagram) => _ = queries.scanner.handle_datagram(now, from, datagram),
                 None => queries.scanner.handle_unreachable(now, from),
             });
             received = received.max(count);
-        }
-        let drops = sockets.iter().flatten().filter_map(|socket| socket.drops).fold(0, u32::wrapping_add);
-        if std::mem::replace(&mut self.drops, drops) != drops {
-            queries.scanner.handle_drops();
+            if socket.drops != drops {
+                queries.scanner.handle_drops();
+            }
         }
         received
     }
