@@ -154,8 +154,8 @@ impl Client {
         conversation: C,
         timing: Timing,
     ) -> Result<Outcome<C::Answer>, Error> {
-        let mut exchanges = Exchanges::<I, C>::new();
-        exchanges.start(0, Session::new(conversation, server, timing, I::now()), self.local)?;
+        let mut exchanges = Exchanges::<I, C>::new(self.local);
+        exchanges.start(0, Session::new(conversation, server, timing, I::now()))?;
         let ended = exchanges.next(None).await;
         ended.map_or(Err(Error::Query { peer: server, error: QueryError::Unreachable }), |(_, result)| result)
     }

@@ -277,8 +277,8 @@ impl Inquiry {
 
     /// Fetches a list over UDP.
     async fn over_udp<I: Io>(&self, session: Session<Quake3List>) -> Result<ServerList, Error> {
-        let mut exchanges = Exchanges::<I, _>::new();
-        exchanges.start(0, session, self.options.client.local)?;
+        let mut exchanges = Exchanges::<I, _>::new(self.options.client.local);
+        exchanges.start(0, session)?;
         let mut told = 0_usize;
         loop {
             let ended = exchanges.step(None).await;
