@@ -3,21 +3,19 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "games")]
-use super::client::Attempts;
 use super::client::Client;
 use super::error::Error;
 use super::exchange::Exchanges;
 use super::io::Io;
 use super::server::Server;
-#[cfg(feature = "games")]
-use crate::games::{Certainty, Game, QueryPort};
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::session::{Outcome, Session};
 use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
+#[cfg(feature = "games")]
+use {super::client::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort};
 
 /// An answer and the protocol it came in, see [`Client::detect`].
 ///

@@ -6,17 +6,9 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use super::client::Client;
-#[cfg(feature = "games")]
-use super::detect::query_port;
 use super::error::Error;
-#[cfg(feature = "games")]
-use super::inquiry::Listed;
 use super::io::{Io, is_about_the_address, local_address};
 use super::server::Server;
-#[cfg(feature = "games")]
-use super::server::split;
-#[cfg(feature = "games")]
-use crate::games::Game;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
@@ -25,6 +17,8 @@ use crate::scan::{Scanned, Scanner};
 use crate::session::{Conversation, Machine, Timing};
 use crate::status_query::StatusQuery;
 use crate::time::after;
+#[cfg(feature = "games")]
+use {super::detect::query_port, super::inquiry::Listed, super::server::split, crate::games::Game};
 
 /// One server of a scan: a protocol or game, an address or host name, and options of its own where they differ from the
 /// client's.

@@ -230,18 +230,14 @@ impl Iterator for Servers {
     type Item = Listed;
 
     fn next(&mut self) -> Option<Listed> {
-        let events = self.events.get_or_insert_with(|| {
+        let Self { gathering, events } = self;
+        let events = events.get_or_insert_with(|| {
             let (sender, receiver) = channel();
-            for inquiry in self.gathering.inquiries(move |event| _ = sender.send(event)) {
+            for inquiry in gathering.inquiries(move |event| _ = sender.send(event)) {
                 thread::spawn(|| block(inquiry.run::<Std>()));
             }
             receiver
         });
-        loop {
-            let (origin, event) = events.recv().ok()?;
-            if let Some(listed) = self.gathering.take(origin, event) {
-                return Some(listed);
-            }
-        }
+        events.iter().find_map(|(origin, event)| gathering.take(origin, event))
     }
 }

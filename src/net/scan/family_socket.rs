@@ -5,16 +5,12 @@ use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use socket2::SockRef;
-#[cfg(target_os = "linux")]
-use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-#[cfg(target_os = "linux")]
-use super::linux;
 use crate::net::error::Error;
 use crate::net::io::BATCH;
 #[cfg(target_os = "linux")]
-use crate::net::io::is_unreachable;
+use {super::linux, crate::net::io::is_unreachable};
 
 /// A socket of one address family.
 pub(super) struct FamilySocket {
@@ -69,7 +65,11 @@ impl FamilySocket {
     ) -> usize {
         let mut count = 0_usize;
         for _ in 0..BATCH {
-            match self.receive_one(buffer) {
+            #[cfg(target_os = "linux")]
+            let received = linux::receive(&self.socket, buffer, &mut self.drops);
+            #[cfg(not(target_os = "linux"))]
+            let received = self.socket.try_recv_from(buffer);
+            match received {
                 Ok((length, from)) => {
                     count = count.saturating_add(1);
                     each(from, Some(buffer.get(..length).unwrap_or_default()));
@@ -86,21 +86,6 @@ impl FamilySocket {
         count = count.saturating_add(self.unreachable.len());
         self.unreachable.drain(..).for_each(|server| each(server, None));
         count
-    }
-
-    /// Takes a datagram, on Linux also one that the runtime has not noticed yet: it looks at its sockets now and then only.
-    fn receive_one(&mut self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        #[cfg(target_os = "linux")]
-        {
-            let Self { socket, drops, .. } = self;
-            let mut receive = || linux::receive(socket, buffer, drops);
-            match socket.try_io(Interest::READABLE, &mut receive) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => receive(),
-                received => received,
-            }
-        }
-        #[cfg(not(target_os = "linux"))]
-        self.socket.try_recv_from(buffer)
     }
 
     /// Sends a datagram, whatever the runtime knows of the socket.

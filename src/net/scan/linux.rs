@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, ip_mtu_discover, set_ip_mtu_discover};
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 /// Room for control messages, aligned as they are.
@@ -33,21 +34,28 @@ pub(super) fn is_cut(socket: &UdpSocket, error: &io::Error) -> bool {
         && set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT).is_ok()
 }
 
-/// Takes a datagram, and the drop counter beside it.
+/// Takes a datagram, and the drop counter beside it; also one that the runtime has not noticed yet: it looks at its sockets now
+/// and then only.
 pub(super) fn receive(
     socket: &UdpSocket,
     buffer: &mut [u8],
     drops: &mut Option<u32>,
 ) -> io::Result<(usize, SocketAddr)> {
-    let (mut slices, mut control) = ([IoSliceMut::new(buffer)], Control([0; 32]));
-    let message = recvmsg(socket.as_raw_fd(), &mut slices, Some(&mut control.0), MsgFlags::empty())?;
-    for control in message.cmsgs().into_iter().flatten() {
-        if let ControlMessageOwned::RxqOvfl(count) = control {
-            *drops = Some(count);
+    let mut receive = || {
+        let (mut slices, mut control) = ([IoSliceMut::new(buffer)], Control([0; 32]));
+        let message = recvmsg(socket.as_raw_fd(), &mut slices, Some(&mut control.0), MsgFlags::empty())?;
+        for control in message.cmsgs().into_iter().flatten() {
+            if let ControlMessageOwned::RxqOvfl(count) = control {
+                *drops = Some(count);
+            }
         }
+        let from = message.address.as_ref().and_then(address).ok_or(io::ErrorKind::InvalidData)?;
+        Ok((message.bytes, from))
+    };
+    match socket.try_io(Interest::READABLE, &mut receive) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => receive(),
+        received => received,
     }
-    let from = message.address.as_ref().and_then(address).ok_or(io::ErrorKind::InvalidData)?;
-    Ok((message.bytes, from))
 }
 
 /// Takes an ICMP error off the error queue: the server that was asked, and what it says. `None`: there is no more.
