@@ -216,7 +216,7 @@ impl<'a, I: Io> Staggered<'a, I> {
                     let started = self.running.start(number, Session::new(query, server, timing, now));
                     started.err().map(|error| (number, Err(error)))
                 }
-                _ => self.running.next(until.into_iter().chain(waiting.map(|_| self.next_at)).min()).await,
+                _ => self.running.step(until.into_iter().chain(waiting.map(|_| self.next_at)).min()).await,
             };
             let Some((number, result)) = ended else { continue };
             let (candidate, _) = *self.candidates.get(number)?;

@@ -56,17 +56,6 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
         self.running.iter_mut().map(|(_, session)| session.conversation_mut())
     }
 
-    /// The end of the next exchange; `None`: none has ended until then, or all have before.
-    pub(super) async fn next(&mut self, until: Option<Instant>) -> Option<Ended<C::Answer>> {
-        loop {
-            let ended = self.step(until).await;
-            let is_over = until.map_or(self.is_empty(), |until| until <= I::now());
-            if ended.is_some() || is_over {
-                return ended;
-            }
-        }
-    }
-
     /// Sends what is due, then waits for one datagram or one timer, until this time at most. `Some` when an exchange has
     /// ended. Cancel-safe.
     pub(super) async fn step(&mut self, until: Option<Instant>) -> Option<Ended<C::Answer>> {
