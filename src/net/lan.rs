@@ -13,7 +13,7 @@ use super::error::Error;
 use super::io::{Io, MAX_DATAGRAM, local_address};
 use super::scan::Scan;
 use super::target::ScanTarget;
-use super::tokio_io::{Tokio, now};
+use super::tokio_io::Tokio;
 use crate::games::Game;
 use crate::lan::Discovery;
 use crate::protocol::Protocol;
@@ -89,7 +89,7 @@ impl Client {
         }
         // The client's secret and counter make each nonce another: the address is that of no server.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
-        let discovery = Discovery::new(game, self.options, self.timing, nonce, now());
+        let discovery = Discovery::new(game, self.options, self.timing, nonce, Tokio::now());
         let mut next = Box::pin(Search { discovery, networks: reachable, sockets }.next());
         let source = move |cx: &mut Context<'_>| {
             let (search, target) = ready!(next.as_mut().poll(cx));
@@ -179,10 +179,10 @@ impl Search {
             if let Some((protocol, server, options)) = self.discovery.poll_found() {
                 return (self, Some(ScanTarget::from((protocol, server)).with_options(options)));
             }
-            if self.discovery.is_finished(now()) {
+            if self.discovery.is_finished(Tokio::now()) {
                 return (self, None);
             }
-            while let Some((protocol, port)) = self.discovery.poll_transmit(now(), &mut request) {
+            while let Some((protocol, port)) = self.discovery.poll_transmit(Tokio::now(), &mut request) {
                 for (socket, network) in self.sockets.iter().zip(&self.networks) {
                     if network.is_ipv4() || protocol == Protocol::Quake3 {
                         let mut to = *network;
@@ -196,7 +196,7 @@ impl Search {
             let due = self.discovery.poll_timeout();
             // An error is an ICMP error about one of the requests, on some systems.
             if let Some((_, Ok((length, from)))) = Tokio::receive(&self.sockets, due, &mut buffer).await {
-                self.discovery.handle_datagram(now(), from, buffer.get(..length).unwrap_or_default());
+                self.discovery.handle_datagram(Tokio::now(), from, buffer.get(..length).unwrap_or_default());
             }
         }
     }

@@ -9,8 +9,8 @@ use socket2::SockRef;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::io::{BATCH, is_unreachable};
-use super::tokio_io::now;
+use super::io::{BATCH, Io, is_unreachable};
+use super::tokio_io::Tokio;
 use crate::session::Machine;
 use crate::time::after;
 
@@ -70,10 +70,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
     let (mut buffer, mut out) = ([0; MAX_REQUEST], Vec::new());
     loop {
-        transmit(&mut machine, now(), sockets, None, &mut out);
-        let due = machine.poll_timeout().unwrap_or_else(|| after(now(), LONGEST_WAIT));
+        transmit(&mut machine, Tokio::now(), sockets, None, &mut out);
+        let due = machine.poll_timeout().unwrap_or_else(|| after(Tokio::now(), LONGEST_WAIT));
         timeout_at(due.into(), readable(sockets)).await.unwrap_or(Ok(()))?;
-        let now = now();
+        let now = Tokio::now();
         // No socket waits for another that always has something.
         for socket in sockets {
             for _ in 0..BATCH {

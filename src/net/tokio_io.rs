@@ -82,8 +82,3 @@ async fn in_time<T>(until: Instant, step: impl Future<Output = io::Result<T>>) -
     let late = |_| Err(too_late("the list server took too long"));
     timeout_at(until.into(), step).await.unwrap_or_else(late)
 }
-
-/// [`Io::now`] of tokio.
-pub(super) fn now() -> Instant {
-    Tokio::now()
-}

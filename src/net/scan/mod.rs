@@ -20,10 +20,10 @@ use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{BATCH, MAX_DATAGRAM, local_address};
+use crate::net::io::{BATCH, Io, MAX_DATAGRAM, local_address};
 use crate::net::server::Server;
 use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
-use crate::net::tokio_io::{Tokio, now};
+use crate::net::tokio_io::Tokio;
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned};
 use crate::session::{Conversation, Machine, Timing};
@@ -132,10 +132,10 @@ impl<C: Conversation> Scan<C> {
             [Err(error), Err(_)] => return Err(error),
             sockets => sockets.map(Result::ok),
         };
-        let mut queries = Queries::new(targets, timing, options, now());
+        let mut queries = Queries::new(targets, timing, options, Tokio::now());
         let receive_buffers = sockets.iter().flatten().map(|socket| socket.receive_buffer);
         queries.scanner.set_receive_buffer(receive_buffers.min().unwrap_or_default());
-        let sleep = Box::pin(sleep_until(now().into()));
+        let sleep = Box::pin(sleep_until(Tokio::now().into()));
         Ok(Self { queries, sockets, buffer: vec![0; MAX_DATAGRAM], sleep })
     }
 
@@ -174,7 +174,7 @@ impl<C: Conversation> Scan<C> {
             if let Poll::Ready(next) = self.queries.poll_answer() {
                 return Poll::Ready(next);
             }
-            let now = now();
+            let now = Tokio::now();
             self.queries.scanner.handle_timeout(now);
             let received = self.receive(now, cx);
             // More is waiting: it comes first, or the receive buffer fills up.
