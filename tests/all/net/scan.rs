@@ -125,6 +125,18 @@ async fn dead_servers_do_not_delay_the_others() {
     assert!(start.elapsed() < 2 * timing().timeout(), "{:?}", start.elapsed());
 }
 
+/// An ICMP error is noticed when nothing else happens.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_scan_of_a_closed_port_ends_at_once() {
+    let closed = UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let start = Instant::now();
+    let mut scan = scan(&[(Protocol::Quake3, closed)]);
+    assert_eq!(scan.next().await.unwrap().result.unwrap_err().kind(), ErrorKind::Unreachable);
+    assert!(scan.next().await.is_none());
+    assert!(start.elapsed() < timing().timeout() / 2, "{:?}", start.elapsed());
+}
+
 /// A dropped future loses nothing, however often.
 #[tokio::test]
 async fn next_is_cancel_safe() {
