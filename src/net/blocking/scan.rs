@@ -101,7 +101,9 @@ fn send_to(
             return socket.send_to(request, to);
         }
     }
-    let socket = UdpSocket::bind(local_address(local, to.is_ipv4()))?;
+    // A machine may have one of the families only.
+    let socket = UdpSocket::bind(local_address(local, to.is_ipv4()));
+    let socket = socket.map_err(|_| io::ErrorKind::AddrNotAvailable)?;
     socket.set_nonblocking(true)?;
     let sent = socket.send_to(request, to);
     sockets.push(socket);
