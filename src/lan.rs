@@ -1,7 +1,8 @@
 //! Finding the servers of a local network by broadcast, without sockets and clock.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::slice;
 
 use crate::address::{Scope, canonical};
@@ -22,9 +23,7 @@ const PORTS: u16 = 4;
 const BEACON_PORTS: u16 = 10;
 /// What Unreal's client asks the beacon, and servers answer with a name and their query port.
 const BEACON_REQUEST: &[u8] = b"REPORTQUERY";
-/// Rounds of requests, as id's client sends: one can be lost.
-const ROUNDS: usize = 2;
-/// Between the starts of two rounds, at least.
+/// Between two rounds.
 const BETWEEN_ROUNDS: Duration = Duration::from_millis(100);
 /// Requests to one network that leave together, and the pause after them.
 const BURST: usize = 8;
@@ -35,13 +34,11 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct Discovery {
     probes: Vec<Probe>,
-    /// What a round sends: the number of a probe, and a port.
-    round: Vec<(usize, u16)>,
-    /// Datagrams to send, and those sent.
-    total: usize,
-    sent: usize,
+    /// Requests to send, of all rounds: the number of a probe, and a port.
+    waiting: VecDeque<(usize, u16)>,
+    /// Requests of a round.
+    round: usize,
     timing: Timing,
-    round_started: Instant,
     next_send: Instant,
     /// When nobody new has answered for long enough.
     quiet_at: Instant,
@@ -61,9 +58,8 @@ struct Probe {
     /// What it asks; `None` for the beacon of Unreal's servers.
     query: Option<StatusQuery>,
     request: Vec<u8>,
-    ports: BTreeSet<u16>,
-    /// Ports that the servers of a host share, and the way from the game port in the answer to the query port.
-    shared: Vec<(u16, QueryPort)>,
+    /// Where it is sent. For a port that the servers of a host share: the way from the game port in the answer to the query port.
+    ports: BTreeMap<u16, Option<QueryPort>>,
 }
 
 impl Discovery {
@@ -78,35 +74,34 @@ impl Discovery {
         let mut probes: Vec<Probe> = Vec::new();
         for game in game.map_or(TABLE, slice::from_ref) {
             let options = options.of_game(game.dialect);
-            let has_beacon = game.lan.iter().any(|lan| matches!(lan, Lan::Beacon(_)));
-            for is_beacon in [false, true].into_iter().take(if has_beacon { 2 } else { 1 }) {
+            for (is_beacon, ports, rule) in ports(game) {
                 let is_same = |probe: &&mut Probe| {
-                    probe.protocol == game.protocol
-                        && probe.query.is_none() == is_beacon
-                        && probe.options == options
+                    (probe.protocol, probe.options, probe.query.is_none())
+                        == (game.protocol, options, is_beacon)
                 };
                 match probes.iter_mut().find(is_same) {
-                    Some(probe) => probe.add(game),
+                    Some(probe) => probe.add(ports, rule),
                     None => {
                         let mut probe = Probe::new(game.protocol, is_beacon, options, nonce());
-                        probe.add(game);
+                        probe.add(ports, rule);
                         probes.push(probe);
                     }
                 }
             }
         }
-        let ports = |(number, probe): (usize, &Probe)| {
-            probe.ports.iter().map(|port| (number, *port)).collect::<Vec<_>>()
-        };
-        let round: Vec<(usize, u16)> = probes.iter().enumerate().flat_map(ports).collect();
-        let rounds = if timing.retries() == 0 { 1 } else { ROUNDS };
+        let ports = probes.iter().enumerate();
+        let round = ports.flat_map(|(number, probe)| probe.ports.keys().map(move |port| (number, *port)));
+        let mut waiting: VecDeque<_> = round.collect();
+        let round = waiting.len();
+        if timing.retries() > 0 {
+            // A second round, as id's client sends: one request can be lost.
+            waiting.extend(waiting.clone());
+        }
         Self {
-            total: round.len().saturating_mul(rounds),
             probes,
+            waiting,
             round,
-            sent: 0,
             timing,
-            round_started: now,
             next_send: now,
             quiet_at: now,
             deadline: now,
@@ -118,22 +113,17 @@ impl Discovery {
     /// Appends the next request to `out`, and returns its protocol and the port to send it to on every network; `None` when
     /// nothing may be sent now.
     pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<(Protocol, u16)> {
-        if self.sent >= self.total || now < self.next_send {
+        if now < self.next_send {
             return None;
         }
-        let in_round = self.sent.checked_rem(self.round.len())?;
-        let (probe, port) = *self.round.get(in_round)?;
+        let (probe, port) = self.waiting.pop_front()?;
         let probe = self.probes.get(probe)?;
         out.extend_from_slice(&probe.request);
-        if in_round == 0 {
-            self.round_started = now;
-        }
-        self.sent = self.sent.saturating_add(1);
-        if self.sent.is_multiple_of(BURST) {
+        let left = self.waiting.len();
+        if left.is_multiple_of(self.round) {
+            self.next_send = after(now, BETWEEN_ROUNDS);
+        } else if left.is_multiple_of(BURST) {
             self.next_send = after(now, PAUSE);
-        }
-        if self.sent.is_multiple_of(self.round.len()) {
-            self.next_send = self.next_send.max(after(self.round_started, BETWEEN_ROUNDS));
         }
         self.quiet_at = after(now, self.timing.retry_after());
         self.deadline = after(now, self.timing.timeout());
@@ -143,7 +133,7 @@ impl Discovery {
     /// Takes a datagram from anywhere.
     pub(crate) fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         let from = canonical(from);
-        if !Scope::Any.admits(from) || self.found.contains(&from) || self.is_quiet(now) {
+        if !Scope::Any.admits(from) || self.found.contains(&from) || self.is_finished(now) {
             return;
         }
         let answered = |probe: &Probe| {
@@ -168,17 +158,13 @@ impl Discovery {
 
     /// When to call [`Self::poll_transmit`] or [`Self::is_finished`] again, if no datagram arrives.
     pub(crate) fn poll_timeout(&self) -> Instant {
-        if self.sent < self.total { self.next_send } else { self.quiet_at.min(self.deadline) }
+        if self.waiting.is_empty() { self.quiet_at.min(self.deadline) } else { self.next_send }
     }
 
     /// Whether everything was sent, and nobody new has answered for [`Timing::with_retry_after`]; at the latest
     /// [`Timing::timeout`] after the last request.
     pub(crate) fn is_finished(&self, now: Instant) -> bool {
-        self.ready.is_empty() && self.is_quiet(now)
-    }
-
-    fn is_quiet(&self, now: Instant) -> bool {
-        self.sent >= self.total && now >= self.quiet_at.min(self.deadline)
+        self.waiting.is_empty() && now >= self.poll_timeout()
     }
 }
 
@@ -193,29 +179,14 @@ impl Probe {
             Some(query) => query.request(&mut request),
             None => request.extend_from_slice(BEACON_REQUEST),
         }
-        Self { protocol, options, query, request, ports: BTreeSet::new(), shared: Vec::new() }
+        Self { protocol, options, query, request, ports: BTreeMap::new() }
     }
 
-    /// Adds the ports of a game.
-    fn add(&mut self, game: &Game) {
-        let is_query = self.query.is_some();
-        if let Some(port) = game.default_query_port().filter(|_| is_query) {
-            self.ports.extend(port..=port.saturating_add(PORTS.saturating_sub(1)));
-        }
-        for lan in game.lan {
-            match *lan {
-                Lan::Ports(first, last) if is_query => self.ports.extend(first..=last),
-                Lan::Shared(port) if is_query => {
-                    self.ports.insert(port);
-                    if !self.shared.iter().any(|(known, _)| *known == port) {
-                        self.shared.push((port, game.query_port));
-                    }
-                }
-                Lan::Beacon(first) if !is_query => {
-                    self.ports.extend(first..=first.saturating_add(BEACON_PORTS.saturating_sub(1)));
-                }
-                _ => {}
-            }
+    /// Adds ports, with the rule of shared ones.
+    fn add(&mut self, ports: RangeInclusive<u16>, rule: Option<QueryPort>) {
+        for port in ports {
+            let known = self.ports.entry(port).or_default();
+            *known = known.or(rule);
         }
     }
 
@@ -229,7 +200,7 @@ impl Probe {
         {
             return None;
         }
-        let rule = self.shared.iter().find(|(port, _)| *port == from).map(|(_, rule)| *rule);
+        let rule = self.ports.get(&from).copied().flatten();
         match (query.clone().receive(datagram), rule) {
             (Verdict::Rejected(_), _) => None,
             (Verdict::Done(answer), Some(rule)) => rule.of(answer.to_status().game_port?),
@@ -238,6 +209,17 @@ impl Probe {
             (_, None) => Some(from),
         }
     }
+}
+
+/// The ports that servers of a game listen at: whether for the beacon's request, and the rule of shared ones.
+fn ports(game: &Game) -> impl Iterator<Item = (bool, RangeInclusive<u16>, Option<QueryPort>)> {
+    let from = |port: u16, count: u16| port..=port.saturating_add(count.saturating_sub(1));
+    let usual = game.default_query_port().map(|port| (false, from(port, PORTS), None));
+    usual.into_iter().chain(game.lan.iter().map(move |lan| match *lan {
+        Lan::Ports(first, last) => (false, first..=last, None),
+        Lan::Shared(port) => (false, from(port, 1), Some(game.query_port)),
+        Lan::Beacon(first) => (true, from(first, BEACON_PORTS), None),
+    }))
 }
 
 /// The query port in the answer of Unreal's beacon, as in `ut 7778` (Unreal Tournament, `UdpBeacon`).
@@ -256,8 +238,6 @@ fn beacon(datagram: &[u8]) -> Option<u16> {
     reason = "virtual time in tests"
 )]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::secret::Secret;
 
@@ -284,7 +264,7 @@ mod tests {
             let mut out = Vec::new();
             match search.poll_transmit(now, &mut out) {
                 Some((_, port)) => sent.entry(port).or_default().push(out),
-                None if search.sent == search.total => return (sent, now),
+                None if search.waiting.is_empty() => return (sent, now),
                 None => now = search.poll_timeout(),
             }
         }
@@ -343,9 +323,10 @@ mod tests {
     fn every_game_is_asked_at_its_default_port_in_its_protocol() {
         let now = Instant::now();
         let mut all = search(None, now);
+        let requests = all.waiting.len();
         let (everywhere, last) = send(&mut all, now);
-        println!("{} requests to {} ports in {:?}", all.total, everywhere.len(), last - now);
-        assert!(last - now < Duration::from_secs(3) && all.total < 1500);
+        println!("{requests} requests to {} ports in {:?}", everywhere.len(), last - now);
+        assert!(last - now < Duration::from_secs(3) && requests < 1500);
         for game in TABLE {
             let mut one = search(Some(game.id), now);
             let (sent, _) = send(&mut one, now);

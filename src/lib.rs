@@ -224,8 +224,7 @@ pub mod blocking {
     //!   after the other, and does nothing else meanwhile: give it addresses.
     //! - The standard library waits for one socket at a time. Of several ([`Client::detect`], [`Client::query_game`], a scan with
     //!   IPv4 and IPv6), each is looked at once a millisecond.
-    //! - A [`Scan`] exchanges datagrams one by one, with the receive buffer that the system gives. A server that does not exist times
-    //!   out.
+    //! - A [`Scan`] has the receive buffer that the system gives. A server that does not exist times out.
     //!
     //! There is no [`Query`](crate::Query), so no mocks and targets, no scan of an own protocol or of a stream, no search of a local
     //! network, no console and no server: they need the feature `tokio`. A server without it is a loop around a

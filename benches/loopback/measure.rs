@@ -87,9 +87,6 @@ struct ScanArguments {
     /// Normalise each answer and read it.
     #[arg(long)]
     model: bool,
-    /// One datagram per system call.
-    #[arg(long)]
-    unbatched: bool,
     /// Shorten the timeout of unanswered queries, to at least this many milliseconds.
     #[arg(long)]
     adaptive: Option<u64>,
@@ -174,9 +171,6 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
     let targets = (0..servers).map(move |index| (protocol, SocketAddr::from(farm::address(index, port))));
     let start = Instant::now();
     let mut scan = client.scan(targets, options).unwrap();
-    if arguments.unbatched {
-        scan = scan.unbatched();
-    }
     let (mut answered, mut seen) = (0, 0_usize);
     while let Some(scanned) = scan.next_answer().await {
         let Ok(outcome) = scanned.result else { continue };
@@ -313,9 +307,9 @@ impl Comparison {
     }
 }
 
-/// The lower bound, typed answers, the model, and one datagram per system call.
+/// The lower bound, typed answers, and the model.
 fn rows_of(protocol: &str) -> Vec<Row> {
-    let each = ["--floor", "", "--model", "--unbatched"];
+    let each = ["--floor", "", "--model"];
     each.map(|what| Row::Ours(format!("--protocol {protocol} {what}"))).to_vec()
 }
 

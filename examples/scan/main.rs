@@ -145,9 +145,6 @@ pub(crate) struct Arguments {
     /// Send from this address of this machine, and from this port where there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
-    /// One datagram per system call, as on systems without batched calls.
-    #[arg(long)]
-    unbatched: bool,
 }
 
 fn scope(text: &str) -> Result<Scope, String> {
@@ -238,9 +235,6 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let under_way = Arc::new(Mutex::new(UnderWay::default()));
     let targets = Targets::new(lines, filter, Arc::clone(&under_way));
     let mut scan = client.scan_stream(targets, options(arguments))?;
-    if arguments.unbatched {
-        scan = scan.unbatched();
-    }
     let mut summary = Summary::new();
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut closed = std::pin::pin!(output::closed());

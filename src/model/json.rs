@@ -6,7 +6,6 @@ use serde::de::{self, Deserializer};
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::completeness::{Completeness, Verification};
 use super::rules::Rules;
 use super::status::{Player, ServerStatus, Team};
 use super::text::{Style, Text, TextRef};
@@ -42,16 +41,20 @@ impl Serialize for Detailed<'_> {
 }
 
 /// A part of the model, and whether its texts are written in detail.
-struct As<'a, T: ?Sized>(&'a T, bool);
+struct As<T>(T, bool);
 
-/// Writes a part of the model with these fields, in this order.
+/// Writes a part of the model with these fields, in this order. Those in parentheses hold texts or durations.
 macro_rules! serialize_fields {
-    ($part:ident: $($field:ident)*) => {
-        impl Serialize for As<'_, $part> {
+    ($part:ident: $(($($texts:ident)*) $($values:ident)*)*) => {
+        impl Serialize for As<&$part> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let Self(part, detailed) = *self;
-                let mut out = serializer.serialize_struct(stringify!($part), [$(stringify!($field)),*].len())?;
-                $(out.serialize_field(stringify!($field), &As(&part.$field, detailed))?;)*
+                let count = [$($(stringify!($texts),)* $(stringify!($values),)*)*].len();
+                let mut out = serializer.serialize_struct(stringify!($part), count)?;
+                $(
+                    $(out.serialize_field(stringify!($texts), &As(&part.$texts, detailed))?;)*
+                    $(out.serialize_field(stringify!($values), &part.$values)?;)*
+                )*
                 out.end()
             }
         }
@@ -59,27 +62,14 @@ macro_rules! serialize_fields {
 }
 
 serialize_fields! {
-    ServerStatus: name map game mod_name game_type mutators version protocol_version game_port password dedicated
-        anti_cheat player_count bot_count max_players private_slots time_limit time_left score_limit players teams rules
-        completeness verification
+    ServerStatus: (name map game mod_name game_type mutators version) protocol_version game_port password dedicated
+        anti_cheat player_count bot_count max_players private_slots (time_limit time_left) score_limit
+        (players teams rules) completeness verification
 }
-serialize_fields! { Player: name score ping team bot stale extra }
-serialize_fields! { Team: id name score extra }
+serialize_fields! { Player: (name) score ping team bot stale (extra) }
+serialize_fields! { Team: () id (name) score (extra) }
 
-/// Writes values without texts.
-macro_rules! serialize_values {
-    ($($value:ty)*) => {
-        $(impl Serialize for As<'_, $value> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                self.0.serialize(serializer)
-            }
-        })*
-    };
-}
-
-serialize_values! { bool u8 u16 u32 i32 i64 Completeness Verification }
-
-impl Serialize for As<'_, Duration> {
+impl Serialize for As<&Duration> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write_seconds(self.0, serializer)
     }
@@ -104,41 +94,38 @@ pub(crate) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     seconds.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(de::Error::custom)).transpose()
 }
 
-impl<T> Serialize for As<'_, Option<T>>
+impl<T> Serialize for As<&Option<T>>
 where
-    for<'a> As<'a, T>: Serialize,
+    for<'a> As<&'a T>: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.as_ref().map(|value| As(value, self.1)).serialize(serializer)
     }
 }
 
-impl<T> Serialize for As<'_, Vec<T>>
+impl<T> Serialize for As<&Vec<T>>
 where
-    for<'a> As<'a, T>: Serialize,
+    for<'a> As<&'a T>: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|item| As(item, self.1)))
     }
 }
 
-impl Serialize for As<'_, Rules> {
+impl Serialize for As<&Rules> {
     /// A list of `[key, value]` pairs: a map would lose order and repeated keys.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|(key, value)| [Piece(key, self.1), Piece(value, self.1)]))
+        serializer.collect_seq(self.0.iter().map(|(key, value)| [As(key, self.1), As(value, self.1)]))
     }
 }
 
-impl Serialize for As<'_, Text> {
+impl Serialize for As<&Text> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Piece(self.0.as_ref(), self.1).serialize(serializer)
+        As(self.0.as_ref(), self.1).serialize(serializer)
     }
 }
 
-/// A borrowed text, written in this way.
-struct Piece<'a>(TextRef<'a>, bool);
-
-impl Serialize for Piece<'_> {
+impl Serialize for As<TextRef<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(text, detailed) = *self;
         let plain = text.plain();
@@ -172,7 +159,7 @@ serialize_plain! { ServerStatus Player Team Rules Text }
 
 impl Serialize for TextRef<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Piece(*self, false).serialize(serializer)
+        As(*self, false).serialize(serializer)
     }
 }
 
@@ -215,7 +202,7 @@ impl<'de> Deserialize<'de> for Rules {
 
 #[cfg(test)]
 mod tests {
-    use super::super::completeness::Part;
+    use super::super::completeness::{Completeness, Part, Verification};
     use super::*;
 
     /// A status in which every field is set.

@@ -34,7 +34,7 @@ use crate::text::locate;
 /// There is no `rules["key"]`: it would panic where the server did not send the key.
 #[derive(Clone, Default)]
 pub struct Rules {
-    /// `None` if there are no pairs. The players of an answer share one list; each has a part of it.
+    /// `None` before the first pair. The players of an answer share one list; each has a part of it.
     list: Option<Arc<List>>,
     /// The range of entries in the list.
     start: u32,
@@ -73,20 +73,20 @@ impl Rules {
 
     /// All pairs, in the server's order.
     pub fn iter(&self) -> RulesIter<'_> {
-        let list = self.list.as_deref();
-        let bytes = list.map_or(&[][..], |list| &list.bytes);
-        let colours = list.map(|list| list.colours).unwrap_or_default();
-        RulesIter { bytes, colours, entries: self.entries().iter() }
+        static EMPTY: List = List { bytes: Bytes::new(), entries: Vec::new(), colours: Colours::None };
+        let list = self.list.as_deref().unwrap_or(&EMPTY);
+        let entries = list.entries.get(self.start as usize..self.end as usize).unwrap_or_default();
+        RulesIter { list, entries: entries.iter() }
     }
 
     /// The number of pairs.
     pub fn len(&self) -> usize {
-        self.entries().len()
+        self.iter().len()
     }
 
     /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
-        self.entries().is_empty()
+        self.len() == 0
     }
 
     /// Appends a pair of UTF-8 texts.
@@ -101,9 +101,11 @@ impl Rules {
 
     /// Appends a pair of raw bytes, each with its own character set.
     pub fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
-        let list = self.own();
-        list.append(key, value);
-        (self.start, self.end) = (0, to_u32(list.entries.len()));
+        let list = Arc::make_mut(self.list.get_or_insert_default());
+        // The entries behind are of others that share the list.
+        list.entries.truncate(self.end as usize);
+        list.push(key, value);
+        self.end = to_u32(list.entries.len());
     }
 
     /// Appends a pair of texts with their character sets. A list has one kind of colour codes: that of the latest value
@@ -111,49 +113,36 @@ impl Rules {
     pub(crate) fn push_texts(&mut self, key: TextRef<'_>, value: TextRef<'_>) {
         self.push_with((key.raw(), key.style().charset), (value.raw(), value.style().charset));
         let colours = value.style().colours;
-        if colours != Colours::None {
-            self.own().colours = colours;
+        if let Some(list) = self.list.as_mut().filter(|_| colours != Colours::None) {
+            Arc::make_mut(list).colours = colours;
         }
-    }
-
-    fn entries(&self) -> &[Entry] {
-        let entries = self.list.as_ref().map_or(&[][..], |list| &list.entries);
-        entries.get(self.start as usize..self.end as usize).unwrap_or_default()
-    }
-
-    /// The list, after copying it if it is shared or has other entries too.
-    fn own(&mut self) -> &mut List {
-        let all = |list: &Arc<List>| self.start == 0 && self.end as usize == list.entries.len();
-        if self.list.as_ref().is_some_and(|list| !all(list)) {
-            let entries = self.entries().to_vec();
-            self.list = self.list.take().map(|list| Arc::new(List { entries, ..(*list).clone() }));
-        }
-        Arc::make_mut(self.list.get_or_insert_default())
     }
 }
 
 impl List {
-    /// Appends a pair, with a copy of its bytes.
-    fn append(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
-        // This copies the buffer only while an answer or a clone shares it.
-        let mut bytes = match std::mem::take(&mut self.bytes).try_into_mut() {
-            Ok(bytes) => bytes,
-            Err(shared) => BytesMut::from(&shared[..]),
-        };
-        let mut append = |(raw, charset): (&[u8], Charset)| {
-            let start = to_u32(bytes.len());
-            bytes.extend_from_slice(raw);
-            Slice { start, length: to_u32(raw.len()), charset }
-        };
-        let entry = (append(key), append(value));
+    #[inline]
+    fn push(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
+        let entry = (self.slice(key), self.slice(value));
         self.entries.push(entry);
-        self.bytes = bytes.freeze();
     }
 
-    /// The position of the bytes in the shared buffer.
-    fn locate(&self, (part, charset): (&[u8], Charset)) -> Option<Slice> {
-        let range = locate(&self.bytes, part)?;
-        Some(Slice { start: to_u32(range.start), length: to_u32(range.len()), charset })
+    /// A text as a slice of the buffer, at the end of which a text of other memory is copied.
+    #[inline]
+    fn slice(&mut self, (raw, charset): (&[u8], Charset)) -> Slice {
+        let start = locate(&self.bytes, raw).map_or_else(|| self.append(raw), |range| range.start);
+        Slice { start: to_u32(start), length: to_u32(raw.len()), charset }
+    }
+
+    /// Appends bytes to the buffer and returns where they start.
+    #[cold]
+    fn append(&mut self, raw: &[u8]) -> usize {
+        // This copies the buffer only while an answer or a clone shares it.
+        let bytes = std::mem::take(&mut self.bytes).try_into_mut();
+        let mut bytes = bytes.unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+        let start = bytes.len();
+        bytes.extend_from_slice(raw);
+        self.bytes = bytes.freeze();
+        start
     }
 }
 
@@ -199,16 +188,16 @@ impl fmt::Debug for Rules {
 #[allow(unnameable_types, reason = "it is used as an iterator")]
 #[derive(Debug, Clone)]
 pub struct RulesIter<'a> {
-    bytes: &'a [u8],
-    colours: Colours,
+    list: &'a List,
     entries: std::slice::Iter<'a, Entry>,
 }
 
 impl<'a> RulesIter<'a> {
     fn text(&self, slice: Slice) -> TextRef<'a> {
         let start = slice.start as usize;
-        let raw = self.bytes.get(start..start.saturating_add(slice.length as usize)).unwrap_or_default();
-        TextRef::new(raw, Style::new(slice.charset, self.colours))
+        let end = start.saturating_add(slice.length as usize);
+        let raw = self.list.bytes.get(start..end).unwrap_or_default();
+        TextRef::new(raw, Style::new(slice.charset, self.list.colours))
     }
 }
 
@@ -253,10 +242,7 @@ impl RulesBuilder {
     /// Adds a pair, each half with its own character set.
     #[inline]
     pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
-        match (self.list.locate(key), self.list.locate(value)) {
-            (Some(key), Some(value)) => self.list.entries.push((key, value)),
-            _ => self.list.append(key, value),
-        }
+        self.list.push(key, value);
     }
 
     /// The pairs added since the last call. The part can be read after [`Self::complete`].
@@ -269,7 +255,7 @@ impl RulesBuilder {
     pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
         let list = Arc::new(List { colours, ..self.list });
         for part in parts {
-            part.list = (part.start < part.end).then(|| Arc::clone(&list));
+            part.list = Some(Arc::clone(&list));
         }
     }
 

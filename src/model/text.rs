@@ -241,15 +241,12 @@ impl<'a> TextRef<'a> {
     /// writing included: safe to print on a terminal, and two names differ in something that is seen. Emoji lose the joiners
     /// between them. Blanks at the ends are kept. Borrowed where the bytes are the plain text already.
     pub fn plain(self) -> Cow<'a, str> {
-        let mut segments = Segments::new(self.raw, self.style.colours, self.is_wide());
-        let mut plain = match segments.next() {
-            Some((_, first)) => self.style.charset.decode(first),
-            None => return Cow::Borrowed(""),
-        };
-        for (_, segment) in segments {
-            plain.to_mut().push_str(&self.style.charset.decode(segment));
-        }
-        without_invisible(plain)
+        let texts = self.segments().map(|(_, raw)| self.style.charset.decode(raw));
+        let joined = texts.reduce(|mut plain, text| {
+            plain.to_mut().push_str(&text);
+            plain
+        });
+        without_invisible(joined.unwrap_or_default())
     }
 
     /// The decoded text, colour codes, control and invisible characters included.
@@ -259,8 +256,7 @@ impl<'a> TextRef<'a> {
 
     /// The text in spans of one colour. The texts of all spans joined are [`Self::plain`].
     pub fn spans(self) -> impl Iterator<Item = Span<'a>> {
-        let segments = Segments::new(self.raw, self.style.colours, self.is_wide());
-        segments.map(move |(colour, raw)| Span {
+        self.segments().map(move |(colour, raw)| Span {
             colour,
             text: without_invisible(self.style.charset.decode(raw)),
         })
@@ -273,6 +269,10 @@ impl<'a> TextRef<'a> {
         } else {
             Cow::Owned(charset.encode(&self.decoded()))
         }
+    }
+
+    fn segments(self) -> Segments<'a> {
+        Segments::new(self.raw, self.style.colours, self.is_wide())
     }
 
     fn is_wide(self) -> bool {

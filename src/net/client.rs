@@ -11,7 +11,6 @@ use super::error::Error;
 use super::exchange::Exchanges;
 use super::io::Io;
 use super::server::{Server, split};
-use crate::error::QueryError;
 use crate::lists::ServerList;
 use crate::options::QueryOptions;
 use crate::secret::Secret;
@@ -154,10 +153,13 @@ impl Client {
         conversation: C,
         timing: Timing,
     ) -> Result<Outcome<C::Answer>, Error> {
-        let mut exchanges = Exchanges::<I, C>::new();
-        exchanges.start(0, Session::new(conversation, server, timing, I::now()), self.local)?;
-        let ended = exchanges.next(None).await;
-        ended.map_or(Err(Error::Query { peer: server, error: QueryError::Unreachable }), |(_, result)| result)
+        let mut exchanges = Exchanges::<I, C>::new(self.local);
+        exchanges.start(0, Session::new(conversation, server, timing, I::now()))?;
+        loop {
+            if let Some((_, result)) = exchanges.step(None).await {
+                return result;
+            }
+        }
     }
 }
 

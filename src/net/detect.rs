@@ -3,21 +3,19 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "games")]
-use super::client::Attempts;
 use super::client::Client;
 use super::error::Error;
 use super::exchange::Exchanges;
 use super::io::Io;
 use super::server::Server;
-#[cfg(feature = "games")]
-use crate::games::{Certainty, Game, QueryPort};
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::session::{Outcome, Session};
 use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
+#[cfg(feature = "games")]
+use {super::client::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort};
 
 /// An answer and the protocol it came in, see [`Client::detect`].
 ///
@@ -193,7 +191,7 @@ impl<'a, I: Io> Staggered<'a, I> {
         gap: Duration,
         deadline: Instant,
     ) -> Self {
-        let running = Exchanges::new();
+        let running = Exchanges::new(client.local);
         Self { client, candidates, started: 0, next_at: I::now(), gap, deadline, running }
     }
 
@@ -210,9 +208,15 @@ impl<'a, I: Io> Staggered<'a, I> {
                     let number = self.started;
                     self.started = number.saturating_add(1);
                     self.next_at = after(now, self.gap);
-                    self.start(number, candidate, ip, now).err().map(|error| (number, Err(error)))
+                    let server = SocketAddr::new(ip, candidate.port);
+                    let nonce = self.client.nonce(server);
+                    let query = StatusQuery::new(candidate.protocol, nonce, &candidate.options);
+                    let left = self.deadline.saturating_duration_since(now);
+                    let timing = self.client.timing.with_timeout(left.min(self.client.timing.timeout()));
+                    let started = self.running.start(number, Session::new(query, server, timing, now));
+                    started.err().map(|error| (number, Err(error)))
                 }
-                _ => self.running.next(until.into_iter().chain(waiting.map(|_| self.next_at)).min()).await,
+                _ => self.running.step(until.into_iter().chain(waiting.map(|_| self.next_at)).min()).await,
             };
             let Some((number, result)) = ended else { continue };
             let (candidate, _) = *self.candidates.get(number)?;
@@ -220,16 +224,6 @@ impl<'a, I: Io> Staggered<'a, I> {
             let detected = |outcome| Detected { protocol: candidate.protocol, outcome: status(outcome) };
             return Some((number, candidate, result.map(detected)));
         }
-    }
-
-    /// Asks at one port.
-    fn start(&mut self, number: usize, candidate: Candidate, ip: IpAddr, now: Instant) -> Result<(), Error> {
-        let Candidate { protocol, port, options, .. } = candidate;
-        let server = SocketAddr::new(ip, port);
-        let query = StatusQuery::new(protocol, self.client.nonce(server), &options);
-        let left = self.deadline.saturating_duration_since(now);
-        let timing = self.client.timing.with_timeout(left.min(self.client.timing.timeout()));
-        self.running.start(number, Session::new(query, server, timing, now), self.client.local)
     }
 }
 

@@ -65,7 +65,6 @@ pub enum Error {
         error: RconError,
     },
     /// A game has no list server that can be asked.
-    #[cfg(feature = "games")]
     #[error("{game}: {}", no_master(*known))]
     NoMaster {
         /// The id of the game.
@@ -74,7 +73,6 @@ pub enum Error {
         known: usize,
     },
     /// Another server answered at a port where the server could have answered.
-    #[cfg(feature = "games")]
     #[error("{peer}: another server answered: {}", other_server(*game, *game_port))]
     OtherServer {
         /// The address.
@@ -110,7 +108,6 @@ pub enum Error {
     },
 }
 
-#[cfg(feature = "games")]
 fn no_master(known: usize) -> String {
     match known {
         0 => "no list server is known".to_owned(),
@@ -118,7 +115,6 @@ fn no_master(known: usize) -> String {
     }
 }
 
-#[cfg(feature = "games")]
 fn other_server(game: Option<&str>, game_port: Option<u16>) -> String {
     let game = game.map_or_else(|| "game not known".to_owned(), |game| format!("game {game}"));
     game_port.map_or_else(|| game.clone(), |port| format!("{game}, game port {port}"))
@@ -140,12 +136,9 @@ impl Error {
         match self {
             Self::Query { error, .. } => error.kind(),
             Self::BadAddress { .. } => ErrorKind::BadAddress,
-            Self::Request(_) => ErrorKind::Request,
+            Self::Request(_) | Self::NoMaster { .. } => ErrorKind::Request,
             Self::List { error, .. } => error.kind(),
             Self::Rcon { error, .. } => error.kind(),
-            #[cfg(feature = "games")]
-            Self::NoMaster { .. } => ErrorKind::Request,
-            #[cfg(feature = "games")]
             Self::OtherServer { .. } => ErrorKind::Offline,
             Self::Resolve { .. } => ErrorKind::NameResolution,
             Self::Io { .. } => ErrorKind::Io,
@@ -158,7 +151,6 @@ impl serde::Serialize for Error {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let address = match self {
             Self::Query { peer, .. } | Self::List { peer, .. } | Self::Rcon { peer, .. } => Some(peer),
-            #[cfg(feature = "games")]
             Self::OtherServer { peer, .. } => Some(peer),
             _ => None,
         };
@@ -178,7 +170,6 @@ impl From<EncodeError> for Error {
 }
 
 #[cfg(test)]
-#[cfg(feature = "games")]
 mod tests {
     use super::*;
 

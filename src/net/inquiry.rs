@@ -14,18 +14,19 @@ use super::server::Server;
 use crate::address::network;
 use crate::error::{EncodeError, ErrorKind};
 #[cfg(feature = "games")]
-use crate::games::Game;
+use crate::games::{Game, Master};
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
 use crate::session::Session;
 
-#[cfg(feature = "games")]
 /// OpenSpy has taken 30 s for a list, in pieces (openspy/openspy-core#12).
+#[cfg(feature = "games")]
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
 /// A list server of a game is asked for the same list no sooner.
 #[cfg(feature = "games")]
 const LEAST_INTERVAL: Duration = Duration::from_secs(60);
 /// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at most.
 const MAX_PER_HOST: usize = 256;
+
 /// A server that a list names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -42,6 +43,8 @@ pub struct Listed {
 pub struct MasterReport {
     /// The list server, as it was given: `HOST` or `HOST:PORT`.
     pub address: String,
+    /// What it is asked, until it is.
+    requests: Vec<ListRequest>,
     /// The servers that it has named.
     pub servers: usize,
     /// Those among them that were left out because the lists name more than 256 ports at one host.
@@ -76,7 +79,6 @@ pub(super) enum Event {
 #[derive(Debug)]
 pub(super) struct Gathering {
     pub(super) options: Options,
-    requests: Vec<Vec<ListRequest>>,
     pub(super) masters: Vec<MasterReport>,
     seen: BTreeSet<SocketAddr>,
     /// How many of them are at each IPv4 address and each /64 of IPv6.
@@ -84,18 +86,10 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    fn new(
-        client: &Client,
-        masters: Vec<(String, Vec<ListRequest>)>,
-        timeout: Duration,
-        interval: Duration,
-    ) -> Self {
-        let (addresses, requests): (Vec<_>, _) = masters.into_iter().unzip();
-        let report = |address| MasterReport { address, ..MasterReport::default() };
+    fn new(client: &Client, masters: Vec<MasterReport>, timeout: Duration, interval: Duration) -> Self {
         Self {
             options: Options { client: client.clone(), scope: Scope::default(), timeout, interval },
-            requests,
-            masters: addresses.into_iter().map(report).collect(),
+            masters,
             seen: BTreeSet::new(),
             at_host: BTreeMap::new(),
         }
@@ -103,27 +97,37 @@ impl Gathering {
 
     /// One list server, by its address.
     pub(super) fn at(client: &Client, master: &str, request: ListRequest) -> Self {
-        Self::new(client, vec![(master.to_owned(), vec![request])], client.deadline, Duration::ZERO)
+        let report =
+            MasterReport { address: master.to_owned(), requests: vec![request], ..MasterReport::default() };
+        Self::new(client, vec![report], client.deadline, Duration::ZERO)
     }
 
     /// All list servers of a game.
     #[cfg(feature = "games")]
     pub(super) fn of_game(client: &Client, game: &Game) -> Result<Self, Error> {
-        let requests = |master| game.list_requests(master, &client.options.limits);
-        let masters = game.masters.iter().map(|master| (master.address.to_owned(), requests(master)));
-        let masters: Vec<_> = masters.filter(|(_, requests)| !requests.is_empty()).collect();
+        let report = |master: &Master| MasterReport {
+            address: master.address.to_owned(),
+            requests: game.list_requests(master, &client.options.limits),
+            ..MasterReport::default()
+        };
+        let masters = game.masters.iter().map(report).filter(|report| !report.requests.is_empty());
+        let masters: Vec<_> = masters.collect();
         if masters.is_empty() {
             return Err(Error::NoMaster { game: game.id, known: game.masters.len() });
         }
         Ok(Self::new(client, masters, LIST_TIMEOUT, LEAST_INTERVAL))
     }
 
-    /// The inquiries, once.
-    pub(super) fn inquiries(&mut self) -> impl Iterator<Item = Inquiry> {
-        let asked = self.masters.iter().zip(std::mem::take(&mut self.requests)).enumerate();
-        asked.map(|(index, (report, requests))| {
-            let (options, master) = (self.options.clone(), report.address.clone());
-            Inquiry { options, master, requests, index }
+    /// The inquiries, once. Each calls `tell` with the index of its list server and what has come.
+    pub(super) fn inquiries(
+        &mut self,
+        tell: impl Fn((usize, Event)) + Clone + Send + Sync + 'static,
+    ) -> impl Iterator<Item = Inquiry> {
+        let options = &self.options;
+        self.masters.iter_mut().enumerate().map(move |(index, report)| {
+            let (master, requests) = (report.address.clone(), std::mem::take(&mut report.requests));
+            let (options, tell) = (options.clone(), tell.clone());
+            Inquiry { options, master, requests, tell: Box::new(move |event| tell((index, event))) }
         })
     }
 
@@ -188,13 +192,12 @@ pub(super) struct Inquiry {
     options: Options,
     master: String,
     requests: Vec<ListRequest>,
-    index: usize,
+    tell: Box<dyn Fn(Event) + Send + Sync>,
 }
 
 impl Inquiry {
-    /// Asks the list server, and calls `tell` with each event and the index of the list server.
-    pub(super) async fn run<I: Io>(self, tell: impl Fn((usize, Event)) + Send + Sync) {
-        let tell = |event| tell((self.index, event));
+    /// Asks the list server.
+    pub(super) async fn run<I: Io>(self) {
         let Options { client, scope, interval, .. } = &self.options;
         let key = format!("{} {:?} {scope:?}", self.master, self.requests);
         let lists = || client.lists.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,26 +205,30 @@ impl Inquiry {
         let known = lists().get(&key).filter(|(read, _)| is_fresh(*read)).map(|(_, list)| list.clone());
         let list = match known {
             Some(list) => {
-                tell(Event::Remembered);
-                tell_all(&list.servers, &tell);
+                (self.tell)(Event::Remembered);
+                self.tell_all(&list.servers);
                 Ok(list)
             }
-            None => self.ask_all::<I>(&tell).await.inspect(|list| {
+            None => self.ask_all::<I>().await.inspect(|list| {
                 if *interval > Duration::ZERO {
                     lists().insert(key, (I::now(), list.clone()));
                 }
             }),
         };
-        tell(Event::End(list));
+        (self.tell)(Event::End(list));
+    }
+
+    fn tell_all(&self, servers: &[SocketAddr]) {
+        servers.iter().for_each(|server| (self.tell)(Event::Server(*server)));
     }
 
     /// Sends each request in turn. A list server that cannot be reached is not asked for the other numbers; one that is silent is,
     /// since AlterWare's sends nothing where it has no server of a number.
-    async fn ask_all<I: Io>(&self, tell: &Tell<'_>) -> Result<ServerList, Error> {
+    async fn ask_all<I: Io>(&self) -> Result<ServerList, Error> {
         let (mut merged, mut failed): (Option<ServerList>, Option<Error>) = (None, None);
         let max_servers = self.options.client.options.limits.max_servers();
         for request in &self.requests {
-            match self.ask::<I>(request, tell).await {
+            match self.ask::<I>(request).await {
                 Ok(list) => merged = Some(merge(merged, list, max_servers)),
                 Err(error) => {
                     let is_silent = error.kind() == ErrorKind::Offline;
@@ -241,7 +248,7 @@ impl Inquiry {
     }
 
     /// Asks the addresses of the list server one after the other until one gives a list.
-    async fn ask<I: Io>(&self, request: &ListRequest, tell: &Tell<'_>) -> Result<ServerList, Error> {
+    async fn ask<I: Io>(&self, request: &ListRequest) -> Result<ServerList, Error> {
         let Options { client, scope, timeout, .. } = &self.options;
         let mut client = client.clone();
         if !matches!(request, ListRequest::Quake3(_)) {
@@ -250,55 +257,44 @@ impl Inquiry {
         }
         let mut attempts = client.attempts::<I>(&Server::from(&self.master), request.default_port()).await?;
         loop {
-            let mut told = 0;
             let (peer, timing) = (attempts.address, attempts.timing(I::now()));
             let list = match request.clone() {
                 ListRequest::Quake3(query) => {
                     let session = Session::new(query.with_scope(*scope), peer, timing, I::now());
-                    self.over_udp::<I>(session, &mut told, tell).await
+                    self.over_udp::<I>(session).await
                 }
                 request => {
                     let session = request.session(client.nonce(peer), timing, I::now());
                     let session = session.ok_or(Error::Request(EncodeError::Empty("list request")))?;
-                    self.over_tcp::<I>(peer, session.with_limits(client.options.limits), tell).await
+                    self.over_tcp::<I>(peer, session.with_limits(client.options.limits)).await
                 }
             };
-            // Another address would name the same servers again.
-            if list.is_ok() || told > 0 || !attempts.advance() {
+            if list.is_ok() || !attempts.advance() {
                 return list;
             }
         }
     }
 
-    /// Fetches a list over UDP, and counts the servers that were handed over.
-    async fn over_udp<I: Io>(
-        &self,
-        session: Session<Quake3List>,
-        told: &mut usize,
-        tell: &Tell<'_>,
-    ) -> Result<ServerList, Error> {
-        let mut exchanges = Exchanges::<I, _>::new();
-        exchanges.start(0, session, self.options.client.local)?;
+    /// Fetches a list over UDP.
+    async fn over_udp<I: Io>(&self, session: Session<Quake3List>) -> Result<ServerList, Error> {
+        let mut exchanges = Exchanges::<I, _>::new(self.options.client.local);
+        exchanges.start(0, session)?;
+        let mut told = 0_usize;
         loop {
             let ended = exchanges.step(None).await;
             let new: Vec<SocketAddr> = exchanges.conversations().flat_map(Quake3List::take_new).collect();
-            *told = told.saturating_add(new.len());
-            tell_all(&new, tell);
+            told = told.saturating_add(new.len());
+            self.tell_all(&new);
             if let Some((_, outcome)) = ended {
                 let list = outcome?.answer;
-                tell_all(list.servers.get(*told..).unwrap_or_default(), tell);
+                self.tell_all(list.servers.get(told..).unwrap_or_default());
                 return Ok(list);
             }
         }
     }
 
     /// Fetches a list over TCP. What has arrived when the time is over is returned as incomplete.
-    async fn over_tcp<I: Io>(
-        &self,
-        peer: SocketAddr,
-        mut session: ListSession,
-        tell: &Tell<'_>,
-    ) -> Result<ServerList, Error> {
+    async fn over_tcp<I: Io>(&self, peer: SocketAddr, mut session: ListSession) -> Result<ServerList, Error> {
         let end = session.deadline();
         let failed = |doing| move |source| Error::io(doing, source);
         let connected = I::connect(peer, end).await;
@@ -306,7 +302,6 @@ impl Inquiry {
         let (mut out, mut buffer, mut received) = (Vec::new(), [0; 4096], 0_usize);
         let mut list = loop {
             if let Some(result) = session.poll_answer() {
-                tell(Event::Bytes(received));
                 break result.map_err(|error| Error::List { peer, error })?;
             }
             out.clear();
@@ -321,7 +316,7 @@ impl Inquiry {
                 Ok(0) | Err(_) => session.handle_end(I::now()),
                 Ok(length) => {
                     received = received.saturating_add(length);
-                    tell(Event::Bytes(received));
+                    (self.tell)(Event::Bytes(received));
                     session.handle_bytes(I::now(), buffer.get(..length).unwrap_or_default());
                 }
             }
@@ -330,16 +325,9 @@ impl Inquiry {
         list.servers.retain(|server| self.options.scope.admits(*server));
         let left_out = listed.saturating_sub(list.servers.len());
         list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
-        tell_all(&list.servers, tell);
+        self.tell_all(&list.servers);
         Ok(list)
     }
-}
-
-/// Whom an inquiry tells what has come.
-type Tell<'a> = dyn Fn(Event) + Send + Sync + 'a;
-
-fn tell_all(servers: &[SocketAddr], tell: &Tell<'_>) {
-    servers.iter().for_each(|server| tell(Event::Server(*server)));
 }
 
 /// The lists of two requests as one, both over UDP.

@@ -7,7 +7,7 @@ use std::time::Instant;
 /// Larger than any UDP datagram: nothing is ever cut by our own buffer.
 pub(super) const MAX_DATAGRAM: usize = 65_535;
 
-/// Datagrams that are received or sent in a row, or in one system call where the system takes many.
+/// Datagrams that are received in a row.
 pub(super) const BATCH: usize = 64;
 
 /// A datagram's length and sender, or an error, and the index of its socket; `None`: nothing came in time.
@@ -69,70 +69,4 @@ pub(super) fn is_about_the_address(error: &io::Error) -> bool {
             error.kind(),
             io::ErrorKind::AddrNotAvailable | io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
         )
-}
-
-/// Datagrams that wait to be sent, back to back in one buffer.
-#[cfg(feature = "tokio")]
-#[derive(Debug, Default)]
-pub(super) struct Outgoing {
-    bytes: Vec<u8>,
-    datagrams: Vec<(SocketAddr, std::ops::Range<usize>)>,
-    /// How many of them went out.
-    sent: usize,
-}
-
-#[cfg(feature = "tokio")]
-impl Outgoing {
-    pub(super) fn push(&mut self, to: SocketAddr, datagram: &[u8]) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(datagram);
-        self.datagrams.push((to, start..self.bytes.len()));
-    }
-
-    /// What still waits, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (SocketAddr, &[u8])> {
-        let waiting = self.datagrams.get(self.sent..).unwrap_or_default();
-        waiting.iter().map(|(to, range)| (*to, self.bytes.get(range.clone()).unwrap_or_default()))
-    }
-
-    pub(super) fn first(&self) -> Option<(SocketAddr, &[u8])> {
-        self.iter().next()
-    }
-
-    pub(super) fn sent(&mut self, count: usize) {
-        self.sent = self.sent.saturating_add(count);
-        if self.sent >= self.datagrams.len() {
-            self.bytes.clear();
-            self.datagrams.clear();
-            self.sent = 0;
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.datagrams.len()
-    }
-}
-
-#[cfg(test)]
-#[cfg(feature = "tokio")]
-mod tests {
-    use std::net::Ipv4Addr;
-
-    use super::*;
-
-    #[test]
-    fn unsent_datagrams_stay_in_order() {
-        let at = |port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let mut outgoing = Outgoing::default();
-        for port in 1..=3 {
-            outgoing.push(at(port), format!("datagram {port}").as_bytes());
-        }
-        outgoing.sent(1);
-        assert_eq!(outgoing.first(), Some((at(2), &b"datagram 2"[..])));
-        outgoing.push(at(4), b"");
-        outgoing.sent(2);
-        assert_eq!(outgoing.iter().collect::<Vec<_>>(), [(at(4), &b""[..])]);
-        outgoing.sent(1);
-        assert_eq!((outgoing.len(), outgoing.bytes.len(), outgoing.first()), (0, 0, None));
-    }
 }

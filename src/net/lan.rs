@@ -2,21 +2,18 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use socket2::SockRef;
-use tokio::io::ReadBuf;
 use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
-use tokio::time::Sleep;
 
 use super::client::Client;
 use super::error::Error;
-use super::io::{BATCH, MAX_DATAGRAM, local_address};
+use super::io::{Io, MAX_DATAGRAM, local_address};
 use super::scan::Scan;
 use super::target::ScanTarget;
-use super::tokio_io::now;
+use super::tokio_io::Tokio;
 use crate::games::Game;
 use crate::lan::Discovery;
 use crate::protocol::Protocol;
@@ -68,73 +65,62 @@ impl Client {
     /// [`ServerStatus::verification`]: crate::ServerStatus::verification
     #[doc(alias = "broadcast")]
     pub fn lan(&self, game: Option<&Game>, networks: &[IpAddr]) -> Result<Scan, Error> {
+        // Without a runtime, tokio's sockets would panic.
+        Handle::try_current()
+            .map_err(|error| Error::io("search the local network", io::Error::other(error)))?;
         let given: Vec<SocketAddr> = networks.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
-        let (mut networks, must_work) = match (given.is_empty(), self.local) {
+        let (networks, must_work) = match (given.is_empty(), self.local) {
             (false, _) => (given, true),
             (true, Some(local)) => (vec![network_of(local)], true),
             (true, None) => (interfaces(), false),
         };
-        networks.retain(|network| self.family.admits(*network));
-        let mut unreachable = None;
-        let mut reachable = Vec::new();
-        for network in networks {
-            match self.reach(network) {
-                Ok(()) => reachable.push(network),
+        let (mut reachable, mut sockets, mut unreachable) = (Vec::new(), Vec::new(), None);
+        for network in networks.into_iter().filter(|network| self.family.admits(*network)) {
+            match self.broadcaster(network) {
+                Ok(socket) => {
+                    reachable.push(network);
+                    sockets.push(socket);
+                }
                 Err(error) => unreachable = Some(error),
             }
         }
-        if let Some(source) = unreachable.filter(|_| must_work || reachable.is_empty()) {
+        if let Some(source) = unreachable.filter(|_| must_work || sockets.is_empty()) {
             return Err(Error::io("reach the local network", source));
         }
-        // Without a runtime, tokio's sockets would panic.
-        Handle::try_current()
-            .map_err(|error| Error::io("search the local network", io::Error::other(error)))?;
-        let socket = |ipv4| {
-            let is_needed = reachable.iter().any(|network| network.is_ipv4() == ipv4);
-            let socket = is_needed.then(|| self.broadcaster(ipv4).and_then(UdpSocket::from_std)).transpose();
-            socket.map_err(|source| Error::io("open a UDP socket", source))
-        };
         // The client's secret and counter make each nonce another: the address is that of no server.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
-        let mut servers = Servers {
-            discovery: Discovery::new(game, self.options, self.timing, nonce, now()),
-            sockets: [socket(true)?, socket(false)?],
-            networks: reachable,
-            sleep: Box::pin(tokio::time::sleep_until(now().into())),
-            request: Vec::new(),
-            buffer: vec![0; MAX_DATAGRAM],
+        let discovery = Discovery::new(game, self.options, self.timing, nonce, Tokio::now());
+        let mut next = Box::pin(Search { discovery, networks: reachable, sockets }.next());
+        let source = move |cx: &mut Context<'_>| {
+            let (search, target) = ready!(next.as_mut().poll(cx));
+            next.set(search.next());
+            Poll::Ready(target)
         };
-        self.scan_targets(Box::new(move |cx| servers.poll_next(cx)), ScanOptions::default())
+        self.scan_targets(Box::new(source), ScanOptions::default())
     }
 
-    /// A socket that may broadcast.
-    fn broadcaster(&self, ipv4: bool) -> io::Result<std::net::UdpSocket> {
-        let mut local = local_address(self.local, ipv4);
+    /// A socket that reaches this network. Nothing is sent.
+    fn broadcaster(&self, mut network: SocketAddr) -> io::Result<UdpSocket> {
+        network.set_port(Protocol::Quake3.default_query_port());
+        let mut local = local_address(self.local, network.is_ipv4());
         // The scan has the caller's port.
         local.set_port(0);
-        let socket = std::net::UdpSocket::bind(local)?;
-        socket.set_nonblocking(true)?;
-        if ipv4 {
-            socket.set_broadcast(true)?;
-        }
-        Ok(socket)
-    }
-
-    /// Whether there is a way to this network. Nothing is sent.
-    fn reach(&self, mut network: SocketAddr) -> io::Result<()> {
-        network.set_port(Protocol::Quake3.default_query_port());
-        let socket = self.broadcaster(network.is_ipv4())?;
-        choose_interface(&SockRef::from(&socket), network)?;
-        socket.connect(network)
-    }
-}
-
-/// Sends multicast out of the interface of this network. The address alone does not: systems read the scope of link-local
-/// addresses only.
-fn choose_interface(socket: &SockRef<'_>, network: SocketAddr) -> io::Result<()> {
-    match network {
-        SocketAddr::V6(group) if group.scope_id() != 0 => socket.set_multicast_if_v6(group.scope_id()),
-        _ => Ok(()),
+        let open = || {
+            let socket = std::net::UdpSocket::bind(local)?;
+            socket.set_nonblocking(true)?;
+            match network {
+                SocketAddr::V4(_) => socket.set_broadcast(true)?,
+                // The address alone does not choose the interface: systems read the scope of link-local addresses only.
+                SocketAddr::V6(group) if group.scope_id() != 0 => {
+                    SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?;
+                }
+                SocketAddr::V6(_) => {}
+            }
+            io::Result::Ok(socket)
+        };
+        // One that is connected receives from the broadcast address alone.
+        open()?.connect(network)?;
+        UdpSocket::from_std(open()?)
     }
 }
 
@@ -178,81 +164,39 @@ fn interfaces() -> Vec<SocketAddr> {
     networks
 }
 
-/// Servers as they answer.
-struct Servers {
+/// A search, with a socket for each network.
+struct Search {
     discovery: Discovery,
-    /// For IPv4 and IPv6.
-    sockets: [Option<UdpSocket>; 2],
     networks: Vec<SocketAddr>,
-    sleep: Pin<Box<Sleep>>,
-    request: Vec<u8>,
-    buffer: Vec<u8>,
+    sockets: Vec<UdpSocket>,
 }
 
-impl Servers {
-    /// Takes what has arrived; `true` when more may be waiting.
-    fn receive(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut is_full = false;
-        for socket in self.sockets.iter().flatten() {
-            is_full |= (0..BATCH).all(|_| {
-                let mut buffer = ReadBuf::new(&mut self.buffer);
-                match socket.poll_recv_from(cx, &mut buffer) {
-                    Poll::Ready(Ok(from)) => self.discovery.handle_datagram(now(), from, buffer.filled()),
-                    // An ICMP error about one of the requests, on some systems.
-                    Poll::Ready(Err(_)) => {}
-                    Poll::Pending => return false,
-                }
-                true
-            });
-        }
-        is_full
-    }
-
-    /// Sends what may be sent now; pending while a socket is full. What a network does not take is lost, as any datagram can
-    /// be.
-    fn send(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let is_ready = |socket: &UdpSocket| socket.poll_send_ready(cx).is_ready();
-        if !self.sockets.iter().flatten().map(is_ready).fold(true, |all, is_ready| all & is_ready) {
-            return Poll::Pending;
-        }
-        let [v4, v6] = &self.sockets;
-        while let Some((protocol, port)) = self.discovery.poll_transmit(now(), &mut self.request) {
-            for network in &self.networks {
-                let socket = if network.is_ipv4() { v4 } else { v6 };
-                let mut to = *network;
-                to.set_port(port);
-                if let Some(socket) = socket.as_ref().filter(|_| to.is_ipv4() || protocol == Protocol::Quake3)
-                {
-                    let chosen = choose_interface(&SockRef::from(socket), to);
-                    let _ = chosen.and_then(|()| socket.try_send_to(&self.request, to));
-                }
-            }
-            self.request.clear();
-        }
-        Poll::Ready(())
-    }
-
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<ScanTarget>> {
+impl Search {
+    /// The next server that answers; `None` at the end.
+    async fn next(mut self) -> (Self, Option<ScanTarget>) {
+        let (mut request, mut buffer) = (Vec::new(), vec![0; MAX_DATAGRAM]);
         loop {
-            let is_full = self.receive(cx);
             if let Some((protocol, server, options)) = self.discovery.poll_found() {
-                return Poll::Ready(Some(ScanTarget::from((protocol, server)).with_options(options)));
+                return (self, Some(ScanTarget::from((protocol, server)).with_options(options)));
             }
-            if self.discovery.is_finished(now()) {
-                return Poll::Ready(None);
+            if self.discovery.is_finished(Tokio::now()) {
+                return (self, None);
             }
-            if self.send(cx).is_pending() {
-                return Poll::Pending;
-            }
-            if is_full {
-                // A flood must not keep the scan from its own sockets.
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
+            while let Some((protocol, port)) = self.discovery.poll_transmit(Tokio::now(), &mut request) {
+                for (socket, network) in self.sockets.iter().zip(&self.networks) {
+                    if network.is_ipv4() || protocol == Protocol::Quake3 {
+                        let mut to = *network;
+                        to.set_port(port);
+                        // What a network does not take is lost, as any datagram can be.
+                        let _ = SockRef::from(socket).send_to(&request, &to.into());
+                    }
+                }
+                request.clear();
             }
             let due = self.discovery.poll_timeout();
-            self.sleep.as_mut().reset(due.into());
-            if self.sleep.as_mut().poll(cx).is_pending() {
-                return Poll::Pending;
+            // An error is an ICMP error about one of the requests, on some systems.
+            if let Some((_, Ok((length, from)))) = Tokio::receive(&self.sockets, due, &mut buffer).await {
+                self.discovery.handle_datagram(Tokio::now(), from, buffer.get(..length).unwrap_or_default());
             }
         }
     }

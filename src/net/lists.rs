@@ -119,9 +119,8 @@ impl Stream for Servers {
         let this = &mut *self;
         let events = this.events.get_or_insert_with(|| {
             let (sender, receiver) = mpsc::unbounded_channel();
-            for inquiry in this.gathering.inquiries() {
-                let sender = sender.clone();
-                this.tasks.spawn(inquiry.run::<Tokio>(move |event| _ = sender.send(event)));
+            for inquiry in this.gathering.inquiries(move |event| _ = sender.send(event)) {
+                this.tasks.spawn(inquiry.run::<Tokio>());
             }
             receiver
         });

@@ -8,18 +8,14 @@ use async_trait::async_trait;
 use super::client::Client;
 use super::detect::Detected;
 use super::error::Error;
-#[cfg(feature = "games")]
-use super::inquiry::Listed;
 use super::server::Server;
 use super::tokio_io::Tokio;
-#[cfg(feature = "games")]
-use crate::games::Game;
-#[cfg(feature = "games")]
-use crate::lists::Scope;
 use crate::model::{ServerStatus, ToStatus};
 use crate::protocol::Protocol;
 use crate::session::{Conversation, Outcome};
 use crate::status_query::{Answer, StatusQuery};
+#[cfg(feature = "games")]
+use {super::inquiry::Listed, crate::games::Game, crate::lists::Scope};
 
 impl Client {
     /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or address, with a port where it is

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::client::{Attempts, Client};
 use super::error::Error;
+use super::io::Io;
 use super::server::Server;
-use super::tokio_io::{Tokio, now};
+use super::tokio_io::Tokio;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::ErrorKind;
 use crate::protocol::Protocol;
@@ -66,8 +67,8 @@ impl Rcon {
         let query = RconQuery::new(password, command, self.mode, limits)?;
         #[cfg(feature = "secure-rcon")]
         let query = query.at(since_1970());
-        tokio::time::sleep_until(self.pace.next(now()).into()).await;
-        self.pace.sent(now());
+        tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
+        self.pace.sent(Tokio::now());
         let timing = self.client.timing;
         let client =
             self.client.clone().with_timing(timing.with_retry_after(timing.retry_after().max(LEAST_WAIT)));

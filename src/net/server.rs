@@ -85,26 +85,19 @@ impl fmt::Display for Server {
 /// Host and port. Several colons without brackets are an IPv6 address without a port.
 pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), Error> {
     let bad = |why| Error::BadAddress { text: text.to_owned(), why };
-    let (host, port) = match text.strip_prefix('[') {
-        Some(bracketed) => match bracketed.split_once(']') {
-            Some((host, "")) => (host, None),
-            Some((host, port)) => {
-                (host, Some(port.strip_prefix(':').ok_or_else(|| bad("no colon behind the bracket"))?))
-            }
-            None => return Err(bad("no closing bracket")),
-        },
-        None => match text.split_once(':') {
-            Some((host, port)) if !port.contains(':') => (host, Some(port)),
-            Some(_) if text.parse::<IpAddr>().is_err() => {
-                return Err(bad("several colons, and no IPv6 address"));
-            }
-            _ => (text, None),
-        },
+    let (host, rest) = match text.strip_prefix('[') {
+        Some(bracketed) => bracketed.split_once(']').ok_or_else(|| bad("no closing bracket"))?,
+        None if text.parse::<IpAddr>().is_ok() => (text, ""),
+        None => text.split_at(text.find(':').unwrap_or(text.len())),
     };
-    let port = match port.map(str::parse) {
-        None => default_port,
-        Some(Ok(port)) if port != 0 => port,
-        Some(_) => return Err(bad("the port is no number from 1 to 65535")),
+    let port = match rest.strip_prefix(':') {
+        None if rest.is_empty() => default_port,
+        None => return Err(bad("no colon behind the bracket")),
+        Some(port) if port.contains(':') => return Err(bad("several colons, and no IPv6 address")),
+        Some(port) => match port.parse() {
+            Ok(port) if port != 0 => port,
+            _ => return Err(bad("the port is no number from 1 to 65535")),
+        },
     };
     if host.is_empty() {
         Err(bad("the host is empty"))

@@ -1,24 +1,24 @@
 //! What a scan queries, and its results.
 
+use std::io;
 use std::net::SocketAddr;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use super::client::Client;
-#[cfg(feature = "games")]
-use super::detect::query_port;
 use super::error::Error;
-#[cfg(feature = "games")]
-use super::inquiry::Listed;
-use super::io::{Io, local_address};
+use super::io::{Io, is_about_the_address, local_address};
 use super::server::Server;
-#[cfg(feature = "games")]
-use super::server::split;
-#[cfg(feature = "games")]
-use crate::games::Game;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
-use crate::scan::Scanned;
+use crate::scan::options::ScanOptions;
+use crate::scan::{Scanned, Scanner};
+use crate::session::{Conversation, Machine, Timing};
 use crate::status_query::StatusQuery;
+use crate::time::after;
+#[cfg(feature = "games")]
+use {super::detect::query_port, super::inquiry::Listed, super::server::split, crate::games::Game};
 
 /// One server of a scan: a protocol or game, an address or host name, and options of its own where they differ from the
 /// client's.
@@ -95,14 +95,142 @@ impl From<(&Game, Listed)> for ScanTarget {
     }
 }
 
-/// A result with the errors of the network layer.
-pub(super) fn scanned<A>(scanned: Scanned<A>) -> Scanned<A, Error> {
-    let Scanned { index, peer, result } = scanned;
-    let server = peer.unwrap_or_else(|| local_address(None, true));
-    Scanned { index, peer, result: result.map_err(|error| Error::Query { peer: server, error }) }
+/// A target on its way into the scanner, with its number.
+pub(super) type Pulled<C> = (u64, Result<(SocketAddr, C), Error>);
+
+/// Brings one after the other, and `None` at its end.
+pub(super) type Source<T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send>;
+
+/// Requests that leave in a row: while they are sent, as many replies arrive.
+const BURST: usize = 32;
+/// The pause before a request that the system does not take is sent again.
+const PAUSE: Duration = Duration::from_millis(10);
+/// How long a request is sent again and again, until its server is reported as unreachable.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The queries of a scan: a scanner, and the targets that are pushed into it.
+pub(super) struct Queries<C: Conversation> {
+    pub(super) scanner: Scanner<C>,
+    targets: Source<Pulled<C>>,
+    /// A target that failed before it could be queried.
+    failed: Option<(u64, Error)>,
+    request: Vec<u8>,
+    /// Where the request goes and since when it waits, until the system has taken it.
+    unsent: Option<(SocketAddr, Instant)>,
+    /// Failures to send.
+    pub(super) send_errors: u64,
+}
+
+impl<C: Conversation> Queries<C> {
+    pub(super) fn new(
+        targets: Source<Pulled<C>>,
+        timing: Timing,
+        options: ScanOptions,
+        now: Instant,
+    ) -> Self {
+        let scanner = Scanner::pushed(timing, options, now);
+        Self { scanner, targets, failed: None, request: Vec::new(), unsent: None, send_errors: 0 }
+    }
+
+    /// The next result; `None` when every target has had its own.
+    pub(super) fn poll_answer(&mut self) -> Poll<Option<Scanned<C::Answer, Error>>> {
+        if let Some(Scanned { index, peer, result }) = self.scanner.poll_answer() {
+            let server = peer.unwrap_or_else(|| local_address(None, true));
+            let result = result.map_err(|error| Error::Query { peer: server, error });
+            return Poll::Ready(Some(Scanned { index, peer, result }));
+        }
+        if let Some((index, error)) = self.failed.take() {
+            return Poll::Ready(Some(Scanned { index, peer: None, result: Err(error) }));
+        }
+        if self.scanner.is_finished() { Poll::Ready(None) } else { Poll::Pending }
+    }
+
+    /// Sends what may be sent, a burst at most. Returns when to go on: at a time, or when `cx` is woken.
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        cx: &mut Context<'_>,
+        mut send_to: impl FnMut(SocketAddr, &[u8]) -> io::Result<usize>,
+    ) -> Option<Instant> {
+        for _ in 0..BURST {
+            self.pull(cx);
+            if self.unsent.is_none() {
+                self.request.clear();
+                let transmit = self.scanner.poll_transmit(now, &mut self.request);
+                self.unsent = transmit.map(|transmit| (transmit.to, now));
+            }
+            let Some((to, since)) = self.unsent else {
+                let has_result = self.failed.is_some() || self.scanner.is_finished();
+                return if has_result { Some(now) } else { self.scanner.poll_timeout() };
+            };
+            if let Err(error) = send_to(to, &self.request) {
+                self.send_errors = self.send_errors.saturating_add(1);
+                if !is_about_the_address(&error) && now < after(since, PATIENCE) {
+                    return Some(after(now, PAUSE));
+                }
+                self.scanner.handle_unreachable(now, to);
+            }
+            self.unsent = None;
+        }
+        Some(now)
+    }
+
+    /// Pushes targets into the scanner while it wants some and some are here.
+    fn pull(&mut self, cx: &mut Context<'_>) {
+        while self.failed.is_none() && self.scanner.wants_target() {
+            match (self.targets)(cx) {
+                Poll::Ready(Some((index, Ok((peer, conversation))))) => {
+                    self.scanner.push(index, peer, conversation);
+                }
+                Poll::Ready(Some((index, Err(error)))) => self.failed = Some((index, error)),
+                Poll::Ready(None) => self.scanner.close(),
+                Poll::Pending => return,
+            }
+        }
+    }
 }
 
 pub(super) fn with_status<A: ToStatus>(scanned: Scanned<A, Error>) -> Scanned<ServerStatus, Error> {
     let Scanned { index, peer, result } = scanned;
     Scanned { index, peer, result: result.map(|outcome| outcome.map(|answer| answer.to_status())) }
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "virtual time in tests")]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    #[test]
+    fn a_request_that_the_system_does_not_take_is_sent_again_for_a_second() {
+        let (start, mut cx) = (Instant::now(), Context::from_waker(Waker::noop()));
+        let peers = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
+        let query = |peer| Ok((peer, StatusQuery::new(Protocol::Quake3, 1, &QueryOptions::default())));
+        let mut targets = (0..).zip(peers.map(query));
+        let source = Box::new(move |_: &mut Context<'_>| Poll::Ready(targets.next()));
+        let timing = Timing::default().with_retry_after(Duration::from_secs(3));
+        let mut queries = Queries::new(source, timing, ScanOptions::default(), start);
+        let (mut now, mut tried) = (start, Vec::new());
+        while now < start + PATIENCE {
+            let due = queries.send(now, &mut cx, |to, _| {
+                tried.push(to);
+                Err(io::ErrorKind::NetworkDown.into())
+            });
+            assert_eq!(due, Some(now + PAUSE));
+            now += PAUSE;
+        }
+        assert_eq!(tried, [peers[0]; 100]);
+        assert!(queries.poll_answer().is_pending());
+        // The first one is given up, and the second one is taken.
+        queries.send(now, &mut cx, |to, request| match to == peers[0] {
+            true => Err(io::ErrorKind::NetworkDown.into()),
+            false => Ok(request.len()),
+        });
+        let Poll::Ready(Some(Scanned { index: 0, result: Err(error), .. })) = queries.poll_answer() else {
+            panic!("no result");
+        };
+        assert_eq!((error.kind(), queries.send_errors), (crate::ErrorKind::Unreachable, 101));
+        assert!(queries.poll_answer().is_pending());
+    }
 }

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use tokio::io::Interest;
 use tokio::net::{TcpStream, UdpSocket, lookup_host};
+use tokio::task::coop::consume_budget;
 use tokio::time::timeout_at;
 
 use super::io::{Io, Received, too_late};
@@ -41,6 +42,8 @@ impl Io for Tokio {
 
     async fn receive(sockets: &[UdpSocket], until: Instant, buffer: &mut [u8]) -> Received {
         loop {
+            // Without budget, a socket that is ready gives nothing, however often it is asked.
+            consume_budget().await;
             // Errors too: `poll_recv_from` does not wake for them.
             let interest = Interest::READABLE | Interest::ERROR;
             let mut waits: Vec<_> = sockets.iter().map(|socket| Box::pin(socket.ready(interest))).collect();
@@ -78,9 +81,4 @@ impl Io for Tokio {
 async fn in_time<T>(until: Instant, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let late = |_| Err(too_late("the list server took too long"));
     timeout_at(until.into(), step).await.unwrap_or_else(late)
-}
-
-/// [`Io::now`] of tokio.
-pub(super) fn now() -> Instant {
-    Tokio::now()
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::wire::player::PlayerLine;
+use super::wire::player::{PlayerLine, is_blank};
 use super::wire::response::{Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -76,7 +76,7 @@ impl Answer {
 
     /// The player lines, in the server's order; none in an `infoResponse`.
     pub fn players(&self) -> impl Iterator<Item = PlayerLine<'_>> {
-        self.response().lines()
+        self.response().players()
     }
 
     /// The datagram.
@@ -97,9 +97,14 @@ impl Answer {
     /// server's (Call of Duty leaves `clients` out when it is 0, ioquake3 every key with an empty value). An `infoResponse`
     /// to `getstatus` lacks rules and players.
     pub fn completeness(&self) -> Completeness {
-        let mut lines = self.response().lines();
-        let listed = lines.by_ref().count();
-        self.missing(listed, lines.has_skipped, self.get("clients"))
+        let (mut listed, mut has_odd_line) = (0_usize, false);
+        for line in self.response().text_lines() {
+            match PlayerLine::parse(line) {
+                Some(_) => listed = listed.saturating_add(1),
+                None => has_odd_line |= !is_blank(line),
+            }
+        }
+        self.missing(listed, has_odd_line, self.get("clients"))
     }
 
     /// Reports what is missing, from the number of player lines and whether a line that is not blank was skipped.
@@ -152,6 +157,15 @@ mod tests {
         }
         for tail in [&b"\n"[..], b"\0", b"\""] {
             assert!(is_complete(&[&complete[..], tail].concat()));
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_players_and_not_blank_makes_a_status_incomplete() {
+        let status = |end: &[u8]| is_complete(&[b"statusResponse\n\\a\\1\n1 2 \"a\"\n", end].concat());
+        assert!(!status(b"\n3 4\n5 6 \"b\"\n"));
+        for end in [&b""[..], b"\n", b"\r\n", b"\0", b"\"", b"\n5 6 \"b\"\n"] {
+            assert!(status(end), "{end:?}");
         }
     }
 

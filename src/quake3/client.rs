@@ -41,7 +41,7 @@ pub struct StatusQuery {
     challenge: [u8; request::CHALLENGE],
     dialect: Dialect,
     limits: Limits,
-    /// The text that a server of [`Dialect::OpenJk`] has demanded; empty once it was sent back, for a second one is not.
+    /// The text that a server of [`Dialect::OpenJk`] has demanded, until it is sent back.
     echo: Option<Vec<u8>>,
 }
 
@@ -82,7 +82,7 @@ impl StatusQuery {
 
     /// What the server demands to have sent back; `None` for anything else.
     fn demanded<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
-        if self.dialect != Dialect::OpenJk || self.echo.is_some() {
+        if self.dialect != Dialect::OpenJk {
             return None;
         }
         let (_, text) = line::text(datagram).ok()?;
@@ -118,8 +118,7 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        let demanded = self.echo.as_mut().map(std::mem::take).filter(|demanded| !demanded.is_empty());
-        if let Some(demanded) = demanded {
+        if let Some(demanded) = self.echo.take() {
             return line::put(None, &demanded, out);
         }
         let challenge = self.challenge();
@@ -135,6 +134,8 @@ impl Conversation for StatusQuery {
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         if let Some(demanded) = self.demanded(datagram) {
             self.echo = Some(demanded.to_vec());
+            // A second text is not sent back.
+            self.dialect = Dialect::default();
             return Verdict::Next;
         }
         self.accept(datagram).map_or_else(Verdict::Rejected, Verdict::Done)

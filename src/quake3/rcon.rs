@@ -90,8 +90,8 @@ pub struct RconQuery {
     password: Password,
     command: Vec<u8>,
     mode: RconMode,
-    /// The time, or the server's challenge once it has arrived.
-    nonce: Option<Vec<u8>>,
+    /// What is signed with the command: the time, or the server's challenge once it has arrived. Whether it is the time.
+    nonce: Option<(Vec<u8>, bool)>,
     repeatable: bool,
     limits: Limits,
     /// The output so far.
@@ -154,7 +154,7 @@ impl RconQuery {
     #[must_use]
     pub fn at(mut self, since_1970: Duration) -> Self {
         let time = || format!("{}.{:06}", since_1970.as_secs(), since_1970.subsec_micros()).into_bytes();
-        self.nonce = (self.mode == RconMode::Time).then(time);
+        self.nonce = (self.mode == RconMode::Time).then(|| (time(), true));
         self
     }
 
@@ -180,28 +180,23 @@ impl Conversation for RconQuery {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         let (password, command) = (&self.password.0[..], &self.command[..]);
-        let command = match (self.is_signed(), &self.nonce) {
-            (false, _) if self.mode == RconMode::BlackOps3 => {
-                return line::put(Some(0), &[password, b" ", command].concat(), out);
-            }
-            (false, _) => {
-                let quoted = self.mode == RconMode::Quoted;
-                Command::Rcon(RconRequest { password, command, quoted })
-            }
+        #[cfg(feature = "secure-rcon")]
+        if let Some((nonce, timed)) = &self.nonce {
+            let signed = [nonce, &b" "[..], command].concat();
+            let request = SecureRconRequest::sign(*timed, &self.password, &signed);
+            return Request::new(Command::SecureRcon(request)).put(out);
+        }
+        let quoted = self.mode == RconMode::Quoted;
+        Request::new(match self.mode {
+            RconMode::BlackOps3 => return line::put(Some(0), &[password, b" ", command].concat(), out),
+            RconMode::Plain | RconMode::Quoted => Command::Rcon(RconRequest { password, command, quoted }),
             #[cfg(feature = "secure-rcon")]
-            (true, Some(nonce)) => {
-                let signed = [nonce, &b" "[..], command].concat();
-                let timed = self.mode == RconMode::Time;
-                let request = SecureRconRequest::sign(timed, &self.password, &signed);
-                return Request::new(Command::SecureRcon(request)).put(out);
-            }
-            (true, _) => Command::GetChallenge { client: None, game: None },
-        };
-        Request::new(command).put(out);
+            RconMode::Time | RconMode::Challenge => Command::GetChallenge { client: None, game: None },
+        })
+        .put(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
-        let unexpected = |what| Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(what), 4));
         let asks = self.is_signed() && self.nonce.is_none();
         let reply = match line::text(datagram) {
             // Black Ops III's text follows the byte at once; Medal of Honor has it before the word.
@@ -212,17 +207,18 @@ impl Conversation for RconQuery {
         };
         let (text, dark_places) = match reply {
             Ok(Reply::Challenge { challenge, .. }) if asks => {
-                self.nonce = Some(challenge.to_vec());
-                #[cfg(feature = "secure-rcon")]
-                {
-                    self.mode = RconMode::Challenge;
-                }
+                self.nonce = Some((challenge.to_vec(), false));
                 return Verdict::Next;
             }
-            Ok(Reply::Print { text, .. }) if asks => return Verdict::Done(Err(RconError::refused(text))),
-            Ok(Reply::Print { text, dark_places }) => (text, dark_places),
-            Ok(Reply::Rejected { text }) => return Verdict::Done(Err(RconError::refused(text))),
-            Ok(_) => return unexpected(if asks { "a challenge" } else { "print" }),
+            Ok(Reply::Print { text, dark_places }) if !asks => (text, dark_places),
+            Ok(Reply::Print { text, .. } | Reply::Rejected { text }) => {
+                let refusal = Refusal::new(Bytes::copy_from_slice(text));
+                return Verdict::Done(Err(RconError::Refused(refusal)));
+            }
+            Ok(_) => {
+                let expected = if asks { "a challenge" } else { "print" };
+                return Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
+            }
             Err(error) => return Verdict::Rejected(error),
         };
         if self.datagrams == 0 {
@@ -291,11 +287,11 @@ pub struct RconAnswer {
 impl RconAnswer {
     /// The lines of [`Self::text`], without line ends.
     pub fn lines(&self) -> impl Iterator<Item = TextRef<'_>> {
-        let (text, style) = (self.text.raw(), self.text.style());
-        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|&byte| byte == b'\n');
-        lines
-            .filter(|_| !text.is_empty())
-            .map(move |line| TextRef::new(line.strip_suffix(b"\r").unwrap_or(line), style))
+        let lines = self.text.raw().split_inclusive(|&byte| byte == b'\n');
+        lines.map(|line| {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            TextRef::new(line.strip_suffix(b"\r").unwrap_or(line), self.text.style())
+        })
     }
 }
 
@@ -336,10 +332,6 @@ impl RconError {
             Self::BadPassword | Self::NoPassword | Self::Refused(_) => ErrorKind::Refused,
             Self::NoAnswer => ErrorKind::Offline,
         }
-    }
-
-    pub(super) fn refused(text: &[u8]) -> Self {
-        Self::Refused(Refusal::new(Bytes::copy_from_slice(text)))
     }
 
     /// Known error texts. A command that prints just the same is taken for an error too.
@@ -560,7 +552,7 @@ mod tests {
         for text in ["", "map: q3dm17\n", "Bad rconpassword. And more of what a command prints\n"] {
             assert_eq!(RconError::from_text(text.as_bytes()), None, "{text}");
         }
-        let refused = RconError::refused(b"you are banned");
+        let refused = RconError::Refused(Refusal::new(&b"you are banned"[..]));
         for error in [RconError::BadPassword, RconError::NoPassword, refused] {
             assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
         }

@@ -2,9 +2,8 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{self, is_text, lines, named, put_rules};
+use super::from_status::{is_text, lines, named, put_rules, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
-use super::wire::player::Field;
 use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::put_head;
@@ -12,9 +11,6 @@ use crate::model::ServerStatus;
 use crate::options::{Detail, Engine, Service};
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::text::number;
-
-/// What precedes the challenge that a reply quotes.
-const QUOTE: &[u8] = br"\challenge\";
 
 /// What the tokens of `getchallenge` are issued for.
 const PURPOSE: u16 = 0x5133;
@@ -72,13 +68,12 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
         }
         _ => return None,
     };
-    if challenge.is_some_and(|challenge| challenge.len() > MAX_CHALLENGE) {
+    let challenge = challenge.unwrap_or_default();
+    if challenge.len() > MAX_CHALLENGE {
         return None;
     }
     // A challenge that an infostring cannot carry is not quoted, as on id's servers.
-    let challenge =
-        challenge.filter(|challenge| !challenge.is_empty() && *sanitise(challenge) == **challenge);
-    let challenge = challenge.unwrap_or_default();
+    let challenge = if *sanitise(challenge) == *challenge { challenge } else { b"" };
     // What else fits depends on the length of the challenge.
     let length = u32::try_from(challenge.len()).unwrap_or_default();
     let number = length << 2 | u32::from(detail == Detail::Short) << 1 | u32::from(direction_byte);
@@ -99,42 +94,34 @@ fn encode(
     let (status, options) = (context.status, context.service);
     let mut head = Vec::new();
     put_head(detail, direction_byte, &mut head);
-    let left = options.max_reply.saturating_sub(head.len());
-    let placeholder = [b'0'; MAX_CHALLENGE];
-    let challenge = placeholder.get(..challenge).unwrap_or_default();
-    let named =
-        |says_clients| named((detail, says_clients), challenge, status, options, left.min(MAX_INFO_STRING));
-    let mut info = named(detail == Detail::Short);
+    let quote: &[u8] = if challenge > 0 { br"\challenge\" } else { b"" };
+    head.extend_from_slice(quote);
+    let Some(left) = options.max_reply.checked_sub(head.len().saturating_add(challenge)) else { return };
+    let most = MAX_INFO_STRING.saturating_sub(quote.len().saturating_add(challenge));
+    let mut info = named(detail, status, options, left.min(most));
     let mut lines = Vec::new();
     if detail == Detail::Full {
-        lines = self::lines(status.listed_players(), fields(options.engine, status), options.max_reply);
-        let fitting =
-            |info: &[u8]| complete_lines(&lines, left.saturating_sub(info.len()).saturating_sub(1)).len();
+        lines = self::lines(status.listed_players(), options.engine, options.max_reply);
+        // As many lines as fit; a name cannot hold a line feed.
+        let fitting = |info: &[u8]| match lines.get(..left.saturating_sub(info.len()).saturating_sub(1)) {
+            Some(fits) => memchr::memrchr(b'\n', fits).map_or(0, |feed| feed.saturating_add(1)),
+            None => lines.len(),
+        };
         let listed = lines.get(..fitting(&info.bytes)).unwrap_or_default();
         let count = memchr::memchr_iter(b'\n', listed).count();
         // Only this key shows a reader that the list is not all.
-        let is_short =
-            status.online().is_some_and(|online| u32::try_from(count).is_ok_and(|count| count < online));
-        if is_short || is_dark_places(options.engine) || status.rules.get("clients").is_some() {
-            info = named(true);
+        let is_short = |online| u32::try_from(count).is_ok_and(|count| count < online);
+        let is_said = is_dark_places(options.engine) || status.rules.get("clients").is_some();
+        if let Some(online) = status.online().filter(|online| is_said || is_short(*online)) {
+            let _ = info.push(b"clients", online.to_string().as_bytes());
         }
         lines.truncate(fitting(&info.bytes));
-        put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(MAX_INFO_STRING));
-    }
-    if head.len().saturating_add(info.bytes.len()) > options.max_reply {
-        return;
+        put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(most));
     }
     template.begin();
     template.bytes.extend_from_slice(&head);
-    let quoted = info.bytes.strip_prefix(QUOTE).and_then(|info| info.strip_prefix(challenge));
-    match quoted.filter(|_| !challenge.is_empty()) {
-        Some(rest) => {
-            template.bytes.extend_from_slice(QUOTE);
-            template.patch_here();
-            template.bytes.extend_from_slice(rest);
-        }
-        None => template.bytes.extend_from_slice(&info.bytes),
-    }
+    template.patch_here();
+    template.bytes.extend_from_slice(&info.bytes);
     if detail == Detail::Full && info.bytes.len() < left {
         template.bytes.push(b'\n');
         template.bytes.extend_from_slice(&lines);
@@ -196,9 +183,11 @@ fn challenge_reply(
     let Context { status, service: options, requester, .. } = *context;
     let dark_places = is_dark_places(options.engine);
     let game = game.filter(|_| !dark_places);
-    if let Some((own, _)) = status.game.as_ref().zip(game).filter(|(own, game)| !is_text(own, game)) {
+    if let (Some(own), Some(game)) = (&status.game, game)
+        && !is_text(own, game)
+    {
         let template = context.template(MISMATCH | u32::from(direction_byte), |_, template| {
-            let text = [b"Game mismatch: This is a ", &from_status::text(own)[..], b" server\n"].concat();
+            let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
             template.begin();
             Reply::Print { dark_places, text: &text }.put(direction_byte, &mut template.bytes);
         });
@@ -231,26 +220,6 @@ fn challenge_text(engine: Engine, token: u64) -> Patch {
         Engine::DarkPlaces => out.put_slice(&request::challenge(token)),
         _ => number::put(i32::from_le_bytes([a, b, c, d]).into(), out),
     })
-}
-
-/// The fields of player lines.
-fn fields(engine: Engine, status: &ServerStatus) -> &'static [Field] {
-    use Field::{Name, Ping, Score, Team};
-    let has_teams = || status.listed_players().iter().any(|player| player.team.is_some());
-    match engine {
-        Engine::SoldierOfFortune2 => &[Score, Ping, Team, Name],
-        Engine::DarkPlaces if has_teams() => &[Score, Ping, Team, Name],
-        Engine::Warsow => &[Score, Ping, Name, Team],
-        Engine::MedalOfHonor => &[Ping, Name],
-        _ => &[Score, Ping, Name],
-    }
-}
-
-/// As many lines as fit; a name cannot hold a line feed.
-fn complete_lines(lines: &[u8], room: usize) -> &[u8] {
-    let Some((fits, _)) = lines.split_at_checked(room) else { return lines };
-    let end = fits.iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed.saturating_add(1));
-    lines.get(..end).unwrap_or_default()
 }
 
 #[cfg(test)]

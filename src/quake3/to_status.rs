@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::wire::player::PlayerLine;
+use super::wire::player::{PlayerLine, is_blank, score};
 use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
 };
@@ -15,8 +15,8 @@ use crate::text::{any, first_filled, known_keys};
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
-/// Bytes of the shortest line of a player: two quotes and the line feed.
-const SHORTEST_LINE: usize = 3;
+/// Bytes of a usual player line, rounded down: the list of players is sized by it.
+const USUAL_LINE: usize = 24;
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
@@ -36,13 +36,14 @@ impl ToStatus for Answer {
         let style = Style::new(CHARSET, family.colours());
         // Both keys stand in DarkPlaces' format of the reply; FTE has neither.
         let shows_bots = family == Family::DarkPlaces && known.bots.is_some() && known.gameversion.is_some();
-        let mut lines = response.lines();
+        let mut has_odd_line = false;
         let players = (response.detail() == Detail::Full).then(|| {
-            // Not every line is a player's: a datagram of line feeds must not reserve a player for each.
-            let text = response.player_text();
-            let count = memchr::memchr_iter(b'\n', text).count().min(text.len() / SHORTEST_LINE);
-            let mut players = Vec::with_capacity(count.saturating_add(1));
-            for line in lines.by_ref() {
+            let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
+            for line in response.text_lines() {
+                let Some(line) = PlayerLine::parse(line) else {
+                    has_odd_line |= !is_blank(line);
+                    continue;
+                };
                 let mut player = player(line, bytes, style);
                 player.bot = player.ping.filter(|_| shows_bots).map(|ping| ping == 0);
                 players.push(player);
@@ -51,7 +52,7 @@ impl ToStatus for Answer {
             players
         });
         let listed = players.as_ref().map(Vec::len);
-        let completeness = self.missing(listed.unwrap_or_default(), lines.has_skipped, known.clients);
+        let completeness = self.missing(listed.unwrap_or_default(), has_odd_line, known.clients);
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let is_info = response.detail() == Detail::Short;
@@ -72,16 +73,21 @@ impl ToStatus for Answer {
             slots.and_then(|slots| slots.checked_add(private_slots.filter(|_| is_info).unwrap_or(0)));
         let locked = [known.g_needpass, known.needpass, known.pswrd, known.password, known.isprivate];
         let (game, mod_name) = game(&known);
-        let score_limit = known.scorelimit.or_else(|| family.score_limit(&known));
-        let played = known.qcstatus.and_then(|status| status.split(|&byte| byte == b':').next());
-        let played = [known.g_gametypestring, known.g_gametype, known.gametype, played];
-        let words = first_filled(&played).and_then(|played| family.match_name(&known, played));
+        let numbers = [known.g_gametype, known.gametype];
+        let match_name = first_filled(&numbers).and_then(|number| family.match_name(number));
+        let (match_limit, has_teams) = match_name.map(|name| match_rules(name, &known)).unwrap_or_default();
+        let score_limit = known.scorelimit.or(match_limit);
+        let words = match_name.filter(|words| *words != b"N/A" && !is_modified(family, &known));
+        let world = known.qcstatus.and_then(|status| status.split(|&byte| byte == b':').next());
+        let words = words.map(|words| Text::new(words, style));
         ServerStatus {
             name: text(&[known.sv_hostname, known.hostname]),
             map: text(&[known.mapname]),
             game: text(&[game]),
             mod_name: text(&[mod_name]),
-            game_type: words.map(|words| Text::new(words, style)).or_else(|| text(&played)),
+            game_type: text(&[known.g_gametypestring])
+                .or(words)
+                .or_else(|| text(&[known.g_gametype, known.gametype, world])),
             version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
             protocol_version: known.protocol.or(known.com_protocol).and_then(number::leading),
             password: first_filled(&locked).and_then(number::boolean),
@@ -93,7 +99,7 @@ impl ToStatus for Answer {
             time_limit: known.timelimit.and_then(number::minutes),
             score_limit: score_limit.and_then(number::integer),
             players,
-            teams: teams(family, &known, bytes, style),
+            teams: teams(has_teams, &known, bytes, style),
             rules: rules.build(style.colours),
             completeness,
             verification: self.verification(),
@@ -125,13 +131,14 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
 #[inline]
 fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     let name = Text::part(bytes, line.name(), style);
-    let (score, ping, team) = (line.score(), line.ping(), line.team());
-    let mut player = Player { name, score, ping, team, ..Player::default() };
-    if let Some(text) = line.team_text().filter(|text| team.is_none() && !text.is_empty()) {
+    let (score_text, ping, team_text) = line.fields();
+    let (score, team) = (score_text.and_then(score), team_text.and_then(number::number));
+    let mut player = Player { name, score, ping: ping.and_then(number::number), team, ..Player::default() };
+    if let Some(text) = team_text.filter(|text| team.is_none() && !text.is_empty()) {
         player.extra.push_raw(b"team", text);
     }
     // Xonotic writes fractions and words where others have a whole number.
-    if let Some(text) = line.score_text().filter(|text| score.is_none() || text.contains(&b'.')) {
+    if let Some(text) = score_text.filter(|text| score.is_none() || text.contains(&b'.')) {
         player.extra.push_raw(b"score", text);
     }
     player
@@ -205,15 +212,11 @@ impl Family {
         }
     }
 
-    /// The game's own words for the number of a type of match: `gameNames` in g_cmds.c of Quake III Arena (id-Software), Jedi
+    /// The game's own word for the number of a type of match: `gameNames` in g_cmds.c of Quake III Arena (id-Software), Jedi
     /// Outcast and Jedi Academy (JACoders/OpenJK); Urban Terror's as the plugin `PowerAdmin` of B3 has them.
-    fn match_name(self, known: &Known<'_>, number: &[u8]) -> Option<&'static [u8]> {
-        let runs = |names: &[&[u8]]| known.gamename.is_some_and(|name| names.contains(&name));
-        let is_plain = known.game.is_none_or(is_base_folder);
+    fn match_name(self, number: &[u8]) -> Option<&'static [u8]> {
         let names: &[u8] = match self {
-            Self::Quake3 | Self::Ioquake3
-                if is_plain && runs(&[b"Quake3Arena", b"baseq3", b"missionpack", b"baseoa"]) =>
-            {
+            Self::Quake3 | Self::Ioquake3 => {
                 b"Free For All|Tournament|Single Player|Team Deathmatch|Capture the Flag|One Flag CTF|Overload|Harvester"
             }
             Self::UrbanTerror => {
@@ -221,43 +224,33 @@ impl Family {
                  Capture the Flag|Bomb Mode|Jump Mode|Freeze Tag|Gun Game"
             }
             Self::JediOutcast => {
-                b"Free For All|Holocron FFA|Jedi Master|Duel|Single Player|Team FFA||Capture the Flag|Capture the Ysalamiri"
+                b"Free For All|Holocron FFA|Jedi Master|Duel|Single Player|Team FFA|N/A|Capture the Flag|\
+                 Capture the Ysalamiri"
             }
             Self::JediAcademy => {
                 b"Free For All|Holocron FFA|Jedi Master|Duel|Power Duel|Single Player|Team FFA|Siege|Capture the Flag|\
                  Capture the Ysalamiri"
             }
+            Self::MedalOfHonor => b"|Free For All|Team Deathmatch",
             _ => return None,
         };
         names.split(|&byte| byte == b'|').nth(number::number(number)?).filter(|name| !name.is_empty())
     }
+}
 
-    /// The value of the limit that ends a match of this type; `None` where the game has none or another.
-    fn score_limit<'a>(self, known: &Known<'a>) -> Option<&'a [u8]> {
-        let game_type = known.g_gametype.and_then(number::number::<u8>);
-        let is_mission_pack = || matches!(known.gamename, Some(b"missionpack" | b"baseoa"));
-        match (self, game_type?) {
-            (Self::JediAcademy, 3 | 4) | (Self::JediOutcast, 3) => known.duel_fraglimit,
-            (Self::JediAcademy, 0..=2 | 6) | (Self::JediOutcast, 0..=2 | 5) => known.fraglimit,
-            (Self::JediAcademy, 8 | 9) | (Self::JediOutcast, 7 | 8) => known.capturelimit,
-            (Self::UrbanTerror, 0 | 3) | (Self::MedalOfHonor, 1 | 2) => known.fraglimit,
-            (Self::UrbanTerror, 7) => known.capturelimit,
-            (Self::Quake3 | Self::Ioquake3, 0 | 1 | 3) => known.fraglimit,
-            (Self::Quake3 | Self::Ioquake3, 4) => known.capturelimit,
-            (Self::Quake3 | Self::Ioquake3, 5..=7) if is_mission_pack() => known.capturelimit,
-            _ => None,
+/// The value of the limit that ends a match, where it has one, and whether red and blue play against each other.
+fn match_rules<'a>(name: &[u8], known: &Known<'a>) -> (Option<&'a [u8]>, bool) {
+    match name {
+        b"Free For All" | b"Tournament" | b"Holocron FFA" | b"Jedi Master" => (known.fraglimit, false),
+        b"Duel" | b"Power Duel" => (known.duel_fraglimit, false),
+        b"Team Deathmatch" | b"Team FFA" => (known.fraglimit, true),
+        b"Capture the Flag" | b"Capture the Ysalamiri" => (known.capturelimit, true),
+        b"One Flag CTF" | b"Overload" | b"Harvester" => {
+            let is_mission_pack = matches!(known.gamename, Some(b"missionpack" | b"baseoa"));
+            (known.capturelimit.filter(|_| is_mission_pack), true)
         }
-    }
-
-    /// Whether red and blue play against each other.
-    fn has_teams(self, known: &Known<'_>) -> bool {
-        matches!(
-            (self, known.g_gametype.and_then(number::number::<u8>)),
-            (Self::JediOutcast, Some(5..=8))
-                | (Self::JediAcademy, Some(6..=9))
-                | (Self::UrbanTerror, Some(3..=8 | 10))
-                | (Self::Quake3 | Self::Ioquake3, Some(3..=7))
-        )
+        b"Single Player" | b"Last Man Standing" | b"Jump Mode" | b"Gun Game" => (None, false),
+        _ => (None, true),
     }
 }
 
@@ -265,6 +258,14 @@ impl Family {
 /// src/engine/server/sv_main.cpp; iw4x/iw4x-client, src/Components/Modules/Party.cpp).
 pub(super) fn counts_people_only(game: &[u8]) -> bool {
     game == b"IW4" || game.eq_ignore_ascii_case(b"unvanquished")
+}
+
+/// Whether a server of Quake III Arena or OpenArena runs a modification, which has types of match of its own.
+fn is_modified(family: Family, known: &Known<'_>) -> bool {
+    let games = [b"Quake3Arena", &b"baseq3"[..], b"missionpack", b"baseoa"];
+    let is_stock =
+        known.game.is_none_or(is_base_folder) && known.gamename.is_some_and(|name| games.contains(&name));
+    matches!(family, Family::Quake3 | Family::Ioquake3) && !is_stock
 }
 
 /// Whether a folder is a game's own and no modification.
@@ -280,7 +281,7 @@ pub(super) const NUMBERS: [i32; 4] = [5, 14, 13, 10];
 pub(super) const WARSOW: [i32; 2] = [2, 3];
 
 /// All teams, where the server tells of any.
-fn teams(family: Family, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<Team> {
+fn teams(has_teams: bool, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<Team> {
     if let Some(status) = known.qcstatus {
         return in_qcstatus(status);
     }
@@ -294,7 +295,7 @@ fn teams(family: Family, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<
     ];
     let teams = [1, 2].into_iter().zip(scores).zip(names).filter_map(|((id, scores), names)| {
         let score = first_filled(&scores).and_then(number::integer);
-        let name = first_filled(&names).filter(|_| score.is_some() || family.has_teams(known));
+        let name = first_filled(&names).filter(|_| score.is_some() || has_teams);
         (score.is_some() || name.is_some())
             .then(|| team(id, name.map(|name| Text::part(bytes, name, style)), score))
     });
@@ -378,10 +379,8 @@ mod tests {
     fn the_same_number_is_a_game_of_teams_in_some_games_only() {
         let teams = |family: Family| -> Vec<u8> {
             let has_teams = |number: &u8| {
-                let text = number.to_string();
-                let mut known = Known::default();
-                known.slot(b"g_gametype").unwrap().get_or_insert(text.as_bytes());
-                family.has_teams(&known)
+                let name = family.match_name(number.to_string().as_bytes());
+                name.is_some_and(|name| match_rules(name, &Known::default()).1)
             };
             (0..12).filter(has_teams).collect()
         };

@@ -231,11 +231,11 @@ impl<C: Conversation> Machine for Scanner<C> {
     /// When to call the scan again if no datagram arrives: in the past while a result waits to be taken or a datagram may
     /// be sent at once, `None` when nothing is under way.
     fn poll_timeout(&self) -> Option<Instant> {
-        if self.has_answer() {
+        if !self.done.is_empty() || !self.refused.is_empty() {
             return Some(self.now);
         }
         let due = self.may_send().then(|| self.blocked_until(self.now).unwrap_or(self.now));
-        self.next_timer().into_iter().chain(due).min()
+        self.timers.first().map(|(at, _)| *at).into_iter().chain(due).min()
     }
 
     /// Lets time pass. Early or repeated calls are harmless.
@@ -471,20 +471,10 @@ impl<C: Conversation> Scanner<C> {
 /// What the network layer needs beside the verbs.
 #[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the tests use a part of it"))]
 impl<C: Conversation> Scanner<C> {
-    /// When the next timer of a query expires.
-    pub(crate) fn next_timer(&self) -> Option<Instant> {
-        self.timers.first().map(|(at, _)| *at)
-    }
-
     /// Whether a request waits for space in the receive buffer, and for nothing else.
     pub(crate) fn waits_for_room(&self) -> bool {
         let by_admission = self.admission.blocked_until(self.now);
         by_admission.is_some() && self.may_send() && self.blocked_until(self.now) == by_admission
-    }
-
-    /// Whether [`Self::poll_answer`] has a result.
-    pub(crate) fn has_answer(&self) -> bool {
-        !self.done.is_empty() || !self.refused.is_empty()
     }
 }
 

@@ -17,11 +17,9 @@ use crate::net::client;
 use crate::net::detect::Detected;
 use crate::net::error::Error;
 use crate::net::inquiry::{Event, Gathering, Listed, MasterReport, servers_options};
-use crate::net::io::Io;
 use crate::net::server::Server;
 use crate::net::target::ScanTarget;
 use crate::protocol::Protocol;
-use crate::scan::Scanner;
 use crate::scan::options::ScanOptions;
 use crate::session::{Conversation, Outcome};
 use crate::status_query::{Answer, StatusQuery};
@@ -206,8 +204,7 @@ impl Client {
     where
         T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
     {
-        let targets = Box::new(targets.into_iter().map(Into::into));
-        Scan::new(self.0.clone(), targets, Scanner::pushed(self.0.timing, options, Std::now()))
+        Scan::new(self.0.clone(), targets.into_iter().map(Into::into), options)
     }
 }
 
@@ -233,19 +230,14 @@ impl Iterator for Servers {
     type Item = Listed;
 
     fn next(&mut self) -> Option<Listed> {
-        let events = self.events.get_or_insert_with(|| {
+        let Self { gathering, events } = self;
+        let events = events.get_or_insert_with(|| {
             let (sender, receiver) = channel();
-            for inquiry in self.gathering.inquiries() {
-                let sender = sender.clone();
-                thread::spawn(|| block(inquiry.run::<Std>(move |event| _ = sender.send(event))));
+            for inquiry in gathering.inquiries(move |event| _ = sender.send(event)) {
+                thread::spawn(|| block(inquiry.run::<Std>()));
             }
             receiver
         });
-        loop {
-            let (origin, event) = events.recv().ok()?;
-            if let Some(listed) = self.gathering.take(origin, event) {
-                return Some(listed);
-            }
-        }
+        events.iter().find_map(|(origin, event)| gathering.take(origin, event))
     }
 }

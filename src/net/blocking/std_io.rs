@@ -52,7 +52,7 @@ impl Io for Std {
         loop {
             for (index, socket) in sockets.iter().enumerate() {
                 match socket.recv_from(buffer) {
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    Err(error) if is_passing(&error) => {}
                     received => return Some((index, received)),
                 }
             }
@@ -66,10 +66,11 @@ impl Io for Std {
                 socket.set_read_timeout(Some(left))?;
                 socket.recv_from(buffer)
             };
-            let received = in_time(wait());
+            let received = wait();
             let _ = socket.set_nonblocking(true);
-            if !received.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut) {
-                return Some((0, received));
+            match received {
+                Err(error) if is_passing(&error) => {}
+                received => return Some((0, received)),
             }
         }
     }
@@ -87,6 +88,11 @@ impl Io for Std {
         stream.set_read_timeout(Some(left(until)))?;
         in_time(stream.read(buffer))
     }
+}
+
+/// Whether nothing has arrived: yet, until the end of a wait, or until a signal. The first two differ by system.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 /// How long to wait: no socket takes a wait of nothing.

@@ -1,44 +1,45 @@
 //! Scans over real sockets.
 
-#[cfg(target_os = "linux")]
-pub(super) mod batch;
 mod family_socket;
+#[cfg(target_os = "linux")]
+mod linux;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use tokio::runtime::Handle;
-use tokio::task::{Id, JoinError, JoinSet};
-use tokio::time::Sleep;
+use tokio::time::{Sleep, sleep_until};
 
 use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{BATCH, local_address};
+use crate::net::io::{BATCH, Io, MAX_DATAGRAM, local_address};
 use crate::net::server::Server;
-use crate::net::target::{ScanTarget, scanned, with_status};
-use crate::net::tokio_io::{Tokio, now};
+use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
+use crate::net::tokio_io::Tokio;
 use crate::scan::options::ScanOptions;
-use crate::scan::{ScanStats, Scanned, Scanner};
+use crate::scan::{ScanStats, Scanned};
 use crate::session::{Conversation, Machine, Timing};
 use crate::status_query::StatusQuery;
-
-/// Host names that are looked up at a time.
-const MAX_LOOKUPS: usize = 32;
+use crate::time::after;
 
 /// The receive buffer that is asked for, in bytes.
 const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
 /// Batches that are received in a row, without sending in between, while more are waiting.
 const MOST_BATCHES: u32 = 8;
+/// Batches between two pauses for other tasks.
+const MOST_ROUNDS: u32 = 64;
 /// Waits for space in the receive buffer that are shorter than this are spent polling: timers of the runtime are not finer.
 const SHORT_WAIT: Duration = Duration::from_millis(1);
+/// Between two looks at the sockets: ICMP errors do not wake the task.
+const LONG_WAIT: Duration = Duration::from_millis(10);
 
 /// A scan over the network: queries each server of a list and gives the results as they come.
 ///
@@ -46,16 +47,15 @@ const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// count as under way: a slow caller slows the scan down. All state is in here, so a future of `next` may be dropped at any
 /// point and the scan goes on with the next one.
 ///
-/// There is one socket for IPv4 and one for IPv6. On Linux many datagrams cross with one system call, the
-/// kernel's drop counter slows the scan down, and ICMP errors end the query they belong to. Elsewhere, and with
-/// [`Self::unbatched`], datagrams cross one by one, and a server that does not exist times out: an unconnected socket
-/// does not say which address an ICMP error is about.
+/// There is one socket for IPv4 and one for IPv6. On Linux the kernel's drop counter slows the scan down, and ICMP errors end
+/// the query they belong to. Elsewhere a server that does not exist times out: an unconnected socket does not say which
+/// address an ICMP error is about.
 ///
 /// What has arrived is received before anything is sent, and a request leaves only when the receive buffer has space for
-/// what it brings, see [`Scanner`]. Linux's default receive buffer of 212,992 bytes is enough.
+/// what it brings, see [`Scanner`](crate::scan::Scanner). Linux's default receive buffer of 212,992 bytes is enough.
 ///
 /// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to
-/// send, the scan pauses, from 10 ms doubling up to a second, and then sends the same datagram again.
+/// send, the scan sends the same datagram again every 10 ms, for a second.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol, ScanOptions};
@@ -76,19 +76,11 @@ const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// # }
 /// ```
 pub struct Scan<C: Conversation = StatusQuery> {
-    scanner: Scanner<C>,
-    targets: Source<Pulled<C>>,
-    /// A target that failed before it could be queried.
-    failed: Option<(u64, Error)>,
+    queries: Queries<C>,
     /// For IPv4 and IPv6.
     sockets: [Option<FamilySocket>; 2],
-    receive_buffer: usize,
-    /// The kernel's count of dropped datagrams, as last seen.
-    drops: u32,
-    /// One request on its way to its socket.
-    request: Vec<u8>,
+    buffer: Vec<u8>,
     sleep: Pin<Box<Sleep>>,
-    sleeps_until: Option<Instant>,
 }
 
 /// Counters of the sockets of a scan.
@@ -104,8 +96,6 @@ pub struct Scan<C: Conversation = StatusQuery> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ScanIo {
-    /// Whether many datagrams cross with one system call.
-    pub batched: bool,
     /// Bytes of the smaller receive buffer, as the system counts them.
     pub receive_buffer: usize,
     /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does not count them.
@@ -142,31 +132,11 @@ impl<C: Conversation> Scan<C> {
             [Err(error), Err(_)] => return Err(error),
             sockets => sockets.map(Result::ok),
         };
-        let receive_buffer =
-            sockets.iter().flatten().map(|socket| socket.receive_buffer).min().unwrap_or_default();
-        let sleep = Box::pin(tokio::time::sleep_until(now().into()));
-        let mut scanner = Scanner::pushed(timing, options, now());
-        scanner.set_receive_buffer(receive_buffer);
-        Ok(Self {
-            scanner,
-            targets,
-            failed: None,
-            sockets,
-            receive_buffer,
-            drops: 0,
-            request: Vec::new(),
-            sleep,
-            sleeps_until: None,
-        })
-    }
-
-    /// Uses one system call per datagram, as on systems without batched calls.
-    #[must_use]
-    pub fn unbatched(mut self) -> Self {
-        for socket in self.sockets.iter_mut().flatten() {
-            socket.unbatch();
-        }
-        self
+        let mut queries = Queries::new(targets, timing, options, Tokio::now());
+        let receive_buffers = sockets.iter().flatten().map(|socket| socket.receive_buffer);
+        queries.scanner.set_receive_buffer(receive_buffers.min().unwrap_or_default());
+        let sleep = Box::pin(sleep_until(Tokio::now().into()));
+        Ok(Self { queries, sockets, buffer: vec![0; MAX_DATAGRAM], sleep })
     }
 
     /// The next result with the normalised status; `None` when every target has had its own. Cancel-safe.
@@ -184,168 +154,82 @@ impl<C: Conversation> Scan<C> {
 
     /// Counters of the queries.
     pub const fn stats(&self) -> &ScanStats {
-        self.scanner.stats()
+        self.queries.scanner.stats()
     }
 
     /// Counters of the sockets.
     pub fn io(&self) -> ScanIo {
         let sockets = || self.sockets.iter().flatten();
         ScanIo {
-            batched: sockets().all(FamilySocket::is_batched),
-            receive_buffer: self.receive_buffer,
+            receive_buffer: sockets().map(|socket| socket.receive_buffer).min().unwrap_or_default(),
             drops: sockets()
                 .map(FamilySocket::drops_until_now)
                 .try_fold(0_u64, |sum, drops| Some(sum.saturating_add(drops?.into()))),
-            send_errors: sockets().map(|socket| socket.send_errors).fold(0, u64::saturating_add),
+            send_errors: self.queries.send_errors,
         }
     }
 
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Scanned<C::Answer, Error>>> {
-        let mut batches = 0_u32;
-        loop {
-            if let Some(result) = self.scanner.poll_answer() {
-                return Poll::Ready(Some(scanned(result)));
+        for round in 1..=MOST_ROUNDS {
+            if let Poll::Ready(next) = self.queries.poll_answer() {
+                return Poll::Ready(next);
             }
-            if let Some((index, error)) = self.failed.take() {
-                return Poll::Ready(Some(Scanned { index, peer: None, result: Err(error) }));
-            }
-            if self.scanner.is_finished() {
-                return Poll::Ready(None);
-            }
-            let now = now();
-            self.scanner.handle_timeout(now);
-            self.pull(cx);
+            let now = Tokio::now();
+            self.queries.scanner.handle_timeout(now);
             let received = self.receive(now, cx);
-            batches = batches.saturating_add(1);
             // More is waiting: it comes first, or the receive buffer fills up.
-            if received >= Some(BATCH) && batches < MOST_BATCHES {
+            if received >= BATCH && !round.is_multiple_of(MOST_BATCHES) {
                 continue;
             }
-            batches = 0;
-            let next = self.send(now, cx);
-            // Sending may have ended queries, or found the list at its end: look before sleeping.
-            let has_result = self.failed.is_some() || self.scanner.has_answer() || self.scanner.is_finished();
-            if received.is_some() || has_result {
-                continue;
-            }
-            if next.is_none_or(|at| self.sleep(now, at, cx)) {
+            let [v4, v6] = &mut self.sockets;
+            let due = self.queries.send(now, cx, |to, request| {
+                let socket = if to.is_ipv4() { &mut *v4 } else { &mut *v6 };
+                socket.as_mut().ok_or(ErrorKind::AddrNotAvailable)?.send(to, request)
+            });
+            if received == 0 && due.is_none_or(|at| self.sleep(now, at, cx)) {
                 return Poll::Pending;
             }
         }
+        // A flood must not hold up the other tasks of the runtime.
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
-    /// Pushes targets into the scanner while it wants some and some are here.
-    fn pull(&mut self, cx: &mut Context<'_>) {
-        while self.failed.is_none() && self.scanner.wants_target() {
-            match (self.targets)(cx) {
-                Poll::Ready(Some((index, Ok((peer, conversation))))) => {
-                    self.scanner.push(index, peer, conversation);
-                }
-                Poll::Ready(Some((index, Err(error)))) => self.failed = Some((index, error)),
-                Poll::Ready(None) => self.scanner.close(),
-                Poll::Pending => return,
-            }
-        }
-    }
-
-    /// Takes what has arrived, a batch per socket, and returns the most datagrams that one had. After a whole batch more may be
-    /// waiting; `None`: nothing arrived.
-    fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> Option<usize> {
-        let Self { scanner, sockets, .. } = self;
-        let mut received = None;
+    /// Takes what has arrived, a batch per socket. Returns the most datagrams that one had: after a whole batch, more may be waiting.
+    fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> usize {
+        let Self { queries, sockets, buffer, .. } = self;
+        let mut received = 0;
         for socket in sockets.iter_mut().flatten() {
-            if let Poll::Ready(count) =
-                socket.poll_receive(cx, |from, datagram| handle(scanner, now, from, datagram))
-            {
-                received = received.max(Some(count));
+            let drops = socket.drops;
+            let count = socket.receive(cx, buffer, |from, datagram| match datagram {
+                Some(datagram) => _ = queries.scanner.handle_datagram(now, from, datagram),
+                None => queries.scanner.handle_unreachable(now, from),
+            });
+            received = received.max(count);
+            if socket.drops != drops {
+                queries.scanner.handle_drops();
             }
-        }
-        let drops = sockets.iter().flatten().filter_map(FamilySocket::drops).fold(0, u32::wrapping_add);
-        if std::mem::replace(&mut self.drops, drops) != drops {
-            scanner.handle_drops();
         }
         received
     }
 
-    /// Sends what may be sent, a batch per socket: replies must be taken in between, or the receive buffer fills up.
-    /// Returns when to go on: at a time, or when a socket wakes the task.
-    fn send(&mut self, now: Instant, cx: &mut Context<'_>) -> Option<Instant> {
-        let has_room =
-            |sockets: &[Option<FamilySocket>; 2]| sockets.iter().flatten().all(FamilySocket::has_room);
-        while has_room(&self.sockets) {
-            self.pull(cx);
-            self.request.clear();
-            let Some(transmit) = self.scanner.poll_transmit(now, &mut self.request) else { break };
-            let Self { scanner, sockets, request, .. } = self;
-            let [v4, v6] = sockets;
-            let socket = if transmit.to.is_ipv4() { v4 } else { v6 };
-            match socket {
-                Some(socket) => socket.outgoing.push(transmit.to, request),
-                None => scanner.handle_unreachable(now, transmit.to),
-            }
-        }
-        let Self { scanner, sockets, .. } = self;
-        let filled = !has_room(sockets);
-        let mut wake_at = None;
-        for socket in sockets.iter_mut().flatten() {
-            loop {
-                match socket.poll_send(now, cx, |from, datagram| handle(scanner, now, from, datagram)) {
-                    Ok(paused_until) => {
-                        wake_at = earlier(wake_at, paused_until);
-                        break;
-                    }
-                    Err(unroutable) => scanner.handle_unreachable(now, unroutable),
-                }
-            }
-        }
-        if filled && has_room(sockets) {
-            return Some(now);
-        }
-        // What waits for space on a socket waits for that socket.
-        let due = if has_room(sockets) { scanner.poll_timeout() } else { scanner.next_timer() };
-        earlier(wake_at, due)
-    }
-
-    /// Sleeps until this time; `false` when it has passed already.
+    /// Sleeps until this time, or for a shorter time; `false` when it has passed already.
     fn sleep(&mut self, now: Instant, at: Instant, cx: &mut Context<'_>) -> bool {
         let wait = at.saturating_duration_since(now);
         if wait.is_zero() {
             return false;
         }
-        if wait < SHORT_WAIT && self.scanner.waits_for_room() {
+        if wait < SHORT_WAIT && self.queries.scanner.waits_for_room() {
             cx.waker().wake_by_ref();
             return true;
         }
-        if self.sockets.iter().flatten().any(|socket| socket.is_orphaned) && Handle::try_current().is_ok() {
-            // The timer of that runtime never expires. In another one, the queries end by their deadlines.
-            self.sleep = Box::pin(tokio::time::sleep_until(at.into()));
+        let at = at.min(after(now, LONG_WAIT)).into();
+        match Handle::try_current() {
+            // The runtime of the timer before may have ended.
+            Ok(_) => self.sleep.set(sleep_until(at)),
+            Err(_) => self.sleep.as_mut().reset(at),
         }
-        // A timer that expires early costs one poll; resetting it with every answer would cost more.
-        if self.sleeps_until.is_none_or(|until| at < until) {
-            self.sleep.as_mut().reset(at.into());
-            self.sleeps_until = Some(at);
-        }
-        let pending = self.sleep.as_mut().poll(cx).is_pending();
-        if !pending {
-            self.sleeps_until = None;
-        }
-        pending
-    }
-}
-
-fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
-    a.into_iter().chain(b).min()
-}
-
-fn handle<C: Conversation>(
-    scanner: &mut Scanner<C>,
-    now: Instant,
-    from: SocketAddr,
-    datagram: Option<&[u8]>,
-) {
-    match datagram {
-        Some(datagram) => _ = scanner.handle_datagram(now, from, datagram),
-        None => scanner.handle_unreachable(now, from),
+        self.sleep.as_mut().poll(cx).is_pending()
     }
 }
 
@@ -383,8 +267,8 @@ impl Client {
         source: Source<ScanTarget>,
         options: ScanOptions,
     ) -> Result<Scan, Error> {
-        let mut targets = Targets::new(self.clone(), source);
-        Scan::open(Box::new(move |cx| targets.poll_next(cx)), self.timing, options, self.local)
+        let targets = resolved(self.clone(), source);
+        Scan::open(targets, self.timing, options, self.local)
     }
 }
 
@@ -402,98 +286,45 @@ impl<C: Conversation<Answer: ToStatus>> Stream for Scan<C> {
 
 impl<C: Conversation> fmt::Debug for Scan<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scan").field("scanner", &self.scanner).field("io", &self.io()).finish_non_exhaustive()
+        f.debug_struct("Scan")
+            .field("scanner", &self.queries.scanner)
+            .field("io", &self.io())
+            .finish_non_exhaustive()
     }
 }
 
-/// A target on its way into the scanner, with its number.
-pub(super) type Pulled<C> = (u64, Result<(SocketAddr, C), Error>);
+/// Host names that are looked up at a time.
+const MAX_LOOKUPS: usize = 32;
 
-/// Brings one after the other, and `None` at its end.
-pub(super) type Source<T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send>;
-
-/// The targets of a scan, numbered as they are pulled. Lookups overtake one another.
-pub(super) struct Targets {
-    /// `None` at its end.
-    source: Option<Source<ScanTarget>>,
-    client: Client,
-    pulled: u64,
-    lookups: JoinSet<(ScanTarget, Result<SocketAddr, Error>)>,
-    /// The numbers of the targets that are being looked up.
-    running: HashMap<Id, u64>,
-}
-
-impl Targets {
-    pub(super) fn new(client: Client, source: Source<ScanTarget>) -> Self {
-        Self { source: Some(source), client, pulled: 0, lookups: JoinSet::new(), running: HashMap::new() }
-    }
-
-    fn query(&self, target: &ScanTarget, address: SocketAddr) -> (SocketAddr, StatusQuery) {
-        (address, target.query(&self.client, address))
-    }
-
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Pulled<StatusQuery>>> {
-        while self.lookups.len() < MAX_LOOKUPS
-            && let Some(source) = &mut self.source
+/// Looks up the targets of a scan, and numbers them. Lookups overtake one another.
+fn resolved(client: Client, mut source: Source<ScanTarget>) -> Source<Pulled<StatusQuery>> {
+    let mut numbers = 0..;
+    let mut lookups: Vec<Pin<Box<dyn Future<Output = Pulled<StatusQuery>> + Send>>> = Vec::new();
+    let mut is_open = true;
+    Box::new(move |cx| {
+        while is_open
+            && lookups.len() < MAX_LOOKUPS
+            && let Poll::Ready(next) = source(cx)
         {
-            let target = match source(cx) {
-                Poll::Ready(Some(target)) => target,
-                Poll::Ready(None) => {
-                    self.source = None;
-                    break;
-                }
-                Poll::Pending => break,
+            let Some((target, index)) = next.zip(numbers.next()) else {
+                is_open = false;
+                break;
             };
-            let index = self.pulled;
-            self.pulled = self.pulled.saturating_add(1);
-            match target.server {
-                Ok(Server::Address(address)) => {
-                    return Poll::Ready(Some((index, Ok(self.query(&target, address)))));
-                }
-                Err(error) => return Poll::Ready(Some((index, Err(error)))),
-                Ok(Server::Name(_)) => {
-                    let client = self.client.clone();
-                    let lookup = self.lookups.spawn(async move {
-                        let found = target.address::<Tokio>(&client).await;
-                        (target, found)
-                    });
-                    self.running.insert(lookup.id(), index);
-                }
+            if let Ok(Server::Address(address)) = target.server {
+                return Poll::Ready(Some((index, Ok((address, target.query(&client, address))))));
+            }
+            let client = client.clone();
+            lookups.push(Box::pin(async move {
+                let found = target.address::<Tokio>(&client).await;
+                (index, found.map(|address| (address, target.query(&client, address))))
+            }));
+        }
+        for (place, lookup) in lookups.iter_mut().enumerate() {
+            if let Poll::Ready(found) = lookup.as_mut().poll(cx) {
+                drop(lookups.swap_remove(place));
+                return Poll::Ready(Some(found));
             }
         }
-        let Some(ended) = ready!(self.lookups.poll_join_next_with_id(cx)) else {
-            return if self.source.is_none() { Poll::Ready(None) } else { Poll::Pending };
-        };
-        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let index = self.running.remove(&id).unwrap_or_default();
-        let target = match ended {
-            Ok((_, (target, found))) => found.map(|address| self.query(&target, address)),
-            // It panicked, or the runtime is shutting down.
-            Err(error) => Err(Error::io("look up a host name", std::io::Error::other(error))),
-        };
-        Poll::Ready(Some((index, target)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::poll_fn;
-
-    use super::*;
-    use crate::protocol::Protocol;
-    use crate::secret::Secret;
-
-    #[tokio::test]
-    async fn a_lookup_that_is_lost_is_an_error() {
-        let mut list = vec![ScanTarget::from((Protocol::Quake3, "localhost"))].into_iter();
-        let source = Box::new(move |_: &mut Context<'_>| Poll::Ready(list.next()));
-        let mut targets = Targets::new(Client::with_secret(Secret::new([7; 16])), source);
-        let pulled = poll_fn(|cx| {
-            let pulled = targets.poll_next(cx);
-            targets.lookups.abort_all();
-            pulled
-        });
-        assert!(matches!(pulled.await, Some((0, Err(Error::Io { .. })))));
-        assert!(poll_fn(|cx| targets.poll_next(cx)).await.is_none());
-    }
+        if is_open || !lookups.is_empty() { Poll::Pending } else { Poll::Ready(None) }
+    })
 }

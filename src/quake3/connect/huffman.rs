@@ -40,7 +40,7 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
     let length = u16::try_from(plain.len())
         .map_err(|_| EncodeError::TooLong { field: "compressed text", limit: MAX_CODED })?;
     out.put_u16(length);
-    let mut tree = Tree::new();
+    let mut tree = Tree { nodes: vec![NYT] };
     let mut bits = Vec::new();
     for &symbol in plain {
         let known = tree.leaf(symbol);
@@ -48,7 +48,7 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
         if known.is_none() {
             bits.extend((0..8).rev().map(|bit| symbol & 1_u8.wrapping_shl(bit) != 0));
         }
-        tree.count(symbol);
+        tree.count(known, symbol);
     }
     let bytes = bits.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit)));
     bytes.for_each(|byte| out.put_u8(byte));
@@ -76,22 +76,20 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     // Every byte but the first takes one bit or more.
     let bound = bytes.len().saturating_mul(8);
     let mut plain = Vec::with_capacity(length.min(bound));
-    let mut tree = Tree::new();
+    let mut tree = Tree { nodes: vec![NYT] };
     while plain.len() < length {
-        let symbol = tree.read(&mut bits).ok_or_else(|| cut(coded.len()))?;
-        tree.count(symbol);
+        let (leaf, symbol) = tree.read(&mut bits).ok_or_else(|| cut(coded.len()))?;
+        tree.count(leaf, symbol);
         plain.push(symbol);
     }
     Ok(plain)
 }
 
-/// A tree as the list of its nodes, the greatest weight first. The last one is that of every byte not yet transmitted
-/// (NYT).
+/// A tree as the list of its nodes, the greatest weight first: the root, then pairs of siblings, the right one first. The last node is
+/// that of every byte not yet transmitted (NYT).
 #[derive(Debug)]
 struct Tree {
-    /// The root is the first.
     nodes: Vec<Node>,
-    leaves: [Option<usize>; 256],
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -101,22 +99,20 @@ struct Node {
     kind: Kind,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     NotYetTransmitted,
     Leaf(u8),
-    Inner { left: usize, right: usize },
+    /// The index of the right child; the left one follows it.
+    Inner(usize),
 }
 
 const NYT: Node = Node { weight: 0, parent: None, kind: Kind::NotYetTransmitted };
 
 impl Tree {
-    fn new() -> Self {
-        Self { nodes: vec![NYT], leaves: [None; 256] }
-    }
-
+    /// The index of a byte's leaf.
     fn leaf(&self, symbol: u8) -> Option<usize> {
-        self.leaves.get(usize::from(symbol)).copied().flatten()
+        self.nodes.iter().position(|node| node.kind == Kind::Leaf(symbol))
     }
 
     /// The index of the last node.
@@ -133,19 +129,21 @@ impl Tree {
     fn path(&self, to: usize, bits: &mut Vec<bool>) {
         if let Some(parent) = self.node(to).parent {
             self.path(parent, bits);
-            bits.push(matches!(self.node(parent).kind, Kind::Inner { right, .. } if right == to));
+            bits.push(self.node(parent).kind == Kind::Inner(to));
         }
     }
 
-    /// Reads a byte: turns from the root to a leaf, or to the NYT node and eight bits.
-    fn read(&self, bits: &mut impl Iterator<Item = bool>) -> Option<u8> {
+    /// Reads a byte: turns from the root to its leaf, or to the NYT node and eight bits. Returns the leaf, too, where there is one.
+    fn read(&self, bits: &mut impl Iterator<Item = bool>) -> Option<(Option<usize>, u8)> {
         let mut index = 0;
         loop {
             match self.node(index).kind {
-                Kind::Inner { left, right } => index = if bits.next()? { right } else { left },
-                Kind::Leaf(symbol) => return Some(symbol),
+                Kind::Inner(right) => index = if bits.next()? { right } else { right.saturating_add(1) },
+                Kind::Leaf(symbol) => return Some((Some(index), symbol)),
                 Kind::NotYetTransmitted => {
-                    return (0..8).try_fold(0, |byte: u8, _| Some(byte << 1 | u8::from(bits.next()?)));
+                    let symbol =
+                        (0..8).try_fold(0, |byte: u8, _| Some(byte << 1 | u8::from(bits.next()?)))?;
+                    return Some((self.leaf(symbol), symbol));
                 }
             }
         }
@@ -153,8 +151,8 @@ impl Tree {
 
     /// Counts one occurrence of a byte: from its leaf up to the root, each node is exchanged with the first one of its
     /// weight, and gains one.
-    fn count(&mut self, symbol: u8) {
-        let mut next = self.leaf(symbol).or_else(|| self.grow(symbol));
+    fn count(&mut self, leaf: Option<usize>, symbol: u8) {
+        let mut next = leaf.or_else(|| self.grow(symbol));
         while let Some(index) = next {
             let node = self.node(index);
             // The weights are sorted up to here; a child that was just counted may be out of order below.
@@ -171,31 +169,20 @@ impl Tree {
         }
     }
 
-    /// Replaces the NYT node by an inner node with the new leaf and a NYT node. Returns the inner node's parent, which is
-    /// to be counted next.
+    /// Replaces the NYT node by an inner node, with a leaf and the NYT node for children, and returns its index.
     fn grow(&mut self, symbol: u8) -> Option<usize> {
-        let inner = self.nyt();
-        self.nodes.extend([Node { weight: 1, ..NYT }, NYT]);
-        let (leaf, nyt) = (inner.saturating_add(1), self.nyt());
-        self.change(inner, |node| node.weight = 1);
-        self.set(leaf, Kind::Leaf(symbol));
-        self.set(inner, Kind::Inner { left: nyt, right: leaf });
-        self.node(inner).parent
+        let (inner, leaf) = (self.nyt(), self.nodes.len());
+        self.nodes.extend([Node { weight: 1, kind: Kind::Leaf(symbol), ..NYT }, NYT]);
+        self.set(inner, Kind::Inner(leaf));
+        Some(inner)
     }
 
     /// Puts a subtree at this index.
     fn set(&mut self, index: usize, kind: Kind) {
         self.change(index, |node| node.kind = kind);
-        match kind {
-            Kind::Inner { left, right } => {
-                [left, right].iter().for_each(|&child| self.change(child, |node| node.parent = Some(index)));
-            }
-            Kind::Leaf(symbol) => {
-                if let Some(leaf) = self.leaves.get_mut(usize::from(symbol)) {
-                    *leaf = Some(index);
-                }
-            }
-            Kind::NotYetTransmitted => {}
+        if let Kind::Inner(right) = kind {
+            self.change(right, |node| node.parent = Some(index));
+            self.change(right.saturating_add(1), |node| node.parent = Some(index));
         }
     }
 

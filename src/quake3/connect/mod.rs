@@ -18,7 +18,7 @@ use bytes::{BufMut, Bytes};
 use thiserror::Error;
 
 use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
-use super::wire::line::check_bytes;
+use super::wire::line::{check, next_word};
 use super::wire::reply::{Reply, is_flag};
 use super::wire::request::{Command, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -72,19 +72,11 @@ pub struct ConnectQuery {
     /// The client's own challenge, quoted by ioquake3; id's and DarkPlaces' servers ignore it.
     client: Vec<u8>,
     game: Option<Vec<u8>>,
-    challenge: Option<Challenge>,
+    /// The server's, and whether it is a DarkPlaces server.
+    challenge: Option<(Bytes, bool)>,
     userinfo: InfoStringBuilder,
     protocol: Option<u32>,
     qport: u16,
-}
-
-/// The server's challenge.
-#[derive(Debug, Clone)]
-struct Challenge {
-    text: Bytes,
-    dark_places: bool,
-    /// The server's protocol number (ioquake3).
-    protocol: Option<u32>,
 }
 
 /// What a query for a player slot ends with: the slot, or the server's refusal.
@@ -110,6 +102,9 @@ impl ConnectQuery {
         /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name that is no single
         /// word is not sent.
         with_game(game: &str) game = Some(game.as_bytes().to_vec());
+
+        /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68.
+        with_protocol(protocol: u32) protocol = Some(protocol);
     }
 
     /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`… The keys `challenge`, `qport` and
@@ -123,25 +118,19 @@ impl ConnectQuery {
         Ok(self)
     }
 
-    setters! {
-        /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68.
-        with_protocol(protocol: u32) protocol = Some(protocol);
-    }
-
-    fn connect(&self, challenge: &Challenge, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn connect(&self, challenge: &[u8], dark_places: bool, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let mut info = self.userinfo.clone();
         info.limit = MAX_INFO_STRING;
         let mut packed = Vec::new();
-        let connect = if challenge.dark_places {
+        let connect = if dark_places {
             info.push(b"protocol", b"darkplaces 3")?;
             info.push(b"protocols", b"DP7")?;
-            info.push(b"challenge", &challenge.text)?;
+            info.push(b"challenge", challenge)?;
             ConnectRequest::Plain(&info.bytes)
         } else {
-            let protocol = self.protocol.or(challenge.protocol).unwrap_or(68);
-            info.push(b"protocol", protocol.to_string().as_bytes())?;
+            info.push(b"protocol", self.protocol.unwrap_or(68).to_string().as_bytes())?;
             info.push(b"qport", self.qport.to_string().as_bytes())?;
-            info.push(b"challenge", &challenge.text)?;
+            info.push(b"challenge", challenge)?;
             ConnectRequest::pack(&info.bytes, &mut packed)?;
             ConnectRequest::Compressed(&packed)
         };
@@ -154,7 +143,7 @@ impl Conversation for ConnectQuery {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         let written = match &self.challenge {
-            Some(challenge) => self.connect(challenge, out),
+            Some((challenge, dark_places)) => self.connect(challenge, *dark_places, out),
             None => {
                 let client = Some(&self.client[..]);
                 let get = |game| Request::new(Command::GetChallenge { client, game });
@@ -184,20 +173,19 @@ impl Conversation for ConnectQuery {
                 if InfoStringBuilder::new(MAX_CHALLENGE_PAIR).push(b"challenge", challenge).is_err() {
                     return rejected(ParseErrorKind::Malformed("challenge"));
                 }
-                let protocol = protocol.and_then(number::number);
-                let text = Bytes::copy_from_slice(challenge);
-                self.challenge = Some(Challenge { text, dark_places, protocol });
+                self.protocol = self.protocol.or_else(|| number::number(protocol?));
+                self.challenge = Some((Bytes::copy_from_slice(challenge), dark_places));
                 Verdict::Next
             }
-            (Reply::Connected { dark_places, challenge: quoted, .. }, Some(challenge)) => {
+            (Reply::Connected { dark_places, challenge: quoted, .. }, Some((challenge, _))) => {
                 let verification = match quoted {
-                    Some(quoted) if quoted == challenge.text => Verification::Verified,
+                    Some(quoted) if quoted == challenge => Verification::Verified,
                     Some(_) if !dark_places => {
                         return rejected(ParseErrorKind::Mismatch("challenge"));
                     }
                     _ => Verification::Unverified,
                 };
-                let (challenge, qport) = (challenge.text.clone(), self.qport);
+                let (challenge, qport) = (challenge.clone(), self.qport);
                 Verdict::Done(Ok(Connected { challenge, qport, verification }))
             }
             (_, None) => rejected(ParseErrorKind::Unexpected("challengeResponse")),
@@ -240,7 +228,7 @@ impl ConnectRequest<'_> {
     /// longer than servers read (2,048 bytes). Nothing is written then.
     pub fn pack(userinfo: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> {
         let field = "userinfo";
-        check_bytes(field, userinfo, |byte| matches!(byte, b'"' | 0 | b'\n'))?;
+        check(field, userinfo, 0..=usize::MAX, |byte| matches!(byte, b'"' | 0 | b'\n'))?;
         let mut packed = Vec::new();
         huffman::compress(&[b"\"", userinfo, b"\""].concat(), &mut packed)?;
         if packed.len() > MAX_PACKET.saturating_sub(12) {
@@ -261,13 +249,9 @@ impl ConnectRequest<'_> {
             Self::Plain(userinfo) => return Ok(Bytes::copy_from_slice(userinfo)),
         };
         let text = Bytes::from(huffman::decompress(packed, MAX_MESSAGE)?);
-        // As the tokenizer reads one argument: from a quote to the next one.
-        let argument = text.trim_ascii_start();
-        let argument = match argument.strip_prefix(b"\"") {
-            Some(quoted) => quoted.split(|&byte| byte == b'"').next(),
-            None => argument.split(|&byte| byte <= b' ').next(),
-        };
-        Ok(share(&text, argument.unwrap_or_default()))
+        // One argument, usually quoted.
+        let argument = next_word(&mut &text[..]).unwrap_or_default();
+        Ok(share(&text, argument))
     }
 }
 

@@ -45,8 +45,8 @@ mod registry;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use self::outbox::{Outbox, Sending};
-use self::registry::{BYTES_PER_SERVER, Description, Entry, Listing, Name, Registry, Tag, name};
+use self::outbox::Outbox;
+use self::registry::{BYTES_PER_SERVER, Description, LOWEST, Listing, NO_NAME, Name, Registry, Tag, name};
 pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat};
 use super::wire::infostring::InfoString;
 pub use super::wire::list::ListRequest;
@@ -254,8 +254,9 @@ impl Machine for Master {
         self.now = self.now.max(now);
         if now >= self.next_sweep {
             self.next_sweep = after(now, SWEEP);
-            let events = &mut self.events;
-            self.servers.expire(now, |server| push_event(events, MasterEvent::Expired(server)));
+            for server in self.servers.expire(now) {
+                push_event(&mut self.events, MasterEvent::Expired(server));
+            }
         }
     }
 }
@@ -301,12 +302,15 @@ impl Master {
 
     /// A request for the list. `None`: it is refused.
     fn send_list(&mut self, now: Instant, client: SocketAddr, request: &ListRequest<'_>) -> Option<()> {
-        // A source that had its share costs no look-up.
-        let has_game = !request.extended || request.game.is_some();
-        let source = has_game.then(|| self.lists.admit(now, client)).flatten()?;
-        let sending = Sending::new((client, source), request, &self.servers)?;
-        let taken = sending.game.is_none_or(|game| self.options.accepts(game));
-        (taken && self.lists.push(sending)).then_some(())
+        let game = match request.game {
+            Some(game) => name(game).filter(|game| self.options.accepts(*game))?,
+            // Of the games that heartbeats name, the first one with a server of this protocol number.
+            None => registry::tags(&self.options.tags)
+                .filter_map(|tag| name(tag.game?.as_bytes()))
+                .find(|game| self.servers.of_game((*game, request.protocol), LOWEST).next().is_some())
+                .unwrap_or(NO_NAME),
+        };
+        self.lists.push(now, client, (game, request.protocol), request)
     }
 
     /// A description: lists the server when it quotes a challenge that was issued to its address. Returns the counter
@@ -314,10 +318,10 @@ impl Master {
     fn list(&mut self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> &mut u64 {
         let Some(tag) = self.proved_tag(now, server, info) else { return &mut self.stats.unproved };
         let described = Description::read(info, tag.game).ok();
-        let taken = described.filter(|described| self.options.accepts(described.game));
+        let taken = described.filter(|described| self.options.accepts(described.game.0));
         let Some(description) = taken else { return &mut self.stats.unusable };
         let expires = after(now, self.options.lifetime);
-        match self.servers.list(server, Entry { expires, anonymous: tag.game.is_some(), description }) {
+        match self.servers.list(server, description, expires) {
             Listing::New => push_event(&mut self.events, MasterEvent::Listed(server)),
             Listing::Renewed => {}
             Listing::NoRoom => return &mut self.stats.no_room,

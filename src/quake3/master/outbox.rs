@@ -3,19 +3,17 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use super::registry::{self, Entry, Name, Registry, name};
+use super::registry::{ALWAYS_ALL, Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
 use crate::bucket::{LeakyBucket, Rate, Sketch, key};
 use crate::model::Occupancy;
-use crate::quake3::wire::list::{ListRequest, MAX_PART, PartWriter};
+use crate::quake3::wire::list::{ListRequest, MAX_PART, put_part};
 use crate::secret::Secret;
 use crate::time::{Duration, Instant};
 
 /// Lists that are being sent or wait for that.
 const MAX_LISTS: usize = 64;
-/// Lists being sent at a time, in turn: the others wait, so that these are completed.
-const ACTIVE: usize = 4;
-/// Lists that wait.
-const WAITING: u64 = (MAX_LISTS - ACTIVE) as u64;
+/// Lists that wait: all but the first.
+const WAITING: u64 = (MAX_LISTS - 1) as u64;
 /// Most bytes sent at once: about 46 datagrams, which a receiver's usual buffer of 208 KiB holds.
 const BURST: u64 = 64 * 1024;
 /// Bytes of an IPv4 address in a list.
@@ -31,78 +29,39 @@ pub(super) struct Sending {
     to: SocketAddr,
     /// The key of the client's source.
     source: u64,
+    game: Game,
     extended: bool,
-    /// The game asked for, where it is known.
-    pub(super) game: Option<Name>,
-    protocol: i32,
     empty: bool,
     full: bool,
     ipv4: bool,
     ipv6: bool,
     game_type: Option<Name>,
-    /// The last server sent.
-    after: Option<SocketAddr>,
+    /// The first server that was not sent.
+    next: SocketAddr,
 }
 
 impl Sending {
-    /// `None` when no server can match: a name too long to be listed.
-    pub(super) fn new(
-        (to, source): (SocketAddr, u64),
-        request: &ListRequest<'_>,
-        servers: &Registry,
-    ) -> Option<Self> {
-        // Without a game's name: by the protocol number, or as the first such server's heartbeat says.
-        let game = match request.game.or_else(|| registry::by_protocol(request.protocol).map(str::as_bytes)) {
-            Some(game) => Some(name(game)?),
-            None => servers.anonymous_game(request.protocol),
-        };
-        let all = game == name(registry::ALWAYS_ALL);
-        let game_type = request.game_type.map(|text| name(text).ok_or(())).transpose().ok()?;
-        Some(Self {
-            to,
-            source,
-            extended: request.extended,
-            game,
-            protocol: request.protocol,
-            empty: request.empty || all,
-            full: request.full || all,
-            ipv4: request.wants_ipv4(),
-            ipv6: request.wants_ipv6(),
-            game_type,
-            after: None,
-        })
-    }
-
-    /// Whether some of it was sent.
-    const fn is_begun(&self) -> bool {
-        self.after.is_some()
+    fn is_begun(&self) -> bool {
+        self.next != LOWEST
     }
 
     fn matches(&self, server: SocketAddr, entry: &Entry, now: Instant) -> bool {
-        let described = &entry.description;
         entry.expires > now
-            && described.protocol == self.protocol
-            && Some(described.game) == self.game
-            && (self.empty || described.occupancy != Occupancy::Empty)
-            && (self.full || described.occupancy != Occupancy::Full)
+            && (self.empty || entry.occupancy != Occupancy::Empty)
+            && (self.full || entry.occupancy != Occupancy::Full)
             && (if server.is_ipv4() { self.ipv4 } else { self.ipv6 })
-            && self.game_type.is_none_or(|game_type| game_type == described.game_type)
+            && self.game_type.is_none_or(|game_type| game_type == entry.game_type)
     }
 
     /// Appends the next datagram. Returns whether it was the last, and how many servers it took to find out.
     fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> (bool, u64) {
-        let mut part = PartWriter::new(self.extended, out);
-        let (mut rest, mut visited) = (true, 0_u64);
-        let servers = self.game.map(|game| registry.of_game(game, self.protocol, self.after));
-        for (server, entry) in servers.into_iter().flatten() {
-            visited = visited.saturating_add(1);
-            if self.matches(server, entry, now) && !part.push(server) {
-                rest = false;
-                break;
-            }
-            self.after = Some(server);
-        }
-        (part.end(rest), visited)
+        let mut visited = 0_u64;
+        let servers = registry.of_game(self.game, self.next).inspect(|_| visited = visited.saturating_add(1));
+        let servers = servers.filter(|(server, entry)| self.matches(*server, entry, now));
+        let mut servers = servers.map(|(server, _)| server).peekable();
+        let ended = put_part(self.extended, &mut servers, out);
+        self.next = servers.next().unwrap_or(HIGHEST);
+        (ended, visited)
     }
 }
 
@@ -110,7 +69,7 @@ impl Sending {
 /// A source is an IPv4 address or an IPv6 /64.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// The first are being sent, the others wait.
+    /// The first is being sent, the others wait.
     lists: VecDeque<Sending>,
     rate: Rate,
     /// The bytes that were sent.
@@ -135,29 +94,47 @@ impl Outbox {
         }
     }
 
-    /// The key of a client's source, if it may get a list: it has not had its share, and none to the same client is under way.
-    pub(super) fn admit(&self, now: Instant, to: SocketAddr) -> Option<u64> {
+    /// Takes a client's request for the servers of a game, if its source has not had its share, no list to it is under way, and some
+    /// server may match. When too many wait, it displaces any of them, so that each request has the same chance whatever the
+    /// rhythm of the others. `None` if it was not taken, or displaced another.
+    pub(super) fn push(
+        &mut self,
+        now: Instant,
+        to: SocketAddr,
+        game: Game,
+        request: &ListRequest<'_>,
+    ) -> Option<()> {
         let source = key(self.secret, "list", to.ip(), (32, 64));
         let waiting = self.lists.iter().filter(|other| other.source == source && !other.is_begun()).count();
         let mut sent = self.sources.get(source);
         sent.add(now, &self.lists_rate, u64::try_from(waiting).unwrap_or(u64::MAX));
-        let is_busy = self.lists.iter().any(|other| other.to == to);
-        (!is_busy && sent.is_ready(now, &self.lists_rate, 1)).then_some(source)
-    }
-
-    /// Takes a list to send. When too many wait, it displaces any of them, so that each request has the same chance whatever
-    /// the rhythm of the others. Returns whether there was room.
-    pub(super) fn push(&mut self, sending: Sending) -> bool {
+        if self.lists.iter().any(|other| other.to == to) || !sent.is_ready(now, &self.lists_rate, 1) {
+            return None;
+        }
+        let all = Some(game.0) == name(ALWAYS_ALL);
+        let sending = Sending {
+            to,
+            source,
+            game,
+            extended: request.extended,
+            empty: request.empty || all,
+            full: request.full || all,
+            ipv4: request.wants_ipv4(),
+            ipv6: request.wants_ipv6(),
+            // No server has one that is too long to be listed.
+            game_type: request.game_type.map(|text| name(text).ok_or(())).transpose().ok()?,
+            next: LOWEST,
+        };
         let has_room = self.lists.len() < MAX_LISTS;
         if !has_room {
-            let waiting = usize::try_from(sending.source % WAITING).unwrap_or_default();
-            self.lists.remove(ACTIVE.saturating_add(waiting));
+            let waiting = usize::try_from(source % WAITING).unwrap_or_default();
+            self.lists.remove(waiting.saturating_add(1));
         }
         self.lists.push_back(sending);
-        has_room
+        has_room.then_some(())
     }
 
-    /// Appends the next datagram, one list in turn after the other; `None` when there is none, or not now.
+    /// Appends the next datagram of the first list; `None` when there is none, or not now.
     pub(super) fn write(
         &mut self,
         registry: &Registry,
@@ -167,21 +144,19 @@ impl Outbox {
         if self.ready_at(now)? > now {
             return None;
         }
-        let mut sending = self.lists.pop_front()?;
+        let sending = self.lists.front_mut()?;
         // A list counts when it is begun: those that are displaced take nothing from their sources.
         if !sending.is_begun() {
             self.sources.add(sending.source, now, &self.lists_rate, 1);
         }
-        let before = out.len();
+        let (to, before) = (sending.to, out.len());
         let (ended, visited) = sending.write(registry, now, out);
         let length = u64::try_from(out.len().saturating_sub(before)).unwrap_or(u64::MAX);
         // A server that the filters leave out costs as much as one that is sent: else a request that matches none has the whole
         // table walked for one short datagram.
         self.sent.add(now, &self.rate, length.max(visited.saturating_mul(ADDRESS)));
-        let to = sending.to;
-        if !ended {
-            let position = self.lists.len().min(ACTIVE.saturating_sub(1));
-            self.lists.insert(position, sending);
+        if ended {
+            self.lists.pop_front();
         }
         Some(to)
     }

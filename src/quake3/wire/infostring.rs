@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use nom::combinator::fail;
 use nom::{IResult, Parser};
 
-use super::line::{check, check_bytes};
+use super::line::check;
 use crate::error::EncodeError;
 use crate::text::short_until;
 
@@ -76,18 +76,13 @@ fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
     if matches!(input, [] | [b'\\']) {
         return fail().parse(input);
     }
-    let (rest, key) = token(input)?;
-    let (rest, value) = token(rest)?;
-    Ok((rest, (key, value)))
+    (token, token).parse(input)
 }
 
 /// `token = [ "\" ] *( %x00-5B / %x5D-FF )`
 #[inline(always)]
 fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    match input {
-        [b'\\', rest @ ..] => short_until::<b'\\', b'\\'>(rest),
-        _ => short_until::<b'\\', b'\\'>(input),
-    }
+    short_until::<b'\\', b'\\'>(input.strip_prefix(b"\\").unwrap_or(input))
 }
 
 /// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.
@@ -110,8 +105,8 @@ impl InfoStringBuilder {
     /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
     /// [`EncodeError::TooLong`] when the limit would be exceeded; nothing is written then.
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
-        check("infostring key", key, usize::MAX, is_forbidden)?;
-        check_bytes("infostring value", value, is_forbidden)?;
+        check("infostring key", key, 1..=usize::MAX, is_forbidden)?;
+        check("infostring value", value, 0..=usize::MAX, is_forbidden)?;
         let length = self.bytes.len().saturating_add(key.len()).saturating_add(value.len()).saturating_add(2);
         if length > self.limit {
             return Err(EncodeError::TooLong { field: "infostring", limit: self.limit });

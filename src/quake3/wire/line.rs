@@ -1,5 +1,7 @@
 //! What every message begins with, and command lines as the engines read them: words, quotes and comments.
 
+use std::ops::RangeInclusive;
+
 use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till, take_until, take_while};
@@ -104,31 +106,22 @@ pub(crate) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeE
     if word.starts_with(b"//") || word.starts_with(b"/*") {
         return Err(EncodeError::Forbidden { field, byte: b'/' });
     }
-    check(field, word, 255, |byte| byte <= b' ' || byte == b'"' || byte == 0x7F)
+    check(field, word, 1..=255, |byte| byte <= b' ' || byte == b'"' || byte == 0x7F)
 }
 
-/// Checks that a text is not empty, not longer than the limit, and has no forbidden byte.
+/// Checks that a text has one of these lengths, and no forbidden byte.
 pub(crate) fn check(
     field: &'static str,
     text: &[u8],
-    limit: usize,
+    lengths: RangeInclusive<usize>,
     is_forbidden: impl Fn(u8) -> bool,
 ) -> Result<(), EncodeError> {
-    if text.is_empty() {
+    if text.len() < *lengths.start() {
         return Err(EncodeError::Empty(field));
     }
-    if text.len() > limit {
-        return Err(EncodeError::TooLong { field, limit });
+    if text.len() > *lengths.end() {
+        return Err(EncodeError::TooLong { field, limit: *lengths.end() });
     }
-    check_bytes(field, text, is_forbidden)
-}
-
-/// Checks that a text has no forbidden byte.
-pub(crate) fn check_bytes(
-    field: &'static str,
-    text: &[u8],
-    is_forbidden: impl Fn(u8) -> bool,
-) -> Result<(), EncodeError> {
     let byte = text.iter().copied().find(|&byte| is_forbidden(byte));
     byte.map_or(Ok(()), |byte| Err(EncodeError::Forbidden { field, byte }))
 }

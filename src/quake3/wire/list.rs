@@ -1,12 +1,13 @@
 //! Lists of servers: `getservers`, `getserversExt` and one datagram of the reply.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::iter::Peekable;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use bytes::{BufMut, Bytes};
 use nom::branch::alt;
-use nom::bytes::complete::{tag, tag_no_case, take, take_while};
+use nom::bytes::complete::{tag, tag_no_case, take_while, take_while_m_n};
 use nom::combinator::{eof, map_opt, value};
-use nom::number::complete::{be_u16, be_u128};
+use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
@@ -16,6 +17,8 @@ use crate::text::number;
 
 /// Most bytes of a datagram that this crate writes, as dpmaster does.
 pub(crate) const MAX_PART: usize = 1400;
+/// The end mark of a list.
+const END: &[u8] = b"\\EOT\0\0\0";
 /// The words of the replies.
 const PLAIN: &str = "getserversResponse";
 const EXTENDED: &str = "getserversExtResponse";
@@ -169,7 +172,6 @@ pub struct ListPart<'a> {
     pub has_end: bool,
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,
-    form: Form,
     entries: &'a [u8],
 }
 
@@ -187,9 +189,9 @@ impl<'a> ListPart<'a> {
         let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
         let start = rest.iter().position(is_separator).unwrap_or(rest.len());
         let entries = rest.get(start..).unwrap_or_default();
-        let (mut rest, form) = (entries, form(entries, extended));
+        let (mut rest, address) = (entries, address(extended, entries));
         while end(rest).is_err()
-            && let Ok((after, _)) = form.address(rest)
+            && let Ok((after, _)) = address(rest)
         {
             rest = after;
         }
@@ -197,7 +199,7 @@ impl<'a> ListPart<'a> {
         // A lone separator after the last address, or nothing.
         let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
         let entries = entries.get(..entries.len().saturating_sub(rest.len())).unwrap_or_default();
-        Ok(Self { extended, has_end, intact, form, entries })
+        Ok(Self { extended, has_end, intact, entries })
     }
 
     /// The datagrams of a complete list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
@@ -218,9 +220,7 @@ impl<'a> ListPart<'a> {
         let mut servers = servers.into_iter().filter(|server| extended || server.is_ipv4()).peekable();
         loop {
             let mut out = Vec::with_capacity(MAX_PART);
-            let mut writer = PartWriter::new(extended, &mut out);
-            while servers.next_if(|&server| writer.push(server)).is_some() {}
-            let ended = writer.end(servers.peek().is_none());
+            let ended = put_part(extended, &mut servers, &mut out);
             parts.push(out.into());
             if ended {
                 return parts;
@@ -230,33 +230,12 @@ impl<'a> ListPart<'a> {
 
     /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
-        let (mut rest, form) = (self.entries, self.form);
+        let (mut rest, address) = (self.entries, address(self.extended, self.entries));
         std::iter::from_fn(move || {
-            let (after, address) = form.address(rest).ok()?;
+            let (after, address) = address(rest).ok()?;
             rest = after;
             Some(address)
         })
-    }
-}
-
-/// How addresses are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Plain,
-    /// With IPv6 addresses among them.
-    Extended,
-    /// Twelve hexadecimal digits: Star Trek: Elite Force.
-    Hex,
-}
-
-impl Form {
-    #[inline]
-    fn address(self, input: &[u8]) -> IResult<&[u8], SocketAddr> {
-        match self {
-            Self::Plain => v4(input),
-            Self::Extended => alt((v4, v6)).parse(input),
-            Self::Hex => hex(input),
-        }
     }
 }
 
@@ -268,11 +247,8 @@ fn word(text: &[u8]) -> IResult<&[u8], bool> {
 /// `v4 = "\" 4OCTET 2OCTET`
 #[inline]
 fn v4(input: &[u8]) -> IResult<&[u8], SocketAddr> {
-    let address = |entry: &[u8]| match entry {
-        [b'\\', a, b, c, d, high, low] => Some(([*a, *b, *c, *d], u16::from_be_bytes([*high, *low])).into()),
-        _ => None,
-    };
-    map_opt(take(7_usize), address).parse(input)
+    let address = |(ip, port)| SocketAddr::from((Ipv4Addr::from_bits(ip), port));
+    preceded(tag("\\"), (be_u32, be_u16)).map(address).parse(input)
 }
 
 /// `v6 = "/" 16OCTET 2OCTET`
@@ -283,21 +259,26 @@ fn v6(input: &[u8]) -> IResult<&[u8], SocketAddr> {
 
 /// `hex = "\" 12HEXDIG`
 fn hex(input: &[u8]) -> IResult<&[u8], SocketAddr> {
-    let number = |digits: &[u8]| {
-        let mut digits = digits.iter().map(|&digit| char::from(digit).to_digit(16));
-        digits.try_fold(0_u64, |number, digit| Some(number << 4 | u64::from(digit?)))
-    };
-    let (rest, number) = preceded(tag("\\"), map_opt(take(12_usize), number)).parse(input)?;
+    let digits = take_while_m_n(12, 12, |byte: u8| byte.is_ascii_hexdigit());
+    let number = |digits| u64::from_str_radix(str::from_utf8(digits).ok()?, 16).ok();
+    let (rest, number) = preceded(tag("\\"), map_opt(digits, number)).parse(input)?;
     let [_, _, a, b, c, d, high, low] = number.to_be_bytes();
     Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
 }
 
-/// The form of a list: hexadecimal if the first entry is twelve such digits up to a separator or the end.
-fn form(entries: &[u8], extended: bool) -> Form {
-    match hex(entries) {
-        Ok(([] | [b'\\' | b'\n' | 0, ..], _)) => Form::Hex,
-        _ if extended => Form::Extended,
-        _ => Form::Plain,
+/// Whether the addresses of a list are hexadecimal: Star Trek: Elite Force. The first entry is twelve such digits then, up to a separator
+/// or the end.
+fn is_hex(entries: &[u8]) -> bool {
+    matches!(hex(entries), Ok(([] | [b'\\' | b'\n' | 0, ..], _)))
+}
+
+/// `address = v4 / hex`, in an extended list `v4 / v6`.
+fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> IResult<&[u8], SocketAddr> + use<> {
+    let is_hex = is_hex(entries);
+    move |input| match (is_hex, extended) {
+        (true, _) => hex(input),
+        (false, true) => alt((v4, v6)).parse(input),
+        (false, false) => v4(input),
     }
 }
 
@@ -309,55 +290,34 @@ fn end(input: &[u8]) -> IResult<&[u8], &[u8]> {
     preceded((tag("\\"), alt((tag("EOT"), tag("EOF")))), nuls).parse(input)
 }
 
-/// Writes one datagram of a list.
-#[derive(Debug)]
-pub(crate) struct PartWriter<'a> {
-    out: &'a mut Vec<u8>,
-    start: usize,
-}
-
-impl<'a> PartWriter<'a> {
-    pub(crate) fn new(extended: bool, out: &'a mut Vec<u8>) -> Self {
-        let start = out.len();
-        line::put(None, if extended { EXTENDED } else { PLAIN }.as_bytes(), out);
-        Self { out, start }
-    }
-
-    /// Appends an address; `false` when it does not fit, with one byte for the separator that closes the datagram.
-    pub(crate) fn push(&mut self, address: SocketAddr) -> bool {
-        let port = address.port().to_be_bytes();
-        match address.ip() {
-            IpAddr::V4(ip) => self.put(&[b"\\", &ip.octets(), &port], 1),
-            IpAddr::V6(ip) => self.put(&[b"/", &ip.octets(), &port], 1),
+/// Appends a datagram with as many of the servers as fit, and ends the list behind the last one where the end mark fits, which needs a
+/// datagram of its own otherwise. Returns whether the list is ended. id's and ioquake3's clients read an address only when a
+/// separator follows it.
+pub(crate) fn put_part(
+    extended: bool,
+    servers: &mut Peekable<impl Iterator<Item = SocketAddr>>,
+    out: &mut Vec<u8>,
+) -> bool {
+    let most = out.len().saturating_add(MAX_PART);
+    line::put(None, if extended { EXTENDED } else { PLAIN }.as_bytes(), out);
+    let fits = |out: &Vec<u8>, length| out.len().saturating_add(length) <= most;
+    // Seven or nineteen bytes, and the separator behind them.
+    while let Some(server) = servers.next_if(|server| fits(out, if server.is_ipv4() { 8 } else { 20 })) {
+        out.put_u8(if server.is_ipv4() { b'\\' } else { b'/' });
+        match server.ip() {
+            IpAddr::V4(ip) => out.put_u32(ip.to_bits()),
+            IpAddr::V6(ip) => out.put_u128(ip.to_bits()),
         }
+        out.put_u16(server.port());
     }
-
-    /// Ends the datagram, and the list where this was its last one and the end mark fits, which needs a datagram of its own
-    /// otherwise. Returns whether the list is ended. id's and ioquake3's clients read an address only when a separator
-    /// follows it.
-    pub(crate) fn end(mut self, is_last: bool) -> bool {
-        let ended = is_last && self.put(&[b"\\EOT\0\0\0"], 0);
-        if !ended {
-            self.out.push(b'\\');
-        }
-        ended
-    }
-
-    fn put(&mut self, parts: &[&[u8]], kept: usize) -> bool {
-        let length = parts.iter().map(|part| part.len()).sum::<usize>().saturating_add(kept);
-        let fits = self.out.len().saturating_sub(self.start).saturating_add(length) <= MAX_PART;
-        if fits {
-            parts.iter().for_each(|part| self.out.extend_from_slice(part));
-        }
-        fits
-    }
+    let ended = servers.peek().is_none() && fits(out, END.len());
+    out.put_slice(if ended { END } else { b"\\" });
+    ended
 }
 
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use super::*;
 
     fn parse(line: &str) -> Result<ListRequest<'_>, ParseErrorKind> {

@@ -1,10 +1,8 @@
 //! Player lines: numbers and a quoted name, in the order each family of games has.
 
-use bytes::BufMut;
-use nom::bytes::complete::{take_till, take_till1, take_while};
 use nom::character::complete::char;
-use nom::combinator::{eof, fail, not, opt};
-use nom::sequence::{delimited, preceded, terminated};
+use nom::combinator::fail;
+use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
 use crate::text::{number, short_until, split};
@@ -31,11 +29,12 @@ use crate::text::{number, short_until, split};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerLine<'a> {
-    line: &'a [u8],
-    score: Option<&'a [u8]>,
-    ping: Option<&'a [u8]>,
-    team: Option<&'a [u8]>,
+    /// The text before the first quote.
+    before: &'a [u8],
+    quoted_team: Option<&'a [u8]>,
     name: &'a [u8],
+    /// The text after the last quote.
+    behind: &'a [u8],
 }
 
 impl<'a> PlayerLine<'a> {
@@ -51,64 +50,64 @@ impl<'a> PlayerLine<'a> {
     }
 
     /// The score as text: usually a decimal integer, `5.00` and the like on DarkPlaces.
-    pub const fn score_text(self) -> Option<&'a [u8]> {
-        self.score
+    pub fn score_text(self) -> Option<&'a [u8]> {
+        self.fields().0
     }
 
     /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark spectators.
     pub fn score(self) -> Option<i64> {
-        let text = self.score?;
-        number::integer(text).or_else(|| {
-            let (whole, fraction) = text.split_at_checked(text.iter().position(|&byte| byte == b'.')?)?;
-            fraction.iter().skip(1).all(u8::is_ascii_digit).then(|| number::integer(whole))?
-        })
+        score(self.score_text()?)
     }
 
     /// The ping as text.
-    pub const fn ping_text(self) -> Option<&'a [u8]> {
-        self.ping
+    pub fn ping_text(self) -> Option<&'a [u8]> {
+        self.fields().1
     }
 
     /// The ping in milliseconds; 0 for bots and some listed lines that are no players, 999 while connecting, −1 on some
     /// Call of Duty servers.
     pub fn ping(self) -> Option<i32> {
-        number::number(self.ping?)
+        number::number(self.ping_text()?)
     }
 
     /// The team as text: the first of two quoted strings, or a third number, before or after the name.
-    pub const fn team_text(self) -> Option<&'a [u8]> {
-        self.team
+    pub fn team_text(self) -> Option<&'a [u8]> {
+        self.fields().2
     }
 
     /// The team's number, where it is one: 0 is none or spectators; which other numbers play is the game's own.
     pub fn team(self) -> Option<i32> {
-        number::number(self.team?)
+        number::number(self.team_text()?)
     }
 
-    /// Appends the line without its line feed, as it was read.
-    pub(super) fn put(self, out: &mut impl BufMut) {
-        out.put_slice(self.line);
+    /// Score, ping and team. A single number is a ping: Medal of Honor sends no score.
+    #[inline]
+    pub(crate) fn fields(self) -> Fields<'a> {
+        let words = |text: &'a [u8]| text.split(|&byte| byte <= b' ').filter(|word| !word.is_empty());
+        let mut before = words(self.before);
+        let (first, second, third) = (before.next(), before.next(), before.next());
+        let (score, ping) = if second.is_some() { (first, second) } else { (None, first) };
+        (score, ping, self.quoted_team.or(third).or_else(|| words(self.behind).next()))
     }
 }
 
-/// `player-line = *field *blank [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE *field`. A single number is a ping:
-/// Medal of Honor sends no score. A backslash before the name makes it a pair of the infostring, whose value has the quote.
+/// Score, ping and team as text.
+type Fields<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, Option<&'a [u8]>);
+
+/// A whole number, or the whole part of a fraction.
+pub(crate) fn score(text: &[u8]) -> Option<i64> {
+    number::integer(text).or_else(|| {
+        let (whole, fraction) = text.split_at_checked(text.iter().position(|&byte| byte == b'.')?)?;
+        fraction.iter().skip(1).all(u8::is_ascii_digit).then(|| number::integer(whole))?
+    })
+}
+
+/// `player-line = *( %x00-21 / %x23-5B / %x5D-FF ) names *( %x00-21 / %x23-FF )`. A backslash before the name makes it a pair of the
+/// infostring, whose value has the quote.
 #[inline]
 fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
-    let more = take_till(|byte| byte == b'"' || byte == b'\\');
-    let numbers = terminated((opt(field), opt(field), opt(field)), more);
-    let (rest, ((first, second, third), (quoted, name))) = (numbers, names).parse(line)?;
-    let (score, ping) = if second.is_some() { (first, second) } else { (None, first) };
-    let last = || rest.split(|&byte| byte <= b' ').find(|word| !word.is_empty());
-    let team = quoted.or(third).or_else(last);
-    Ok((&[], PlayerLine { line, score, ping, team, name }))
-}
-
-/// `field = *blank 1*( %x21 / %x23-5B / %x5D-FF )`
-#[inline]
-fn field(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let blanks = take_while(|byte| byte <= b' ');
-    preceded(blanks, take_till1(|byte| byte <= b' ' || byte == b'"' || byte == b'\\')).parse(input)
+    let (rest, (before, (quoted_team, name))) = (short_until::<b'"', b'\\'>, names).parse(line)?;
+    Ok((&[], PlayerLine { before, quoted_team, name, behind: rest }))
 }
 
 /// A quoted team, and the name.
@@ -118,113 +117,29 @@ type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 /// quote is the closing one. Of two quoted strings, with a blank between them, the last is the name.
 #[inline]
 fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
-    let (quoted, _) = char('"').parse(input)?;
-    let (rest, name) = terminated(short_until::<b'"', b'"'>, char('"')).parse(quoted)?;
+    let (rest, name) = delimited(char('"'), short_until::<b'"', b'"'>, char('"')).parse(input)?;
     if !rest.contains(&b'"') {
         return Ok((rest, (None, name)));
     }
-    let (rest, quoted) = terminated(until_last_quote, char('"')).parse(quoted)?;
+    let until_last_quote = |text| Ok(split(text, memchr::memrchr(b'"', text).unwrap_or(text.len())));
+    let (rest, quoted) = delimited(char('"'), until_last_quote, char('"')).parse(input)?;
     let between = quoted.windows(3).rposition(|bytes| bytes == b"\" \"");
     let two = between.and_then(|at| Some((quoted.get(..at), quoted.get(at.saturating_add(3)..)?)));
     Ok((rest, two.unwrap_or((None, quoted))))
 }
 
-fn until_last_quote(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    Ok(split(input, memchr::memrchr(b'"', input).unwrap_or(input.len())))
-}
-
-/// A field of the player lines that a server writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
-    Score,
-    Ping,
-    Team,
-    Name,
-}
-
-/// Appends a player line of these fields, with its line feed. The name holds no quote and no line feed.
-pub(crate) fn put_line(fields: &[Field], numbers: (i64, i32, i32), name: &[u8], out: &mut Vec<u8>) {
-    let (score, ping, team) = numbers;
-    for field in fields {
-        match field {
-            Field::Score => number::put(score, out),
-            Field::Ping => number::put(ping.into(), out),
-            Field::Team => number::put(team.into(), out),
-            Field::Name => {
-                out.put_u8(b'"');
-                out.put_slice(name);
-                out.put_u8(b'"');
-            }
-        }
-        out.put_u8(b' ');
-    }
-    // The blank after the last field.
-    out.pop();
-    out.put_u8(b'\n');
-}
-
-/// The player lines of a status. Lines on which no quoted name closes are skipped.
-#[derive(Debug, Clone)]
-pub(crate) struct PlayerLines<'a> {
-    pub(super) rest: &'a [u8],
-    /// Whether a line was skipped that is neither blank nor a player's, among those that were read.
-    pub(crate) has_skipped: bool,
-}
-
-impl<'a> Iterator for PlayerLines<'a> {
-    type Item = PlayerLine<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Ok((rest, line)) = usual_line(self.rest) {
-            self.rest = rest;
-            return Some(line);
-        }
-        while let Ok((rest, text)) = line(self.rest) {
-            self.rest = rest;
-            if let Ok((_, line)) = player_line(text) {
-                return Some(line);
-            }
-            self.has_skipped |= !is_blank(text);
-        }
-        None
-    }
-}
-
 /// `line = *( %x00-09 / %x0B-FF ) [ LF ]`; not at the end of the text.
 #[inline]
-fn line(text: &[u8]) -> IResult<&[u8], &[u8]> {
-    delimited(not(eof), short_until::<b'\n', b'\n'>, opt(char('\n'))).parse(text)
-}
-
-/// `usual-line = usual-number usual-number DQUOTE *( %x00-09 / %x0B-21 / %x23-FF ) DQUOTE LF`: a [`line`] and its [`player_line`] at
-/// once, as nearly all are.
-#[inline(always)]
-fn usual_line(text: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
-    let (rest, score) = usual_number(text)?;
-    let (rest, ping) = usual_number(rest)?;
-    if let [b'"', rest @ ..] = rest
-        && let (end @ [b'"', b'\n', rest @ ..], name) = short_until::<b'"', b'\n'>(rest)?
-    {
-        // With the closing quote.
-        let (_, line) = split(text, text.len().saturating_sub(end.len()).saturating_add(1));
-        return Ok((rest, PlayerLine { line, score: Some(score), ping: Some(ping), team: None, name }));
+pub(super) fn line(text: &[u8]) -> IResult<&[u8], &[u8]> {
+    if text.is_empty() {
+        return fail().parse(text);
     }
-    fail().parse(text)
-}
-
-/// `usual-number = 1*%x23-5B SP`: neither a quote nor a backslash.
-#[inline(always)]
-fn usual_number(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let length = input.iter().position(|byte| !matches!(byte, b'#'..=b'[')).unwrap_or(0);
-    match split(input, length) {
-        ([b' ', rest @ ..], number) if length > 0 => Ok((rest, number)),
-        _ => fail().parse(input),
-    }
+    let (rest, line) = short_until::<b'\n', b'\n'>(text)?;
+    Ok((rest.get(1..).unwrap_or_default(), line))
 }
 
 /// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
-pub(super) fn is_blank(line: &[u8]) -> bool {
+pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
 }
 
@@ -261,16 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_team_is_kept_and_written_again() {
+    fn a_quoted_team_is_kept() {
         for (text, team) in [(&br#"3 20 "the reds" "a b""#[..], &b"the reds"[..]), (br#"3 20 "" "x""#, b"")] {
             let line = PlayerLine::parse(text).unwrap();
             assert_eq!(
                 (line.team_text(), line.score_text(), line.ping_text()),
                 (Some(team), Some(&b"3"[..]), Some(&b"20"[..]))
             );
-            let mut written = Vec::new();
-            line.put(&mut written);
-            assert_eq!(written, text);
         }
     }
 
@@ -280,46 +192,5 @@ mod tests {
         assert_eq!(fields(b"1 2 \"a\"\r").2, b"a");
         assert_eq!(PlayerLine::parse(br#"1 2 "open"#), None);
         assert_eq!(PlayerLine::parse(b"1 2"), None);
-    }
-
-    #[test]
-    fn usual_lines_are_read_as_all_others() {
-        for text in [
-            &b"-12 50 \"You\"\n1 2 \"\"\n"[..],
-            b"1-- 2 \"\\a b^1, long enough\"\n\n",
-            b"1 2 \"a\n\"\n",
-            b"1 2 3 \"a\"\n",
-        ] {
-            for cut in 0..=text.len() {
-                let Ok((rest, usual)) = usual_line(&text[..cut]) else { continue };
-                let (after, whole) = line(&text[..cut]).unwrap();
-                assert_eq!((rest, usual), (after, PlayerLine::parse(whole).unwrap()));
-            }
-        }
-        assert!(usual_line(b"-12 50 \"You\"\n").is_ok() && usual_line(b"1 2 \"\\\"\n").is_ok());
-        for other in [
-            &b"1 \"a\"\n"[..],
-            b"1 2 \"a\nb\"\n",
-            b" 1 2 \"a\"\n",
-            b"1  2 \"a\"\n",
-            b"1 2 \"a\" 3\n",
-            b"1 2 \"a\"",
-        ] {
-            assert!(usual_line(other).is_err(), "{other:?}");
-        }
-        assert_eq!(usual_number(b"-7 8"), Ok((&b"8"[..], &b"-7"[..])));
-        assert!([&b""[..], b"7", b" ", b"\"a ", b"7\t"].iter().all(|text| usual_number(text).is_err()));
-    }
-
-    #[test]
-    fn odd_lines_are_skipped_and_noticed() {
-        let mut lines = PlayerLines { rest: b"1 2 \"a\"\n\n3 4\n5 6 \"b\"\n", has_skipped: false };
-        assert_eq!(lines.by_ref().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
-        assert!(lines.has_skipped);
-        for tail in [&b""[..], b"\n", b"\r\n", b"\0", b"\""] {
-            let text = [b"1 2 \"a\"\n", tail].concat();
-            let mut lines = PlayerLines { rest: &text, has_skipped: false };
-            assert_eq!((lines.by_ref().count(), lines.has_skipped), (1, false));
-        }
     }
 }

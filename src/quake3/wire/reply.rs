@@ -137,7 +137,7 @@ impl<'a> Reply<'a> {
     /// written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         for word in self.words().into_iter().flatten() {
-            check("challenge", word, usize::MAX, |byte| byte <= b' ')?;
+            check("challenge", word, 1..=usize::MAX, |byte| byte <= b' ')?;
         }
         self.put(false, out);
         Ok(())

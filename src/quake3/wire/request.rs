@@ -23,7 +23,7 @@ use nom::combinator::{map_opt, peek, rest, value};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
-use super::line::{self, TO_SERVER, check, check_bytes, check_word, next_word, put_words};
+use super::line::{self, TO_SERVER, check, check_word, next_word, put_words};
 use super::list::ListRequest;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::lower_case;
@@ -160,14 +160,10 @@ impl<'a> Request<'a> {
                 put(b"connect", &[]);
                 out.put_slice(userinfo);
             }
-            Command::Rcon(RconRequest { password, command, quoted: false }) => {
-                put(b"rcon", &[Some(password), Some(command)]);
-            }
-            Command::Rcon(RconRequest { password, command, quoted: true }) => {
-                put(b"rcon \"", &[]);
-                out.put_slice(password);
-                out.put_u8(b'"');
-                put_words(&[Some(command)], out);
+            Command::Rcon(RconRequest { password, command, quoted }) => {
+                put(b"rcon ", &[]);
+                let quote: &[u8] = if *quoted { b"\"" } else { b"" };
+                [quote, password, quote, b" ", command].iter().for_each(|part| out.put_slice(part));
             }
             Command::SecureRcon(SecureRconRequest { timed, mac, signed }) => {
                 put(if *timed { TIMED } else { CHALLENGED }.as_bytes(), &[]);
@@ -216,7 +212,7 @@ pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE] {
 /// Checks that every server quotes a challenge unchanged.
 fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
     let is_safe = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'/' | b';' | b'"' | b'%');
-    check("challenge", challenge, MAX_CHALLENGE, |byte| !is_safe(byte))
+    check("challenge", challenge, 1..=MAX_CHALLENGE, |byte| !is_safe(byte))
 }
 
 /// What follows the word `connect`.
@@ -328,7 +324,7 @@ impl<'a> RconRequest<'a> {
 
     pub(crate) fn check(&self) -> Result<(), EncodeError> {
         let field = "rcon password";
-        check(field, self.password, MAX_LINE, |byte| match byte {
+        check(field, self.password, 1..=MAX_LINE, |byte| match byte {
             b'"' | 0..b' ' | 0x7F => true,
             b' ' | b';' => !self.quoted,
             _ => false,
@@ -338,13 +334,9 @@ impl<'a> RconRequest<'a> {
         if !self.quoted && self.password.windows(2).any(comment) {
             return Err(EncodeError::Forbidden { field, byte: b'/' });
         }
-        check_bytes("rcon command", self.command, |byte| matches!(byte, 0 | b'\n' | b'\r'))?;
-        // The word, two blanks and two quotes.
-        let length = self.password.len().saturating_add(self.command.len()).saturating_add(8);
-        if length > MAX_LINE {
-            return Err(EncodeError::TooLong { field: "rcon command line", limit: MAX_LINE });
-        }
-        Ok(())
+        // Beside the word, two blanks and two quotes.
+        let most = MAX_LINE.saturating_sub(8).saturating_sub(self.password.len());
+        check("rcon command", self.command, 0..=most, |byte| matches!(byte, 0 | b'\n' | b'\r'))
     }
 }
 

@@ -9,7 +9,7 @@ use nom::{IResult, Input, Parser};
 
 use super::infostring::InfoString;
 use super::line::{self, TO_CLIENT, until};
-use super::player::{PlayerLine, PlayerLines, is_blank};
+use super::player::{self, PlayerLine, is_blank};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::options::Detail;
@@ -82,7 +82,7 @@ impl<'a> Response<'a> {
         if length / 2 >= max_rules && response.info().iter().nth(max_rules).is_some() {
             return Err(ParseError::limit("rules", max_rules, start));
         }
-        if response.player_text().len() / 2 >= max_players && response.lines().nth(max_players).is_some() {
+        if response.player_text().len() / 2 >= max_players && response.players().nth(max_players).is_some() {
             return Err(ParseError::limit("players", max_players, players));
         }
         Ok(response)
@@ -102,45 +102,35 @@ impl<'a> Response<'a> {
     /// The player lines, in the server's order; none in an `infoResponse`. Lines on which no quoted name closes are
     /// skipped, see [`Self::problems`].
     pub fn players(&self) -> impl Iterator<Item = PlayerLine<'a>> + use<'a> {
-        self.lines()
-    }
-
-    /// [`Self::players`], which can tell afterwards whether lines were skipped.
-    pub(crate) fn lines(&self) -> PlayerLines<'a> {
-        PlayerLines { rest: self.player_text(), has_skipped: false }
+        self.text_lines().filter_map(PlayerLine::parse)
     }
 
     /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
     /// without a value, lines that are no player lines, line feeds that are missing where servers write one.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
+        use ParseErrorKind::{CutShort, Malformed};
         let (datagram, length) = (self.datagram, self.datagram.len());
-        let Layout { detail, info: (start, end), players: after, .. } = self.layout;
+        let Layout { detail, info: (start, end), players: after, info_closed, .. } = self.layout;
         let text = line::text(datagram).map_or(datagram, |(_, text)| text);
         let word_end = length.saturating_sub(word(text).map_or(text, |(rest, _)| rest).len());
         let last_separator = memchr::memrchr(b'\\', self.info().raw());
         let last_key = last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
-        let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
-        let extra = |what, from: usize, to| {
-            let is_extra = !matches!(datagram.get(from..to), Some([] | b"\n"));
-            is_extra.then(|| malformed(what, from))
-        };
-        let cut = |what, is_cut: bool, offset| {
-            is_cut.then(|| ParseError::new(ParseErrorKind::CutShort(what), offset))
-        };
+        let is_extra = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
         let is_status = detail == Detail::Full;
         let problems = [
-            extra("end of the command word", word_end, start),
-            cut("the infostring: a key without a value", self.info().has_odd_key(), last_key),
-            extra("end of the infostring", end, after),
-            cut("the infostring: no line feed ends it", is_status && !self.layout.info_closed, length),
-            extra("end of the reply", if is_status { length } else { after }, length),
-            cut("the last player line: no line feed ends it", !self.closes_lines(), length),
+            (is_extra(word_end, start), Malformed("end of the command word"), word_end),
+            (self.info().has_odd_key(), CutShort("the infostring: a key without a value"), last_key),
+            (is_extra(end, after), Malformed("end of the infostring"), end),
+            (is_status && !info_closed, CutShort("the infostring: no line feed ends it"), length),
+            (!is_status && is_extra(after, length), Malformed("end of the reply"), after),
+            (!self.closes_lines(), CutShort("the last player line: no line feed ends it"), length),
         ];
-        let lines = self.player_text().split(|&byte| byte == b'\n');
-        let skipped = lines.filter(|line| !line.is_empty() && PlayerLine::parse(line).is_none());
+        let is_skipped = |line: &&[u8]| !line.is_empty() && PlayerLine::parse(line).is_none();
         let offset = move |line: &[u8]| locate(datagram, line).map_or(0, |range| range.start);
-        let skipped = skipped.map(move |line| malformed("player line", offset(line)));
-        problems.into_iter().flatten().chain(skipped)
+        let skipped = self.text_lines().filter(is_skipped);
+        let skipped = skipped.map(move |line| (true, Malformed("player line"), offset(line)));
+        let problems = problems.into_iter().chain(skipped).filter(|(is_there, ..)| *is_there);
+        problems.map(|(_, kind, offset)| ParseError::new(kind, offset))
     }
 
     /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`] reports as malformed.
@@ -153,20 +143,30 @@ impl<'a> Response<'a> {
         if self.layout.info_closed {
             out.put_u8(b'\n');
         }
-        for line in self.lines() {
-            line.put(out);
+        for line in self.text_lines().filter(|line| PlayerLine::parse(line).is_some()) {
+            out.put_slice(line);
             out.put_u8(b'\n');
         }
         Ok(())
+    }
+
+    /// The lines behind the infostring, those that are no player's included.
+    pub(crate) fn text_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let mut rest = self.player_text();
+        std::iter::from_fn(move || {
+            let (after, line) = player::line(rest).ok()?;
+            rest = after;
+            Some(line)
+        })
     }
 
     /// Whether a line feed ends the last player line, where there is one.
     pub(crate) fn closes_lines(&self) -> bool {
         let lines = self.player_text();
         // After it comes only what some servers leave there.
-        let end = lines.iter().rposition(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
+        let last = lines.iter().rfind(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
         // FTE ends an empty server's status with NUL (fte-team/fteqw).
-        matches!(lines, b"" | b"\0") || end.and_then(|end| lines.get(end)) == Some(&b'\n')
+        matches!(lines, b"" | b"\0") || last == Some(&b'\n')
     }
 
     /// The bytes after the infostring's line.
@@ -299,6 +299,13 @@ mod tests {
                 (malformed("player line"), 40)
             ]
         );
+    }
+
+    #[test]
+    fn odd_lines_are_skipped() {
+        let response = parse(b"statusResponse\n\\a\\1\n1 2 \"a\"\n\n3 4\n5 6 \"b\"\n").unwrap();
+        assert_eq!(response.players().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
+        assert_eq!(response.text_lines().count(), 4);
     }
 
     #[test]

@@ -251,6 +251,23 @@ fn a_socket_that_is_closed_under_a_query_ends_it_with_an_error() {
     });
 }
 
+/// More datagrams wait than tokio lets one task receive in a row: the query goes on, and ends by its deadline.
+#[tokio::test]
+async fn a_burst_of_datagrams_does_not_hold_up_a_query() {
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let name = server.local_addr().unwrap().to_string();
+    let client = client();
+    let burst = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let (_, from) = server.recv_from(&mut [0; 100]).unwrap();
+        for _ in 0..250 {
+            server.send_to(b"nonsense", from).unwrap();
+        }
+    };
+    let (result, ()) = tokio::join!(client.query(Protocol::Quake3, &name), burst);
+    assert_eq!(result.unwrap_err().kind(), ErrorKind::NotThisProtocol);
+}
+
 /// Replies with three datagrams, of which the system does not take the second.
 #[derive(Default)]
 struct TooLong {
