@@ -7,8 +7,8 @@ use std::time::Instant;
 /// Larger than any UDP datagram: nothing is ever cut by our own buffer.
 pub(super) const MAX_DATAGRAM: usize = 65_535;
 
-/// Datagrams that are received in a row.
-pub(super) const BATCH: usize = 64;
+/// Datagrams that are received or sent in a row, or with one system call: while so many requests leave, as many replies arrive.
+pub(super) const BATCH: usize = 32;
 
 /// A datagram's length and sender, or an error, and the index of its socket; `None`: nothing came in time.
 pub(super) type Received = Option<(usize, io::Result<(usize, SocketAddr)>)>;

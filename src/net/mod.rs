@@ -6,6 +6,8 @@
 //! its port is fresh, and ICMP errors come back as [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a
 //! future cancels its query. A [`Scan`](crate::Scan) queries thousands of servers over one socket per address family.
 
+#[cfg(feature = "tokio")]
+mod batch;
 #[cfg(feature = "blocking")]
 pub(crate) mod blocking;
 pub(crate) mod client;
@@ -16,6 +18,8 @@ mod inquiry;
 mod io;
 #[cfg(all(feature = "games", feature = "tokio"))]
 mod lan;
+#[cfg(all(target_os = "linux", feature = "tokio"))]
+mod linux;
 #[cfg(feature = "tokio")]
 mod lists;
 #[cfg(feature = "tokio")]

@@ -2,13 +2,16 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::Range;
+use std::ptr;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use socket2::SockRef;
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
+use super::batch;
 use super::io::{BATCH, Io, is_unreachable};
 use super::tokio_io::Tokio;
 use crate::session::Machine;
@@ -68,25 +71,27 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// When receiving fails for another reason than an ICMP error about an earlier reply, or the runtime that a socket was opened in
 /// has ended.
 pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
-    let (mut buffer, mut out) = ([0; MAX_REQUEST], Vec::new());
+    let (mut buffer, mut out) = (vec![0; MAX_REQUEST.saturating_mul(BATCH)], Outbox::default());
     loop {
-        transmit(&mut machine, Tokio::now(), sockets, None, &mut out);
+        out.fill(&mut machine, Tokio::now(), sockets, None);
+        out.send();
         let due = machine.poll_timeout().unwrap_or_else(|| after(Tokio::now(), LONGEST_WAIT));
         timeout_at(due.into(), readable(sockets)).await.unwrap_or(Ok(()))?;
         let now = Tokio::now();
         // No socket waits for another that always has something.
         for socket in sockets {
-            for _ in 0..BATCH {
-                match socket.try_recv_from(&mut buffer) {
-                    Ok((length, from)) => {
-                        machine.handle_datagram(now, from, buffer.get(..length).unwrap_or_default());
-                        transmit(&mut machine, now, sockets, Some((socket, from)), &mut out);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    // A client sent a request and is gone, or a request was longer than the buffer (on Windows).
-                    Err(error) if is_about_a_peer(&error) => {}
-                    Err(error) => return Err(error),
+            let received = socket.try_io(Interest::READABLE, || {
+                batch::receive(socket, &mut buffer, &mut None, |from, datagram| {
+                    machine.handle_datagram(now, from, datagram);
+                    out.fill(&mut machine, now, sockets, Some((socket, from)));
+                })
+            });
+            match received {
+                // A client sent a request and is gone, or a request was longer than the buffer (on Windows).
+                Err(error) if !is_about_a_peer(&error) && error.kind() != io::ErrorKind::WouldBlock => {
+                    return Err(error);
                 }
+                _ => out.send(),
             }
         }
         // A socket that always has something must not hold up the timers.
@@ -96,22 +101,50 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
     }
 }
 
-/// Sends what the machine has to send. Replies to the sender of a request go out on the socket that it came in on. What a
-/// socket cannot take is dropped.
-fn transmit(
-    machine: &mut impl Machine,
-    now: Instant,
-    sockets: &[UdpSocket],
-    request: Option<(&UdpSocket, SocketAddr)>,
-    out: &mut Vec<u8>,
-) {
-    out.clear();
-    while let Some(transmit) = machine.poll_transmit(now, out) {
-        let same = request.filter(|(_, from)| *from == transmit.to);
-        if let Some((socket, to)) = same.or_else(|| route(sockets, transmit.to)) {
-            let _ = SockRef::from(socket).send_to(out, &to.into());
+/// Datagrams that leave together, back to back in one buffer: each with its socket, its destination and its part of the bytes.
+#[derive(Default)]
+struct Outbox<'s> {
+    bytes: Vec<u8>,
+    datagrams: Vec<(&'s UdpSocket, SocketAddr, Range<usize>)>,
+}
+
+impl<'s> Outbox<'s> {
+    /// Takes what the machine has to send. Replies to the sender of a request go out on the socket that it came in on.
+    fn fill(
+        &mut self,
+        machine: &mut impl Machine,
+        now: Instant,
+        sockets: &'s [UdpSocket],
+        request: Option<(&'s UdpSocket, SocketAddr)>,
+    ) {
+        loop {
+            if self.datagrams.len() >= BATCH {
+                self.send();
+            }
+            let start = self.bytes.len();
+            let Some(transmit) = machine.poll_transmit(now, &mut self.bytes) else { return };
+            let same = request.filter(|(_, from)| *from == transmit.to);
+            if let Some((socket, to)) = same.or_else(|| route(sockets, transmit.to)) {
+                self.datagrams.push((socket, to, start..self.bytes.len()));
+            }
         }
-        out.clear();
+    }
+
+    /// Sends what waits. What a socket cannot take is dropped.
+    fn send(&mut self) {
+        for same in self.datagrams.chunk_by(|(one, ..), (next, ..)| ptr::eq(*one, *next)) {
+            let each = same.iter().map(|(socket, to, range)| {
+                (*socket, (*to, self.bytes.get(range.clone()).unwrap_or_default()))
+            });
+            let (sockets, datagrams): (Vec<_>, Vec<_>) = each.unzip();
+            let mut waiting = datagrams.as_slice();
+            while let Some(socket) = sockets.first().filter(|_| !waiting.is_empty()) {
+                let sent = batch::send(socket, waiting).unwrap_or_default().max(1);
+                waiting = waiting.get(sent..).unwrap_or_default();
+            }
+        }
+        self.datagrams.clear();
+        self.bytes.clear();
     }
 }
 

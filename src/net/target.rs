@@ -1,13 +1,15 @@
 //! What a scan queries, and its results.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::error::Error;
-use super::io::{Io, is_about_the_address, local_address};
+use super::io::{BATCH, Io, is_about_the_address, local_address};
 use super::server::Server;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
@@ -101,8 +103,6 @@ pub(super) type Pulled<C> = (u64, Result<(SocketAddr, C), Error>);
 /// Brings one after the other, and `None` at its end.
 pub(super) type Source<T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send>;
 
-/// Requests that leave in a row: while they are sent, as many replies arrive.
-const BURST: usize = 32;
 /// The pause before a request that the system does not take is sent again.
 const PAUSE: Duration = Duration::from_millis(10);
 /// How long a request is sent again and again, until its server is reported as unreachable.
@@ -114,9 +114,11 @@ pub(super) struct Queries<C: Conversation> {
     targets: Source<Pulled<C>>,
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
-    request: Vec<u8>,
-    /// Where the request goes and since when it waits, until the system has taken it.
-    unsent: Option<(SocketAddr, Instant)>,
+    /// Requests that the system has not taken, back to back: where each goes, and its part of the bytes.
+    requests: Vec<u8>,
+    unsent: VecDeque<(SocketAddr, Range<usize>)>,
+    /// Since when the first of them waits.
+    since: Instant,
     /// Failures to send.
     pub(super) send_errors: u64,
 }
@@ -129,7 +131,8 @@ impl<C: Conversation> Queries<C> {
         now: Instant,
     ) -> Self {
         let scanner = Scanner::pushed(timing, options, now);
-        Self { scanner, targets, failed: None, request: Vec::new(), unsent: None, send_errors: 0 }
+        let (requests, unsent) = (Vec::new(), VecDeque::new());
+        Self { scanner, targets, failed: None, requests, unsent, since: now, send_errors: 0 }
     }
 
     /// The next result; `None` when every target has had its own.
@@ -145,34 +148,51 @@ impl<C: Conversation> Queries<C> {
         if self.scanner.is_finished() { Poll::Ready(None) } else { Poll::Pending }
     }
 
-    /// Sends what may be sent, a burst at most. Returns when to go on: at a time, or when `cx` is woken.
+    /// Sends what may be sent, a burst at most. Returns when to go on: at a time, or when `cx` is woken. `send_to` takes requests
+    /// to one address family, and returns how many went out before one could not.
     pub(super) fn send(
         &mut self,
         now: Instant,
         cx: &mut Context<'_>,
-        mut send_to: impl FnMut(SocketAddr, &[u8]) -> io::Result<usize>,
+        mut send_to: impl FnMut(&[(SocketAddr, &[u8])]) -> io::Result<usize>,
     ) -> Option<Instant> {
-        for _ in 0..BURST {
-            self.pull(cx);
-            if self.unsent.is_none() {
-                self.request.clear();
-                let transmit = self.scanner.poll_transmit(now, &mut self.request);
-                self.unsent = transmit.map(|transmit| (transmit.to, now));
-            }
-            let Some((to, since)) = self.unsent else {
+        if self.unsent.is_empty() {
+            self.fill(now, cx);
+            if self.unsent.is_empty() {
                 let has_result = self.failed.is_some() || self.scanner.is_finished();
                 return if has_result { Some(now) } else { self.scanner.poll_timeout() };
-            };
-            if let Err(error) = send_to(to, &self.request) {
-                self.send_errors = self.send_errors.saturating_add(1);
-                if !is_about_the_address(&error) && now < after(since, PATIENCE) {
-                    return Some(after(now, PAUSE));
-                }
-                self.scanner.handle_unreachable(now, to);
             }
-            self.unsent = None;
+        }
+        while let Some((first, _)) = self.unsent.front() {
+            let same = self.unsent.iter().take_while(|(to, _)| to.is_ipv4() == first.is_ipv4());
+            let bytes = |range: &Range<usize>| self.requests.get(range.clone()).unwrap_or_default();
+            let requests: Vec<_> = same.map(|(to, range)| (*to, bytes(range))).collect();
+            match send_to(&requests) {
+                Ok(count) => _ = self.unsent.drain(..count.clamp(1, requests.len())),
+                Err(error) => {
+                    self.send_errors = self.send_errors.saturating_add(1);
+                    if !is_about_the_address(&error) && now < after(self.since, PATIENCE) {
+                        return Some(after(now, PAUSE));
+                    }
+                    self.scanner.handle_unreachable(now, *first);
+                    self.unsent.pop_front();
+                }
+            }
+            self.since = now;
         }
         Some(now)
+    }
+
+    /// Takes a burst of requests from the scanner.
+    fn fill(&mut self, now: Instant, cx: &mut Context<'_>) {
+        self.requests.clear();
+        self.since = now;
+        while self.unsent.len() < BATCH {
+            self.pull(cx);
+            let start = self.requests.len();
+            let Some(transmit) = self.scanner.poll_transmit(now, &mut self.requests) else { return };
+            self.unsent.push_back((transmit.to, start..self.requests.len()));
+        }
     }
 
     /// Pushes targets into the scanner while it wants some and some are here.
@@ -213,8 +233,8 @@ mod tests {
         let mut queries = Queries::new(source, timing, ScanOptions::default(), start);
         let (mut now, mut tried) = (start, Vec::new());
         while now < start + PATIENCE {
-            let due = queries.send(now, &mut cx, |to, _| {
-                tried.push(to);
+            let due = queries.send(now, &mut cx, |requests| {
+                tried.push(requests[0].0);
                 Err(io::ErrorKind::NetworkDown.into())
             });
             assert_eq!(due, Some(now + PAUSE));
@@ -223,9 +243,9 @@ mod tests {
         assert_eq!(tried, [peers[0]; 100]);
         assert!(queries.poll_answer().is_pending());
         // The first one is given up, and the second one is taken.
-        queries.send(now, &mut cx, |to, request| match to == peers[0] {
+        queries.send(now, &mut cx, |requests| match requests[0].0 == peers[0] {
             true => Err(io::ErrorKind::NetworkDown.into()),
-            false => Ok(request.len()),
+            false => Ok(requests.len()),
         });
         let Poll::Ready(Some(Scanned { index: 0, result: Err(error), .. })) = queries.poll_answer() else {
             panic!("no result");

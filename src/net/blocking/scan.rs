@@ -68,7 +68,7 @@ impl Scan {
             let now = Std::now();
             self.queries.scanner.handle_timeout(now);
             let (sockets, local) = (&mut self.sockets, self.local);
-            let due = self.queries.send(now, &mut cx, |to, request| send_to(sockets, local, to, request));
+            let due = self.queries.send(now, &mut cx, |requests| send_first(sockets, local, requests));
             self.receive(due.unwrap_or(now));
         }
     }
@@ -89,16 +89,16 @@ impl Scan {
     }
 }
 
-/// Sends on the socket of the family, which is opened if it is not there.
-fn send_to(
+/// Sends the first request on the socket of the family, which is opened if it is not there.
+fn send_first(
     sockets: &mut Vec<UdpSocket>,
     local: Option<SocketAddr>,
-    to: SocketAddr,
-    request: &[u8],
+    requests: &[(SocketAddr, &[u8])],
 ) -> io::Result<usize> {
+    let Some(&(to, request)) = requests.first() else { return Ok(0) };
     for socket in sockets.iter() {
         if socket.local_addr()?.is_ipv4() == to.is_ipv4() {
-            return socket.send_to(request, to);
+            return socket.send_to(request, to).map(|_| 1);
         }
     }
     // A machine may have one of the families only.
@@ -107,7 +107,7 @@ fn send_to(
     socket.set_nonblocking(true)?;
     let sent = socket.send_to(request, to);
     sockets.push(socket);
-    sent
+    sent.map(|_| 1)
 }
 
 impl Iterator for Scan {

@@ -5,12 +5,14 @@ use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use socket2::SockRef;
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
+use crate::net::batch;
 use crate::net::error::Error;
 use crate::net::io::BATCH;
 #[cfg(target_os = "linux")]
-use {super::linux, crate::net::io::is_unreachable};
+use crate::net::{io::is_unreachable, linux};
 
 /// A socket of one address family.
 pub(super) struct FamilySocket {
@@ -65,14 +67,20 @@ impl FamilySocket {
     ) -> usize {
         let mut count = 0_usize;
         for _ in 0..BATCH {
-            #[cfg(target_os = "linux")]
-            let received = linux::receive(&self.socket, buffer, &mut self.drops);
-            #[cfg(not(target_os = "linux"))]
-            let received = self.socket.try_recv_from(buffer);
+            let Self { socket, drops, .. } = self;
+            let mut receive =
+                || batch::receive(socket, buffer, drops, |from, datagram| each(from, Some(datagram)));
+            let mut received = socket.try_io(Interest::READABLE, &mut receive);
+            if cfg!(target_os = "linux")
+                && matches!(&received, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+            {
+                // The runtime looks at its sockets now and then only.
+                received = receive();
+            }
             match received {
-                Ok((length, from)) => {
-                    count = count.saturating_add(1);
-                    each(from, Some(buffer.get(..length).unwrap_or_default()));
+                Ok(received) => {
+                    count = received;
+                    break;
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !matches!(self.socket.poll_recv_ready(cx), Poll::Ready(Ok(()))) {
@@ -88,15 +96,21 @@ impl FamilySocket {
         count
     }
 
-    /// Sends a datagram, whatever the runtime knows of the socket.
-    pub(super) fn send(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<usize> {
+    /// Sends requests in order, and returns how many went out before one could not.
+    pub(super) fn send(&mut self, requests: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
         loop {
-            match SockRef::from(&self.socket).send_to(datagram, &to.into()) {
+            match batch::send(&self.socket, requests) {
                 // An earlier datagram's ICMP error is reported in place of sending: that is not this one's failure.
                 Err(_) if self.take_errors() => {}
                 #[cfg(target_os = "linux")]
                 Err(error) if linux::is_cut(&self.socket, &error) => {}
-                sent => return sent,
+                sent => {
+                    // A call that stopped short has met an error, and does not say which.
+                    if sent.as_ref().is_ok_and(|&count| count < requests.len()) {
+                        self.take_errors();
+                    }
+                    return sent;
+                }
             }
         }
     }

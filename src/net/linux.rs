@@ -1,19 +1,29 @@
-//! What Linux tells of a socket beside its datagrams: how many it dropped, and the servers that ICMP errors are about.
+//! What Linux does with a socket that others do not: many datagrams with one system call, the number of dropped ones, and the
+//! servers that ICMP errors are about.
+//!
+//! nix receives and rustix sends, because nix's `sendmmsg` counts the datagrams by addresses that it has not received.
 
-use std::io::{self, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, recvmsg, setsockopt, sockopt,
+};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, ip_mtu_discover, set_ip_mtu_discover};
-use tokio::io::Interest;
+use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 use tokio::net::UdpSocket;
+
+use super::io::BATCH;
 
 /// Room for control messages, aligned as they are.
 #[repr(align(8))]
 struct Control<const LENGTH: usize>([u8; LENGTH]);
+
+/// Room for the drop counter beside a datagram.
+const CONTROL: usize = 32;
 
 /// Turns on the drop counter and the error queue.
 pub(super) fn prepare(socket: &UdpSocket) -> io::Result<()> {
@@ -34,28 +44,40 @@ pub(super) fn is_cut(socket: &UdpSocket, error: &io::Error) -> bool {
         && set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT).is_ok()
 }
 
-/// Takes a datagram, and the drop counter beside it; also one that the runtime has not noticed yet: it looks at its sockets now
-/// and then only.
+/// Takes what has arrived, a datagram in each part of the buffer, and the drop counter beside them. Returns their number.
 pub(super) fn receive(
     socket: &UdpSocket,
     buffer: &mut [u8],
     drops: &mut Option<u32>,
-) -> io::Result<(usize, SocketAddr)> {
-    let mut receive = || {
-        let (mut slices, mut control) = ([IoSliceMut::new(buffer)], Control([0; 32]));
-        let message = recvmsg(socket.as_raw_fd(), &mut slices, Some(&mut control.0), MsgFlags::empty())?;
+    mut each: impl FnMut(SocketAddr, &[u8]),
+) -> io::Result<usize> {
+    let part = buffer.len() / BATCH;
+    let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(Vec::with_capacity(CONTROL)));
+    let mut slices: Vec<_> = buffer.chunks_exact_mut(part).map(|part| [IoSliceMut::new(part)]).collect();
+    let mut count = 0_usize;
+    for message in recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None)? {
+        count = count.saturating_add(1);
         for control in message.cmsgs().into_iter().flatten() {
             if let ControlMessageOwned::RxqOvfl(count) = control {
                 *drops = Some(count);
             }
         }
-        let from = message.address.as_ref().and_then(address).ok_or(io::ErrorKind::InvalidData)?;
-        Ok((message.bytes, from))
-    };
-    match socket.try_io(Interest::READABLE, &mut receive) {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => receive(),
-        received => received,
+        if let Some(from) = message.address.as_ref().and_then(address) {
+            each(from, message.iovs().next().unwrap_or_default());
+        }
     }
+    Ok(count)
+}
+
+/// Sends datagrams in order, and returns how many went out before one could not.
+pub(super) fn send(socket: &UdpSocket, datagrams: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
+    let datagrams: Vec<_> =
+        datagrams.iter().map(|(to, bytes)| (SocketAddrAny::from(*to), [IoSlice::new(bytes)])).collect();
+    let mut controls: Vec<_> = datagrams.iter().map(|_| SendAncillaryBuffer::default()).collect();
+    let headers = datagrams.iter().zip(&mut controls);
+    let mut headers: Vec<_> =
+        headers.map(|((to, bytes), control)| MMsgHdr::new_with_addr(to, bytes, control)).collect();
+    Ok(sendmmsg(socket, &mut headers, SendFlags::empty())?)
 }
 
 /// Takes an ICMP error off the error queue: the server that was asked, and what it says. `None`: there is no more.
