@@ -1,7 +1,7 @@
 //! Many conversations over one address space.
 
 use std::collections::hash_map::{Entry, HashMap};
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -100,8 +100,8 @@ pub struct Scanner<C: Conversation> {
     done: VecDeque<u32>,
     /// Targets that were not queried.
     refused: VecDeque<Scanned<C::Answer>>,
-    /// The servers of the latest queries whose results were taken. The older half is forgotten at once.
-    ended: [HashSet<SocketAddr>; 2],
+    /// The servers of the latest queries whose results were taken.
+    ended: VecDeque<SocketAddr>,
     /// Where waits are adaptive.
     estimator: Option<RttEstimator>,
     stats: ScanStats,
@@ -128,7 +128,7 @@ struct Query<C: Conversation> {
 /// Most targets that wait for their host.
 const MOST_WAITING: usize = 4096;
 
-/// How many ended queries are remembered in each half.
+/// How many ended queries are remembered.
 const MEMORY: usize = 512;
 
 /// How many timeouts a server may take that has answered something: with three readings of its lists, a UT2004 server that takes
@@ -178,7 +178,7 @@ impl<C: Conversation> Scanner<C> {
             to_send: VecDeque::new(),
             done: VecDeque::new(),
             refused: VecDeque::new(),
-            ended: Default::default(),
+            ended: VecDeque::new(),
             estimator: options.adaptive_wait.map(RttEstimator::new),
             stats: ScanStats::default(),
         }
@@ -220,7 +220,7 @@ impl<C: Conversation> Machine for Scanner<C> {
             return Handled::Reply;
         }
         self.admission.received(now, length, 0);
-        if self.ended.iter().any(|ended| ended.contains(&from)) {
+        if self.ended.contains(&from) {
             self.stats.late = self.stats.late.saturating_add(1);
             return Handled::Reply;
         }
@@ -279,12 +279,10 @@ impl<C: Conversation> Scanner<C> {
                 }
             }
         }
-        let [latest, older] = &mut self.ended;
-        if latest.len() >= MEMORY.min(self.options.window / 2) {
-            std::mem::swap(latest, older);
-            latest.clear();
+        if self.ended.len() >= MEMORY.min(self.options.window) {
+            self.ended.pop_front();
         }
-        latest.insert(peer);
+        self.ended.push_back(peer);
         let result = query.session.poll_answer()?;
         self.stats.add(&query.session.stats(), result.is_ok());
         if let Ok(outcome) = &result {
@@ -482,7 +480,7 @@ impl<C: Conversation> Scanner<C> {
 impl<C: Conversation> Scanner<C> {
     /// What takes memory: timers, queries with something to send, results, ids, known addresses.
     pub(super) fn footprint(&self) -> [usize; 5] {
-        let known = self.ended.iter().map(HashSet::len).fold(self.addresses.len(), usize::saturating_add);
+        let known = self.addresses.len().saturating_add(self.ended.len());
         let results = self.done.len().saturating_add(self.refused.len());
         [self.timers.len(), self.to_send.len(), results, self.queries.len(), known]
     }
