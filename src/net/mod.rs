@@ -6,8 +6,6 @@
 //! its port is fresh, and ICMP errors come back as [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a
 //! future cancels its query. A [`Scan`](crate::Scan) queries thousands of servers over one socket per address family.
 
-#[cfg(feature = "tokio")]
-mod batch;
 #[cfg(feature = "blocking")]
 pub(crate) mod blocking;
 pub(crate) mod client;

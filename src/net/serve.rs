@@ -11,9 +11,8 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::batch;
 use super::io::{BATCH, Io, is_unreachable};
-use super::tokio_io::Tokio;
+use super::tokio_io::{Tokio, receive_batch, send_batch};
 use crate::session::Machine;
 use crate::time::after;
 
@@ -81,7 +80,7 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         // No socket waits for another that always has something.
         for socket in sockets {
             let received = socket.try_io(Interest::READABLE, || {
-                batch::receive(socket, &mut buffer, &mut None, |from, datagram| {
+                receive_batch(socket, &mut buffer, &mut None, |from, datagram| {
                     machine.handle_datagram(now, from, datagram);
                     out.fill(&mut machine, now, sockets, Some((socket, from)));
                 })
@@ -139,7 +138,7 @@ impl<'s> Outbox<'s> {
             let (sockets, datagrams): (Vec<_>, Vec<_>) = each.unzip();
             let mut waiting = datagrams.as_slice();
             while let Some(socket) = sockets.first().filter(|_| !waiting.is_empty()) {
-                let sent = batch::send(socket, waiting).unwrap_or_default().max(1);
+                let sent = send_batch(socket, waiting).unwrap_or_default().max(1);
                 waiting = waiting.get(sent..).unwrap_or_default();
             }
         }

@@ -1,4 +1,4 @@
-//! Clock, resolver and sockets of tokio.
+//! Clock, resolver and sockets of tokio; datagrams in batches, with one system call on Linux.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -7,12 +7,17 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Instant;
 
+use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::{TcpStream, UdpSocket, lookup_host};
 use tokio::task::coop::consume_budget;
 use tokio::time::timeout_at;
 
+#[cfg(not(target_os = "linux"))]
+use super::io::BATCH;
 use super::io::{Io, Received, too_late};
+#[cfg(target_os = "linux")]
+use super::linux;
 
 /// See [`Io`].
 #[derive(Debug)]
@@ -81,4 +86,39 @@ impl Io for Tokio {
 async fn in_time<T>(until: Instant, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let late = |_| Err(too_late("the list server took too long"));
     timeout_at(until.into(), step).await.unwrap_or_else(late)
+}
+
+/// Takes up to a batch of datagrams, and returns their number. `drops`: the drop counter beside them, where there is one. Each takes
+/// the part of the buffer that one of a batch has; what is longer is cut.
+pub(super) fn receive_batch(
+    socket: &UdpSocket,
+    buffer: &mut [u8],
+    drops: &mut Option<u32>,
+    each: impl FnMut(SocketAddr, &[u8]),
+) -> io::Result<usize> {
+    #[cfg(target_os = "linux")]
+    return linux::receive(socket, buffer, drops, each);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let (_, mut each) = (drops, each);
+        for count in 0..BATCH {
+            match socket.try_recv_from(buffer) {
+                Ok((length, from)) => each(from, buffer.get(..length).unwrap_or_default()),
+                Err(error) if count == 0 => return Err(error),
+                // The next call meets it again.
+                Err(_) => return Ok(count),
+            }
+        }
+        Ok(BATCH)
+    }
+}
+
+/// Sends datagrams in order, whatever the runtime knows of the socket, and returns how many went out before one could not.
+pub(super) fn send_batch(socket: &UdpSocket, datagrams: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
+    #[cfg(target_os = "linux")]
+    if datagrams.len() > 1 {
+        return linux::send(socket, datagrams);
+    }
+    let Some((to, datagram)) = datagrams.first() else { return Ok(0) };
+    SockRef::from(socket).send_to(datagram, &(*to).into()).map(|_| 1)
 }

@@ -8,9 +8,9 @@ use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-use crate::net::batch;
 use crate::net::error::Error;
 use crate::net::io::BATCH;
+use crate::net::tokio_io::{receive_batch, send_batch};
 #[cfg(target_os = "linux")]
 use crate::net::{io::is_unreachable, linux};
 
@@ -69,7 +69,7 @@ impl FamilySocket {
         for _ in 0..BATCH {
             let Self { socket, drops, .. } = self;
             let mut receive =
-                || batch::receive(socket, buffer, drops, |from, datagram| each(from, Some(datagram)));
+                || receive_batch(socket, buffer, drops, |from, datagram| each(from, Some(datagram)));
             let mut received = socket.try_io(Interest::READABLE, &mut receive);
             if cfg!(target_os = "linux")
                 && matches!(&received, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
@@ -99,7 +99,7 @@ impl FamilySocket {
     /// Sends requests in order, and returns how many went out before one could not.
     pub(super) fn send(&mut self, requests: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
         loop {
-            match batch::send(&self.socket, requests) {
+            match send_batch(&self.socket, requests) {
                 // An earlier datagram's ICMP error is reported in place of sending: that is not this one's failure.
                 Err(_) if self.take_errors() => {}
                 #[cfg(target_os = "linux")]
