@@ -13,7 +13,7 @@
 use bytes::{BufMut, Bytes};
 
 use super::from_status::{basic, is_cut, put_content};
-use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
+use super::wire::request::{CHALLENGE, Command, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::writer::{Content, Portion};
 use crate::error::ParseError;
@@ -131,13 +131,11 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
         return Patched::new(context.template(2, |_, template| full(status, options, template)), id);
     }
     let keys = keys?;
-    let by_name = |list| match list {
-        KeyList::None => Some(0),
-        KeyList::All => Some(1),
-        KeyList::Ids(_) => None,
-    };
-    let kind = match (by_name(keys.server), by_name(keys.players), by_name(keys.teams)) {
-        (Some(server), Some(players), Some(teams)) => Some(4 | server | players << 3 | teams << 4),
+    // Lists by name are few.
+    let kind = match *selection.0 {
+        [server @ (0 | 0xFF), players @ (0 | 0xFF), teams @ (0 | 0xFF), ..] => {
+            Some(u32::from_be_bytes([1, server, players, teams]))
+        }
         _ => (selection.0 == QSTAT).then_some(3),
     };
     let template = context.template(kind, |context, template| {
