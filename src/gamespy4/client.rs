@@ -137,10 +137,8 @@ impl StatusQuery {
 
     fn collect(&mut self, id: RequestId, number: u8, last: bool, datagram: Bytes) -> Taken {
         let known = self.assemblies.iter().position(|assembly| assembly.id == id);
-        let mut assembly = match known {
-            Some(index) => self.assemblies.remove(index),
-            None => Assembly::new(id, &self.options.limits),
-        };
+        let new = || Assembly::new(id, &self.options.limits);
+        let mut assembly = known.map_or_else(new, |index| self.assemblies.remove(index));
         let inserted = assembly.fragments.insert(number.into(), datagram, last);
         let fragments = &assembly.fragments;
         let is_complete = fragments.is_complete(0);
@@ -224,7 +222,7 @@ impl Conversation for StatusQuery {
             Ok(Response::Data { id, number, last, raw }) => self.take_data(id, number, last, raw),
             Err(error) => Err(error),
         };
-        verdict.unwrap_or_else(Verdict::Rejected).map(Answer::verified)
+        verdict.unwrap_or_else(Verdict::Rejected)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
@@ -249,8 +247,7 @@ impl Conversation for StatusQuery {
         let is_over = |assembly: &Assembly| !assembly.fragments.is_mixed() && assembly.is_at_senders_limit();
         let nothing_follows = self.assemblies.iter().any(is_over);
         if remaining != Remaining::Retry || nothing_follows {
-            let done = |answer: Answer| OnTimeout::Done(answer.verified());
-            return self.incomplete().map_or(OnTimeout::Retry, done);
+            return self.incomplete().map_or(OnTimeout::Retry, OnTimeout::Done);
         }
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
         self.step = Step::Challenge;

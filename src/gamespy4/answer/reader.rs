@@ -13,7 +13,8 @@ use nom::number::complete::be_u16;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
-    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, pair, server_pair, text, token, word,
+    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, nul, pair, server_pair, text, token,
+    word,
 };
 use crate::limits::Limits;
 use crate::model::Completeness;
@@ -25,6 +26,8 @@ pub(super) const MAX_COLUMNS: usize = 64;
 /// One datagram without its head.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Body<'a> {
+    /// The datagram's number.
+    pub(super) number: u32,
     /// From the first section's type byte on.
     pub(super) bytes: &'a [u8],
     /// Whether the datagram was filled to its last byte, so that its end is cut.
@@ -50,11 +53,6 @@ impl<'a> Opening<'a> {
         let (&section, rest) = body.bytes.split_first()?;
         let (after, name) = token(rest).ok()?;
         Some(Self { section, rest, name, start: after.get(1).copied().map_or(0, usize::from) })
-    }
-
-    /// Whether the datagram continues this column.
-    fn continues(&self, section: u8, field: &[u8]) -> bool {
-        self.section == section && self.name == field
     }
 }
 
@@ -140,7 +138,7 @@ impl<'a> Reader<'a> {
         while let Some(pair) = self.take(pair) {
             self.push_pair(pair)?;
         }
-        self.missing.rules = !self.take_nul();
+        self.missing.rules = self.take(nul).is_none();
         if self.missing.rules {
             // A key without its value is read.
             self.take(text);
@@ -159,18 +157,13 @@ impl<'a> Reader<'a> {
 
     /// Reads a table row by row; `Ok(false)` when it is cut.
     fn legacy_table(&mut self, section: u8) -> Result<bool, ParseError> {
-        let offset = self.offset(self.input);
         let Some((count, fields)) = self.take(legacy_table) else {
             // The unfinished text begins after the whole ones.
             self.take(be_u16);
             while self.take(text).is_some() {}
             return Ok(false);
         };
-        let (count, limit) = (usize::from(count), self.limits.max_players());
-        if count > limit {
-            return Err(ParseError::limit("players", limit, offset));
-        }
-        let values = count.saturating_mul(fields.len());
+        let values = usize::from(count).saturating_mul(fields.len());
         let mut cells = Vec::new();
         while cells.len() < values
             && let Some(value) = self.take(text)
@@ -192,13 +185,6 @@ impl<'a> Reader<'a> {
         let (rest, found) = production(self.input).ok()?;
         self.input = rest;
         Some(found)
-    }
-
-    /// Passes over a NUL, where one is next.
-    fn take_nul(&mut self) -> bool {
-        let rest = self.input.strip_prefix(&[0]);
-        self.input = rest.unwrap_or(self.input);
-        rest.is_some()
     }
 
     fn sections(&mut self) -> Result<(u8, End<'a>), ParseError> {
@@ -225,7 +211,7 @@ impl<'a> Reader<'a> {
         loop {
             // Where the last key had no value at all, the section's end was taken for it.
             let lacks_value = self.index.pairs.last().is_some_and(|(_, value)| value.is_empty());
-            if lacks_value && matches!(self.input, [1 | 2, ..]) || self.take_nul() {
+            if lacks_value && matches!(self.input, [1 | 2, ..]) || self.take(nul).is_some() {
                 return Ok(End::Section);
             }
             let start = self.input;
@@ -248,7 +234,7 @@ impl<'a> Reader<'a> {
             (self.section, self.known) = (section, None);
         }
         loop {
-            if self.take_nul() {
+            if self.take(nul).is_some() {
                 return Ok(End::Section);
             }
             if self.input.is_empty() {
@@ -304,7 +290,7 @@ impl<'a> Reader<'a> {
     }
 
     fn rows(&mut self, field: &'a [u8]) -> Result<End<'a>, ParseError> {
-        let continued = self.next.filter(|next| next.continues(self.section, field));
+        let continued = self.next.filter(|next| (next.section, next.name) == (self.section, field));
         loop {
             while let Some(value) = self.take(word) {
                 self.push_cell(Cell::new(self.bytes, value))?;
@@ -329,7 +315,7 @@ impl<'a> Reader<'a> {
                 return Ok(End::Rows(field));
             }
             if empties < run {
-                self.take_nul();
+                self.take(nul);
                 self.close();
                 return Ok(End::Column);
             }
@@ -436,7 +422,7 @@ impl<'a> Reader<'a> {
         let fits = match end {
             End::Section => follows || restarts,
             End::Pair(cut) => full && follows || restarts && next.rest.starts_with(cut),
-            End::Rows(field) => next.continues(section, field),
+            End::Rows(field) => (next.section, next.name) == (section, field),
             End::Column => restarts || full && follows,
             End::Header(name) => restarts && next.name.starts_with(name),
             End::Malformed => false,
