@@ -19,7 +19,7 @@
 use std::collections::BTreeSet;
 
 use super::wire::lists::{
-    Entries, FLUSH_LENGTH, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, SERVER_MODE,
+    Entries, FLUSH_LENGTH, HEADER, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, SERVER_MODE,
 };
 use super::wire::{Body, Command, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -166,7 +166,11 @@ impl List {
         let readings = if is_late || is_cut { 0 } else { self.reading };
         let cut_in = if is_cut { self.reading } else { 0 };
         let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in };
-        match self.sections.iter_mut().find(|known| new.is_version_of(known)) {
+        // The first key with its length, or the low bytes of the first number: most other datagrams differ in it.
+        let key = datagram.iter().skip(HEADER).take_while(|byte| **byte != 0).count();
+        let head = datagram.get(..HEADER.saturating_add(key)).unwrap_or_default();
+        let is_version = |known: &&mut Section| known.bytes.starts_with(head) && new.is_version_of(known);
+        match self.sections.iter_mut().find(is_version) {
             None => {
                 self.state = if self.state == State::GivenUp { self.state } else { State::Open };
                 self.sections.push(new);
@@ -359,7 +363,6 @@ impl Section {
         let most_others = if self.players().0.count > 0 { 0 } else { self.entries.saturating_sub(1) / 2 };
         self.bytes == other.bytes
             || (self.entries, self.is_end()) == (other.entries, other.is_end())
-                && pairs().take(1).all(is_same_key)
                 && (pairs().filter(|(a, b)| a != b).nth(most_others).is_none()
                     || (self.is_end() && pairs().all(is_same_key)))
     }
