@@ -177,12 +177,11 @@ fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
         let fits = template.len() <= MAX_DATAGRAMS && template.bytes.len().saturating_add(ids) <= max_bytes;
         fits.then_some(template)
     };
-    let fits = |portion| written(portion).is_some();
     let whole = content.whole();
     let reply = written(whole).or_else(|| {
-        let players = most(whole.players, |players| fits(Portion { players, rule_bytes: 0 }));
+        let players = most(whole.players, |players| written(Portion { players, rule_bytes: 0 }).is_some());
         let rule_bytes = whole.rule_bytes.min(options.max_reply);
-        let rule_bytes = most(rule_bytes, |rule_bytes| fits(Portion { players, rule_bytes }));
+        let rule_bytes = most(rule_bytes, |rule_bytes| written(Portion { players, rule_bytes }).is_some());
         written(Portion { players, rule_bytes })
     });
     *template = reply.unwrap_or_default();

@@ -185,33 +185,25 @@ fn mark_nameless(players: &mut [Player], bots: u32) {
 }
 
 fn players(table: Table<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Vec<Player> {
-    // Of a column that is there twice, parts of two replies, the first one counts, as in [`Row::get`].
-    let mut fields: Vec<&[u8]> = Vec::with_capacity(table.fields().len());
-    for field in table.fields() {
-        fields.push(if fields.contains(&field) { b"" } else { field });
-    }
-    if !fields.contains(&&b"score_"[..]) {
-        // Crysis Wars has no other score.
-        fields.iter_mut().filter(|field| **field == b"kills_").for_each(|field| *field = b"score_");
-    }
+    // Crysis Wars has no other score.
+    let score: &[u8] = if table.fields().any(|field| field == b"score_") { b"score_" } else { b"kills_" };
     let mut players = Vec::with_capacity(table.len());
     for row in table.rows() {
         let mut player = Player::default();
-        for ((name, value), field) in row.fields().zip(&fields) {
+        for (field, value) in row.fields() {
             let Some(value) = value else { continue };
-            let read = match *field {
-                b"player_" => {
+            let read = match field {
+                b"player_" if player.name.is_empty() => {
                     player.name = Text::part(bytes, value, style);
                     true
                 }
-                b"score_" => set(&mut player.score, number::number(value)),
                 b"ping_" => set(&mut player.ping, number::number(value)),
                 b"team_" => set(&mut player.team, number::number(value)),
                 b"AIBot_" => set(&mut player.bot, number::boolean(value)),
-                _ => false,
+                field => field == score && set(&mut player.score, number::number(value)),
             };
             if !read {
-                extras.push(name, value);
+                extras.push(field, value);
             }
         }
         player.extra = extras.take_part();
@@ -232,11 +224,8 @@ fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style, extras: &mut Rul
     for (field, value) in row.fields() {
         let Some(value) = value else { continue };
         let read = match field {
-            b"team_t" if team.name.is_none() => {
-                team.name = Some(Text::part(bytes, value, style));
-                true
-            }
-            b"score_t" if team.score.is_none() => set(&mut team.score, number::number(value)),
+            b"team_t" => set(&mut team.name, Some(Text::part(bytes, value, style))),
+            b"score_t" => set(&mut team.score, number::number(value)),
             _ => false,
         };
         if !read {
@@ -247,8 +236,10 @@ fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style, extras: &mut Rul
     team
 }
 
-/// What cannot be read as the field's type stays among the extras.
+/// Sets a field that has no value yet: of a column that is there twice, parts of two replies, the first one counts. What cannot
+/// be read as its type stays among the extras.
 fn set<T>(field: &mut Option<T>, value: Option<T>) -> bool {
-    *field = value;
-    field.is_some()
+    let is_read = field.is_none() && value.is_some();
+    *field = field.take().or(value);
+    is_read
 }

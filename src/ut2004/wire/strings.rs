@@ -82,13 +82,12 @@ impl<'a> FString<'a> {
 
     /// The units up to the first NUL.
     pub(crate) fn shown(self) -> &'a [u8] {
-        if !self.wide {
-            let end = memchr::memchr(0, self.raw);
-            return end.and_then(|end| self.raw.get(..end)).unwrap_or(self.raw);
+        if self.wide {
+            let mut texts = self.raw.as_chunks::<2>().0.split(|unit| *unit == [0, 0]);
+            texts.next().unwrap_or_default().as_flattened()
+        } else {
+            self.raw.split(|unit| *unit == 0).next().unwrap_or_default()
         }
-        let units = self.raw.as_chunks::<2>().0;
-        let end = units.iter().position(|unit| *unit == [0, 0]);
-        end.and_then(|end| units.get(..end)).unwrap_or(units).as_flattened()
     }
 
     /// Appends the string as servers write it: `00` when empty, else its length with the NUL, the units and the NUL.
