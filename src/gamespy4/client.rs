@@ -48,8 +48,8 @@ pub struct StatusQuery {
     /// Number of the current attempt; its id is made from it.
     attempt: u8,
     step: Step,
-    /// The latest attempt whose challenge reply was used.
-    used: Option<u8>,
+    /// The first attempt whose challenge reply can still be used.
+    open: u8,
     /// Attempts for which data was requested, one bit each.
     requested: u32,
     /// Challenge requests without a reply, in a row.
@@ -80,7 +80,7 @@ impl StatusQuery {
             options: *options,
             attempt: 0,
             step: Step::Challenge,
-            used: None,
+            open: 0,
             requested: 0,
             unanswered: 0,
             tried_without: false,
@@ -95,12 +95,11 @@ impl StatusQuery {
 
     fn take_challenge(&mut self, id: RequestId, value: i32) -> Taken {
         let attempt = self.attempt_of(id)?;
-        if self.used.is_some_and(|used| attempt <= used) {
+        if attempt < self.open {
             // A copy of one that was used.
             return Ok(Verdict::Partial(Wait::Reply));
         }
-        self.used = Some(attempt);
-        self.unanswered = 0;
+        (self.open, self.unanswered) = (attempt.saturating_add(1), 0);
         let is_unused = value == 0 && self.options.dialect != Dialect::Minecraft;
         self.request_data(attempt, (!is_unused).then_some(value), is_unused);
         Ok(Verdict::Next)
