@@ -36,21 +36,6 @@ pub(super) struct Portion {
     pub(super) rule_bytes: usize,
 }
 
-/// The bytes of a column, with what `write` appends for each row.
-pub(super) fn column<T>(
-    name: &str,
-    rows: impl Iterator<Item = T>,
-    write: impl Fn(T, &mut Vec<u8>),
-) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    put_text(name.as_bytes(), &mut bytes);
-    for row in rows {
-        write(row, &mut bytes);
-        bytes.push(0);
-    }
-    bytes
-}
-
 impl<'a> Content<'a> {
     /// What `put_content` wrote.
     pub(super) fn new(content: &'a Template, is_minecraft: bool, cut: bool) -> Self {
@@ -100,14 +85,13 @@ impl<'a> Content<'a> {
         legacy_table(&self.players, keys.players, room, &mut tables);
         legacy_table(&self.teams, keys.teams, room, &mut tables);
         let whole = self.whole();
-        let mut portion = whole;
+        let left = room.saturating_sub(self.required.len()).saturating_sub(1).saturating_sub(tables.len());
+        let portion = Portion { rule_bytes: whole.rule_bytes.min(left), ..whole };
         let out = &mut template.bytes;
         let start = out.len();
         match keys.server {
             KeyList::None => {}
             KeyList::All => {
-                let left = room.saturating_sub(self.required.len()).saturating_sub(1);
-                portion.rule_bytes = whole.rule_bytes.min(left.saturating_sub(tables.len()));
                 self.pairs(portion).for_each(|pair| out.extend_from_slice(pair));
                 out.push(0);
             }
@@ -157,8 +141,7 @@ struct Writer<'t> {
 
 impl Writer<'_> {
     fn room(&self) -> usize {
-        let body = self.template.bytes.len().saturating_sub(self.body_at);
-        self.max_body.saturating_sub(body)
+        self.max_body.saturating_sub(self.template.bytes.len().saturating_sub(self.body_at))
     }
 
     /// Begins a datagram with a section.
@@ -277,17 +260,6 @@ fn rows(fields: &[&[u8]]) -> usize {
     fields.first().map_or(0, |field| values(field).count())
 }
 
-/// Appends a text and its NUL.
-pub(super) fn put_text(text: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(text);
-    out.push(0);
-}
-
-/// Texts, each with its NUL.
-fn texts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split_inclusive(|&byte| byte == 0)
-}
-
 /// Keys with their values.
 fn pairs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut start, ends) = (0, memchr::memchr_iter(0, bytes).skip(1).step_by(2));
@@ -296,12 +268,12 @@ fn pairs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The name of a column.
 fn name(column: &[u8]) -> &[u8] {
-    texts(column).next().unwrap_or_default()
+    column.split_inclusive(|&byte| byte == 0).next().unwrap_or_default()
 }
 
 /// The values of a column.
 fn values(column: &[u8]) -> impl Iterator<Item = &[u8]> {
-    texts(column).skip(1)
+    column.split_inclusive(|&byte| byte == 0).skip(1)
 }
 
 /// Name, first row, and the column's end.

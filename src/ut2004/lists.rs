@@ -162,15 +162,13 @@ impl List {
             Body::Players(players) => (players.0.count, limits.max_players(), "players"),
             _ => return Ok(()),
         };
-        let is_cut = response.is_cut();
-        let readings = if is_late || is_cut { 0 } else { self.reading };
-        let cut_in = if is_cut { self.reading } else { 0 };
+        let cut_in = if response.is_cut() { self.reading } else { 0 };
+        let readings = if is_late || cut_in != 0 { 0 } else { self.reading };
         let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in };
         // The first key with its length, or the low bytes of the first number: most other datagrams differ in it.
         let key = datagram.iter().skip(HEADER).take_while(|byte| **byte != 0).count();
         let head = datagram.get(..HEADER.saturating_add(key)).unwrap_or_default();
-        let is_version = |known: &&mut Section| known.bytes.starts_with(head) && new.is_version_of(known);
-        match self.sections.iter_mut().find(is_version) {
+        match self.sections.iter_mut().find(|old| old.bytes.starts_with(head) && new.is_version_of(old)) {
             None => {
                 self.state = if self.state == State::GivenUp { self.state } else { State::Open };
                 self.sections.push(new);
@@ -186,10 +184,12 @@ impl List {
             Some(_) => {}
         }
         let bytes = self.sections.iter().map(|section| section.bytes.len()).sum();
-        let cap = |size: usize, most, of| (size <= most).then_some(()).ok_or(ParseError::limit(of, most, 0));
-        cap(self.sections.len(), limits.max_fragments(), "datagrams")?;
-        cap(bytes, limits.max_answer_bytes(), "bytes of one answer")?;
-        cap(self.entries(), most, what)
+        let bound = |size: usize, most, what| {
+            (size > most).then(|| ParseError::limit(what, most, 0)).map_or(Ok(()), Err)
+        };
+        bound(self.sections.len(), limits.max_fragments(), "datagrams")?;
+        bound(bytes, limits.max_answer_bytes(), "bytes of one answer")?;
+        bound(self.entries(), most, what)
     }
 
     /// Ends a reading. `wanted`: how many must agree where nothing proves the list complete.

@@ -7,8 +7,9 @@
 //!   the row on that the next datagram starts with, a continued server section its last pair.
 //! - A datagram that was shortened on its way must not pass for complete: [`Reader::check_continuation`].
 
-use nom::IResult;
+use nom::multi::many_m_n;
 use nom::number::complete::be_u16;
+use nom::{IResult, Parser};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
@@ -111,9 +112,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// More keys, rows or columns than the limits allow.
     pub(super) fn read(&mut self, body: &Body<'a>, next: Option<&Body<'a>>) -> Result<(), ParseError> {
-        if let Some(Opening { section: SERVER, name, .. }) = Opening::of(body)
-            && !name.is_empty()
-        {
+        if let Some(Opening { section: SERVER, name, .. }) = Opening::of(body) {
             // The last pair before a continued server section was cut and is repeated.
             self.index.pairs.pop_if(|(key, _)| key.of(self.bytes) == Some(name));
         }
@@ -164,12 +163,7 @@ impl<'a> Reader<'a> {
             return Ok(false);
         };
         let values = usize::from(count).saturating_mul(fields.len());
-        let mut cells = Vec::new();
-        while cells.len() < values
-            && let Some(value) = self.take(text)
-        {
-            cells.push(value);
-        }
+        let cells = self.take(|input| many_m_n(0, values, text).parse(input)).unwrap_or_default();
         for (column, name) in fields.iter().enumerate() {
             self.push_column(section, name)?;
             for cell in cells.iter().skip(column).step_by(fields.len()) {
@@ -334,7 +328,7 @@ impl<'a> Reader<'a> {
         if after.is_empty() {
             return match continued {
                 Some(next) => next.start.saturating_sub(row),
-                None if self.minecraft && self.body.last => before_header,
+                None if self.minecraft => before_header,
                 None => to_known.unwrap_or(before_section),
             };
         }
@@ -388,13 +382,12 @@ impl<'a> Reader<'a> {
 
     /// Ends the last column.
     fn close(&mut self) {
-        let known = self.known;
         let Some(column) = self.index.columns.last_mut() else { return };
         column.closed = true;
         // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a column.
-        let (rows, before) = (column.rows, known.unwrap_or(column.rows));
-        self.known = Some(before.max(rows));
-        if before != rows {
+        let (known, rows) = (self.known, Some(column.rows));
+        self.known = known.max(rows);
+        if known.is_some() && known != rows {
             self.lose(self.section, self.section);
         }
     }
@@ -502,10 +495,8 @@ impl Cell {
     /// A text that is a part of the buffer; replies are bounded far below 4 GiB.
     pub(super) fn new(buffer: &[u8], text: &[u8]) -> Self {
         let range = locate(buffer, text).unwrap_or_default();
-        match (u32::try_from(range.start), u32::try_from(range.end)) {
-            (Ok(start), Ok(end)) => Self { start, end },
-            _ => Self::ABSENT,
-        }
+        let offset = |at| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { start: offset(range.start), end: offset(range.end) }
     }
 
     /// The text; `None` for one that never arrived.
