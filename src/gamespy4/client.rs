@@ -160,13 +160,6 @@ impl StatusQuery {
         inserted.map(|()| Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))
     }
 
-    /// The better of the incomplete replies.
-    fn incomplete(&self) -> Option<Answer> {
-        let worth = |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
-        let most = self.assemblies.iter().max_by_key(worth)?;
-        most.finish(&self.options.limits, self.options.dialect == Dialect::Minecraft).ok()
-    }
-
     fn request_data(&mut self, attempt: u8, challenge: Option<i32>, then_zeros: bool) {
         let is_second = self.requested & bit(attempt) != 0;
         if is_second {
@@ -226,12 +219,13 @@ impl Conversation for StatusQuery {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let may_continue = remaining != Remaining::Nothing;
+        let is_minecraft = self.options.dialect == Dialect::Minecraft;
         match self.step {
             Step::Challenge if may_continue => {
                 self.unanswered = self.unanswered.saturating_add(1);
                 // Some servers of Battlefield 2's kind know no challenge.
                 let is_last_chance = remaining == Remaining::Step || self.unanswered >= 2;
-                let may_omit = self.options.dialect != Dialect::Minecraft && self.assemblies.is_empty();
+                let may_omit = !is_minecraft && self.assemblies.is_empty();
                 if is_last_chance && may_omit && !std::mem::replace(&mut self.tried_without, true) {
                     self.request_data(self.attempt, None, false);
                     return OnTimeout::Next;
@@ -246,7 +240,10 @@ impl Conversation for StatusQuery {
         let is_over = |assembly: &Assembly| !assembly.fragments.is_mixed() && assembly.is_at_senders_limit();
         let nothing_follows = self.assemblies.iter().any(is_over);
         if remaining != Remaining::Retry || nothing_follows {
-            return self.incomplete().map_or(OnTimeout::Retry, OnTimeout::Done);
+            let worth = |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
+            let best = self.assemblies.iter().max_by_key(worth);
+            let answer = best.and_then(|best| best.finish(&self.options.limits, is_minecraft).ok());
+            return answer.map_or(OnTimeout::Retry, OnTimeout::Done);
         }
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
         self.step = Step::Challenge;

@@ -50,7 +50,7 @@ pub(super) fn is_cut(status: &ServerStatus, engine: Engine) -> bool {
     let exceeds =
         |text: TextRef<'_>, limit: usize| text.raw().len() > limit && wire(text, usize::MAX).len() > limit;
     let players = status.listed_players();
-    players.len() > max_rows(engine)
+    (players.len() > MAX_ROWS && engine != Engine::Minecraft)
         || status.teams.len() > MAX_ROWS
         || status.name.as_ref().is_some_and(|name| exceeds(name.as_ref(), MAX_VALUE))
         || status.rules.iter().any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
@@ -154,10 +154,6 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
     }
 }
 
-const fn max_rows(engine: Engine) -> usize {
-    if matches!(engine, Engine::Minecraft) { usize::MAX } else { MAX_ROWS }
-}
-
 /// The mutators by name, where the rules do not have UT3's own keys for them.
 fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     let has_key = |key| status.rules.get(key).is_some();
@@ -168,7 +164,8 @@ fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
 
 fn put_players(status: &ServerStatus, engine: Engine, template: &mut Template) {
     let players = status.listed_players();
-    let players = players.get(..players.len().min(max_rows(engine))).unwrap_or_default();
+    let is_cut = engine != Engine::Minecraft && players.len() > MAX_ROWS;
+    let players = if is_cut { players.get(..MAX_ROWS).unwrap_or_default() } else { players };
     let mut put = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| put_column(name, players, write, template);
     put("player_", &|player, out| put_cell(Some(player.name.as_ref()), b' ', out));
     if engine != Engine::Minecraft {

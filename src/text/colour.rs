@@ -81,33 +81,24 @@ fn code(colours: Colours, units: &[u8]) -> Option<(usize, Code)> {
         (Colours::CaretDigit, [b'^', c @ b'0'..=b'9', ..]) => caret(*c),
         (Colours::ModernWarfare2, [b'^', c @ b'0'..=b';', ..]) => caret(*c),
         (Colours::DarkPlaces | Colours::SeriousSam, [b'^', b'^', ..]) => (2, Code::Literal),
-        (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => {
-            (2, colour(Colour::Palette(c.wrapping_sub(b'0'))))
-        }
+        (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => (2, colour(Colour::Palette(hex(*c)?))),
         // One digit per component: F is 0xFF.
-        (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..]) => (5, colour(rgb([*r, *r, *g, *g, *b, *b])?)),
+        (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..]) => (5, colour(rgb(&[*r, *r, *g, *g, *b, *b])?)),
         (Colours::UnrealEscape, [0x1B, r, g, b, ..]) => (4, colour(Colour::Rgb(*r, *g, *b))),
         (Colours::UnrealEscape, [0x1B, ..]) => (4, Code::Format),
         (Colours::SectionSign, _) => section_sign(units)?,
-        (Colours::Swat4, [b'[', b'c' | b'C', b'=', digits @ ..]) => {
-            let (digits, b']') = (digits.first_chunk()?, digits.get(6)?) else { return None };
-            (10, colour(rgb(*digits)?))
+        (Colours::Swat4, [b'[', b'c' | b'C', b'=', digits @ ..]) if digits.get(6) == Some(&b']') => {
+            (10, colour(rgb(digits)?))
         }
         (Colours::Swat4, [b'[', b'\\', b'c' | b'C', b']', ..]) => (4, Code::Colour(None)),
-        (Colours::Swat4, [b'[', b'\\', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..]) => {
-            (4, Code::Format)
-        }
-        (Colours::Swat4, [b'[', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..]) => (3, Code::Format),
+        (Colours::Swat4, [b'[', b'\\', c, b']', ..]) if b"biuBIU".contains(c) => (4, Code::Format),
+        (Colours::Swat4, [b'[', c, b']', ..]) if b"biuBIU".contains(c) => (3, Code::Format),
         // The characters after a code belong to it whatever they are, as far as the text reaches.
-        (Colours::SeriousSam, [b'^', b'c', digits @ ..]) => {
-            (8, digits.first_chunk().and_then(|digits| rgb(*digits)).map_or(Code::Format, colour))
-        }
+        (Colours::SeriousSam, [b'^', b'c', digits @ ..]) => (8, rgb(digits).map_or(Code::Format, colour)),
         (Colours::SeriousSam, [b'^', b'a', ..]) => (4, Code::Format),
         (Colours::SeriousSam, [b'^', b'f', ..]) => (3, Code::Format),
         (Colours::SeriousSam, [b'^', b'r' | b'C', ..]) => (2, Code::Colour(None)),
-        (Colours::SeriousSam, [b'^', b'b' | b'i' | b'o' | b'A' | b'F' | b'B' | b'I', ..]) => {
-            (2, Code::Format)
-        }
+        (Colours::SeriousSam, [b'^', c, ..]) if b"bioAFBI".contains(c) => (2, Code::Format),
         _ => return None,
     })
 }
@@ -173,9 +164,9 @@ impl<'a> Iterator for Segments<'a> {
     }
 }
 
-/// The colour of six hexadecimal digits.
-fn rgb(digits: [u8; 6]) -> Option<Colour> {
-    let [r1, r2, g1, g2, b1, b2] = digits;
+/// The colour of the first six characters, if they are hexadecimal digits.
+fn rgb(text: &[u8]) -> Option<Colour> {
+    let [r1, r2, g1, g2, b1, b2] = *text.first_chunk()?;
     let pair = |high, low| Some(hex(high)? << 4 | hex(low)?);
     Some(Colour::Rgb(pair(r1, r2)?, pair(g1, g2)?, pair(b1, b2)?))
 }
@@ -223,7 +214,7 @@ fn section_hex(units: &[u8], mut length: usize) -> Option<(usize, Code)> {
         *digit = code;
         length = length.saturating_add(more);
     }
-    Some((length, Code::Colour(Some(rgb(digits)?))))
+    Some((length, Code::Colour(Some(rgb(&digits)?))))
 }
 
 #[cfg(test)]

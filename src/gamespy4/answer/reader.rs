@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         self.next = next.and_then(Opening::of);
         let (section, end) = self.sections()?;
         if body.last {
-            self.set_unread();
+            self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
             self.check_last(section, end);
         } else if let Some(next) = self.next {
             self.check_continuation(section, end, next);
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
             self.missing.players = !self.legacy_table(PLAYERS)?;
             self.missing.teams = self.missing.players || !self.legacy_table(TEAMS)?;
         }
-        self.set_unread();
+        self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
         Ok(())
     }
 
@@ -310,7 +310,16 @@ impl<'a> Reader<'a> {
             }
             if empties < run {
                 self.take(nul);
-                self.close();
+                // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a
+                // column.
+                let rows = self.index.columns.last_mut().map(|column| {
+                    column.closed = true;
+                    column.rows
+                });
+                if self.known.is_some() && self.known != rows {
+                    self.lose(self.section, self.section);
+                }
+                self.known = self.known.max(rows);
                 return Ok(End::Column);
             }
         }
@@ -380,18 +389,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Ends the last column.
-    fn close(&mut self) {
-        let Some(column) = self.index.columns.last_mut() else { return };
-        column.closed = true;
-        // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a column.
-        let (known, rows) = (self.known, Some(column.rows));
-        self.known = known.max(rows);
-        if known.is_some() && known != rows {
-            self.lose(self.section, self.section);
-        }
-    }
-
     /// Takes back what is perhaps cut at the end of a full datagram whose successor never arrived.
     fn drop_cut(&mut self, end: End<'a>) {
         let last_byte = self.offset(self.body.bytes).saturating_add(self.body.bytes.len()).saturating_sub(1);
@@ -447,11 +444,6 @@ impl<'a> Reader<'a> {
         self.missing.teams |= range.contains(&TEAMS);
     }
 
-    /// Marks what is left as bytes that no part of the reply holds.
-    fn set_unread(&mut self) {
-        self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
-    }
-
     /// Where these bytes are in the buffer.
     fn offset(&self, bytes: &[u8]) -> usize {
         locate(self.bytes, bytes).map_or(0, |range| range.start)
@@ -495,8 +487,10 @@ impl Cell {
     /// A text that is a part of the buffer; replies are bounded far below 4 GiB.
     pub(super) fn new(buffer: &[u8], text: &[u8]) -> Self {
         let range = locate(buffer, text).unwrap_or_default();
-        let offset = |at| u32::try_from(at).unwrap_or(u32::MAX);
-        Self { start: offset(range.start), end: offset(range.end) }
+        match (u32::try_from(range.start), u32::try_from(range.end)) {
+            (Ok(start), Ok(end)) => Self { start, end },
+            _ => Self::ABSENT,
+        }
     }
 
     /// The text; `None` for one that never arrived.

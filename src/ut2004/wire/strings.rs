@@ -159,14 +159,10 @@ fn short(input: &[u8]) -> Err<Error<&[u8]>> {
 }
 
 /// Appends a compact index in its shortest form.
-pub(crate) fn put_index(
-    magnitude: usize,
-    is_negative: bool,
-    out: &mut impl BufMut,
-) -> Result<(), EncodeError> {
+pub(crate) fn put_index(length: usize, is_negative: bool, out: &mut impl BufMut) -> Result<(), EncodeError> {
     let too_long =
         EncodeError::TooLong { field: "a string or list", limit: i32::MAX.unsigned_abs() as usize };
-    let mut rest = i32::try_from(magnitude).map_err(|_| too_long)?.cast_unsigned();
+    let mut rest = i32::try_from(length).map_err(|_| too_long)?.cast_unsigned();
     let (mut sign, mut bits, mut more) = (if is_negative { 0x80 } else { 0 }, 6, 0x40_u8);
     loop {
         let [low, ..] = rest.to_le_bytes();
