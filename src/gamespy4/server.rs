@@ -202,7 +202,6 @@ fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
 }
 
 /// The token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
-const fn token(number: u64) -> i64 {
-    let bits = number.cast_signed() & 0x7FFF_FFFF;
-    if bits == 0 { 1 } else { bits }
+fn token(number: u64) -> i64 {
+    (number.cast_signed() & 0x7FFF_FFFF).max(1)
 }

@@ -8,7 +8,7 @@ use super::wire::lists::{
     DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_MODE, SERVER_VERSION, STATS_ID,
 };
 use super::wire::strings::FString;
-use crate::model::{Charset, Colours, Player, ServerStatus, TextRef};
+use crate::model::{Charset, Colours, ServerStatus, TextRef};
 use crate::text::number;
 
 /// Longest text that is written, in code units; longer ones are cut.
@@ -100,24 +100,21 @@ pub(super) fn rules<'a>(
     first.into_iter().chain(listed).chain(mutators).chain(behind)
 }
 
-/// The players: their names, and their records without them.
+/// The players: their names, and their records without them. One who has no number gets that of the position.
 pub(super) fn players(status: &ServerStatus) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
-    let players = status.listed_players().iter().zip(1..);
-    players.map(|(player, position)| (WireText::new(player.name.as_ref()), record(player, position)))
-}
-
-/// A player's record without the name. `position`: the number of a player who has none.
-fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
-    let number = |key: &str| player.extra.get(key).and_then(|text| number::integer(text.raw()));
-    let stats_id = number(STATS_ID).and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
-    let score = player.score.unwrap_or(0);
-    PlayerRecord {
-        player_num: number(PLAYER_NUM).and_then(|number| i32::try_from(number).ok()).unwrap_or(position),
-        ping: player.ping.unwrap_or(0),
-        score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
-        stats_id: PlayerRecord::with_team(stats_id, player.team),
-        ..PlayerRecord::default()
-    }
+    status.listed_players().iter().zip(1..).map(|(player, position)| {
+        let number = |key: &str| player.extra.get(key).and_then(|text| number::integer(text.raw()));
+        let stats_id = number(STATS_ID).and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
+        let score = player.score.unwrap_or(0);
+        let record = PlayerRecord {
+            player_num: number(PLAYER_NUM).and_then(|number| i32::try_from(number).ok()).unwrap_or(position),
+            ping: player.ping.unwrap_or(0),
+            score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
+            stats_id: PlayerRecord::with_team(stats_id, player.team),
+            ..PlayerRecord::default()
+        };
+        (WireText::new(player.name.as_ref()), record)
+    })
 }
 
 /// A text in the engine's units.

@@ -128,6 +128,7 @@ mod tests {
 
     #[test]
     fn a_production_takes_all_of_its_input_or_none() {
+        only_whole(b"\0", |input| nul(input).map(|(rest, _)| (rest, ())));
         only_whole(b"Srv\0", |input| text(input).map(|(rest, text)| (rest, text.len())));
         only_whole(b"hostname\0Srv\0", |input| pair(input).map(|(rest, _)| (rest, ())));
         only_whole(b"hostname\0\0", |input| server_pair(input).map(|(rest, _)| (rest, ())));
