@@ -129,8 +129,8 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
     let ut3_bots = count(known.ut3_bots);
     // UT3 lists bots without a name. Where their number is right, they are the rows without one.
     let is_nameless = |player: &Player| player.name.raw().trim_ascii().is_empty();
-    let nameless = players.iter().flatten().filter(|player| is_nameless(player)).count();
-    if ut3_bots.is_some() && ut3_bots == u32::try_from(nameless).ok() {
+    let nameless = || players.iter().flatten().filter(|player| is_nameless(player)).count();
+    if ut3_bots.is_some_and(|bots| u32::try_from(nameless()) == Ok(bots)) {
         players.iter_mut().flatten().for_each(|player| player.bot = Some(is_nameless(player)));
     }
     let listed_bots = players.as_deref().filter(|_| is_listed).and_then(listed_bots);

@@ -58,15 +58,7 @@ impl<'a> Content<'a> {
         let max_body = if self.is_minecraft { usize::MAX } else { MAX_DATAGRAM.saturating_sub(BODY_AT) };
         let mut writer = Writer { body_at: 0, max_body, template };
         writer.next(SERVER);
-        for pair in self.pairs(portion) {
-            // A pair that fits exactly counts as cut, for GameSpy's own code as here.
-            if pair.len() >= writer.room() {
-                writer.put_cut(pair);
-                writer.next(SERVER);
-            }
-            writer.put(pair);
-        }
-        writer.put(&[0]);
+        writer.server(self.pairs(portion));
         writer.table(PLAYERS, &self.players, portion.players);
         if !self.is_minecraft {
             writer.table(TEAMS, &self.teams, usize::MAX);
@@ -170,6 +162,18 @@ impl Writer<'_> {
         if self.room() > 0 {
             self.put(&[0]);
         }
+    }
+
+    fn server<'a>(&mut self, pairs: impl Iterator<Item = &'a [u8]>) {
+        for pair in pairs {
+            // A pair that fits exactly counts as cut, for GameSpy's own code as here.
+            if pair.len() >= self.room() {
+                self.put_cut(pair);
+                self.next(SERVER);
+            }
+            self.put(pair);
+        }
+        self.put(&[0]);
     }
 
     fn table(&mut self, section: u8, fields: &[&[u8]], rows: usize) {
