@@ -21,6 +21,7 @@ pub(crate) mod embedded;
 mod gamespy1;
 mod lan;
 mod print;
+mod settings;
 #[path = "../command_line/target.rs"]
 mod target;
 #[path = "../command_line/transcript.rs"]

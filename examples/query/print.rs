@@ -52,7 +52,7 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
     }
     let settings = Settings::from_rules(&status.rules);
     if settings.get("s32779").is_some() {
-        let _ = writeln!(out, "  settings    {settings}");
+        let _ = writeln!(out, "  settings    {}", super::settings::line(&settings));
     }
     let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     let bots = status.bot_count.map(|bots| format!(", bots {bots}")).unwrap_or_default();

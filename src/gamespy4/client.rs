@@ -8,7 +8,6 @@ use super::answer::{Answer, Assembly, Form};
 use super::wire::request::{Command, Request, RequestId, Selection};
 use super::wire::response::Response;
 use crate::error::{ParseError, ParseErrorKind};
-use crate::limits::Limits;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -45,14 +44,12 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
     nonce: u64,
-    limits: Limits,
-    dialect: Dialect,
-    detail: Detail,
+    options: QueryOptions,
     /// Number of the current attempt; its id is made from it.
     attempt: u8,
     step: Step,
-    /// The latest attempt whose challenge reply was used.
-    used: Option<u8>,
+    /// The first attempt whose challenge reply can still be used.
+    open: u8,
     /// Attempts for which data was requested, one bit each.
     requested: u32,
     /// Challenge requests without a reply, in a row.
@@ -80,12 +77,10 @@ impl StatusQuery {
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
         Self {
             nonce,
-            limits: options.limits,
-            dialect: options.dialect,
-            detail: options.detail,
+            options: *options,
             attempt: 0,
             step: Step::Challenge,
-            used: None,
+            open: 0,
             requested: 0,
             unanswered: 0,
             tried_without: false,
@@ -95,18 +90,17 @@ impl StatusQuery {
 
     /// Whether Minecraft's basic reply is requested.
     fn is_basic(&self) -> bool {
-        self.dialect == Dialect::Minecraft && self.detail == Detail::Short
+        self.options.dialect == Dialect::Minecraft && self.options.detail == Detail::Short
     }
 
     fn take_challenge(&mut self, id: RequestId, value: i32) -> Taken {
         let attempt = self.attempt_of(id)?;
-        if self.used.is_some_and(|used| attempt <= used) {
+        if attempt < self.open {
             // A copy of one that was used.
             return Ok(Verdict::Partial(Wait::Reply));
         }
-        self.used = Some(attempt);
-        self.unanswered = 0;
-        let is_unused = value == 0 && self.dialect != Dialect::Minecraft;
+        (self.open, self.unanswered) = (attempt.saturating_add(1), 0);
+        let is_unused = value == 0 && self.options.dialect != Dialect::Minecraft;
         self.request_data(attempt, (!is_unused).then_some(value), is_unused);
         Ok(Verdict::Next)
     }
@@ -126,7 +120,7 @@ impl StatusQuery {
                 unexpected("a datagram with a number")
             }
             None => {
-                let mut answer = Answer::single(id, datagram, &self.limits)?;
+                let mut answer = Answer::single(id, datagram, &self.options.limits)?;
                 match (self.is_basic(), answer.form()) {
                     (true, Form::MinecraftBasic) | (false, Form::Legacy) => {}
                     // Everything was asked for.
@@ -142,17 +136,15 @@ impl StatusQuery {
 
     fn collect(&mut self, id: RequestId, number: u8, last: bool, datagram: Bytes) -> Taken {
         let known = self.assemblies.iter().position(|assembly| assembly.id == id);
-        let mut assembly = match known {
-            Some(index) => self.assemblies.remove(index),
-            None => Assembly::new(id, &self.limits),
-        };
+        let new = || Assembly::new(id, &self.options.limits);
+        let mut assembly = known.map_or_else(new, |index| self.assemblies.remove(index));
         let inserted = assembly.fragments.insert(number.into(), datagram, last);
         let fragments = &assembly.fragments;
         let is_complete = fragments.is_complete(0);
         let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();
-        let may_be_only = is_only && matches!(self.dialect, Dialect::Minecraft | Dialect::JustCause2);
+        let may_be_only = is_only && matches!(self.options.dialect, Dialect::Minecraft | Dialect::JustCause2);
         if inserted.is_ok() && (is_complete || may_be_only) {
-            let answer = assembly.finish(&self.limits, self.dialect == Dialect::Minecraft)?;
+            let answer = assembly.finish(&self.options.limits, self.options.dialect == Dialect::Minecraft)?;
             if is_complete || answer.form() != Form::Sections {
                 return Ok(Verdict::Done(answer));
             }
@@ -166,13 +158,6 @@ impl StatusQuery {
         }
         self.assemblies.insert(known.unwrap_or(self.assemblies.len()), assembly);
         inserted.map(|()| Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))
-    }
-
-    /// The better of the incomplete replies.
-    fn incomplete(&self) -> Option<Answer> {
-        let worth = |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
-        let most = self.assemblies.iter().max_by_key(worth)?;
-        most.finish(&self.limits, self.dialect == Dialect::Minecraft).ok()
     }
 
     fn request_data(&mut self, attempt: u8, challenge: Option<i32>, then_zeros: bool) {
@@ -210,7 +195,7 @@ impl Conversation for StatusQuery {
         let request = match self.step {
             Step::Challenge => Request::new(self.id(self.attempt), Command::Challenge),
             Step::Data { attempt, challenge, .. } => {
-                let selection = match self.dialect {
+                let selection = match self.options.dialect {
                     Dialect::Minecraft if self.is_basic() => Selection::MINECRAFT_BASIC,
                     Dialect::Minecraft => Selection::MINECRAFT_FULL,
                     Dialect::JustCause2 => Selection::JUST_CAUSE_2,
@@ -224,22 +209,23 @@ impl Conversation for StatusQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let verdict = match Response::parse(datagram, &self.limits) {
+        let verdict = match Response::parse(datagram, &self.options.limits) {
             Ok(Response::Challenge { id, value, .. }) => self.take_challenge(id, value),
             Ok(Response::Data { id, number, last, raw }) => self.take_data(id, number, last, raw),
             Err(error) => Err(error),
         };
-        verdict.unwrap_or_else(Verdict::Rejected).map(Answer::verified)
+        verdict.unwrap_or_else(Verdict::Rejected)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let may_continue = remaining != Remaining::Nothing;
+        let is_minecraft = self.options.dialect == Dialect::Minecraft;
         match self.step {
             Step::Challenge if may_continue => {
                 self.unanswered = self.unanswered.saturating_add(1);
                 // Some servers of Battlefield 2's kind know no challenge.
                 let is_last_chance = remaining == Remaining::Step || self.unanswered >= 2;
-                let may_omit = self.dialect != Dialect::Minecraft && self.assemblies.is_empty();
+                let may_omit = !is_minecraft && self.assemblies.is_empty();
                 if is_last_chance && may_omit && !std::mem::replace(&mut self.tried_without, true) {
                     self.request_data(self.attempt, None, false);
                     return OnTimeout::Next;
@@ -254,8 +240,10 @@ impl Conversation for StatusQuery {
         let is_over = |assembly: &Assembly| !assembly.fragments.is_mixed() && assembly.is_at_senders_limit();
         let nothing_follows = self.assemblies.iter().any(is_over);
         if remaining != Remaining::Retry || nothing_follows {
-            let done = |answer: Answer| OnTimeout::Done(answer.verified());
-            return self.incomplete().map_or(OnTimeout::Retry, done);
+            let worth = |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
+            let best = self.assemblies.iter().max_by_key(worth);
+            let answer = best.and_then(|best| best.finish(&self.options.limits, is_minecraft).ok());
+            return answer.map_or(OnTimeout::Retry, OnTimeout::Done);
         }
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
         self.step = Step::Challenge;

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::ut3::SEPARATOR;
 use super::wire::request::DATA;
 use super::wire::response::put_head;
-use super::writer::{column, put_text};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::Engine;
 use crate::reply::Template;
@@ -38,10 +37,12 @@ pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut 
             put_text(&wire(value, MAX_VALUE), &mut template.bytes);
         }
     }
-    for column in player_columns(status, engine).iter().chain(&team_columns(status)) {
-        template.begin();
-        template.bytes.extend_from_slice(column);
-    }
+    put_players(status, engine, template);
+    // Their names end with `_t`, as no player's does.
+    let teams = status.teams.get(..MAX_ROWS).unwrap_or(&status.teams);
+    let name = |team: &Team, out: &mut Vec<u8>| put_cell(team.name.as_ref().map(Text::as_ref), b' ', out);
+    put_column("team_t", teams, name, template);
+    put_column("score_t", teams, |team, out| number::put(team.score.unwrap_or_default(), out), template);
 }
 
 /// Whether a text or the list of players is too long to be written in full.
@@ -49,7 +50,7 @@ pub(super) fn is_cut(status: &ServerStatus, engine: Engine) -> bool {
     let exceeds =
         |text: TextRef<'_>, limit: usize| text.raw().len() > limit && wire(text, usize::MAX).len() > limit;
     let players = status.listed_players();
-    players.len() > max_rows(engine)
+    (players.len() > MAX_ROWS && engine != Engine::Minecraft)
         || status.teams.len() > MAX_ROWS
         || status.name.as_ref().is_some_and(|name| exceeds(name.as_ref(), MAX_VALUE))
         || status.rules.iter().any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
@@ -65,8 +66,7 @@ pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
             template.bytes.extend_from_slice(&status.game_port.unwrap_or(25565).to_le_bytes());
         }
         let value = required.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_deref());
-        template.bytes.extend_from_slice(value.unwrap_or_default());
-        template.bytes.push(0);
+        put_text(value.unwrap_or_default(), &mut template.bytes);
     }
 }
 
@@ -154,10 +154,6 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
     }
 }
 
-const fn max_rows(engine: Engine) -> usize {
-    if matches!(engine, Engine::Minecraft) { usize::MAX } else { MAX_ROWS }
-}
-
 /// The mutators by name, where the rules do not have UT3's own keys for them.
 fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     let has_key = |key| status.rules.get(key).is_some();
@@ -166,36 +162,36 @@ fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     Some(names.join(&SEPARATOR).into())
 }
 
-fn player_columns(status: &ServerStatus, engine: Engine) -> Vec<Vec<u8>> {
+fn put_players(status: &ServerStatus, engine: Engine, template: &mut Template) {
     let players = status.listed_players();
-    let players = players.get(..players.len().min(max_rows(engine))).unwrap_or_default();
-    let field = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| column(name, players.iter(), write);
-    let extra = |name| field(name, &|player, out| put_cell(player.extra.get(name), b'0', out));
-    let number =
-        |name, value: fn(&Player) -> i64| field(name, &|player, out| number::put(value(player), out));
-    let mut fields = vec![field("player_", &|player, out| put_cell(Some(player.name.as_ref()), b' ', out))];
+    let is_cut = engine != Engine::Minecraft && players.len() > MAX_ROWS;
+    let players = if is_cut { players.get(..MAX_ROWS).unwrap_or_default() } else { players };
+    let mut put = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| put_column(name, players, write, template);
+    put("player_", &|player, out| put_cell(Some(player.name.as_ref()), b' ', out));
     if engine != Engine::Minecraft {
-        fields.push(number("score_", |player| player.score.unwrap_or_default()));
-        fields.push(number("ping_", |player| player.ping.unwrap_or_default().into()));
-        fields.push(number("team_", |player| player.team.unwrap_or_default().into()));
-        fields.extend(["deaths_", "pid_"].map(extra));
+        put("score_", &|player, out| number::put(player.score.unwrap_or_default(), out));
+        put("ping_", &|player, out| number::put(player.ping.unwrap_or_default().into(), out));
+        put("team_", &|player, out| number::put(player.team.unwrap_or_default().into(), out));
+        put("deaths_", &|player, out| put_cell(player.extra.get("deaths_"), b'0', out));
+        put("pid_", &|player, out| put_cell(player.extra.get("pid_"), b'0', out));
     }
     if engine == Engine::Battlefield2 {
-        fields.push(extra("skill_"));
+        put("skill_", &|player, out| put_cell(player.extra.get("skill_"), b'0', out));
         // A column of zeros says that there are no bots.
         if status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some()) {
-            fields.push(number("AIBot_", |player| player.bot.unwrap_or_default().into()));
+            put("AIBot_", &|player, out| number::put(player.bot.unwrap_or_default().into(), out));
         }
     }
-    fields
 }
 
-/// Their names end with `_t`, as no player's does.
-fn team_columns(status: &ServerStatus) -> [Vec<u8>; 2] {
-    let teams = status.teams.get(..MAX_ROWS).unwrap_or(&status.teams).iter();
-    let put_name = |team: &Team, out: &mut Vec<u8>| put_cell(team.name.as_ref().map(Text::as_ref), b' ', out);
-    let put_score = |team: &Team, out: &mut Vec<u8>| number::put(team.score.unwrap_or_default(), out);
-    [column("team_t", teams.clone(), put_name), column("score_t", teams, put_score)]
+/// Writes a column: the name, and what `write` appends for each row, each with its NUL.
+fn put_column<T>(name: &str, rows: &[T], write: impl Fn(&T, &mut Vec<u8>), template: &mut Template) {
+    template.begin();
+    put_text(name.as_bytes(), &mut template.bytes);
+    for row in rows {
+        write(row, &mut template.bytes);
+        template.bytes.push(0);
+    }
 }
 
 /// A text as a table can carry it: tools take an empty value for a column's end, and a first byte below 3 for a section.
@@ -218,6 +214,12 @@ fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
     let narrow = if numbers.ge([1, 21, 11]) { None } else { narrow() };
     let bytes = narrow.unwrap_or_else(|| decoded.as_bytes().to_vec());
     bytes.into_iter().filter(|&byte| byte != 0).take(MAX_VALUE).collect()
+}
+
+/// Appends a text and its NUL.
+fn put_text(text: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(text);
+    out.push(0);
 }
 
 /// A text's bytes without NUL, cut at `limit`.

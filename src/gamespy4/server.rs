@@ -13,7 +13,7 @@
 use bytes::{BufMut, Bytes};
 
 use super::from_status::{basic, is_cut, put_content};
-use super::wire::request::{CHALLENGE, Command, KeyList, Request, Selection};
+use super::wire::request::{CHALLENGE, Command, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::writer::{Content, Portion};
 use crate::error::ParseError;
@@ -131,13 +131,11 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
         return Patched::new(context.template(2, |_, template| full(status, options, template)), id);
     }
     let keys = keys?;
-    let by_name = |list| match list {
-        KeyList::None => Some(0),
-        KeyList::All => Some(1),
-        KeyList::Ids(_) => None,
-    };
-    let kind = match (by_name(keys.server), by_name(keys.players), by_name(keys.teams)) {
-        (Some(server), Some(players), Some(teams)) => Some(4 | server | players << 3 | teams << 4),
+    // Lists by name are few.
+    let kind = match *selection.0 {
+        [server @ (0 | 0xFF), players @ (0 | 0xFF), teams @ (0 | 0xFF), ..] => {
+            Some(u32::from_be_bytes([1, server, players, teams]))
+        }
         _ => (selection.0 == QSTAT).then_some(3),
     };
     let template = context.template(kind, |context, template| {
@@ -179,12 +177,11 @@ fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
         let fits = template.len() <= MAX_DATAGRAMS && template.bytes.len().saturating_add(ids) <= max_bytes;
         fits.then_some(template)
     };
-    let fits = |portion| written(portion).is_some();
     let whole = content.whole();
     let reply = written(whole).or_else(|| {
-        let players = most(whole.players, |players| fits(Portion { players, rule_bytes: 0 }));
+        let players = most(whole.players, |players| written(Portion { players, rule_bytes: 0 }).is_some());
         let rule_bytes = whole.rule_bytes.min(options.max_reply);
-        let rule_bytes = most(rule_bytes, |rule_bytes| fits(Portion { players, rule_bytes }));
+        let rule_bytes = most(rule_bytes, |rule_bytes| written(Portion { players, rule_bytes }).is_some());
         written(Portion { players, rule_bytes })
     });
     *template = reply.unwrap_or_default();
@@ -205,7 +202,6 @@ fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
 }
 
 /// The token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
-const fn token(number: u64) -> i64 {
-    let bits = number.cast_signed() & 0x7FFF_FFFF;
-    if bits == 0 { 1 } else { bits }
+fn token(number: u64) -> i64 {
+    (number.cast_signed() & 0x7FFF_FFFF).max(1)
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::answer::{Answer, Form, Row, Table};
 use super::ut3;
 use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
-use super::wire::sections::{JustCause2Player, Pair};
+use super::wire::sections::Pair;
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots};
 use crate::text::number;
 use crate::text::{any, first_filled, known_keys};
@@ -27,7 +27,12 @@ impl ToStatus for Answer {
             None => from_pairs(self, self.rules(), style),
         };
         if let Some(players) = self.just_cause_2() {
-            let players = players.into_iter().map(|player| just_cause_2_player(player, self.raw()));
+            let players = players.into_iter().map(|(name, steam_id, ping)| {
+                let mut player = Player::new(Text::part(self.raw(), name, Style::default()));
+                player.ping = Some(ping.into());
+                player.extra.push_raw(b"steamid", steam_id);
+                player
+            });
             status.players = Some(players.collect());
         }
         status.completeness = self.completeness();
@@ -60,11 +65,6 @@ known_keys! {
 }
 
 impl<'a> Known<'a> {
-    /// Its `mapname` is a list of all properties.
-    const fn is_ut3(&self) -> bool {
-        self.ut3_map.is_some()
-    }
-
     /// Battlefield 2, Battlefield 2142 and their modifications.
     const fn is_bf2(&self) -> bool {
         self.bf2_dedicated.is_some() || self.bf2_team1.is_some()
@@ -79,7 +79,7 @@ impl<'a> Known<'a> {
     }
 
     fn time_limit(&self) -> Option<Duration> {
-        if self.is_ut3() {
+        if self.ut3_map.is_some() {
             return self.ut3_time_limit.and_then(number::whole_minutes);
         }
         if self.is_bf2() {
@@ -112,7 +112,8 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
         }
         rules.push(key, value);
     }
-    let is_ut3 = known.is_ut3();
+    // Its `mapname` is a list of all properties.
+    let is_ut3 = known.ut3_map.is_some();
     let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
     let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
     let Known { anticheat, bf2_anticheat, sv_punkbuster, sv_battleye, ut3_vac, .. } = known;
@@ -126,8 +127,11 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
     let mut extras = RulesBuilder::new(bytes, style.charset, 0);
     let mut players = has_players.then(|| players(answer.players(), bytes, style, &mut extras));
     let ut3_bots = count(known.ut3_bots);
-    if let (Some(bots), Some(players)) = (ut3_bots, &mut players) {
-        mark_nameless(players, bots);
+    // UT3 lists bots without a name. Where their number is right, they are the rows without one.
+    let is_nameless = |player: &Player| player.name.raw().trim_ascii().is_empty();
+    let nameless = || players.iter().flatten().filter(|player| is_nameless(player)).count();
+    if ut3_bots.is_some_and(|bots| u32::try_from(nameless()) == Ok(bots)) {
+        players.iter_mut().flatten().for_each(|player| player.bot = Some(is_nameless(player)));
     }
     let listed_bots = players.as_deref().filter(|_| is_listed).and_then(listed_bots);
     let has_bots = known.bf2_bots.and_then(number::boolean);
@@ -173,45 +177,26 @@ fn from_pairs<'a>(answer: &Answer, pairs: impl Iterator<Item = Pair<'a>>, style:
     }
 }
 
-/// UT3 lists bots without a name. Where their number is right, they are the rows without one.
-fn mark_nameless(players: &mut [Player], bots: u32) {
-    let is_nameless = |player: &Player| player.name.raw().trim_ascii().is_empty();
-    let nameless = players.iter().filter(|player| is_nameless(player)).count();
-    if u32::try_from(nameless) == Ok(bots) {
-        for player in players {
-            player.bot = Some(is_nameless(player));
-        }
-    }
-}
-
 fn players(table: Table<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Vec<Player> {
-    // Of a column that is there twice, parts of two replies, the first one counts, as in [`Row::get`].
-    let mut fields: Vec<&[u8]> = Vec::with_capacity(table.fields().len());
-    for field in table.fields() {
-        fields.push(if fields.contains(&field) { b"" } else { field });
-    }
-    if !fields.contains(&&b"score_"[..]) {
-        // Crysis Wars has no other score.
-        fields.iter_mut().filter(|field| **field == b"kills_").for_each(|field| *field = b"score_");
-    }
+    // Crysis Wars has no other score.
+    let score: &[u8] = if table.fields().any(|field| field == b"score_") { b"score_" } else { b"kills_" };
     let mut players = Vec::with_capacity(table.len());
     for row in table.rows() {
         let mut player = Player::default();
-        for ((name, value), field) in row.fields().zip(&fields) {
+        for (field, value) in row.fields() {
             let Some(value) = value else { continue };
-            let read = match *field {
-                b"player_" => {
+            let read = match field {
+                b"player_" if player.name.is_empty() => {
                     player.name = Text::part(bytes, value, style);
                     true
                 }
-                b"score_" => set(&mut player.score, number::number(value)),
                 b"ping_" => set(&mut player.ping, number::number(value)),
                 b"team_" => set(&mut player.team, number::number(value)),
                 b"AIBot_" => set(&mut player.bot, number::boolean(value)),
-                _ => false,
+                field => field == score && set(&mut player.score, number::number(value)),
             };
             if !read {
-                extras.push(name, value);
+                extras.push(field, value);
             }
         }
         player.extra = extras.take_part();
@@ -220,23 +205,13 @@ fn players(table: Table<'_>, bytes: &Bytes, style: Style, extras: &mut RulesBuil
     players
 }
 
-fn just_cause_2_player((name, steam_id, ping): JustCause2Player<'_>, bytes: &Bytes) -> Player {
-    let mut player = Player::new(Text::part(bytes, name, Style::default()));
-    player.ping = Some(ping.into());
-    player.extra.push_raw(b"steamid", steam_id);
-    player
-}
-
 fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Team {
     let mut team = Team { id: Some(number), ..Team::default() };
     for (field, value) in row.fields() {
         let Some(value) = value else { continue };
         let read = match field {
-            b"team_t" if team.name.is_none() => {
-                team.name = Some(Text::part(bytes, value, style));
-                true
-            }
-            b"score_t" if team.score.is_none() => set(&mut team.score, number::number(value)),
+            b"team_t" => set(&mut team.name, Some(Text::part(bytes, value, style))),
+            b"score_t" => set(&mut team.score, number::number(value)),
             _ => false,
         };
         if !read {
@@ -247,8 +222,10 @@ fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style, extras: &mut Rul
     team
 }
 
-/// What cannot be read as the field's type stays among the extras.
+/// Sets a field that has no value yet: of a column that is there twice, parts of two replies, the first one counts. What cannot
+/// be read as its type stays among the extras.
 fn set<T>(field: &mut Option<T>, value: Option<T>) -> bool {
-    *field = value;
-    field.is_some()
+    let is_read = field.is_none() && value.is_some();
+    *field = field.take().or(value);
+    is_read
 }

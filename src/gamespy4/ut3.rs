@@ -6,9 +6,7 @@
 //!
 //! The lists are those of the game's scripts (UTGameSettingsCommon.uc), checked against captures in
 //! github.com/Austinb/GameQ: `UTDeathmatch` with 0, `UTOnslaughtGame` with 2, `UTVehicleCTFGame` with 3. A widely copied
-//! list counts game modes from 1 and leaves one out; [`Settings`] shows a class that contradicts the number.
-
-use std::fmt;
+//! list counts game modes from 1 and leaves one out: the game's class, `p1073741826`, contradicts such a number.
 
 use crate::model::{Rules, Style, TextRef};
 use crate::text::number;
@@ -30,9 +28,6 @@ enum Kind {
 /// Game modes by number.
 const MODES: &str = "Deathmatch|Capture the Flag|Warfare|Vehicle Capture the Flag|Team Deathmatch|Duel|custom|campaign|\
     Greed|Betrayal";
-/// Their classes; the last two are of the Titan pack.
-const CLASSES: &str = "UTDeathmatch|UTCTFGame|UTOnslaughtGame|UTVehicleCTFGame|UTTeamGame|UTDuelGame|-|-|UTGreedGame|\
-    UTBetrayalGame";
 /// As the game's list box numbers them. A dedicated server that was started with a difficulty on its command line may
 /// send one less.
 const SKILLS: &str = "automatic|Novice|Average|Experienced|Skilled|Adept|Masterful|Inhuman|Godlike";
@@ -42,8 +37,6 @@ const RATIOS: &str = "off|1:2|1:1|3:2|2:1|3:1|4:1";
 /// A setting: its key on the wire, its name for people, and how its value is read.
 type Setting = (&'static str, &'static str, Kind);
 
-const GAME_MODE: &str = "s32779";
-const GAME_CLASS: &str = "p1073741826";
 const CUSTOM_CLASSES: &str = "p1073741829";
 
 const TABLE: [Setting; 34] = [
@@ -59,7 +52,7 @@ const TABLE: [Setting; 34] = [
     // Build of the engine: 3543–3815 are known.
     ("EngineVersion", "engine version", Kind::Number),
     ("MinNetVersion", "oldest version", Kind::Number),
-    (GAME_MODE, "game mode", Kind::Choice(MODES)),
+    ("s32779", "game mode", Kind::Choice(MODES)),
     ("s0", "bot skill", Kind::Choice(SKILLS)),
     // In the game's own list: 0 for custom maps, 1–63.
     ("s1", "map index", Kind::Number),
@@ -76,7 +69,7 @@ const TABLE: [Setting; 34] = [
     ("s14", "dedicated (setting)", Kind::Boolean),
     // The file name without its extension.
     ("p1073741825", "map", Kind::Text),
-    (GAME_CLASS, "game class", Kind::Text),
+    ("p1073741826", "game class", Kind::Text),
     ("p1073741827", "description", Kind::Text),
     ("p1073741828", "custom mutators", Kind::Names),
     (CUSTOM_CLASSES, "classes of custom mutators", Kind::Names),
@@ -94,8 +87,7 @@ const TABLE: [Setting; 34] = [
     ("p536870916", "leaderboard rating", Kind::Text),
 ];
 
-/// The settings of one server, borrowed. `Display` is one line for people: what is played where, and what is unusual
-/// about it.
+/// The settings of one server, borrowed, by key or all of them, with their values in words.
 ///
 /// ```
 /// use queryport::gamespy4::ut3::Settings;
@@ -108,10 +100,7 @@ const TABLE: [Setting; 34] = [
 /// ];
 /// let settings = Settings::new(pairs);
 /// assert_eq!(settings.get("s32779").unwrap(), "Vehicle Capture the Flag");
-/// assert_eq!(
-///     settings.to_string(),
-///     "Vehicle Capture the Flag on VCTF-Suspense, 20 minutes, mutators: BigHead, LowGrav"
-/// );
+/// assert_eq!(settings.get("p268435717").unwrap(), "BigHead, LowGrav");
 /// for (name, value) in settings.iter() {
 ///     println!("{name}: {value}");
 /// }
@@ -174,62 +163,6 @@ impl<'a> Settings<'a> {
             }
         })
     }
-
-    /// The value in words, where it is not 0, off or empty.
-    fn unusual(&self, key: &str) -> Option<String> {
-        let (setting, raw) = self.find(key)?;
-        let is_text = matches!(setting.2, Kind::Text | Kind::Names);
-        let is_off =
-            number::integer(raw).is_some_and(|number| number <= 0) || number::boolean(raw) == Some(false);
-        self.words(setting, raw).filter(|words| !words.is_empty() && (is_text || !is_off))
-    }
-}
-
-impl fmt::Display for Settings<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let class = self.find(GAME_CLASS).and_then(|(_, class)| mode_of_class(class));
-        let mode = self.get(GAME_MODE);
-        f.write_str(mode.as_deref().or(class).unwrap_or("unknown game"))?;
-        if let (Some(mode), Some(class)) = (mode, class)
-            && MODES.split('|').any(|known| known == mode)
-            && mode != class
-        {
-            write!(f, " (by its class {class})")?;
-        }
-        for (key, before, after) in [
-            ("p1073741825", " on ", ""),
-            ("p268435704", ", to ", ""),
-            ("p268435705", ", ", " minutes"),
-            ("p268435703", ", ", " bots"),
-            ("s8", ", against bots ", ""),
-        ] {
-            let Some(value) = self.unusual(key) else { continue };
-            write!(f, "{before}{value}{after}")?;
-            if let ("p268435703", Some(skill)) = (key, self.get("s0")) {
-                write!(f, " ({skill})")?;
-            }
-        }
-        for (key, name) in [("s7", "password"), ("s6", "pure"), ("s10", "forced respawn")] {
-            if self.get(key).as_deref() == Some("yes") {
-                write!(f, ", {name}")?;
-            }
-        }
-        for (key, name) in [("p268435717", "mutators"), ("p1073741828", "custom mutators")] {
-            if let Some(value) = self.unusual(key) {
-                write!(f, ", {name}: {value}")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The mode of a game class (`UTGame.UTDeathmatch`, with or without the package); `None` for a class that is not the
-/// game's own.
-fn mode_of_class(class: &[u8]) -> Option<&'static str> {
-    let name = class.rsplit(|&byte| byte == b'.').next()?;
-    let name = name.strip_suffix(b"_Content").unwrap_or(name);
-    let mut modes = CLASSES.split('|').zip(MODES.split('|'));
-    modes.find(|(class, _)| name.eq_ignore_ascii_case(class.as_bytes())).map(|(_, mode)| mode)
 }
 
 /// Separates the names of custom mutators, and surrounds those of their classes.
@@ -310,23 +243,6 @@ mod tests {
     }
 
     #[test]
-    fn modes_by_class() {
-        for (class, mode) in [
-            ("UTGame.UTDeathmatch", "Deathmatch"),
-            ("UTGame.UTTeamGame", "Team Deathmatch"),
-            ("UTGameContent.UTCTFGame_Content", "Capture the Flag"),
-            ("UTGameContent.UTVehicleCTFGame_Content", "Vehicle Capture the Flag"),
-            ("UTGameContent.UTOnslaughtGame_Content", "Warfare"),
-            ("UTGame.UTDuelGame", "Duel"),
-        ] {
-            assert_eq!(mode_of_class(class.as_bytes()), Some(mode), "{class}");
-        }
-        for class in ["BattleRPG.Game", "", "UTGame.", "_Content"] {
-            assert_eq!(mode_of_class(class.as_bytes()), None, "{class}");
-        }
-    }
-
-    #[test]
     fn every_bit_of_both_tables_has_its_name() {
         assert_eq!(
             mutators_in_words(0x3_FFFF, "3614", false).replace(", ", " "),
@@ -357,16 +273,5 @@ mod tests {
         let settings = Settings::new(pairs);
         assert_eq!(settings.get("p1073741828").unwrap(), "NoTags, X Y");
         assert_eq!(settings.get("p1073741829").unwrap(), "NoTagsMutator, UTMutator_x");
-        assert_eq!(settings.to_string(), "unknown game, custom mutators: NoTags, X Y");
-    }
-
-    #[test]
-    fn a_class_that_contradicts_the_number_is_shown() {
-        let pairs: [(&[u8], &[u8]); 2] = [(b"s32779", b"1"), (b"p1073741826", b"UTGame.UTDeathmatch")];
-        assert_eq!(Settings::new(pairs).to_string(), "Capture the Flag (by its class Deathmatch)");
-        assert_eq!(Settings::new(pairs).get("S32779").unwrap(), "Capture the Flag");
-        assert_eq!(Settings::new([(&b"s32779"[..], &b"10"[..])]).to_string(), "number 10");
-        let by_class = Settings::new([pairs[1]]);
-        assert_eq!((by_class.to_string().as_str(), by_class.get("s32779")), ("Deathmatch", None));
     }
 }

@@ -36,21 +36,6 @@ pub(super) struct Portion {
     pub(super) rule_bytes: usize,
 }
 
-/// The bytes of a column, with what `write` appends for each row.
-pub(super) fn column<T>(
-    name: &str,
-    rows: impl Iterator<Item = T>,
-    write: impl Fn(T, &mut Vec<u8>),
-) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    put_text(name.as_bytes(), &mut bytes);
-    for row in rows {
-        write(row, &mut bytes);
-        bytes.push(0);
-    }
-    bytes
-}
-
 impl<'a> Content<'a> {
     /// What `put_content` wrote.
     pub(super) fn new(content: &'a Template, is_minecraft: bool, cut: bool) -> Self {
@@ -66,30 +51,25 @@ impl<'a> Content<'a> {
     }
 
     /// Writes sections. A reply that lacks something lacks its last byte too, the end of the last section: tools read such
-    /// replies, and this crate's client notices. Minecraft's is not marked as the last datagram.
+    /// replies, and this crate's client notices. Minecraft's always lacks that byte, and then is not marked as the last
+    /// datagram.
     pub(super) fn encode(&self, portion: Portion, template: &mut Template) {
         let is_cut = self.cut || portion != self.whole();
-        let mut writer = Writer { body_at: 0, template };
+        let max_body = if self.is_minecraft { usize::MAX } else { MAX_DATAGRAM.saturating_sub(BODY_AT) };
+        let mut writer = Writer { body_at: 0, max_body, template };
         writer.next(SERVER);
-        if self.is_minecraft {
-            self.pairs(portion).for_each(|pair| writer.put(pair));
-            writer.put(b"\0\x01player_\0\0");
-            for name in self.players.iter().copied().flat_map(values).take(portion.players) {
-                writer.put(name);
-            }
-            writer.put(&[0]);
-            if is_cut {
-                return;
-            }
-        } else {
-            writer.server(self.pairs(portion));
-            writer.table(PLAYERS, &self.players, portion.players);
+        writer.server(self.pairs(portion));
+        writer.table(PLAYERS, &self.players, portion.players);
+        if !self.is_minecraft {
             writer.table(TEAMS, &self.teams, usize::MAX);
-            if is_cut {
-                writer.template.bytes.pop();
-            }
         }
-        if let Some(number) = writer.body_at.checked_sub(1).and_then(|at| template.bytes.get_mut(at)) {
+        let last = writer.body_at.saturating_sub(1);
+        if is_cut || self.is_minecraft {
+            template.bytes.pop();
+        }
+        if !(is_cut && self.is_minecraft)
+            && let Some(number) = template.bytes.get_mut(last)
+        {
             *number |= LAST;
         }
     }
@@ -105,14 +85,13 @@ impl<'a> Content<'a> {
         legacy_table(&self.players, keys.players, room, &mut tables);
         legacy_table(&self.teams, keys.teams, room, &mut tables);
         let whole = self.whole();
-        let mut portion = whole;
+        let left = room.saturating_sub(self.required.len()).saturating_sub(1).saturating_sub(tables.len());
+        let portion = Portion { rule_bytes: whole.rule_bytes.min(left), ..whole };
         let out = &mut template.bytes;
         let start = out.len();
         match keys.server {
             KeyList::None => {}
             KeyList::All => {
-                let left = room.saturating_sub(self.required.len()).saturating_sub(1);
-                portion.rule_bytes = whole.rule_bytes.min(left.saturating_sub(tables.len()));
                 self.pairs(portion).for_each(|pair| out.extend_from_slice(pair));
                 out.push(0);
             }
@@ -156,12 +135,13 @@ struct Writer<'t> {
     template: &'t mut Template,
     /// Where the body of the current datagram begins.
     body_at: usize,
+    /// Most bytes of a body.
+    max_body: usize,
 }
 
 impl Writer<'_> {
     fn room(&self) -> usize {
-        let body = self.template.bytes.len().saturating_sub(self.body_at);
-        MAX_DATAGRAM.saturating_sub(BODY_AT).saturating_sub(body)
+        self.max_body.saturating_sub(self.template.bytes.len().saturating_sub(self.body_at))
     }
 
     /// Begins a datagram with a section.
@@ -205,33 +185,26 @@ impl Writer<'_> {
         } else {
             self.put(&[section]);
         }
-        let mut rest = fields;
-        while let [field, after @ ..] = rest {
-            self.column(section, field, after.first().copied(), rows);
-            rest = after;
-        }
-        self.put(&[0]);
-    }
-
-    fn column(&mut self, section: u8, field: &[u8], next: Option<&[u8]>, rows: usize) {
-        self.header(field, 0);
-        // After the last row: the column's end, and the next column's header with its first row, or the section's end. A
-        // datagram ends in a row, never with a column or a header.
-        let behind = next.map_or(1, |next| {
-            let first = values(next).next().map_or(0, |value| value.len().saturating_sub(1));
-            header_length(next).saturating_add(first)
-        });
-        let mut values = values(field).take(rows).enumerate().peekable();
-        while let Some((row, value)) = values.next() {
-            let behind = if values.peek().is_none() { behind } else { 0 };
-            if value.len().saturating_add(behind) >= self.room() {
-                if self.room() > 0 {
+        let behind = fields.iter().skip(1).map(Some).chain([None]);
+        for (field, next) in fields.iter().zip(behind) {
+            self.header(field, 0);
+            // After the last row: the column's end, and the next column's header with its first row, or the section's
+            // end. A datagram ends in a row, never with a column or a header.
+            let behind = next.map_or(1, |next| {
+                let first = values(next).next().map_or(0, |value| value.len().saturating_sub(1));
+                header_length(next).saturating_add(first)
+            });
+            let mut values = values(field).take(rows).enumerate().peekable();
+            while let Some((row, value)) = values.next() {
+                let behind = if values.peek().is_none() { behind } else { 0 };
+                if value.len().saturating_add(behind) >= self.room() {
                     self.put_cut(value);
+                    self.next(section);
+                    self.header(field, row);
                 }
-                self.next(section);
-                self.header(field, row);
+                self.put(value);
             }
-            self.put(value);
+            self.put(&[0]);
         }
         self.put(&[0]);
     }
@@ -287,17 +260,6 @@ fn rows(fields: &[&[u8]]) -> usize {
     fields.first().map_or(0, |field| values(field).count())
 }
 
-/// Appends a text and its NUL.
-pub(super) fn put_text(text: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(text);
-    out.push(0);
-}
-
-/// Texts, each with its NUL.
-fn texts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split_inclusive(|&byte| byte == 0)
-}
-
 /// Keys with their values.
 fn pairs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut start, ends) = (0, memchr::memchr_iter(0, bytes).skip(1).step_by(2));
@@ -306,12 +268,12 @@ fn pairs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The name of a column.
 fn name(column: &[u8]) -> &[u8] {
-    texts(column).next().unwrap_or_default()
+    column.split_inclusive(|&byte| byte == 0).next().unwrap_or_default()
 }
 
 /// The values of a column.
 fn values(column: &[u8]) -> impl Iterator<Item = &[u8]> {
-    texts(column).skip(1)
+    column.split_inclusive(|&byte| byte == 0).skip(1)
 }
 
 /// Name, first row, and the column's end.

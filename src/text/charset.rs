@@ -49,31 +49,22 @@ fn windows_1252(byte: u8) -> char {
 impl Charset {
     /// Decodes bytes. Borrows where they are valid UTF-8 of the result.
     pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, str> {
-        let utf8 = match self {
-            Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => std::str::from_utf8(raw).ok(),
-            Self::Windows1252 | Self::Latin1 if raw.is_ascii() => std::str::from_utf8(raw).ok(),
-            _ => None,
-        };
-        match (utf8, self) {
-            (Some(text), _) => Cow::Borrowed(text),
-            (None, Self::Latin1 | Self::Utf8OrLatin1) => {
-                Cow::Owned(raw.iter().map(|&byte| char::from(byte)).collect())
-            }
-            (None, Self::Utf16Le) => {
-                let (pairs, rest) = raw.as_chunks::<2>();
-                let units = pairs.iter().map(|&pair| u16::from_le_bytes(pair));
-                let mut text: String = char::decode_utf16(units)
-                    .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-                    .collect();
-                if !rest.is_empty() {
-                    text.push(char::REPLACEMENT_CHARACTER);
-                }
-                Cow::Owned(text)
-            }
-            (None, Self::Utf8OrWindows1252 | Self::Windows1252) => {
-                Cow::Owned(raw.iter().map(|&byte| windows_1252(byte)).collect())
-            }
+        let is_utf8 = matches!(self, Self::Utf8OrWindows1252 | Self::Utf8OrLatin1);
+        if (is_utf8 || (self != Self::Utf16Le && raw.is_ascii()))
+            && let Ok(text) = std::str::from_utf8(raw)
+        {
+            return Cow::Borrowed(text);
         }
+        Cow::Owned(match self {
+            Self::Latin1 | Self::Utf8OrLatin1 => raw.iter().map(|&byte| char::from(byte)).collect(),
+            Self::Windows1252 | Self::Utf8OrWindows1252 => raw.iter().copied().map(windows_1252).collect(),
+            Self::Utf16Le => {
+                let (pairs, odd) = raw.as_chunks::<2>();
+                let units = char::decode_utf16(pairs.iter().map(|&pair| u16::from_le_bytes(pair)));
+                let characters = units.map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
+                characters.chain(odd.first().map(|_| char::REPLACEMENT_CHARACTER)).collect()
+            }
+        })
     }
 
     /// Encodes a text. Characters that the set does not have become `?`.

@@ -60,77 +60,47 @@ pub enum Colour {
     Rgb(u8, u8, u8),
 }
 
-/// A colour code.
-struct Code {
-    /// Its length in code units.
-    length: usize,
-    /// The length of the literal text in it: `^^` is a caret.
-    literal: usize,
-    /// The colour from here on, where it sets one; `Some(None)` is the default of the game.
-    colour: Option<Option<Colour>>,
+/// What a code does.
+enum Code {
+    /// Another format, or none.
+    Format,
+    /// Stands for its first character.
+    Literal,
+    /// The colour from here on; `None` is the default of the game.
+    Colour(Option<Colour>),
 }
 
-impl Code {
-    /// A code that sets no colour.
-    const fn plain(length: usize) -> Self {
-        Self { length, literal: 0, colour: None }
-    }
-
-    const fn to(length: usize, colour: Colour) -> Self {
-        Self { length, literal: 0, colour: Some(Some(colour)) }
-    }
-
-    const fn reset(length: usize) -> Self {
-        Self { length, literal: 0, colour: Some(None) }
-    }
-
-    /// The code that these code units begin with.
-    fn parse(colours: Colours, units: &[u8]) -> Option<Self> {
-        // The distance from `0` modulo eight (ioquake3, code/qcommon/q_shared.h).
-        let caret = |c: u8| Some(Self::to(2, Colour::Palette(c.wrapping_sub(b'0') & 7)));
-        match (colours, units) {
-            (Colours::Caret, [b'^', c, ..]) if !matches!(c, b'^' | 0) => caret(*c),
-            (Colours::CaretAlphanumeric, [b'^', c, ..]) if c.is_ascii_alphanumeric() => caret(*c),
-            (Colours::CaretDigit, [b'^', c @ b'0'..=b'9', ..]) => caret(*c),
-            (Colours::ModernWarfare2, [b'^', c @ b'0'..=b';', ..]) => caret(*c),
-            (Colours::DarkPlaces | Colours::SeriousSam, [b'^', b'^', ..]) => {
-                Some(Self { length: 2, literal: 1, colour: None })
-            }
-            (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => {
-                Some(Self::to(2, Colour::Palette(c.wrapping_sub(b'0'))))
-            }
-            // One digit per component: F is 0xFF.
-            (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..]) => {
-                Some(Self::to(5, rgb([*r, *r, *g, *g, *b, *b])?))
-            }
-            (Colours::UnrealEscape, [0x1B, r, g, b, ..]) => Some(Self::to(4, Colour::Rgb(*r, *g, *b))),
-            (Colours::UnrealEscape, [0x1B, ..]) => Some(Self::plain(4)),
-            (Colours::SectionSign, _) => section_sign(units),
-            (Colours::Swat4, [b'[', b'c' | b'C', b'=', digits @ ..]) => {
-                let (digits, b']') = (digits.first_chunk()?, digits.get(6)?) else { return None };
-                Some(Self::to(10, rgb(*digits)?))
-            }
-            (Colours::Swat4, [b'[', b'\\', b'c' | b'C', b']', ..]) => Some(Self::reset(4)),
-            (Colours::Swat4, [b'[', b'\\', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..]) => {
-                Some(Self::plain(4))
-            }
-            (Colours::Swat4, [b'[', b'b' | b'B' | b'i' | b'I' | b'u' | b'U', b']', ..]) => {
-                Some(Self::plain(3))
-            }
-            // The characters after a code belong to it whatever they are, as far as the text reaches.
-            (Colours::SeriousSam, [b'^', b'c', digits @ ..]) => {
-                let colour = digits.first_chunk().and_then(|digits| rgb(*digits));
-                Some(colour.map_or(Self::plain(8), |colour| Self::to(8, colour)))
-            }
-            (Colours::SeriousSam, [b'^', b'a', ..]) => Some(Self::plain(4)),
-            (Colours::SeriousSam, [b'^', b'f', ..]) => Some(Self::plain(3)),
-            (Colours::SeriousSam, [b'^', b'r' | b'C', ..]) => Some(Self::reset(2)),
-            (Colours::SeriousSam, [b'^', b'b' | b'i' | b'o' | b'A' | b'F' | b'B' | b'I', ..]) => {
-                Some(Self::plain(2))
-            }
-            _ => None,
+/// The code that these code units begin with, and its length.
+fn code(colours: Colours, units: &[u8]) -> Option<(usize, Code)> {
+    let colour = |colour| Code::Colour(Some(colour));
+    // The distance from `0` modulo eight (ioquake3, code/qcommon/q_shared.h).
+    let caret = |c: u8| (2, colour(Colour::Palette(c.wrapping_sub(b'0') & 7)));
+    Some(match (colours, units) {
+        (Colours::Caret, [b'^', c, ..]) if !matches!(c, b'^' | 0) => caret(*c),
+        (Colours::CaretAlphanumeric, [b'^', c, ..]) if c.is_ascii_alphanumeric() => caret(*c),
+        (Colours::CaretDigit, [b'^', c @ b'0'..=b'9', ..]) => caret(*c),
+        (Colours::ModernWarfare2, [b'^', c @ b'0'..=b';', ..]) => caret(*c),
+        (Colours::DarkPlaces | Colours::SeriousSam, [b'^', b'^', ..]) => (2, Code::Literal),
+        (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => (2, colour(Colour::Palette(hex(*c)?))),
+        // One digit per component: F is 0xFF.
+        (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..]) => (5, colour(rgb(&[*r, *r, *g, *g, *b, *b])?)),
+        (Colours::UnrealEscape, [0x1B, r, g, b, ..]) => (4, colour(Colour::Rgb(*r, *g, *b))),
+        (Colours::UnrealEscape, [0x1B, ..]) => (4, Code::Format),
+        (Colours::SectionSign, _) => section_sign(units)?,
+        (Colours::Swat4, [b'[', b'c' | b'C', b'=', digits @ ..]) if digits.get(6) == Some(&b']') => {
+            (10, colour(rgb(digits)?))
         }
-    }
+        (Colours::Swat4, [b'[', b'\\', b'c' | b'C', b']', ..]) => (4, Code::Colour(None)),
+        (Colours::Swat4, [b'[', b'\\', c, b']', ..]) if b"biuBIU".contains(c) => (4, Code::Format),
+        (Colours::Swat4, [b'[', c, b']', ..]) if b"biuBIU".contains(c) => (3, Code::Format),
+        // The characters after a code belong to it whatever they are, as far as the text reaches.
+        (Colours::SeriousSam, [b'^', b'c', digits @ ..]) => (8, rgb(digits).map_or(Code::Format, colour)),
+        (Colours::SeriousSam, [b'^', b'a', ..]) => (4, Code::Format),
+        (Colours::SeriousSam, [b'^', b'f', ..]) => (3, Code::Format),
+        (Colours::SeriousSam, [b'^', b'r' | b'C', ..]) => (2, Code::Colour(None)),
+        (Colours::SeriousSam, [b'^', c, ..]) if b"bioAFBI".contains(c) => (2, Code::Format),
+        _ => return None,
+    })
 }
 
 /// Iterator over the parts of a text between its codes, each with its colour.
@@ -152,15 +122,15 @@ impl<'a> Segments<'a> {
     }
 
     /// The code at the start of some bytes.
-    fn code(&self, bytes: &[u8]) -> Option<Code> {
+    fn code(&self, bytes: &[u8]) -> Option<(usize, Code)> {
         if !self.is_wide {
-            return Code::parse(self.colours, bytes);
+            return code(self.colours, bytes);
         }
         // No code has units above 0xFF.
         let mut units = [0; LONGEST];
         let narrow = bytes.as_chunks::<2>().0.iter().map_while(|[low, high]| (*high == 0).then_some(*low));
         let count = units.iter_mut().zip(narrow).map(|(unit, narrow)| *unit = narrow).count();
-        Code::parse(self.colours, units.get(..count)?)
+        code(self.colours, units.get(..count)?)
     }
 }
 
@@ -171,15 +141,19 @@ impl<'a> Iterator for Segments<'a> {
         let unit = if self.is_wide { 2 } else { 1 };
         let mut length = 0_usize;
         while let Some(here) = self.rest.get(length..).filter(|here| !here.is_empty()) {
-            let Some(code) = self.code(here) else {
+            let Some((units, code)) = self.code(here) else {
                 length = length.saturating_add(unit);
                 continue;
             };
-            let literal = length.saturating_add(code.literal.saturating_mul(unit));
-            let end = length.saturating_add(code.length.saturating_mul(unit));
-            let part = (self.colour, self.rest.get(..literal).unwrap_or_default());
+            let end = length.saturating_add(units.saturating_mul(unit));
+            if matches!(code, Code::Literal) {
+                length = length.saturating_add(unit);
+            }
+            let part = (self.colour, self.rest.get(..length).unwrap_or_default());
             self.rest = self.rest.get(end..).unwrap_or_default();
-            self.colour = code.colour.unwrap_or(self.colour);
+            if let Code::Colour(colour) = code {
+                self.colour = colour;
+            }
             length = 0;
             if !part.1.is_empty() {
                 return Some(part);
@@ -190,9 +164,9 @@ impl<'a> Iterator for Segments<'a> {
     }
 }
 
-/// The colour of six hexadecimal digits.
-fn rgb(digits: [u8; 6]) -> Option<Colour> {
-    let [r1, r2, g1, g2, b1, b2] = digits;
+/// The colour of the first six characters, if they are hexadecimal digits.
+fn rgb(text: &[u8]) -> Option<Colour> {
+    let [r1, r2, g1, g2, b1, b2] = *text.first_chunk()?;
     let pair = |high, low| Some(hex(high)? << 4 | hex(low)?);
     Some(Colour::Rgb(pair(r1, r2)?, pair(g1, g2)?, pair(b1, b2)?))
 }
@@ -202,25 +176,25 @@ pub(crate) fn hex(c: u8) -> Option<u8> {
     char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-fn section_sign(units: &[u8]) -> Option<Code> {
+fn section_sign(units: &[u8]) -> Option<(usize, Code)> {
     let (length, code) = section_code(units)?;
-    let rgb = |red, green, blue| Some(Code::to(length, Colour::Rgb(red, green, blue)));
-    match code {
-        b'r' => Some(Code::reset(length)),
-        b'k'..=b'o' => Some(Code::plain(length)),
-        b'g' => rgb(0xDD, 0xD6, 0x05),
-        b'h' => rgb(0xE3, 0xD4, 0xD1),
-        b'i' => rgb(0xCE, 0xCA, 0xCA),
-        b'j' => rgb(0x44, 0x3A, 0x3B),
-        b'p' => rgb(0xDE, 0xB1, 0x2D),
-        b'q' => rgb(0x47, 0xA0, 0x36),
-        b's' => rgb(0x2C, 0xBA, 0xA8),
-        b't' => rgb(0x21, 0x49, 0x7B),
-        b'u' => rgb(0x9A, 0x5C, 0xC6),
-        b'v' => rgb(0xEB, 0x71, 0x14),
-        b'x' => Some(section_hex(units, length).unwrap_or_else(|| Code::plain(length))),
-        other => hex(other).map(|index| Code::to(length, Colour::Palette(index))),
-    }
+    let colour = match code {
+        b'r' => return Some((length, Code::Colour(None))),
+        b'k'..=b'o' => return Some((length, Code::Format)),
+        b'g' => Colour::Rgb(0xDD, 0xD6, 0x05),
+        b'h' => Colour::Rgb(0xE3, 0xD4, 0xD1),
+        b'i' => Colour::Rgb(0xCE, 0xCA, 0xCA),
+        b'j' => Colour::Rgb(0x44, 0x3A, 0x3B),
+        b'p' => Colour::Rgb(0xDE, 0xB1, 0x2D),
+        b'q' => Colour::Rgb(0x47, 0xA0, 0x36),
+        b's' => Colour::Rgb(0x2C, 0xBA, 0xA8),
+        b't' => Colour::Rgb(0x21, 0x49, 0x7B),
+        b'u' => Colour::Rgb(0x9A, 0x5C, 0xC6),
+        b'v' => Colour::Rgb(0xEB, 0x71, 0x14),
+        b'x' => return section_hex(units, length).or(Some((length, Code::Format))),
+        other => Colour::Palette(hex(other)?),
+    };
+    Some((length, Code::Colour(Some(colour))))
 }
 
 /// A section sign in either character set and the character after it, in lower case: their length and the character.
@@ -233,14 +207,14 @@ fn section_code(units: &[u8]) -> Option<(usize, u8)> {
 }
 
 /// `§x` and six codes, one for each digit.
-fn section_hex(units: &[u8], mut length: usize) -> Option<Code> {
+fn section_hex(units: &[u8], mut length: usize) -> Option<(usize, Code)> {
     let mut digits = [0; 6];
     for digit in &mut digits {
         let (more, code) = section_code(units.get(length..)?)?;
         *digit = code;
         length = length.saturating_add(more);
     }
-    Some(Code::to(length, rgb(digits)?))
+    Some((length, Code::Colour(Some(rgb(&digits)?))))
 }
 
 #[cfg(test)]

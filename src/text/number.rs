@@ -5,26 +5,17 @@ use std::time::Duration;
 
 use bytes::BufMut;
 
+use super::lower_case;
+
 /// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte makes it `None`.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
-    // Nearly all are nothing but digits.
-    if let Some(value) = unsigned(text) {
-        return i64::try_from(value).ok();
-    }
-    match text.trim_ascii() {
-        [b'-', digits @ ..] => 0_i64.checked_sub_unsigned(unsigned(digits)?),
-        [b'+', digits @ ..] | digits => i64::try_from(unsigned(digits)?).ok(),
-    }
-}
-
-/// Parses decimal digits, at least one and nothing else.
-#[inline]
-pub(crate) fn unsigned(digits: &[u8]) -> Option<u64> {
-    let add = |sum: u64, byte: &u8| {
+    let add = |sum: i64, byte: &u8| {
         let digit = byte.wrapping_sub(b'0');
         sum.checked_mul(10)?.checked_add(digit.into()).filter(|_| digit < 10)
     };
-    (!digits.is_empty()).then(|| digits.iter().try_fold(0, add))?
+    // Nearly all are nothing but digits, for which `parse` takes twice as many instructions.
+    let digits = text.iter().try_fold(0, add).filter(|_| !text.is_empty());
+    digits.or_else(|| std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok())
 }
 
 /// Parses a decimal integer like [`integer`]; `None` if it does not fit the type.
@@ -34,8 +25,7 @@ pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
 
 /// The digits that a text begins with, as a number.
 pub(crate) fn leading(text: &[u8]) -> Option<u32> {
-    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    number(text.get(..end)?)
+    number(text.split(|byte| !byte.is_ascii_digit()).next()?)
 }
 
 /// A whole number of minutes.
@@ -48,10 +38,6 @@ pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
     let text = text.trim_ascii();
     if !text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
         return None;
-    }
-    // Nearly all are whole; reading a fraction takes ten times as long.
-    if let Some(time) = whole_minutes(text) {
-        return Some(time);
     }
     let minutes: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     Duration::try_from_secs_f64((minutes * 60_000.0).round() / 1000.0).ok()
@@ -74,14 +60,10 @@ pub(crate) fn put(value: i64, out: &mut impl BufMut) {
 /// Parses a boolean in the spellings of servers: `0`/`1`, `true`/`false`, `yes`/`no`, `on`/`off`, any case. Numbers other
 /// than 0 are true.
 pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
-    let text = text.trim_ascii();
-    let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
-    if is("true") || is("yes") || is("on") {
-        Some(true)
-    } else if is("false") || is("no") || is("off") {
-        Some(false)
-    } else {
-        integer(text).map(|value| value != 0)
+    match lower_case(text.trim_ascii(), &mut [0; 24]) {
+        b"true" | b"yes" | b"on" => Some(true),
+        b"false" | b"no" | b"off" => Some(false),
+        number => integer(number).map(|value| value != 0),
     }
 }
 

@@ -12,7 +12,7 @@ use super::wire::{Body, Command, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Verification};
-use crate::options::Detail;
+use crate::options::{Detail, QueryOptions};
 
 /// The replies of one query: it owns the datagrams, the views borrow from it.
 ///
@@ -54,10 +54,10 @@ fn in_order(List { mut sections, .. }: List) -> Vec<Section> {
 }
 
 impl Answer {
-    pub(super) fn new(lists: Lists, detail: Detail) -> Self {
-        let is_cut =
-            |info: &Vec<u8>| Response::parse(info, &lists.limits).is_ok_and(|response| response.is_cut());
-        let missing = if detail == Detail::Short { Completeness::COMPLETE } else { lists.missing() };
+    pub(super) fn new(lists: Lists, options: &QueryOptions) -> Self {
+        let limits = options.limits;
+        let is_cut = |info: &Vec<u8>| Response::parse(info, &limits).is_ok_and(|response| response.is_cut());
+        let missing = if options.detail == Detail::Short { Completeness::COMPLETE } else { lists.missing() };
         let missing = Completeness { info: lists.info.as_ref().is_none_or(is_cut), ..missing };
         let sections = [lists.rules, lists.players].into_iter().flat_map(in_order);
         let info = lists.info.into_iter().map(|info| (info, 0));
@@ -67,7 +67,7 @@ impl Answer {
             Bytes::from(datagrams.iter().map(|(datagram, _)| &datagram[..]).collect::<Vec<_>>().concat());
         let mut rest = bytes.clone();
         let parts = datagrams.iter().map(|(datagram, entries)| (rest.split_to(datagram.len()), *entries));
-        Self { parts: parts.collect(), bytes, missing, limits: lists.limits }
+        Self { parts: parts.collect(), bytes, missing, limits }
     }
 
     /// Takes captured datagrams, in order of arrival, for an answer to an unknown request. Datagrams that are no reply
@@ -84,12 +84,11 @@ impl Answer {
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
-        let mut lists = Lists { limits: *limits, ..Lists::default() };
+        let mut lists = Lists::default();
         lists.start_request(Command::RulesAndPlayers);
-        lists.awaits_info = true;
         let mut result = Err(ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0));
         for datagram in datagrams {
-            result = match lists.take(&datagram, false) {
+            result = match lists.take(&datagram, false, limits) {
                 _ if result.is_ok() => result,
                 // A reply to another request.
                 Err(error) if matches!(error.kind, ParseErrorKind::Unexpected(_)) => {
@@ -100,7 +99,7 @@ impl Answer {
         }
         result?;
         lists.end_only_reading();
-        Ok(Self::new(lists, Detail::Full))
+        Ok(Self::new(lists, &QueryOptions::default().with_limits(*limits)))
     }
 
     /// The info record.

@@ -53,7 +53,7 @@ impl StatusQuery {
     /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to
     /// its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        Self { options: *options, lists: Lists { limits: options.limits, ..Lists::default() } }
+        Self { options: *options, lists: Lists::default() }
     }
 
     /// What the next request asks for; `None` when nothing is open.
@@ -71,31 +71,23 @@ impl StatusQuery {
         }
     }
 
-    fn next(&mut self) -> Verdict<Answer> {
-        if self.next_command().is_some() { Verdict::Next } else { Verdict::Done(self.take_answer()) }
-    }
-
     fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
-        let (readings, awaited_info) = (self.options.readings, self.lists.awaits_info);
-        if let Err(error) = self.lists.take(datagram, is_early) {
-            return Verdict::Rejected(error);
-        }
-        match () {
+        match self.lists.take(datagram, is_early && self.lists.has_earlier, &self.options.limits) {
+            Err(error) => Verdict::Rejected(error),
             // What comes late, while a newer count is awaited, is judged with it.
-            () if self.lists.awaits_info => Verdict::Partial(Wait::Reply),
-            () if awaited_info => self.next(),
-            () if self.lists.awaited().all(|list| list.is_certain(readings)) => {
-                self.lists.awaited().for_each(|list| list.end_reading(readings));
-                self.next()
+            Ok(()) if self.lists.asked == Some(Command::Info) => Verdict::Partial(Wait::Reply),
+            Ok(()) if self.lists.awaited().all(|list| list.is_certain(self.options.readings)) => {
+                self.lists.awaited().for_each(|list| list.end_reading(self.options.readings));
+                if self.next_command().is_some() { Verdict::Next } else { Verdict::Done(self.take_answer()) }
             }
-            () if self.lists.awaited().all(|list| list.looks_complete()) => Verdict::Partial(Wait::Grace),
-            () if self.lists.awaited().all(|list| list.is_silent()) => Verdict::Partial(Wait::Reply),
-            () => Verdict::Partial(Wait::Quiet),
+            Ok(()) if self.lists.awaited().all(|list| list.looks_complete()) => Verdict::Partial(Wait::Grace),
+            Ok(()) if self.lists.awaited().all(|list| list.is_silent()) => Verdict::Partial(Wait::Reply),
+            Ok(()) => Verdict::Partial(Wait::Quiet),
         }
     }
 
     fn take_answer(&mut self) -> Answer {
-        Answer::new(std::mem::take(&mut self.lists), self.options.detail)
+        Answer::new(std::mem::take(&mut self.lists), &self.options)
     }
 }
 
@@ -118,12 +110,13 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        let awaits_info = self.lists.asked == Some(Command::Info);
         let looks_complete = self.lists.awaited().all(|list| list.looks_complete());
         match remaining {
             _ if self.lists.info.is_none() => return OnTimeout::Retry,
-            Remaining::Retry if self.lists.awaits_info => return OnTimeout::Retry,
+            Remaining::Retry if awaits_info => return OnTimeout::Retry,
             // The count that should explain the players does not come.
-            _ if self.lists.awaits_info => self.lists.players.state = State::GivenUp,
+            _ if awaits_info => self.lists.players.state = State::GivenUp,
             Remaining::Nothing => {}
             // Some servers and filters know only the requests for one list.
             _ if self.lists.awaited().all(|list| list.is_silent()) => {

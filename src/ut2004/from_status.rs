@@ -8,7 +8,7 @@ use super::wire::lists::{
     DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_MODE, SERVER_VERSION, STATS_ID,
 };
 use super::wire::strings::FString;
-use crate::model::{Charset, Colours, Player, ServerStatus, TextRef};
+use crate::model::{Charset, Colours, ServerStatus, TextRef};
 use crate::text::number;
 
 /// Longest text that is written, in code units; longer ones are cut.
@@ -18,9 +18,10 @@ const MAX_TEXT: usize = 400;
 /// where they are, and so is one wave without the other.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InfoRules<'a> {
-    skill_level: Option<(usize, TextRef<'a>)>,
-    flags: Option<(usize, i32)>,
-    waves: Option<((usize, i32), (usize, i32))>,
+    skill_level: Option<TextRef<'a>>,
+    flags: Option<i32>,
+    waves: Option<(i32, i32)>,
+    indexes: [Option<usize>; 4],
 }
 
 impl<'a> InfoRules<'a> {
@@ -33,18 +34,13 @@ impl<'a> InfoRules<'a> {
             let number = |value: TextRef<'_>| number::number(value.plain().as_bytes());
             all(name).filter_map(|(index, (_, value))| Some((index, number(value)?))).last()
         };
-        Self {
-            skill_level: all(SKILL_LEVEL).last().map(|(index, (_, value))| (index, value)),
-            flags: number(FLAGS),
-            waves: number(CURRENT_WAVE).zip(number(FINAL_WAVE)),
-        }
-    }
-
-    fn contains(&self, index: usize) -> bool {
-        let (current_wave, final_wave) = self.waves.unzip();
-        let numbers = [self.flags, current_wave, final_wave];
-        self.skill_level.is_some_and(|(found, _)| found == index)
-            || numbers.into_iter().flatten().any(|(found, _)| found == index)
+        let (level_at, skill_level) =
+            all(SKILL_LEVEL).last().map(|(index, (_, value))| (index, value)).unzip();
+        let (flags_at, flags) = number(FLAGS).unzip();
+        let waves = number(CURRENT_WAVE).zip(number(FINAL_WAVE));
+        let (current_at, last_at) = waves.map(|((current, _), (last, _))| (current, last)).unzip();
+        let waves = waves.map(|((_, current), (_, last))| (current, last));
+        Self { skill_level, flags, waves, indexes: [level_at, flags_at, current_at, last_at] }
     }
 }
 
@@ -52,7 +48,7 @@ impl<'a> InfoRules<'a> {
 pub(super) fn info<R>(status: &ServerStatus, rules: &InfoRules<'_>, write: impl FnOnce(Info<'_>) -> R) -> R {
     let [name, map, game_type] = [&status.name, &status.map, &status.game_type]
         .map(|text| text.as_ref().map(|text| WireText::new(text.as_ref())).unwrap_or_default());
-    let skill_level = rules.skill_level.map_or(WireText::ascii("0"), |(_, text)| WireText::new(text));
+    let skill_level = rules.skill_level.map_or(WireText::ascii("0"), WireText::new);
     let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     write(Info {
         port: i32::from(status.game_port.unwrap_or(0)),
@@ -61,9 +57,9 @@ pub(super) fn info<R>(status: &ServerStatus, rules: &InfoRules<'_>, write: impl 
         game_type: game_type.string(),
         current_players: int(status.online().unwrap_or(0)),
         max_players: int(status.max_players.unwrap_or(0)),
-        waves: rules.waves.map(|((_, current), (_, last))| (current, last)),
+        waves: rules.waves,
         ping: Some(0),
-        flags: Some(rules.flags.map_or(0, |(_, flags)| flags)),
+        flags: Some(rules.flags.unwrap_or(0)),
         skill_level: Some(skill_level.string()),
         lists: Some(Default::default()),
         ..Info::default()
@@ -98,29 +94,27 @@ pub(super) fn rules<'a>(
     let mutators = mutators.iter().map(|name| (WireText::ascii(MUTATOR), WireText::new(name.as_ref())));
     let first = Some((SERVER_MODE, mode)).filter(|_| lacks(SERVER_MODE)).and_then(said);
     let behind = fields.into_iter().filter(move |(key, _)| lacks(key)).filter_map(said);
-    let listed = status.rules.iter().enumerate().filter(|(index, _)| !in_info.contains(*index));
+    let listed =
+        status.rules.iter().enumerate().filter(|(index, _)| !in_info.indexes.contains(&Some(*index)));
     let listed = listed.map(|(_, (key, value))| (WireText::new(key), WireText::new(value)));
     first.into_iter().chain(listed).chain(mutators).chain(behind)
 }
 
-/// The players: their names, and their records without them.
+/// The players: their names, and their records without them. One who has no number gets that of the position.
 pub(super) fn players(status: &ServerStatus) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
-    let players = status.listed_players().iter().zip(1..);
-    players.map(|(player, position)| (WireText::new(player.name.as_ref()), record(player, position)))
-}
-
-/// A player's record without the name. `position`: the number of a player who has none.
-fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
-    let number = |key: &str| player.extra.get(key).and_then(|text| number::integer(text.raw()));
-    let stats_id = number(STATS_ID).and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
-    let score = player.score.unwrap_or(0);
-    PlayerRecord {
-        player_num: number(PLAYER_NUM).and_then(|number| i32::try_from(number).ok()).unwrap_or(position),
-        ping: player.ping.unwrap_or(0),
-        score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
-        stats_id: PlayerRecord::with_team(stats_id, player.team),
-        ..PlayerRecord::default()
-    }
+    status.listed_players().iter().zip(1..).map(|(player, position)| {
+        let number = |key: &str| player.extra.get(key).and_then(|text| number::integer(text.raw()));
+        let stats_id = number(STATS_ID).and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
+        let score = player.score.unwrap_or(0);
+        let record = PlayerRecord {
+            player_num: number(PLAYER_NUM).and_then(|number| i32::try_from(number).ok()).unwrap_or(position),
+            ping: player.ping.unwrap_or(0),
+            score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
+            stats_id: PlayerRecord::with_team(stats_id, player.team),
+            ..PlayerRecord::default()
+        };
+        (WireText::new(player.name.as_ref()), record)
+    })
 }
 
 /// A text in the engine's units.

@@ -19,16 +19,13 @@
 use std::collections::BTreeSet;
 
 use super::wire::lists::{
-    Entries, FLUSH_LENGTH, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, SERVER_MODE,
+    Entries, FLUSH_LENGTH, HEADER, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, SERVER_MODE,
 };
 use super::wire::{Body, Command, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Completeness;
-use crate::text::locate;
 
-/// Where the number of the first player ends.
-const NUMBER_END: usize = 9;
 /// The bit of the eighth reading, the last of a list. Real lists that change with every reply exist.
 const LAST_READING: u32 = 1 << 7;
 
@@ -38,11 +35,10 @@ pub(super) struct Lists {
     pub(super) info: Option<Vec<u8>>,
     pub(super) rules: List,
     pub(super) players: List,
-    pub(super) limits: Limits,
-    /// The latest request asked for the info, which has not come.
-    pub(super) awaits_info: bool,
-    /// Datagrams of lists arrived before the latest request: else none can be late. Of 167,000 simulated sessions, 700 fewer
-    /// would be complete without this.
+    /// What the latest request asked for; nothing once the info has come that was asked for.
+    pub(super) asked: Option<Command>,
+    /// Datagrams of lists arrived before the latest request: else none can be late, however early it comes. Of 167,000
+    /// simulated sessions, 700 fewer would be complete without this.
     pub(super) has_earlier: bool,
 }
 
@@ -59,8 +55,6 @@ pub(super) struct List {
     outdated: u32,
     /// Of players: the readings whose request is known to have arrived, because rules of the same reply came.
     answered: u32,
-    /// The latest request asked for it.
-    is_awaited: bool,
     pub(super) state: State,
 }
 
@@ -78,73 +72,62 @@ pub(super) enum State {
 impl Lists {
     /// A request goes out: what comes now belongs to a new reading.
     pub(super) fn start_request(&mut self, asked: Command) {
-        self.awaits_info = asked == Command::Info;
+        self.asked = Some(asked);
         self.has_earlier = !self.rules.sections.is_empty() || !self.players.sections.is_empty();
-        for (list, command) in [(&mut self.rules, Command::Rules), (&mut self.players, Command::Players)] {
-            list.is_awaited =
-                list.state == State::Open && [command, Command::RulesAndPlayers].contains(&asked);
-            if list.is_awaited {
-                // Readings beyond the bits count as one: they prove less.
-                list.reading = list.reading.checked_mul(2).unwrap_or(list.reading).max(1);
-            }
+        for list in self.awaited() {
+            // Readings beyond the bits count as one: they prove less.
+            list.reading = list.reading.checked_mul(2).unwrap_or(list.reading).max(1);
         }
     }
 
-    /// Takes a datagram. `is_early`: it came sooner after the request than a reply can, so that it is a late one where an
-    /// earlier request brought any.
-    pub(super) fn take(&mut self, datagram: &[u8], is_early: bool) -> Result<(), ParseError> {
-        let limits = self.limits;
-        let response =
-            Response::parse(datagram, &limits).inspect_err(|error| match (error.kind, datagram.get(4)) {
-                (ParseErrorKind::Limit { .. }, Some(&RULES)) => self.rules.exceed_limits(),
-                (ParseErrorKind::Limit { .. }, Some(&PLAYERS)) => self.players.exceed_limits(),
-                _ => {}
-            })?;
-        let is_late = is_early && self.has_earlier;
-        let (list, entries, limit, what) = match response.body {
-            Body::Info(info) if self.awaits_info => {
-                self.awaits_info = false;
+    /// Takes a datagram. `is_late`: perhaps of an earlier reading.
+    pub(super) fn take(&mut self, datagram: &[u8], is_late: bool, limits: &Limits) -> Result<(), ParseError> {
+        let list = match datagram.get(4) {
+            Some(&RULES) if self.rules.reading != 0 => &mut self.rules,
+            Some(&PLAYERS) if self.players.reading != 0 => &mut self.players,
+            _ => return self.take_info(datagram, limits),
+        };
+        let taken = list.add(datagram, is_late, limits);
+        match taken {
+            Err(ParseError { kind: ParseErrorKind::Limit { .. }, .. }) => {
+                // A part of it is missing, and no reading can prove otherwise.
+                (list.state, list.outdated) = (State::GivenUp, u32::MAX);
+                list.sections.retain(|section| section.bytes != datagram);
+            }
+            Ok(()) if is_late => {
+                self.rules.outdated |= self.rules.reading;
+                self.players.outdated |= self.players.reading;
+            }
+            Ok(()) if self.asked == Some(Command::RulesAndPlayers) => {
+                self.players.answered |= self.players.reading;
+            }
+            _ => {}
+        }
+        taken
+    }
+
+    fn take_info(&mut self, datagram: &[u8], limits: &Limits) -> Result<(), ParseError> {
+        let awaits_info = self.asked == Some(Command::Info);
+        let expected = if awaits_info { "the info" } else { "the list asked for" };
+        match Response::parse(datagram, limits)?.body {
+            Body::Info(info) if self.info.is_none() || awaits_info => {
+                self.asked = self.asked.filter(|_| !awaits_info);
                 self.info = Some(datagram.to_vec());
                 self.players.set_count(info.current_players);
-                return Ok(());
+                Ok(())
             }
-            Body::Rules(rules) if self.rules.reading != 0 => {
-                (&mut self.rules, rules.0.count, limits.max_rules(), "rules")
-            }
-            Body::Players(players) if self.players.reading != 0 => {
-                (&mut self.players, players.0.count, limits.max_players(), "players")
-            }
-            _ => {
-                let expected = if self.awaits_info { "the info" } else { "the list asked for" };
-                return Err(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
-            }
-        };
-        list.add(datagram, entries, is_late, response.is_cut());
-        let bytes = list.sections.iter().map(|section| section.bytes.len()).sum();
-        let bounds = [
-            (list.sections.len(), limits.max_fragments(), "datagrams"),
-            (bytes, limits.max_answer_bytes(), "bytes of one answer"),
-            (list.entries(), limit, what),
-        ];
-        if let Some((_, limit, what)) = bounds.into_iter().find(|(size, limit, _)| size > limit) {
-            list.sections.retain(|section| section.bytes != datagram);
-            list.exceed_limits();
-            return Err(ParseError::limit(what, limit, 0));
+            _ => Err(ParseError::new(ParseErrorKind::Unexpected(expected), 4)),
         }
-        if is_late {
-            self.rules.outdated |= self.rules.reading;
-            self.players.outdated |= self.players.reading;
-        } else if self.players.is_awaited && matches!(response.body, Body::Rules(_)) {
-            self.players.answered |= self.players.reading;
-        }
-        Ok(())
     }
 
     /// The lists of the latest request that are open.
     pub(super) fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
-        [&mut self.rules, &mut self.players]
-            .into_iter()
-            .filter(|list| list.is_awaited && list.state == State::Open)
+        let asked = self.asked;
+        let lists = [(&mut self.rules, Command::Rules), (&mut self.players, Command::Players)];
+        lists.into_iter().filter_map(move |(list, command)| {
+            let is_asked = asked == Some(command) || asked == Some(Command::RulesAndPlayers);
+            (is_asked && list.state == State::Open).then_some(list)
+        })
     }
 
     /// Ends the only reading there is. The first version of each datagram counts, and any count that is reached proves it.
@@ -172,13 +155,20 @@ impl Lists {
 
 impl List {
     /// Takes a datagram of it. One that is late or cut is of no reading.
-    fn add(&mut self, datagram: &[u8], entries: usize, is_late: bool, is_cut: bool) {
-        let readings = if is_late || is_cut { 0 } else { self.reading };
-        let cut_in = if is_cut { self.reading } else { 0 };
-        let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in, head: 0 };
-        let key = new.iter().next().and_then(|(_, key, _)| locate(&new.bytes, key));
-        new.head = key.map_or(NUMBER_END, |key| key.end);
-        match self.sections.iter_mut().find(|known| new.is_version_of(known)) {
+    fn add(&mut self, datagram: &[u8], is_late: bool, limits: &Limits) -> Result<(), ParseError> {
+        let response = Response::parse(datagram, limits)?;
+        let (entries, most, what) = match response.body {
+            Body::Rules(rules) => (rules.0.count, limits.max_rules(), "rules"),
+            Body::Players(players) => (players.0.count, limits.max_players(), "players"),
+            _ => return Ok(()),
+        };
+        let cut_in = if response.is_cut() { self.reading } else { 0 };
+        let readings = if is_late || cut_in != 0 { 0 } else { self.reading };
+        let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in };
+        // The first key with its length, or the low bytes of the first number: most other datagrams differ in it.
+        let key = datagram.iter().skip(HEADER).take_while(|byte| **byte != 0).count();
+        let head = datagram.get(..HEADER.saturating_add(key)).unwrap_or_default();
+        match self.sections.iter_mut().find(|old| old.bytes.starts_with(head) && new.is_version_of(old)) {
             None => {
                 self.state = if self.state == State::GivenUp { self.state } else { State::Open };
                 self.sections.push(new);
@@ -187,17 +177,19 @@ impl List {
             Some(known) if known.readings & new.readings != 0 => {
                 self.outdated |= if known.bytes == new.bytes { 0 } else { self.reading };
             }
-            Some(known) if self.is_awaited && new.readings != 0 => {
+            Some(known) if new.readings != 0 => {
                 new.readings |= known.readings;
                 *known = new;
             }
             Some(_) => {}
         }
-    }
-
-    /// Gives it up: a part of it is missing, and no reading can prove otherwise.
-    fn exceed_limits(&mut self) {
-        (self.state, self.outdated) = (State::GivenUp, u32::MAX);
+        let bytes = self.sections.iter().map(|section| section.bytes.len()).sum();
+        let bound = |size: usize, most, what| {
+            (size > most).then(|| ParseError::limit(what, most, 0)).map_or(Ok(()), Err)
+        };
+        bound(self.sections.len(), limits.max_fragments(), "datagrams")?;
+        bound(bytes, limits.max_answer_bytes(), "bytes of one answer")?;
+        bound(self.entries(), most, what)
     }
 
     /// Ends a reading. `wanted`: how many must agree where nothing proves the list complete.
@@ -222,29 +214,27 @@ impl List {
         if self.sections.len() < 2 {
             return;
         }
+        // Entries, and `None` for the end: two datagrams of one list can both have a rule, and nothing else.
         let mut marks = Vec::with_capacity(self.entries().saturating_add(2));
         for (at, section) in self.sections.iter().enumerate() {
             let is_older = section.readings & self.reading == 0;
-            marks.extend(section.marks().map(|mark| (mark, is_older, at)));
+            let found = section.iter().map(Some).chain(section.is_end().then_some(None));
+            // What a cut datagram of this reading holds is nowhere else.
+            let found = found.filter(|_| section.cut_in != self.reading);
+            marks.extend(found.map(|mark| (mark, is_older, at, section.readings)));
         }
         marks.sort_unstable();
-        let (mut outdated, mut older) = (0, BTreeSet::new());
+        let mut older = BTreeSet::new();
         for same in marks.chunk_by(|a, b| a.0 == b.0) {
-            let [(mark, false, first), others @ ..] = same else { continue };
-            for (_, is_older, at) in others.iter().filter(|(.., at)| at != first) {
-                let [Some(latest), Some(section)] = [first, at].map(|at| self.sections.get(*at)) else {
-                    break;
-                };
-                // A list can have a rule twice: one reading brought both.
-                let may_repeat = matches!(mark, Some((None, ..))) && section.readings & latest.readings != 0;
-                // What a cut datagram of this reading holds is nowhere else.
-                if !may_repeat && section.cut_in != self.reading {
-                    outdated |= if *is_older { self.reading.saturating_sub(1) } else { self.reading };
-                    older.extend(is_older.then_some(*at));
-                }
+            let [(mark, false, first, latest), others @ ..] = same else { continue };
+            // A list can have a rule twice: one reading brought both.
+            let may_repeat = |readings| matches!(mark, Some((None, ..))) && readings & latest != 0;
+            let others = others.iter().filter(|(_, _, at, readings)| at != first && !may_repeat(readings));
+            for (_, is_older, at, _) in others {
+                self.outdated |= if *is_older { self.reading.saturating_sub(1) } else { self.reading };
+                older.extend(is_older.then_some(*at));
             }
         }
-        self.outdated |= outdated;
         let mut at = 0..;
         self.sections.retain(|_| at.next().is_none_or(|at| !older.contains(&at)));
     }
@@ -295,16 +285,16 @@ impl List {
     /// count. Neither a team's score is counted nor a player of no team where others have one. After another reading, parts
     /// of two can reach a count.
     pub(super) fn is_certain(&self, wanted: u8) -> bool {
-        let players = || self.sections.iter().flat_map(|section| section.players().iter());
-        let has_teams = players().any(|player| player.team().is_some());
+        let mut players = self.sections.iter().flat_map(|section| section.players().iter());
+        let has_teams = players.clone().any(|player| player.team().is_some());
         let is_counted =
             |player: PlayerRecord<'_>| player.pseudo_team().is_none() && player.team().is_some() == has_teams;
         let is_only = matches!(self.sections.as_slice(), [only] if only.is_first());
-        let is_first_reading =
+        let is_first =
             self.outdated == 0 && self.sections.iter().all(|section| section.readings == self.reading);
         let has_count = !self.sections.is_empty() && self.count == Some(self.entries());
         self.looks_complete()
-            && (is_only || (wanted == 1 && is_first_reading && has_count && players().all(is_counted)))
+            && (is_only || (wanted == 1 && is_first && has_count && players.all(is_counted)))
     }
 
     /// Whether nothing is known to be missing, and nothing confirms it: the latest reading looks complete, or several agree and
@@ -335,8 +325,6 @@ pub(super) struct Section {
     readings: u32,
     /// The bit of the reading that brought it cut, or 0.
     cut_in: u32,
-    /// Where the number or the key of the first entry ends.
-    head: usize,
 }
 
 /// A player's number, and the name where that is 0; or the key and the value of a rule.
@@ -350,8 +338,7 @@ impl Section {
 
     /// Whether it begins with the first rule of the stock game.
     pub(super) fn is_first(&self) -> bool {
-        let is_mode = |key: &[u8]| key.eq_ignore_ascii_case(SERVER_MODE.as_bytes());
-        self.iter().next().is_some_and(|(number, key, _)| number.is_none() && is_mode(key))
+        matches!(self.iter().next(), Some((None, key, _)) if key.eq_ignore_ascii_case(SERVER_MODE.as_bytes()))
     }
 
     pub(super) fn players(&self) -> PlayerList<'_> {
@@ -368,21 +355,15 @@ impl Section {
         rules.chain(players)
     }
 
-    /// Its entries, and `None` for the end: two datagrams of one list can both have a rule, and nothing else.
-    fn marks(&self) -> impl Iterator<Item = Option<Entry<'_>>> {
-        self.iter().map(Some).chain(self.is_end().then_some(None))
-    }
-
     /// Whether both are the same part of a list at two times: the same players, whatever their pings and scores; as many rules,
     /// more than half of them equal (many are mutators), or of the same keys where they end the list.
     fn is_version_of(&self, other: &Self) -> bool {
-        let shape = |section: &Self| (section.entries, section.cut_in != 0, section.is_end());
         let pairs = || self.iter().zip(other.iter());
+        let is_same_key = |(a, b): (Entry<'_>, Entry<'_>)| (a.0, a.1) == (b.0, b.1);
         let most_others = if self.players().0.count > 0 { 0 } else { self.entries.saturating_sub(1) / 2 };
         self.bytes == other.bytes
-            || shape(self) == shape(other)
-                && self.bytes.get(..self.head) == other.bytes.get(..other.head)
+            || (self.entries, self.is_end()) == (other.entries, other.is_end())
                 && (pairs().filter(|(a, b)| a != b).nth(most_others).is_none()
-                    || (self.is_end() && pairs().all(|(a, b)| (a.0, a.1) == (b.0, b.1))))
+                    || (self.is_end() && pairs().all(is_same_key)))
     }
 }

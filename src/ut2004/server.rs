@@ -81,7 +81,15 @@ impl Writer<'_> {
             _ => InfoRules::new(status),
         };
         match request.command {
-            Command::Info => return self.info(status, &in_info),
+            Command::Info => {
+                return from_status::info(status, &in_info, |info| {
+                    self.datagram(Body::Info(match self.options.engine {
+                        Engine::Ut2003 => Info { flags: None, skill_level: None, ..info },
+                        Engine::KillingFloor => Info { waves: info.waves.or(Some((0, 0))), ..info },
+                        _ => info,
+                    }))
+                });
+            }
             Command::SmallPing => return self.datagram(Body::SmallPing(b"P")),
             Command::Rules | Command::Players | Command::RulesAndPlayers => {}
         }
@@ -103,17 +111,6 @@ impl Writer<'_> {
             })?;
         }
         Ok(())
-    }
-
-    fn info(&mut self, status: &ServerStatus, in_info: &InfoRules<'_>) -> Result<(), EncodeError> {
-        from_status::info(status, in_info, |info| {
-            let info = match self.options.engine {
-                Engine::Ut2003 => Info { flags: None, skill_level: None, ..info },
-                Engine::KillingFloor => Info { waves: info.waves.or(Some((0, 0))), ..info },
-                _ => info,
-            };
-            self.datagram(Body::Info(info))
-        })
     }
 
     fn datagram(&mut self, body: Body<'_>) -> Result<(), EncodeError> {

@@ -15,17 +15,10 @@ use crate::text::{first_filled, known_keys};
 known_keys! {
     /// Rules that have a field in the model; the module page names their sources.
     struct Known {
-        server_mode = b"servermode",
-        server_mode_spaced = b"server mode",
-        game_password = b"gamepassword",
-        game_password_spaced = b"game password",
-        password = b"password",
-        passworded = b"passworded",
-        is_vac_secured = b"isvacsecured",
-        vac_secured = b"vac secured",
+        servermode, gamepassword, password, passworded, isvacsecured, timelimit, goalscore,
+        // KFTurbo and AntiTCC.
+        server_mode = b"server mode", game_password = b"game password", vac_secured = b"vac secured",
         anti_tcc = b"anti tcc version",
-        time_limit = b"timelimit",
-        goal_score = b"goalscore",
     }
 }
 
@@ -53,14 +46,18 @@ impl ToStatus for Answer {
         let has_rules = has(RULES) && !missing.rules && !missing.end;
         let has_flag = |flag| flags.map(|flags| flags & flag != 0);
         let (known, version, mutators) = known(self);
-        let password = first_filled(&[
-            known.game_password,
-            known.game_password_spaced,
-            known.password,
-            known.passworded,
-        ]);
-        let mode = first_filled(&[known.server_mode, known.server_mode_spaced]);
-        let mut status = ServerStatus {
+        let Known { gamepassword, game_password, password, passworded, .. } = known;
+        let password = first_filled(&[gamepassword, game_password, password, passworded]);
+        let mode = first_filled(&[known.servermode, known.server_mode]);
+        let some_text = |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
+        let count = |count: i32| u32::try_from(count).ok();
+        ServerStatus {
+            name: info.and_then(|info| some_text(info.server_name)),
+            map: info.and_then(|info| some_text(info.map_name)),
+            game_type: info.and_then(|info| some_text(info.game_type)),
+            game_port: info.and_then(|info| u16::try_from(info.port).ok()).filter(|&port| port != 0),
+            player_count: info.and_then(|info| count(info.current_players)),
+            max_players: info.and_then(|info| count(info.max_players)),
             version,
             // A rule that servers send only where there is a password, and mutators that they list all of.
             password: password
@@ -71,29 +68,19 @@ impl ToStatus for Answer {
             dedicated: mode
                 .and_then(|mode| is_yes(mode, DEDICATED, NON_DEDICATED))
                 .or_else(|| Some(!has_flag(LISTEN_FLAG)?)),
-            anti_cheat: (known.is_vac_secured.and_then(number::boolean))
+            anti_cheat: (known.isvacsecured.and_then(number::boolean))
                 .or_else(|| known.vac_secured.and_then(|text| is_yes(text, "Enabled", "Disabled")))
                 .or_else(|| known.anti_tcc.map(|_| true))
                 .or_else(|| has_flag(VAC_FLAG)),
-            time_limit: known.time_limit.and_then(number::whole_minutes),
-            score_limit: known.goal_score.and_then(number::number),
+            time_limit: known.timelimit.and_then(number::whole_minutes),
+            score_limit: known.goalscore.and_then(number::number),
             players: is_listed.then(|| player_list(self)),
             teams: teams(self),
             rules,
             completeness: self.completeness(),
             verification: self.verification(),
             ..ServerStatus::default()
-        };
-        if let Some(info) = info {
-            let some_text = |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
-            status.name = some_text(info.server_name);
-            status.map = some_text(info.map_name);
-            status.game_type = some_text(info.game_type);
-            status.game_port = u16::try_from(info.port).ok().filter(|&port| port != 0);
-            status.player_count = u32::try_from(info.current_players).ok();
-            status.max_players = u32::try_from(info.max_players).ok();
         }
-        status
     }
 }
 
@@ -154,9 +141,8 @@ fn player_list(answer: &Answer) -> Vec<Player> {
     let count = answer.count(PLAYERS);
     // The numbers that the model has no field for, as text in one buffer: the keys once, then two numbers for each player.
     let mut numbers = Vec::with_capacity(count.saturating_add(2).saturating_mul(USUAL_NUMBERS));
-    for key in [PLAYER_NUM, STATS_ID] {
-        numbers.extend_from_slice(key.as_bytes());
-        numbers.push(b' ');
+    for part in [PLAYER_NUM, " ", STATS_ID, " "] {
+        numbers.extend_from_slice(part.as_bytes());
     }
     for record in answer.players() {
         number::put(record.player_num.into(), &mut numbers);

@@ -106,36 +106,30 @@ impl Answer {
                 }
             } else if assembly.is_none() {
                 match Self::single(id, datagram, limits) {
-                    Ok(answer) => return Ok(answer),
+                    Ok(answer) => return Ok(Self { verification: Verification::Unavailable, ..answer }),
                     Err(because) => error = because,
                 }
             }
         }
-        assembly.ok_or(error)?.finish(limits, false)
+        let answer = assembly.ok_or(error)?.finish(limits, false)?;
+        Ok(Self { verification: Verification::Unavailable, ..answer })
     }
 
     /// The reply of a server that does not number its datagrams.
     pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
         let body = bytes.get(HEAD..).unwrap_or_default();
-        if let Some(basic) = minecraft::basic(body) {
-            let missing = Completeness { info: !basic.is_regular, ..Completeness::COMPLETE };
-            return Ok(Self { form: Form::MinecraftBasic, missing, ..Self::new(id, bytes) });
-        }
-        let mut reader = Reader::new(&bytes, limits);
-        reader.read_legacy(body)?;
-        let Reader { index, missing, .. } = reader;
-        Ok(Self { form: Form::Legacy, index, missing, ..Self::new(id, bytes) })
-    }
-
-    fn new(id: RequestId, bytes: Bytes) -> Self {
-        Self {
-            id,
-            bytes,
-            form: Form::Sections,
-            index: Index::default(),
-            missing: Completeness::COMPLETE,
-            verification: Verification::Unavailable,
-        }
+        let (form, index, missing) = match minecraft::basic(body) {
+            Some(basic) => {
+                let missing = Completeness { info: !basic.is_regular, ..Completeness::COMPLETE };
+                (Form::MinecraftBasic, Index::default(), missing)
+            }
+            None => {
+                let mut reader = Reader::new(&bytes, limits);
+                reader.read_legacy(body)?;
+                (Form::Legacy, reader.index, reader.missing)
+            }
+        };
+        Ok(Self { id, bytes, form, index, missing, verification: Verification::Verified })
     }
 
     /// The server's keys and values. Minecraft's basic reply has none, see [`Form::MinecraftBasic`].
@@ -218,12 +212,6 @@ impl Answer {
     pub const fn verification(&self) -> Verification {
         self.verification
     }
-
-    /// This answer, known to quote the request id of a query.
-    pub(crate) const fn verified(mut self) -> Self {
-        self.verification = Verification::Verified;
-        self
-    }
 }
 
 /// The datagrams of one reply on their way to an [`Answer`].
@@ -249,13 +237,21 @@ impl Assembly {
         let bytes = self.fragments.join();
         let fragments = u16::try_from(self.fragments.missing(0)).unwrap_or(u16::MAX);
         let mut reader = Reader::new(&bytes, limits);
-        let bodies: Vec<(u32, Body<'_>)> = self.bodies(&bytes).collect();
-        let only = bodies.first().filter(|_| bodies.len() == 1 && fragments == 0).map(|(_, body)| body);
+        let mut rest = &bytes[..];
+        let bodies = self.fragments.iter().map(|(number, datagram)| {
+            let (bytes, after) = rest.split_at_checked(datagram.len()).unwrap_or_default();
+            rest = after;
+            let last = self.fragments.last() == Some(number);
+            let full = datagram.len() >= MAX_DATAGRAM && !last;
+            Body { number, bytes: bytes.get(BODY_AT..).unwrap_or_default(), full, last }
+        });
+        let bodies: Vec<_> = bodies.collect();
+        let only = bodies.first().filter(|_| bodies.len() == 1 && fragments == 0);
         let form = if let Some(body) = only.filter(|body| minecraft || minecraft::is_full(body.bytes)) {
             let (mut pairs, players) = minecraft::full(body.bytes);
             pairs.try_for_each(|pair| reader.push_pair(pair))?;
             reader.minecraft = true;
-            reader.read(&Body { bytes: players, full: false, last: true }, None)?;
+            reader.read(&Body { bytes: players, last: true, ..Body::default() }, None)?;
             Form::MinecraftFull
         } else if let Some(body) = only.filter(|body| !body.last)
             && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
@@ -264,10 +260,10 @@ impl Assembly {
             pairs.into_iter().try_for_each(|pair| reader.push_pair(pair))?;
             Form::JustCause2
         } else {
-            let behind = bodies.iter().skip(1).map(Some).chain([None]);
-            for ((number, body), next) in bodies.iter().zip(behind) {
-                let next = next.filter(|(next, _)| number.checked_add(1) == Some(*next));
-                reader.read(body, next.map(|(_, next)| next))?;
+            let mut rest = bodies.iter().peekable();
+            while let Some(body) = rest.next() {
+                let next = rest.peek().filter(|next| Some(next.number) == body.number.checked_add(1));
+                reader.read(body, next.copied())?;
             }
             Form::Sections
         };
@@ -278,19 +274,7 @@ impl Assembly {
         // Just Cause 2 does not mark the last datagram: there it is the only one.
         let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
         let missing = Completeness { fragments, end: missing.end || !has_end, ..missing };
-        Ok(Answer { form, index, missing, ..Answer::new(self.id, bytes) })
-    }
-
-    /// The numbers of the datagrams and their bodies, as slices of the joined bytes.
-    fn bodies<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = (u32, Body<'a>)> {
-        let mut rest = bytes;
-        self.fragments.iter().map(move |(number, datagram)| {
-            let (bytes, after) = rest.split_at_checked(datagram.len()).unwrap_or_default();
-            rest = after;
-            let last = self.fragments.last() == Some(number);
-            let full = datagram.len() >= MAX_DATAGRAM && !last;
-            (number, Body { bytes: bytes.get(BODY_AT..).unwrap_or_default(), full, last })
-        })
+        Ok(Answer { id: self.id, bytes, form, index, missing, verification: Verification::Verified })
     }
 }
 

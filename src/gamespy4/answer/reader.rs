@@ -7,13 +7,15 @@
 //!   the row on that the next datagram starts with, a continued server section its last pair.
 //! - A datagram that was shortened on its way must not pass for complete: [`Reader::check_continuation`].
 
-use nom::IResult;
+use nom::multi::many_m_n;
 use nom::number::complete::be_u16;
+use nom::{IResult, Parser};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
-    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, pair, server_pair, text, token, word,
+    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, nul, pair, server_pair, text, token,
+    word,
 };
 use crate::limits::Limits;
 use crate::model::Completeness;
@@ -25,6 +27,8 @@ pub(super) const MAX_COLUMNS: usize = 64;
 /// One datagram without its head.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Body<'a> {
+    /// The datagram's number.
+    pub(super) number: u32,
     /// From the first section's type byte on.
     pub(super) bytes: &'a [u8],
     /// Whether the datagram was filled to its last byte, so that its end is cut.
@@ -50,11 +54,6 @@ impl<'a> Opening<'a> {
         let (&section, rest) = body.bytes.split_first()?;
         let (after, name) = token(rest).ok()?;
         Some(Self { section, rest, name, start: after.get(1).copied().map_or(0, usize::from) })
-    }
-
-    /// Whether the datagram continues this column.
-    fn continues(&self, section: u8, field: &[u8]) -> bool {
-        self.section == section && self.name == field
     }
 }
 
@@ -113,9 +112,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// More keys, rows or columns than the limits allow.
     pub(super) fn read(&mut self, body: &Body<'a>, next: Option<&Body<'a>>) -> Result<(), ParseError> {
-        if let Some(Opening { section: SERVER, name, .. }) = Opening::of(body)
-            && !name.is_empty()
-        {
+        if let Some(Opening { section: SERVER, name, .. }) = Opening::of(body) {
             // The last pair before a continued server section was cut and is repeated.
             self.index.pairs.pop_if(|(key, _)| key.of(self.bytes) == Some(name));
         }
@@ -123,7 +120,7 @@ impl<'a> Reader<'a> {
         self.next = next.and_then(Opening::of);
         let (section, end) = self.sections()?;
         if body.last {
-            self.set_unread();
+            self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
             self.check_last(section, end);
         } else if let Some(next) = self.next {
             self.check_continuation(section, end, next);
@@ -140,7 +137,7 @@ impl<'a> Reader<'a> {
         while let Some(pair) = self.take(pair) {
             self.push_pair(pair)?;
         }
-        self.missing.rules = !self.take_nul();
+        self.missing.rules = self.take(nul).is_none();
         if self.missing.rules {
             // A key without its value is read.
             self.take(text);
@@ -153,30 +150,20 @@ impl<'a> Reader<'a> {
             self.missing.players = !self.legacy_table(PLAYERS)?;
             self.missing.teams = self.missing.players || !self.legacy_table(TEAMS)?;
         }
-        self.set_unread();
+        self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
         Ok(())
     }
 
     /// Reads a table row by row; `Ok(false)` when it is cut.
     fn legacy_table(&mut self, section: u8) -> Result<bool, ParseError> {
-        let offset = self.offset(self.input);
         let Some((count, fields)) = self.take(legacy_table) else {
             // The unfinished text begins after the whole ones.
             self.take(be_u16);
             while self.take(text).is_some() {}
             return Ok(false);
         };
-        let (count, limit) = (usize::from(count), self.limits.max_players());
-        if count > limit {
-            return Err(ParseError::limit("players", limit, offset));
-        }
-        let values = count.saturating_mul(fields.len());
-        let mut cells = Vec::new();
-        while cells.len() < values
-            && let Some(value) = self.take(text)
-        {
-            cells.push(value);
-        }
+        let values = usize::from(count).saturating_mul(fields.len());
+        let cells = self.take(|input| many_m_n(0, values, text).parse(input)).unwrap_or_default();
         for (column, name) in fields.iter().enumerate() {
             self.push_column(section, name)?;
             for cell in cells.iter().skip(column).step_by(fields.len()) {
@@ -192,13 +179,6 @@ impl<'a> Reader<'a> {
         let (rest, found) = production(self.input).ok()?;
         self.input = rest;
         Some(found)
-    }
-
-    /// Passes over a NUL, where one is next.
-    fn take_nul(&mut self) -> bool {
-        let rest = self.input.strip_prefix(&[0]);
-        self.input = rest.unwrap_or(self.input);
-        rest.is_some()
     }
 
     fn sections(&mut self) -> Result<(u8, End<'a>), ParseError> {
@@ -225,7 +205,7 @@ impl<'a> Reader<'a> {
         loop {
             // Where the last key had no value at all, the section's end was taken for it.
             let lacks_value = self.index.pairs.last().is_some_and(|(_, value)| value.is_empty());
-            if lacks_value && matches!(self.input, [1 | 2, ..]) || self.take_nul() {
+            if lacks_value && matches!(self.input, [1 | 2, ..]) || self.take(nul).is_some() {
                 return Ok(End::Section);
             }
             let start = self.input;
@@ -248,7 +228,7 @@ impl<'a> Reader<'a> {
             (self.section, self.known) = (section, None);
         }
         loop {
-            if self.take_nul() {
+            if self.take(nul).is_some() {
                 return Ok(End::Section);
             }
             if self.input.is_empty() {
@@ -304,7 +284,7 @@ impl<'a> Reader<'a> {
     }
 
     fn rows(&mut self, field: &'a [u8]) -> Result<End<'a>, ParseError> {
-        let continued = self.next.filter(|next| next.continues(self.section, field));
+        let continued = self.next.filter(|next| (next.section, next.name) == (self.section, field));
         loop {
             while let Some(value) = self.take(word) {
                 self.push_cell(Cell::new(self.bytes, value))?;
@@ -329,8 +309,17 @@ impl<'a> Reader<'a> {
                 return Ok(End::Rows(field));
             }
             if empties < run {
-                self.take_nul();
-                self.close();
+                self.take(nul);
+                // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a
+                // column.
+                let rows = self.index.columns.last_mut().map(|column| {
+                    column.closed = true;
+                    column.rows
+                });
+                if self.known.is_some() && self.known != rows {
+                    self.lose(self.section, self.section);
+                }
+                self.known = self.known.max(rows);
                 return Ok(End::Column);
             }
         }
@@ -348,7 +337,7 @@ impl<'a> Reader<'a> {
         if after.is_empty() {
             return match continued {
                 Some(next) => next.start.saturating_sub(row),
-                None if self.minecraft && self.body.last => before_header,
+                None if self.minecraft => before_header,
                 None => to_known.unwrap_or(before_section),
             };
         }
@@ -400,19 +389,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Ends the last column.
-    fn close(&mut self) {
-        let known = self.known;
-        let Some(column) = self.index.columns.last_mut() else { return };
-        column.closed = true;
-        // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a column.
-        let (rows, before) = (column.rows, known.unwrap_or(column.rows));
-        self.known = Some(before.max(rows));
-        if before != rows {
-            self.lose(self.section, self.section);
-        }
-    }
-
     /// Takes back what is perhaps cut at the end of a full datagram whose successor never arrived.
     fn drop_cut(&mut self, end: End<'a>) {
         let last_byte = self.offset(self.body.bytes).saturating_add(self.body.bytes.len()).saturating_sub(1);
@@ -436,7 +412,7 @@ impl<'a> Reader<'a> {
         let fits = match end {
             End::Section => follows || restarts,
             End::Pair(cut) => full && follows || restarts && next.rest.starts_with(cut),
-            End::Rows(field) => next.continues(section, field),
+            End::Rows(field) => (next.section, next.name) == (section, field),
             End::Column => restarts || full && follows,
             End::Header(name) => restarts && next.name.starts_with(name),
             End::Malformed => false,
@@ -466,11 +442,6 @@ impl<'a> Reader<'a> {
         self.missing.rules |= range.contains(&SERVER);
         self.missing.players |= range.contains(&PLAYERS);
         self.missing.teams |= range.contains(&TEAMS);
-    }
-
-    /// Marks what is left as bytes that no part of the reply holds.
-    fn set_unread(&mut self) {
-        self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
     }
 
     /// Where these bytes are in the buffer.

@@ -175,8 +175,7 @@ impl<'a> Request<'a> {
         let (rest, kind) = kind(datagram)
             .map_err(|_| ParseError::new(ParseErrorKind::NotThisProtocol("the bytes fe fd and a type"), 0))?;
         if kind != CHALLENGE && kind != DATA {
-            let unexpected = ParseErrorKind::Unexpected("a challenge or data request");
-            return Err(ParseError::new(unexpected, MAGIC.len()));
+            return Err(ParseError::new(ParseErrorKind::Unexpected("a challenge or data request"), 2));
         }
         let (rest, id) = id(rest).map_err(|_| cut_short("the request id"))?;
         if kind == CHALLENGE {

@@ -126,19 +126,13 @@ impl<'a> Response<'a> {
                 ]
             }
             Self::Data { number, last, raw, .. } => {
-                let section = raw.get(BODY_AT).filter(|_| number.is_some());
+                let is_numbered = number.is_some();
+                let section = raw.get(BODY_AT).filter(|_| is_numbered);
+                let has_end = raw.last() == Some(&0);
                 [
-                    (
-                        number.is_some() && raw.get(HEAD..NUMBER_AT) != Some(FILLER),
-                        "filler: not splitnum",
-                        HEAD,
-                    ),
+                    (is_numbered && raw.get(HEAD..NUMBER_AT) != Some(FILLER), "filler: not splitnum", HEAD),
                     (section > Some(&2), "section: unknown type", BODY_AT),
-                    (
-                        number.is_some() && last && raw.last() != Some(&0),
-                        "last section: no NUL at its end",
-                        raw.len(),
-                    ),
+                    (is_numbered && last && !has_end, "last section: no NUL at its end", raw.len()),
                 ]
             }
         };

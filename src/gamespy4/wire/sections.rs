@@ -34,6 +34,12 @@ pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
     short_until::<0, 0>(input)
 }
 
+/// `NUL = %x00`.
+#[inline]
+pub(crate) fn nul(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    tag(&[0][..]).parse(input)
+}
+
 /// `text = token NUL`.
 #[inline]
 pub(crate) fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
@@ -89,7 +95,7 @@ pub(crate) fn is_field_name(text: &[u8]) -> bool {
 /// Such a reply is `*pair NUL legacy-table legacy-table`. A part that was not asked for is absent. GameSpy's own code (QR2
 /// SDK, qr2.c) cuts the reply at 1,400 bytes and does not say so.
 pub(crate) fn legacy_table(input: &[u8]) -> IResult<&[u8], (u16, Vec<&[u8]>)> {
-    (be_u16, terminated(many0(word), tag(&[0][..]))).parse(input)
+    (be_u16, terminated(many0(word), nul)).parse(input)
 }
 
 /// A player of Just Cause 2: name, Steam id, ping in milliseconds.
@@ -105,7 +111,7 @@ pub(crate) fn just_cause_2(input: &[u8]) -> IResult<&[u8], (Vec<Pair<'_>>, Vec<J
         players.len() == usize::from(*count)
     });
     let players = players.map(|(_, players)| players);
-    all_consuming(preceded(tag(&[0][..]), (terminated(many0(pair), tag(&[0][..])), players))).parse(input)
+    all_consuming(preceded(nul, (terminated(many0(pair), nul), players))).parse(input)
 }
 
 #[cfg(test)]
@@ -122,6 +128,7 @@ mod tests {
 
     #[test]
     fn a_production_takes_all_of_its_input_or_none() {
+        only_whole(b"\0", |input| nul(input).map(|(rest, _)| (rest, ())));
         only_whole(b"Srv\0", |input| text(input).map(|(rest, text)| (rest, text.len())));
         only_whole(b"hostname\0Srv\0", |input| pair(input).map(|(rest, _)| (rest, ())));
         only_whole(b"hostname\0\0", |input| server_pair(input).map(|(rest, _)| (rest, ())));

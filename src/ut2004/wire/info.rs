@@ -159,11 +159,8 @@ fn info<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
             .map(|(ping, flags, skill_level, lists)| Info { ping, flags, skill_level, lists, ..common })
     };
     let killing_floor = ((int, int).map(Some), standard()).map(|(waves, info)| Info { waves, ..info });
-    let older = (int.map(Some), alt((value(None, eof), lists.map(Some)))).map(|(ping, lists)| Info {
-        ping,
-        lists,
-        ..common
-    });
+    let older_lists = alt((value(None, eof), lists.map(Some)));
+    let older = (int.map(Some), older_lists).map(|(ping, lists)| Info { ping, lists, ..common });
     let unknown = rest.map(|trailing| Info { trailing, ..common });
     alt((all_consuming(standard()), all_consuming(killing_floor), all_consuming(older), unknown)).parse(input)
 }

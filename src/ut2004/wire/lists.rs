@@ -179,11 +179,8 @@ impl<'a> PlayerRecord<'a> {
         if (self.player_num, self.ping, self.stats_id) != (0, 0, 0) {
             return None;
         }
-        let name = self.name.text().plain();
-        let begins = |with: &str| {
-            name.as_bytes().get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()))
-        };
-        if begins("red team") { Some(0) } else { begins("blue team").then_some(1) }
+        let name = self.name.text().plain().to_ascii_lowercase();
+        if name.starts_with("red team") { Some(0) } else { name.starts_with("blue team").then_some(1) }
     }
 
     /// Appends the record.

@@ -198,10 +198,7 @@ impl<'a> Response<'a> {
                 (Body::Players(PlayerList(players)), problem)
             }
             4 => (Body::SmallPing(rest), None),
-            _ => {
-                let kind = ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4");
-                return Err(ParseError::new(kind, 4));
-            }
+            _ => return Err(ParseError::new(ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4"), 4)),
         };
         Ok(Self { version, body, problem })
     }
@@ -224,19 +221,17 @@ impl<'a> Response<'a> {
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let version = (!(0x77..=0x80).contains(&self.version)).then(|| ParseError::new(VERSION, 0));
         // The port of a repaired record stands behind the header and five zero bytes.
-        let port = self.is_repaired().then(|| ParseError::new(PORT, 10));
+        let is_repaired = matches!(self.body, Body::Info(Info { repaired: true, .. }));
+        let port = is_repaired.then(|| ParseError::new(PORT, 10));
         [version, port, self.problem].into_iter().flatten()
     }
 
     /// Whether the datagram ends before its last entry, or before the end of an info record of UT2004's version. The
     /// repaired record, which no server sends, is exempt.
     pub(crate) fn is_cut(&self) -> bool {
-        let is_older = matches!(self.body, Body::Info(_)) && self.version < UT2004_VERSION;
-        self.problem.is_some() && !is_older && !self.is_repaired()
-    }
-
-    const fn is_repaired(&self) -> bool {
-        matches!(self.body, Body::Info(Info { repaired: true, .. }))
+        let is_exempt =
+            matches!(self.body, Body::Info(info) if info.repaired || self.version < UT2004_VERSION);
+        self.problem.is_some() && !is_exempt
     }
 
     /// Appends the reply. What was read from a server is written byte for byte as it came, an info record where the server chose

@@ -82,13 +82,12 @@ impl<'a> FString<'a> {
 
     /// The units up to the first NUL.
     pub(crate) fn shown(self) -> &'a [u8] {
-        if !self.wide {
-            let end = memchr::memchr(0, self.raw);
-            return end.and_then(|end| self.raw.get(..end)).unwrap_or(self.raw);
+        if self.wide {
+            let mut texts = self.raw.as_chunks::<2>().0.split(|unit| *unit == [0, 0]);
+            texts.next().unwrap_or_default().as_flattened()
+        } else {
+            self.raw.split(|unit| *unit == 0).next().unwrap_or_default()
         }
-        let units = self.raw.as_chunks::<2>().0;
-        let end = units.iter().position(|unit| *unit == [0, 0]);
-        end.and_then(|end| units.get(..end)).unwrap_or(units).as_flattened()
     }
 
     /// Appends the string as servers write it: `00` when empty, else its length with the NUL, the units and the NUL.
@@ -160,14 +159,10 @@ fn short(input: &[u8]) -> Err<Error<&[u8]>> {
 }
 
 /// Appends a compact index in its shortest form.
-pub(crate) fn put_index(
-    magnitude: usize,
-    is_negative: bool,
-    out: &mut impl BufMut,
-) -> Result<(), EncodeError> {
+pub(crate) fn put_index(length: usize, is_negative: bool, out: &mut impl BufMut) -> Result<(), EncodeError> {
     let too_long =
         EncodeError::TooLong { field: "a string or list", limit: i32::MAX.unsigned_abs() as usize };
-    let mut rest = i32::try_from(magnitude).map_err(|_| too_long)?.cast_unsigned();
+    let mut rest = i32::try_from(length).map_err(|_| too_long)?.cast_unsigned();
     let (mut sign, mut bits, mut more) = (if is_negative { 0x80 } else { 0 }, 6, 0x40_u8);
     loop {
         let [low, ..] = rest.to_le_bytes();
