@@ -156,12 +156,16 @@ impl<'a> Reader<'a> {
 
     /// Reads a table row by row; `Ok(false)` when it is cut.
     fn legacy_table(&mut self, section: u8) -> Result<bool, ParseError> {
+        let (offset, limit) = (self.offset(self.input), self.limits.max_players());
         let Some((count, fields)) = self.take(legacy_table) else {
             // The unfinished text begins after the whole ones.
             self.take(be_u16);
             while self.take(text).is_some() {}
             return Ok(false);
         };
+        if usize::from(count) > limit {
+            return Err(ParseError::limit("players", limit, offset));
+        }
         let values = usize::from(count).saturating_mul(fields.len());
         let cells = self.take(|input| many_m_n(0, values, text).parse(input)).unwrap_or_default();
         for (column, name) in fields.iter().enumerate() {
