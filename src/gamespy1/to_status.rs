@@ -56,8 +56,8 @@ impl ToStatus for Answer {
             rules = rules_with_rows(self, named_rows().map(Row::index).collect(), own_echo);
         }
         // In an incomplete answer, a last key without a value is the rest of something that is missing.
-        if let Some(key) = pairs.odd_key().filter(|_| self.completeness().is_complete()) {
-            rules.push(key, b"");
+        if let Some((key, empty)) = pairs.odd().filter(|_| self.completeness().is_complete()) {
+            rules.push(key, empty);
         }
 
         let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);

@@ -146,14 +146,8 @@ impl Answer {
     pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_complete = self.completeness().is_complete();
         let is_rule = |(key, value): &(&[u8], &[u8])| RowKey::parse(key).is_none() && !is_control(key, value);
-        let mut pairs = Some(self.fields().pairs());
-        std::iter::from_fn(move || {
-            let rule = pairs.as_mut()?.find(is_rule);
-            rule.or_else(|| {
-                let odd = pairs.take()?.odd_key().filter(|_| is_complete)?;
-                Some((odd, &b""[..]))
-            })
-        })
+        let mut pairs = self.fields().pairs();
+        std::iter::from_fn(move || pairs.find(is_rule).or_else(|| pairs.odd().filter(|_| is_complete)))
     }
 
     /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
@@ -202,7 +196,7 @@ impl Answer {
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
-            return pairs.next().or_else(|| pairs.odd_key().map(|key| (key, &b""[..])));
+            return pairs.next().or_else(|| pairs.odd());
         }
         pairs.find(|(key, _)| ECHO_KEYS.iter().any(|echo| key.eq_ignore_ascii_case(echo.as_bytes())))
     }

@@ -114,21 +114,17 @@ impl<'a> Response<'a> {
     /// # Ok::<(), queryport::ParseError>(())
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {
-        let mut pairs = self.fields().pairs();
-        let mut found: Vec<ParseError> = Vec::new();
+        let error = |kind, part: &[u8]| ParseError::new(kind, self.offset(part));
+        let (mut pairs, mut found) = (self.fields().pairs(), Vec::new());
         for (key, value) in pairs.by_ref() {
-            let (kind, part) = if value.contains(&b'\\') {
-                (ParseErrorKind::Malformed("name, which holds a backslash"), value)
+            if value.contains(&b'\\') {
+                found.push(error(ParseErrorKind::Malformed("name, which holds a backslash"), value));
             } else if is_control(key, value) {
-                (ParseErrorKind::Unexpected("a pair, not the end of a reply"), key)
-            } else {
-                continue;
-            };
-            found.push(ParseError::new(kind, self.offset(part)));
+                found.push(error(ParseErrorKind::Unexpected("a pair, not the end of a reply"), key));
+            }
         }
-        let odd =
-            pairs.odd_key().map(|key| ParseError::new(ParseErrorKind::CutShort("a pair"), self.offset(key)));
-        found.into_iter().chain(odd)
+        found.extend(pairs.odd().map(|(key, _)| error(ParseErrorKind::CutShort("a pair"), key)));
+        found.into_iter()
     }
 
     /// Appends the datagram. What mods add to the trailer is left out: `eof`, words for numbers, a NUL.
@@ -138,20 +134,15 @@ impl<'a> Response<'a> {
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         let Trailer { reply, fragment, zero_based, is_final, final_first, is_unclosed } = self.trailer;
         let (start, id) = match (reply, fragment) {
-            (Some(reply), Some(fragment)) => (String::new(), format!("\\queryid\\{reply}.{fragment}")),
-            (None, Some(fragment)) if zero_based => {
-                (format!("\\statusresponse\\{fragment}"), format!("\\queryid\\{fragment}"))
-            }
-            (None, Some(fragment)) => (String::new(), format!("\\queryid\\{fragment}")),
-            (_, None) => (String::new(), String::new()),
+            (Some(n), Some(m)) => (String::new(), format!("\\queryid\\{n}.{m}")),
+            (None, Some(m)) if zero_based => (format!("\\statusresponse\\{m}"), format!("\\queryid\\{m}")),
+            (None, Some(m)) => (String::new(), format!("\\queryid\\{m}")),
+            (_, None) => Default::default(),
         };
-        let mark = match (is_final, is_unclosed) {
-            (false, _) => "",
-            (true, true) => "\\final",
-            (true, false) => "\\final\\",
-        };
-        let end = if final_first { [mark, &id] } else { [&id, mark] };
-        for part in [start.as_bytes(), self.body, end.concat().as_bytes()] {
+        let separator = if is_unclosed { "" } else { "\\" };
+        let mark = if is_final { ["\\final", separator].concat() } else { String::new() };
+        let (before, behind) = if final_first { (mark, id) } else { (id, mark) };
+        for part in [start.as_bytes(), self.body, before.as_bytes(), behind.as_bytes()] {
             out.put_slice(part);
         }
         Ok(())
@@ -364,7 +355,7 @@ fn number(input: &[u8]) -> IResult<&[u8], (Option<u64>, u32)> {
 fn ends_with_key(text: &[u8]) -> bool {
     let mut pairs = Fields::new(text).pairs();
     pairs.by_ref().for_each(drop);
-    pairs.odd_key().is_some()
+    pairs.odd().is_some()
 }
 
 /// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to the trailer. They cut the
