@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::reassembly::{Progress, Reassembly};
+use super::answer::reassembly::Reassembly;
 use super::answer::{Answer, Asked};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -131,10 +131,10 @@ impl Conversation for StatusQuery {
         }
         match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
             Err(error) => Verdict::Rejected(error),
-            Ok(Progress::Complete) => self.best().map_or(Verdict::Partial(Wait::Reply), Verdict::Done),
-            Ok(progress) => {
-                self.is_ended = progress == Progress::Ended;
-                Verdict::Partial(if self.is_ended { Wait::Grace } else { Wait::Reply })
+            Ok(None) => self.best().map_or(Verdict::Partial(Wait::Reply), Verdict::Done),
+            Ok(Some(wait)) => {
+                self.is_ended = wait == Wait::Grace;
+                Verdict::Partial(wait)
             }
         }
     }

@@ -93,13 +93,11 @@ fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
 }
 
 impl Answer {
-    /// The best of the replies to one query.
+    /// The best of the replies to one query: the likeliest, a complete one, the longest, the first.
     pub(crate) fn best(replies: &Reassembly, asked: Asked) -> Option<Self> {
-        let mut answers = replies.candidates().map(|body| Self::new(body, asked));
-        let first = answers.next()?;
-        let is_complete = |answer: &Self| answer.completeness().is_complete();
-        let other = if is_complete(&first) { None } else { answers.find(is_complete) };
-        Some(other.unwrap_or(first))
+        let answers = replies.bodies().map(|body| Self::new(body, asked));
+        answers
+            .max_by_key(|answer| (answer.body.rank, answer.completeness().is_complete(), answer.raw().len()))
     }
 
     fn new(mut body: Body, asked: Asked) -> Self {

@@ -361,23 +361,16 @@ fn ends_with_key(text: &[u8]) -> bool {
 /// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to the trailer. They cut the
 /// text at any byte, so the last number can be missing. No row of a player is in it: a player's text can hold any number.
 pub(crate) fn is_sectioned(body: &[u8], trailer: &Trailer) -> bool {
-    let end = match (trailer.reply, trailer.fragment) {
-        (None, Some(_)) => return false,
-        (reply, fragment) => reply.zip(fragment),
-    };
     let ids = memchr::memmem::find_iter(body, br"\q").filter_map(|start| id(body.get(start..)?).ok());
-    let mut numbers = ids.filter_map(|(_, id)| match id {
+    let numbers = ids.filter_map(|(_, id)| match id {
         Id::Number(reply, section) => Some((reply?, section)),
         _ => None,
     });
-    let Some(first) = numbers.next() else { return false };
-    let mut expected = (first.0, 0_u32);
-    let mut is_next = |number| {
-        expected.1 = expected.1.saturating_add(1);
-        number == expected
-    };
-    is_next(first)
-        && numbers.chain(end).all(is_next)
+    let mut numbers = numbers.peekable();
+    let Some(&(first, _)) = numbers.peek() else { return false };
+    let numbers = numbers.chain(trailer.reply.zip(trailer.fragment));
+    (trailer.reply.is_some() || trailer.fragment.is_none())
+        && (1..).zip(numbers).all(|(section, number)| number == (first, section))
         && Fields::new(body).pairs().all(|(key, _)| RowKey::parse(key).is_none())
 }
 
