@@ -11,10 +11,6 @@ use crate::model::{
 use crate::text::first_filled;
 use crate::text::number;
 
-/// Names and scores of teams, the preferred keys first: in rows of their own, and in the answer to `\teams\`.
-const TEAM_NAME: [&str; 3] = ["teamname", "team_t", "team"];
-const TEAM_SCORE: [&str; 3] = ["score_t", "score", "teamscore"];
-
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Pairs of a usual server.
 const USUAL_RULES: usize = 32;
@@ -60,7 +56,6 @@ impl ToStatus for Answer {
             rules.push(key, empty);
         }
 
-        let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let extras = RulesBuilder::new(bytes, CHARSET, rows.field_count);
         let sides = known.sides();
         let mut reader = RowReader {
@@ -81,10 +76,13 @@ impl ToStatus for Answer {
         });
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
         reader.extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
-        if let (Family::Battlefield1942, Some(players), Some(present)) =
-            (family, &mut players, count_of(known.numplayers))
-        {
-            mark_stale(players, named_rows().map(Row::index), present);
+        // Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
+        let present = known.numplayers.filter(|_| family == Family::Battlefield1942);
+        if let Some(present) = present.and_then(number::number) {
+            let numbers = named_rows().map(Row::index);
+            let mut by_number: Vec<_> = numbers.zip(players.iter_mut().flatten()).collect();
+            by_number.sort_by_key(|(number, _)| *number);
+            by_number.into_iter().skip(present).for_each(|(_, player)| player.stale = true);
         }
 
         for (id, (name, score)) in (family.team_offset()..).zip(sides) {
@@ -115,8 +113,8 @@ impl ToStatus for Answer {
             anti_cheat: known.sv_punkbuster.and_then(number::boolean),
             player_count,
             bot_count,
-            max_players: count_of(known.maxplayers),
-            private_slots: count_of(known.reservedslots),
+            max_players: known.maxplayers.and_then(number::number),
+            private_slots: known.reservedslots.and_then(number::number),
             time_limit: known.time_limit(family),
             time_left: known.time_left(family),
             score_limit: known.score_limit(),
@@ -132,39 +130,33 @@ impl ToStatus for Answer {
 impl Answer {
     /// The names in lists that commas separate, or in keys that repeat.
     fn mutators(&self, known: &Known<'_>, style: Style) -> Option<Vec<Text>> {
-        known.mutators.or(known.active_mods).or(known.mutator)?;
-        let mut list = Vec::new();
-        let mut add = |value: &[u8]| {
+        let names = |value: &[u8]| {
             let names = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
             let names = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"));
-            list.extend(names.map(|name| Text::part(self.raw(), name, style)));
-            list.is_empty()
+            names.map(|name| Text::part(self.raw(), name, style)).collect::<Vec<_>>()
         };
-        if let Some(value) = known.mutators {
-            add(value);
-        } else {
-            // Unreal 227 repeats `Mutator`; Battlefield 1942 sends `active_mods` twice, a lone comma first.
-            let repeats = known.mutator.is_some();
-            let key: &[u8] = if repeats { b"mutator" } else { b"active_mods" };
-            let values = self.pairs().filter(|(found, _)| found.eq_ignore_ascii_case(key));
-            for (_, value) in values {
-                if !add(value) && !repeats {
-                    break;
-                }
+        let all = |key: &'static [u8]| {
+            self.pairs().filter(|(found, _)| found.eq_ignore_ascii_case(key)).map(|(_, value)| names(value))
+        };
+        // Unreal 227 repeats `Mutator`; Battlefield 1942 sends `active_mods` twice, a lone comma first.
+        Some(match (known.mutators, known.mutator) {
+            (Some(value), _) => names(value),
+            (None, Some(_)) => all(b"mutator").flatten().collect(),
+            (None, None) => {
+                known.active_mods?;
+                all(b"active_mods").find(|names| !names.is_empty()).unwrap_or_default()
             }
-        }
-        Some(list)
+        })
     }
 }
 
 /// How many bots and how many in all there are. Bots are known where a key counts them, or where every row says whether
 /// it is one.
 fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>, Option<u32>) {
-    let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
-    let counted = count_of(known.numplayers);
+    let counted: Option<u32> = known.numplayers.and_then(number::number);
     // OpenMoHAA counts people in `numplayers`, and people and bots in `minplayers`, 0 without bots.
-    let everyone = count_of(known.minplayers).filter(|_| family == Family::MedalOfHonor);
-    if let (Some(people), Some(everyone)) = (counted, everyone) {
+    let everyone = known.minplayers.filter(|_| family == Family::MedalOfHonor);
+    if let (Some(people), Some(everyone)) = (counted, everyone.and_then(number::number::<u32>)) {
         let bots = everyone.saturating_sub(people);
         return (Some(bots), people.checked_add(bots));
     }
@@ -173,7 +165,7 @@ fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>
     // UT counts people where its bots are listed as well.
     let has_more =
         bots.is_some_and(|bots| bots > 0 && counted == listed.and_then(|all| all.checked_sub(bots)));
-    (count_of(known.numbots).or(bots), if has_more { listed } else { counted })
+    (known.numbots.and_then(number::number).or(bots), if has_more { listed } else { counted })
 }
 
 /// Whether a pair numbers the reply or is our own echo, and so describes nothing of the server.
@@ -195,15 +187,6 @@ fn rules_with_rows(answer: &Answer, mut players: Vec<u32>, own_echo: Option<&[u8
         }
     }
     rules
-}
-
-/// Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
-fn mark_stale(players: &mut [Player], numbers: impl Iterator<Item = u32>, present: u32) {
-    let mut by_number: Vec<(u32, &mut Player)> = numbers.zip(players).collect();
-    by_number.sort_by_key(|(number, _)| *number);
-    for (_, player) in by_number.into_iter().skip(usize::try_from(present).unwrap_or(usize::MAX)) {
-        player.stale = true;
-    }
 }
 
 /// Makes players and teams of rows.
@@ -229,8 +212,7 @@ impl<'a> RowReader<'a> {
         let rest = &mut self.rest;
         rest.extend_from_slice(row.fields());
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
-        let scores = [&["score"][..], &["frags", "frag"], &["kills"]];
-        let score = scores.into_iter().find_map(|names| take(rest, names, number::integer));
+        let score = take(rest, &["score", "frags", "frag", "kills"], number::integer);
         let secret = rest.iter().rev().find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
         Player {
             bot: secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot")),
@@ -251,8 +233,8 @@ impl<'a> RowReader<'a> {
         rest.extend_from_slice(row.fields());
         Team {
             id: i32::try_from(row.index()).ok().map(|row| row.saturating_add(self.family.team_offset())),
-            name: TEAM_NAME.iter().find_map(|name| take(rest, &[name], text)),
-            score: TEAM_SCORE.iter().find_map(|name| take(rest, &[name], number::integer)),
+            name: take(rest, &["teamname", "team_t", "team"], text),
+            score: take(rest, &["score_t", "score", "teamscore"], number::integer),
             extra: self.extra(),
         }
     }
@@ -264,11 +246,13 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// Takes the first field with one of these names whose value can be read.
+/// Takes the first field that can be read, of those with the preferred name.
 fn take<T>(fields: &mut Vec<Field<'_>>, names: &[&str], read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
-    let is_one = |field: &[u8]| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
-    let mut named = fields.iter().enumerate().filter(|(_, (field, _))| is_one(field));
-    let (position, value) = named.find_map(|(position, (_, value))| Some((position, read(value)?)))?;
+    let (position, value) = names.iter().find_map(|name| {
+        let is_one = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
+        let mut named = fields.iter().enumerate().filter(|(_, (field, _))| is_one(field));
+        named.find_map(|(position, (_, value))| Some((position, read(value)?)))
+    })?;
     fields.remove(position);
     Some(value)
 }
