@@ -85,14 +85,7 @@ impl GameSpy1List {
     /// The list of a game's servers, asked for with the game's key.
     pub fn new(game: impl Into<String>, key: GameKey) -> Self {
         let game = game.into();
-        Self {
-            login: game.clone(),
-            game,
-            key,
-            version: "1".to_owned(),
-            compressed: false,
-            filter: String::new(),
-        }
+        Self { login: game.clone(), game, key, version: "1".into(), compressed: false, filter: String::new() }
     }
 
     pub(super) const fn dialogue(self) -> impl Form {
@@ -145,14 +138,12 @@ impl Form for Dialogue {
                 let (rest, element) = element(input)?;
                 self.has_end = element == Element::End;
                 match element {
-                    Element::Server(server) => {
-                        servers.add(server);
-                    }
+                    Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
                     // Nothing can follow a list with servers.
                     Element::End if servers.count > 0 => return Ok((rest, Next::End)),
-                    Element::End => {}
-                    Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
-                }
+                    Element::End => false,
+                    Element::Server(server) => servers.add(server),
+                };
                 Ok((rest, Next::Read))
             }
             State::Request | State::List => Err(nom::Err::Incomplete(Needed::Unknown)),
@@ -199,18 +190,15 @@ impl Form for Dialogue {
 impl Dialogue {
     /// Answers the challenge of the greeting with the request.
     fn greet<'a>(&mut self, input: &'a [u8]) -> IResult<&'a [u8], Next> {
-        let fail = |error| Ok((input, Next::Fail(error)));
         match greeting(input) {
             Ok((rest, (challenge, end))) => {
                 self.greeting_ended = end;
                 self.state = State::Request;
-                match self.request.encode(challenge) {
-                    Ok(request) => Ok((rest, Next::Send(request))),
-                    Err(error) => fail(ListError::Request(error)),
-                }
+                let request = self.request.encode(challenge);
+                Ok((rest, request.map_or_else(|error| Next::Fail(ListError::Request(error)), Next::Send)))
             }
             Err(error) if error.is_incomplete() && input.len() <= MAX_GREETING => Err(error),
-            Err(_) => fail(refusal(input).unwrap_or(ListError::NoGreeting)),
+            Err(_) => Ok((input, Next::Fail(refusal(input).unwrap_or(ListError::NoGreeting)))),
         }
     }
 

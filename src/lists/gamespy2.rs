@@ -69,16 +69,8 @@ pub struct GameSpy2List {
 impl GameSpy2List {
     /// The list of a game's servers, asked for with the game's key.
     pub fn new(game: impl Into<String>, key: impl Into<Vec<u8>>) -> Self {
-        let game = game.into();
-        Self {
-            login: game.clone(),
-            game,
-            key: key.into(),
-            version: 0,
-            filter: String::new(),
-            fields: vec!["hostname".to_owned()],
-            maximum: None,
-        }
+        let (game, key, fields) = (game.into(), key.into(), vec!["hostname".to_owned()]);
+        Self { login: game.clone(), game, key, version: 0, filter: String::new(), fields, maximum: None }
     }
 
     pub(super) const fn dialogue(self, challenge: [u8; CHALLENGE]) -> impl Form {
