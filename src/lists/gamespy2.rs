@@ -104,11 +104,9 @@ impl GameSpy2List {
         // The length is written last; the type of a list is 0, its versions are 1 and 3.
         let mut out = vec![0, 0, 0, 1, 3];
         out.put_u32_le(self.version);
-        for text in [game.as_bytes(), b"\0", login.as_bytes(), b"\0", challenge, filter.as_bytes(), b"\0"] {
-            out.put_slice(text);
-        }
-        out.put_slice(fields.as_bytes());
-        out.put_u8(0);
+        let condition = [challenge, filter.as_bytes()].concat();
+        let texts = [game.as_bytes(), login.as_bytes(), &condition, fields.as_bytes(), b""];
+        out.put_slice(&texts.join(&0));
         out.put_u32(FIELDS_FOR_ALL | self.maximum.map_or(0, |_| LIMIT_RESULT_COUNT));
         if let Some(maximum) = self.maximum {
             out.put_u32_le(maximum);
