@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Field, Row, Rows};
+use super::answer::{Answer, Field, Row, sorted};
 use super::family::{Family, Known};
 use super::wire::{RowKey, count_bound, is_control};
 use crate::model::{
@@ -37,17 +37,17 @@ impl ToStatus for Answer {
                 }
             }
         }
-        let rows = Rows::of(rows);
+        let field_count = rows.len();
+        let [rows, team_rows] = sorted(rows);
         let has = |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
-        let family = Family::of(&known, has(&rows.players, "playername") && has(&rows.teams, "teamname"));
+        let family = Family::of(&known, has(&rows, "playername") && has(&team_rows, "teamname"));
         let style = Style::new(CHARSET, family.colours());
 
-        let count = rows.players.iter().filter(|row| row.name().is_some()).count();
-        let are_all = count == rows.players.len();
-        let named_rows = || rows.players.iter().filter(|row| are_all || row.name().is_some());
+        let count = rows.iter().filter(|row| row.name().is_some()).count();
+        let are_all = count == rows.len();
+        let named_rows = || rows.iter().filter(|row| are_all || row.name().is_some());
         // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
-        let all_teams =
-            self.asked.teams || (count == 0 && rows.players.iter().any(|row| row.get("size").is_some()));
+        let all_teams = self.asked.teams || (count == 0 && rows.iter().any(|row| row.get("size").is_some()));
         if !are_all && !all_teams {
             rules = rules_with_rows(self, named_rows().map(Row::index).collect(), own_echo);
         }
@@ -56,7 +56,7 @@ impl ToStatus for Answer {
             rules.push(key, empty);
         }
 
-        let extras = RulesBuilder::new(bytes, CHARSET, rows.field_count);
+        let extras = RulesBuilder::new(bytes, CHARSET, field_count);
         let sides = known.sides();
         let mut reader = RowReader {
             family,
@@ -66,8 +66,8 @@ impl ToStatus for Answer {
             rest: Vec::new(),
             extras,
         };
-        let team_rows = rows.players.iter().filter(|_| all_teams).chain(&rows.teams);
-        let mut teams: Vec<Team> = team_rows.map(|row| reader.team(row)).collect();
+        let of_teams = rows.iter().filter(|_| all_teams).chain(&team_rows);
+        let mut teams: Vec<Team> = of_teams.map(|row| reader.team(row)).collect();
         let listed = self.asked.players || !(count == 0 || all_teams);
         let mut players = listed.then(|| {
             let mut players = Vec::with_capacity(count);
