@@ -1,7 +1,7 @@
 //! The cipher of GameSpy v2's lists.
 
-/// Bytes of a client's challenge.
-pub(super) const CHALLENGE: usize = 8;
+/// A client's challenge, and the key of the cipher.
+pub(super) type Key = [u8; 8];
 
 /// The state of the cipher of GameSpy v2's lists, known as *enctypeX*: Johnson's Sapphire II with two of its indices exchanged.
 /// 256 cards, five indices.
@@ -17,14 +17,10 @@ pub(super) struct Cipher {
 }
 
 /// The key of a conversation: the client's challenge, with the game's key and the server's challenge mixed in.
-pub(super) fn mix(
-    mut challenge: [u8; CHALLENGE],
-    game_key: &[u8],
-    server_challenge: &[u8],
-) -> [u8; CHALLENGE] {
+pub(super) fn mix(mut challenge: Key, game_key: &[u8], server_challenge: &[u8]) -> Key {
     for ((index, byte), game_key) in server_challenge.iter().enumerate().zip(game_key.iter().cycle()) {
-        let mixed = challenge.get(index % CHALLENGE).copied().unwrap_or_default() ^ byte;
-        let target = challenge.get_mut(index.wrapping_mul(usize::from(*game_key)) % CHALLENGE);
+        let mixed = challenge.get(index % 8).copied().unwrap_or_default() ^ byte;
+        let target = challenge.get_mut(index.wrapping_mul(usize::from(*game_key)) % 8);
         target.into_iter().for_each(|target| *target ^= mixed);
     }
     challenge
@@ -32,7 +28,7 @@ pub(super) fn mix(
 
 impl Cipher {
     /// The cipher with this key.
-    pub(super) fn new(key: [u8; CHALLENGE]) -> Self {
+    pub(super) fn new(key: Key) -> Self {
         let mut cards = [0; 256];
         (0..=255).zip(&mut cards).for_each(|(value, card)| *card = value);
         let mut cipher = Self { cards, rotor: 0, ratchet: 0, avalanche: 0, last_plain: 0, last_cipher: 0 };
@@ -40,7 +36,7 @@ impl Cipher {
         for last in (1..=255_u8).rev() {
             // A number from 0 to `last`: the first that is small enough, the twelfth made so.
             let mut numbers = (1..=12).zip(&mut key).map(|(attempt, (index, byte))| {
-                let turn = if index.saturating_add(1) == CHALLENGE { 8 } else { 0 };
+                let turn = if index == 7 { 8 } else { 0 };
                 sum = cipher.card(sum).wrapping_add(byte).wrapping_add(turn);
                 let number = sum & (u8::MAX >> last.leading_zeros());
                 if attempt < 12 { number } else { number.checked_rem(last).unwrap_or_default() }

@@ -11,7 +11,7 @@ use nom::error::{Error, ErrorKind};
 use nom::number::streaming::{be_u16, be_u32, u8 as byte};
 use nom::{Err, IResult, Needed, Parser};
 
-use super::cipher::{CHALLENGE, Cipher, mix};
+use super::cipher::{Cipher, Key, mix};
 use super::server_list::{Collector, ListedServer};
 use super::session::{Form, Next, check, words};
 use crate::error::{EncodeError, ListError};
@@ -73,7 +73,7 @@ impl GameSpy2List {
         Self { login: game.clone(), game, key, version: 0, filter: String::new(), fields, maximum: None }
     }
 
-    pub(super) const fn dialogue(self, challenge: [u8; CHALLENGE]) -> impl Form {
+    pub(super) const fn dialogue(self, challenge: Key) -> impl Form {
         Dialogue {
             request: self,
             challenge,
@@ -86,7 +86,7 @@ impl GameSpy2List {
     }
 
     /// The request, with the client's challenge.
-    fn encode(&self, challenge: &[u8; CHALLENGE]) -> Result<Vec<u8>, EncodeError> {
+    fn encode(&self, challenge: &Key) -> Result<Vec<u8>, EncodeError> {
         let Self { game, login, key, filter, .. } = self;
         let named = [("game", game.as_bytes()), ("login", login.as_bytes()), ("key", &key[..])];
         for (field, text) in named {
@@ -130,7 +130,7 @@ impl std::fmt::Debug for GameSpy2List {
 
 /// A challenge of visible characters, whose parities follow the SDK's rule (`sb_serverlist.c`, `SetupListChallenge`). No
 /// list server is known to check them.
-pub(super) fn challenge(nonce: u64) -> [u8; CHALLENGE] {
+pub(super) fn challenge(nonce: u64) -> Key {
     let mut challenge = nonce.to_le_bytes().map(|byte| 33_u8.saturating_add(byte % 93));
     let [first, ..] = challenge;
     let (mut before, mut is_odd) = (first, false);
@@ -146,7 +146,7 @@ pub(super) fn challenge(nonce: u64) -> [u8; CHALLENGE] {
 #[derive(Debug)]
 struct Dialogue {
     request: GameSpy2List,
-    challenge: [u8; CHALLENGE],
+    challenge: Key,
     expected: Part,
     /// The query port of servers that are listed without one.
     default_port: u16,
