@@ -58,22 +58,12 @@ impl ToStatus for Answer {
 
         let extras = RulesBuilder::new(bytes, CHARSET, field_count);
         let sides = known.sides();
-        let mut reader = RowReader {
-            family,
-            style,
-            bytes,
-            side_names: sides.map(|(name, _)| name),
-            rest: Vec::new(),
-            extras,
-        };
+        let mut reader = RowReader { family, style, bytes, sides, rest: Vec::new(), extras };
         let of_teams = rows.iter().filter(|_| all_teams).chain(&team_rows);
         let mut teams: Vec<Team> = of_teams.map(|row| reader.team(row)).collect();
         let listed = self.asked.players || !(count == 0 || all_teams);
-        let mut players = listed.then(|| {
-            let mut players = Vec::with_capacity(count);
-            players.extend(named_rows().map(|row| reader.player(row)));
-            players
-        });
+        let mut players = listed.then(|| Vec::with_capacity(count));
+        players.iter_mut().for_each(|players| players.extend(named_rows().map(|row| reader.player(row))));
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
         reader.extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
         // Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
@@ -194,8 +184,8 @@ struct RowReader<'a> {
     family: Family,
     style: Style,
     bytes: &'a Bytes,
-    /// The names of the two sides of Tribes: Vengeance.
-    side_names: [Option<&'a [u8]>; 2],
+    /// See [`Known::sides`]: a player's team is the name of one on Tribes: Vengeance.
+    sides: [(Option<&'a [u8]>, Option<i64>); 2],
     /// The fields of a row that are not understood.
     rest: Vec<Field<'a>>,
     /// The fields that the model has no name for, of all rows.
@@ -206,7 +196,7 @@ impl<'a> RowReader<'a> {
     fn player(&mut self, row: &Row<'a>) -> Player {
         let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
         let side = |value: &[u8]| {
-            let side = self.side_names.iter().position(|name| *name == Some(value))?;
+            let side = self.sides.iter().position(|(name, _)| *name == Some(value))?;
             i32::try_from(side).ok()
         };
         let rest = &mut self.rest;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::gamespy1::wire::response::{Response, count, is_sectioned, split};
+use crate::gamespy1::wire::response::{Counts, Response, count, is_sectioned, split};
 use crate::gamespy1::wire::{Fields, RowKey, token, tokens};
 use crate::limits::Limits;
 use crate::model::Completeness;
@@ -68,7 +68,7 @@ struct Reply {
     is_described: bool,
     /// Pairs, and names of players in the datagrams that came after the pairs had exceeded the limit of players. Before, there
     /// cannot be more names than the limit.
-    counts: (usize, usize),
+    counts: Counts,
 }
 
 /// The constant reply numbers of Serious Sam's status and players (Croteam-official/Serious-Engine, GameAgent.cpp). Only

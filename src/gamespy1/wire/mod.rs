@@ -212,15 +212,12 @@ pub(crate) struct RowKey<'a> {
     pub(crate) is_team: bool,
 }
 
-/// SWAT 4's objectives: any text follows, even one that ends in a number.
-const OBJECTIVE: &[u8] = b"obj_";
-
 impl<'a> RowKey<'a> {
     /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers above `u32`.
     #[inline(always)]
     pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
-        // Most keys end in a letter.
-        let may_be_row = matches!(key, [.., b'0'..=b'9']) && !key.starts_with(OBJECTIVE);
+        // Most keys end in a letter. SWAT 4's objectives are no rows: any text follows `obj_`, even one that ends in a number.
+        let may_be_row = matches!(key, [.., b'0'..=b'9']) && !key.starts_with(b"obj_");
         may_be_row.then(|| row_key(key).ok())?.map(|(_, key)| key)
     }
 

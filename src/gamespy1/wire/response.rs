@@ -168,13 +168,12 @@ impl fmt::Debug for Response<'_> {
     }
 }
 
+/// How many pairs and players' names there are.
+pub(crate) type Counts = (usize, usize);
+
 /// Bounds the pairs and the players' names of a reply: adds those of some data to those before it. Names are tokens, keys or
 /// values, and counted only where there are more pairs than players may be.
-pub(crate) fn count(
-    body: &[u8],
-    (pairs, names): (usize, usize),
-    limits: &Limits,
-) -> Result<(usize, usize), ParseError> {
+pub(crate) fn count(body: &[u8], (pairs, names): Counts, limits: &Limits) -> Result<Counts, ParseError> {
     let pairs = pairs.saturating_add(count_bound(body));
     if pairs > limits.max_rules() {
         return Err(ParseError::limit("pairs", limits.max_rules(), 0));
