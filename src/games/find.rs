@@ -191,9 +191,8 @@ impl Game {
         let number = self.numbers.first().map(|(number, _)| *number);
         let quake3 = |name: Option<&str>, extended| {
             let game = name.map(str::as_bytes);
-            let request =
-                master::ListRequest { extended, game, empty: true, full: true, ..Default::default() };
-            let list = |protocol| master::ListRequest { protocol, ..request };
+            let all = master::ListRequest { extended, game, empty: true, full: true, ..Default::default() };
+            let list = |protocol| master::ListRequest { protocol, ..all };
             let lists = self.numbers.iter().map(|(number, _)| Quake3List::new(&list(*number), limits));
             lists.filter_map(Result::ok).map(ListRequest::from).collect()
         };

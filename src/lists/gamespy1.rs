@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use nom::branch::alt;
 use nom::bytes::complete;
 use nom::bytes::streaming::{tag, take_until, take_while_m_n};
-use nom::combinator::{fail, map_opt, opt, peek, value, verify};
+use nom::combinator::{fail, iterator, map_opt, opt, peek, value, verify};
 use nom::number::complete::{be_u16, be_u32};
 use nom::{IResult, Needed, Parser};
 
@@ -176,10 +176,8 @@ impl Form for Dialogue {
             }
             (State::Request | State::List, None) => {
                 let records = self.records(rest);
-                let mut left = records.unwrap_or(rest);
-                while let Ok((after, server)) = record(left) {
+                for server in &mut iterator(records.unwrap_or(rest), record) {
                     servers.add(server);
-                    left = after;
                 }
                 Ok(records.is_some())
             }

@@ -306,15 +306,13 @@ fn server(input: &[u8], default_port: u16) -> IResult<&[u8], Option<ListedServer
 /// `value = %xFF text / index / OCTET / 2OCTET`, as the field's type says. Numbers become decimal texts.
 fn value<'a: 'p, 'p>(input: &'a [u8], kind: u8, popular: &'p [Vec<u8>]) -> IResult<&'a [u8], Cow<'p, [u8]>> {
     let number = |number: u16| Cow::Owned(number.to_string().into_bytes());
+    let popular = |index| popular.get(usize::from(index)).map(|value| Cow::Borrowed(&value[..]));
     match kind {
         BYTE => byte.map(|byte| number(byte.into())).parse(input),
         NUMBER => be_u16.map(number).parse(input),
         _ => match byte(input)? {
             (rest, 0xFF) => text.map(Cow::Borrowed).parse(rest),
-            _ => {
-                map_opt(byte, |index| popular.get(usize::from(index)).map(|value| Cow::Borrowed(&value[..])))
-                    .parse(input)
-            }
+            _ => map_opt(byte, popular).parse(input),
         },
     }
 }

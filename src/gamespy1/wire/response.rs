@@ -260,9 +260,8 @@ fn split_numbered_first(number: u32, text: &[u8]) -> (&[u8], Trailer) {
         .unwrap_or((text, (None, false, false)));
     let is_numbered = match id {
         Some(Id::Number(None, again)) => again == number,
-        Some(Id::Word) | None => has_eof,
-        // It shows that the last datagram came in two versions, and ends no reply.
-        Some(Id::Damaged) => has_eof && is_final,
+        // A damaged number shows that the last datagram came in two versions, and ends no reply.
+        Some(Id::Word | Id::Damaged) | None => has_eof,
         Some(_) => false,
     };
     let is_final = is_numbered && is_final && id != Some(Id::Damaged);
