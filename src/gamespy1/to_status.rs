@@ -23,6 +23,8 @@ impl ToStatus for Answer {
         let mut rows = Vec::with_capacity(count_bound(bytes));
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
         let own_echo = self.asked.own_echo.then(|| self.echo()).flatten().map(|(key, _)| key);
+        // What numbers the reply and our own echo describe nothing of the server.
+        let is_ours = |key: &[u8], value: &[u8]| is_control(key, value) || own_echo == Some(key);
         let mut pairs = self.fields().pairs();
         for (key, value) in pairs.by_ref() {
             match RowKey::parse(key) {
@@ -31,7 +33,7 @@ impl ToStatus for Answer {
                     if let Some(slot) = known.slot(key).filter(|slot| slot.is_none_or(<[u8]>::is_empty)) {
                         *slot = Some(value);
                     }
-                    if !is_ours(key, value, own_echo) {
+                    if !is_ours(key, value) {
                         rules.push(key, value);
                     }
                 }
@@ -49,7 +51,19 @@ impl ToStatus for Answer {
         // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
         let all_teams = self.asked.teams || (count == 0 && rows.iter().any(|row| row.get("size").is_some()));
         if !are_all && !all_teams {
-            rules = rules_with_rows(self, named_rows().map(Row::index).collect(), own_echo);
+            // Some rows belong neither to these players nor to a team: they are rules under their whole keys.
+            let mut numbers: Vec<u32> = named_rows().map(Row::index).collect();
+            numbers.sort_unstable();
+            rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
+            for (key, value) in self.pairs() {
+                let is_rule = match RowKey::parse(key) {
+                    Some(row) => !row.is_team && numbers.binary_search(&row.index).is_err(),
+                    None => !is_ours(key, value),
+                };
+                if is_rule {
+                    rules.push(key, value);
+                }
+            }
         }
         // In an incomplete answer, a last key without a value is the rest of something that is missing.
         if let Some((key, empty)) = pairs.odd().filter(|_| self.completeness().is_complete()) {
@@ -156,27 +170,6 @@ fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>
     let has_more =
         bots.is_some_and(|bots| bots > 0 && counted == listed.and_then(|all| all.checked_sub(bots)));
     (known.numbots.and_then(number::number).or(bots), if has_more { listed } else { counted })
-}
-
-/// Whether a pair numbers the reply or is our own echo, and so describes nothing of the server.
-fn is_ours(key: &[u8], value: &[u8], own_echo: Option<&[u8]>) -> bool {
-    is_control(key, value) || own_echo == Some(key)
-}
-
-/// The rules where some rows belong neither to these players nor to a team: they are rules under their whole keys.
-fn rules_with_rows(answer: &Answer, mut players: Vec<u32>, own_echo: Option<&[u8]>) -> RulesBuilder {
-    players.sort_unstable();
-    let mut rules = RulesBuilder::new(answer.raw(), CHARSET, USUAL_RULES);
-    for (key, value) in answer.pairs() {
-        let is_elsewhere = match RowKey::parse(key) {
-            Some(row) => row.is_team || players.binary_search(&row.index).is_ok(),
-            None => is_ours(key, value, own_echo),
-        };
-        if !is_elsewhere {
-            rules.push(key, value);
-        }
-    }
-    rules
 }
 
 /// Makes players and teams of rows.
