@@ -100,12 +100,11 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
         game.words().map(like).fold(0.0, f64::max)
     };
     let mut like: Vec<(f64, &Game)> = TABLE.iter().map(|game| (likeness(game), game)).collect();
-    like.retain(|(likeness, _)| *likeness >= LIKE);
     like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     // Beside a near name, a far one is no suggestion.
-    let nearest = like.first().map_or(0.0, |(likeness, _)| *likeness);
-    like.retain(|(likeness, _)| *likeness >= nearest - 0.05);
-    like.into_iter().map(|(_, game)| game).take(SUGGESTIONS).collect()
+    let least = like.first().map_or(LIKE, |(nearest, _)| LIKE.max(nearest - 0.05));
+    let like = like.into_iter().take_while(|(likeness, _)| *likeness >= least);
+    like.map(|(_, game)| game).take(SUGGESTIONS).collect()
 }
 
 /// Numbers of Quake III Arena and of many games made from its source: they tell no game.
@@ -127,10 +126,8 @@ impl Game {
     /// assert_eq!(Game::of(&ServerStatus::default(), Protocol::Quake3), None);
     /// ```
     pub fn of(status: &ServerStatus, protocol: Protocol) -> Option<&'static Self> {
-        let speaks = |game: &&Self| {
-            game.protocol == protocol || game.also_at.iter().any(|(other, _)| *other == protocol)
-        };
-        let games = || TABLE.iter().filter(speaks);
+        let also = |game: &Self| game.also_at.iter().any(|(other, _)| *other == protocol);
+        let games = || TABLE.iter().filter(|game| game.protocol == protocol || also(game));
         let rule = |key: &str| status.rules.get(key).map(|value| value.plain());
         // In Quake 3, `gamename` is the modification or a family of games.
         let named = rule("gamename").filter(|_| protocol != Protocol::Quake3);
@@ -194,9 +191,8 @@ impl Game {
         let number = self.numbers.first().map(|(number, _)| *number);
         let quake3 = |name: Option<&str>, extended| {
             let game = name.map(str::as_bytes);
-            let request =
-                master::ListRequest { extended, game, empty: true, full: true, ..Default::default() };
-            let list = |protocol| master::ListRequest { protocol, ..request };
+            let all = master::ListRequest { extended, game, empty: true, full: true, ..Default::default() };
+            let list = |protocol| master::ListRequest { protocol, ..all };
             let lists = self.numbers.iter().map(|(number, _)| Quake3List::new(&list(*number), limits));
             lists.filter_map(Result::ok).map(ListRequest::from).collect()
         };

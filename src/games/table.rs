@@ -4,7 +4,7 @@ use super::game::Mark::{GameType, PlayerValue, Rule};
 use super::game::QueryPort::{self, Fixed, Offset, Same};
 use super::game::{Certainty, Game, Lan};
 use super::game::{Master, MasterForm};
-use crate::options::Dialect;
+use crate::options::Dialect::{self, InfoOnly, JustCause2, MedalOfHonor, Minecraft, OpenJk};
 use crate::protocol::Protocol::{self, GameSpy1, GameSpy4, Quake3, Ut2004};
 use Certainty::{Listed, Living, Unverified};
 
@@ -36,12 +36,6 @@ const IN_BOTH: Game =
     Game { masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks", ..GAMESPY1 };
 const GAMESPY4: Game = Game { protocol: GameSpy4, ..QUAKE3 };
 const UT2004: Game = Game { protocol: Ut2004, query_port: Offset(1), ..QUAKE3 };
-
-const MINECRAFT: Dialect = Dialect::Minecraft;
-const JUST_CAUSE_2: Dialect = Dialect::JustCause2;
-const INFO_ONLY: Dialect = Dialect::InfoOnly;
-const OPEN_JK: Dialect = Dialect::OpenJk;
-const MEDAL_OF_HONOR: Dialect = Dialect::MedalOfHonor;
 
 /// Query ports of Battlefield 2's engine rise with the game ports (Austinb/GameQ), and a second server takes the next free one.
 const BATTLEFIELD: &[(Protocol, QueryPort)] = &[(GameSpy4, Offset(13333)), (GameSpy4, Fixed(29901))];
@@ -173,7 +167,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "moha", name: "Medal of Honor: Airborne", old_ids: &["mohab"], year: Some(2007),
         game_port: Some(12203), query_port: Offset(97), gamename: Some("mohairborne"), ..IN_BOTH },
     Game { id: "mohaa", name: "Medal of Honor: Allied Assault", aliases: &["openmohaa"], year: Some(2002),
-        game_port: Some(12203), query_port: Offset(97), also_at: MOHAA, dialect: MEDAL_OF_HONOR,
+        game_port: Some(12203), query_port: Offset(97), also_at: MOHAA, dialect: MedalOfHonor,
         gamename: Some("mohaa"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES),
             gamespy1(QTRACKER), gamespy1("master.x-null.net:28900")],
@@ -181,13 +175,13 @@ pub(crate) static TABLE: &[Game] = &[
         source: "node-gamedig; 333networks; GameserverLister; lookout-games; XQF", ..GAMESPY1 },
     Game { id: "mohaab", name: "Medal of Honor: Allied Assault Breakthrough", old_ids: &["mohbt"],
         year: Some(2003), game_port: Some(12203), query_port: Offset(97), also_at: MOHAA,
-        dialect: MEDAL_OF_HONOR, gamename: Some("mohaab"),
+        dialect: MedalOfHonor, gamename: Some("mohaab"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES),
             gamespy1(QTRACKER)],
         certainty: Listed, lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "mohaas", name: "Medal of Honor: Allied Assault Spearhead", old_ids: &["mohsh"],
         year: Some(2002), game_port: Some(12203), query_port: Offset(97), also_at: MOHAA,
-        dialect: MEDAL_OF_HONOR, gamename: Some("mohaas"),
+        dialect: MedalOfHonor, gamename: Some("mohaas"),
         masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES),
             gamespy1(QTRACKER)],
         certainty: Listed, lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
@@ -304,11 +298,11 @@ pub(crate) static TABLE: &[Game] = &[
         source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     // GameSpy v4.
     Game { id: "mbe", name: "Minecraft: Bedrock Edition", old_ids: &["minecraftbe"], aliases: &["bedrock"],
-        year: Some(2011), game_port: Some(19132), dialect: MINECRAFT, marks: &[Rule("game_id", "MINECRAFTPE")],
+        year: Some(2011), game_port: Some(19132), dialect: Minecraft, marks: &[Rule("game_id", "MINECRAFTPE")],
         quirks: "no public list; answers only with enable-query", certainty: Living,
         source: "node-gamedig; SRV `_minecraft._tcp`)", ..GAMESPY4 },
     Game { id: "minecraft", name: "Minecraft", aliases: &["mc"], year: Some(2009), game_port: Some(25565),
-        dialect: MINECRAFT, marks: &[Rule("game_id", "MINECRAFT")],
+        dialect: Minecraft, marks: &[Rule("game_id", "MINECRAFT")],
         quirks: "the query protocol, not the status ping: answers over UDP at query.port with enable-query=true, which is \
             off by default; behind a proxy (25577), the proxy answers; no public list", certainty: Living,
         source: "node-gamedig; SRV `_minecraft._tcp`)", ..GAMESPY4 },
@@ -345,7 +339,7 @@ pub(crate) static TABLE: &[Game] = &[
         gamename: Some("crysiswars"), key: Some("zKbZiM"), masters: &[gamespy2("master.g.jedi95.us:28910")],
         certainty: Listed, source: "node-gamedig; GameserverLister", ..GAMESPY4 },
     Game { id: "jc2m", name: "Just Cause 2 - Multiplayer", old_ids: &["jc2mp"], year: Some(2010),
-        game_port: Some(7777), dialect: JUST_CAUSE_2, marks: &[PlayerValue("steamid")], certainty: Unverified,
+        game_port: Some(7777), dialect: JustCause2, marks: &[PlayerValue("steamid")], certainty: Unverified,
         source: "node-gamedig", ..GAMESPY4 },
     Game { id: "stalker", name: "S.T.A.L.K.E.R.", year: Some(2007), game_port: Some(5445),
         query_port: Offset(2), source: "node-gamedig", ..GAMESPY4 },
@@ -375,25 +369,25 @@ pub(crate) static TABLE: &[Game] = &[
         marks: &[Rule("gamename", "IW4")], certainty: Unverified,
         source: "node-gamedig; iw4x/iw4x-client; alterware/master-server", ..QUAKE3 },
     Game { id: "iw5", name: "Call of Duty: Modern Warfare 3", aliases: &["codmw3", "mw3"], year: Some(2011),
-        game_port: Some(27016), dialect: INFO_ONLY, gamename: Some("IW5"), numbers: &[(20601, "1.9")],
+        game_port: Some(27016), dialect: InfoOnly, gamename: Some("IW5"), numbers: &[(20601, "1.9")],
         masters: &[named(ALTERWARE)], marks: &[Rule("gamename", "IW5"), Rule("gamename", "PIW5")],
         quirks: "the port is Plutonium's; of IW5M it is the query port, which its server chooses beside the game's port",
         certainty: Unverified, source: "RaidMax/IW4M-Admin; ahmad009/IW5M-1.9; alterware/master-server",
         ..QUAKE3 },
     Game { id: "iw6x", name: "Call of Duty: Ghosts (IW6x)", aliases: &["codghosts"], year: Some(2013),
-        game_port: Some(27016), dialect: INFO_ONLY, gamename: Some("IW6"), numbers: &[(1, "")],
+        game_port: Some(27016), dialect: InfoOnly, gamename: Some("IW6"), numbers: &[(1, "")],
         masters: &[named(ALTERWARE)], marks: &[Rule("gamename", "IW6")], certainty: Unverified,
         source: "HeartbeatingForCenturies/iw6x-client; alterware/master-server", ..QUAKE3 },
     Game { id: "iw7mod", name: "Call of Duty: Infinite Warfare (iw7-mod)", aliases: &["codiw"],
-        year: Some(2016), game_port: Some(27016), dialect: INFO_ONLY, gamename: Some("IW7"),
+        year: Some(2016), game_port: Some(27016), dialect: InfoOnly, gamename: Some("IW7"),
         numbers: &[(2, "")], masters: &[named(ALTERWARE)], marks: &[Rule("gamename", "IW7")],
         certainty: Unverified, source: "auroramod/iw7-mod; auroramod/docs; alterware/master-server", ..QUAKE3 },
     Game { id: "s1x", name: "Call of Duty: Advanced Warfare (S1x)", aliases: &["codaw"], year: Some(2014),
-        game_port: Some(27016), dialect: INFO_ONLY, gamename: Some("S1"), numbers: &[(1, "")],
+        game_port: Some(27016), dialect: InfoOnly, gamename: Some("S1"), numbers: &[(1, "")],
         masters: &[named(ALTERWARE)], marks: &[Rule("gamename", "S1")], certainty: Unverified,
         source: "HeartbeatingForCenturies/s1x-client; alterware/master-server", ..QUAKE3 },
     Game { id: "t7x", name: "Call of Duty: Black Ops III (BOIII, T7x)", aliases: &["boiii", "codbo3"],
-        year: Some(2015), game_port: Some(27017), dialect: INFO_ONLY, gamename: Some("T7"),
+        year: Some(2015), game_port: Some(27017), dialect: InfoOnly, gamename: Some("T7"),
         numbers: &[(8, ""), (7, "")],
         masters: &[named("master.ezz.lol:20810"), named("m.ezz.lol:20810"), named(ALTERWARE)],
         marks: &[Rule("gamename", "T7")],
@@ -477,7 +471,7 @@ pub(crate) static TABLE: &[Game] = &[
         marks: &[Rule("version", "JK2MP")], quirks: "sources disagree whether Raven's master is open",
         certainty: Living, source: "node-gamedig; lookout-games; GameserverLister; XQF", ..QUAKE3 },
     Game { id: "swjkja", name: "Star Wars Jedi Knight: Jedi Academy", old_ids: &["swjk"],
-        aliases: &["jka", "openjk"], year: Some(2003), game_port: Some(29070), dialect: OPEN_JK,
+        aliases: &["jka", "openjk"], year: Some(2003), game_port: Some(29070), dialect: OpenJk,
         numbers: &[(26, "1.01"), (25, "1.00")],
         masters: &[short("master.jkhub.org:29060"), short("master.jk2mv.org:29060"),
             short("masterjk3.ravensoft.com:29060")],

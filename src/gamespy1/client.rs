@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::reassembly::{Progress, Reassembly};
+use super::answer::reassembly::Reassembly;
 use super::answer::{Answer, Asked};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -104,16 +104,6 @@ impl StatusQuery {
         query.asked.own_echo = true;
         Ok(query)
     }
-
-    /// Whether another reply would change nothing: this one is complete, or the one before lacked the same.
-    fn is_settled(&mut self, answer: &Answer) -> bool {
-        let length = Some(answer.raw().len());
-        answer.completeness().is_complete() || std::mem::replace(&mut self.incomplete, length) == length
-    }
-
-    fn best(&self) -> Option<Answer> {
-        Answer::best(&self.replies, self.asked)
-    }
 }
 
 impl Conversation for StatusQuery {
@@ -131,23 +121,25 @@ impl Conversation for StatusQuery {
         }
         match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
             Err(error) => Verdict::Rejected(error),
-            Ok(Progress::Complete) => self.best().map_or(Verdict::Partial(Wait::Reply), Verdict::Done),
-            Ok(progress) => {
-                self.is_ended = progress == Progress::Ended;
-                Verdict::Partial(if self.is_ended { Wait::Grace } else { Wait::Reply })
+            Ok(None) => {
+                let best = Answer::best(&self.replies, self.asked);
+                best.map_or(Verdict::Partial(Wait::Reply), Verdict::Done)
+            }
+            Ok(Some(wait)) => {
+                self.is_ended = wait == Wait::Grace;
+                Verdict::Partial(wait)
             }
         }
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let Some(best) = self.best() else { return OnTimeout::Retry };
-        let is_enough = match remaining {
-            Remaining::Retry => {
-                let is_whole = best.completeness().is_complete();
-                is_whole || (self.is_ended && self.is_settled(&best)) || self.replies.lacks_end_mark()
-            }
-            Remaining::Step | Remaining::Nothing => true,
-        };
+        let Some(best) = Answer::best(&self.replies, self.asked) else { return OnTimeout::Retry };
+        let length = Some(best.raw().len());
+        // Another reply would change nothing if the one before lacked the same.
+        let is_enough = remaining != Remaining::Retry
+            || best.completeness().is_complete()
+            || (self.is_ended && std::mem::replace(&mut self.incomplete, length) == length)
+            || self.replies.lacks_end_mark();
         if is_enough { OnTimeout::Done(best) } else { OnTimeout::Retry }
     }
 

@@ -38,14 +38,12 @@ impl<'a> Known<'a> {
 
     /// The limit of the match, where the unit is known: seconds in Battlefield 1942's `roundTime`, else minutes.
     pub(crate) fn time_limit(&self, family: Family) -> Option<Duration> {
-        let minutes = match family {
-            Family::Battlefield1942 => match self.roundtime.and_then(seconds) {
-                Some(round) => return Some(round),
-                None => self.time_limit,
-            },
-            _ => self.timelimit.filter(|_| family.counts_minutes(self.gamename.unwrap_or_default())),
+        let (round, minutes) = match family {
+            Family::Battlefield1942 => (self.roundtime.and_then(seconds), self.time_limit),
+            _ if family.counts_minutes(self.gamename.unwrap_or_default()) => (None, self.timelimit),
+            _ => (None, None),
         };
-        minutes.and_then(number::whole_minutes)
+        round.or_else(|| minutes.and_then(number::whole_minutes))
     }
 
     /// The time until the end, which says nothing where the match has no limit.
@@ -102,30 +100,20 @@ impl Family {
     pub(crate) fn of(known: &Known<'_>, has_named_sides: bool) -> Self {
         let game = known.gamename.unwrap_or_default().to_ascii_lowercase();
         let variant = known.gamevariant.unwrap_or_default().to_ascii_lowercase();
-        if game.starts_with(b"bfield1942") || (game.is_empty() && has_named_sides) {
-            Self::Battlefield1942
-        } else if game.starts_with(b"moh")
-            || known.rankedserver.is_some()
-            || (known.realism.is_some() && known.pure.is_some())
-        {
-            Self::MedalOfHonor
-        } else if known.teamone.is_some() {
-            Self::TribesVengeance
-        } else if game.starts_with(b"swat4")
-            || variant.starts_with(b"swat")
-            || variant.starts_with(b"sef")
-            || (known.gamevariant.is_some() && known.numrounds.is_some())
-        {
-            Self::Swat4
-        } else if game.starts_with(b"serioussam") {
-            Self::SeriousSam
-        } else if known.minnetver.is_some()
-            || known.mingamever.is_some()
-            || [&b"ut"[..], b"ut2", b"ut2004", b"unreal"].contains(&&*game)
-        {
-            Self::Unreal
-        } else {
-            Self::Other
+        let is_battlefield = game.starts_with(b"bfield1942") || (game.is_empty() && has_named_sides);
+        let has_medal_keys = known.rankedserver.is_some() || known.realism.and(known.pure).is_some();
+        let is_swat = variant.starts_with(b"swat") || variant.starts_with(b"sef");
+        let is_swat = is_swat || known.gamevariant.and(known.numrounds).is_some();
+        let has_unreal_keys = known.minnetver.or(known.mingamever).is_some();
+        match &*game {
+            _ if is_battlefield => Self::Battlefield1942,
+            _ if has_medal_keys || game.starts_with(b"moh") => Self::MedalOfHonor,
+            _ if known.teamone.is_some() => Self::TribesVengeance,
+            _ if is_swat || game.starts_with(b"swat4") => Self::Swat4,
+            _ if game.starts_with(b"serioussam") => Self::SeriousSam,
+            b"ut" | b"ut2" | b"ut2004" | b"unreal" => Self::Unreal,
+            _ if has_unreal_keys => Self::Unreal,
+            _ => Self::Other,
         }
     }
 

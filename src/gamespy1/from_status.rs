@@ -1,7 +1,6 @@
 //! From the model to what this protocol can say of it: sections of keys and values.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use super::family::{Family, Known};
 use super::wire::{RowKey, put_pair, put_row, token_of};
@@ -38,11 +37,8 @@ impl<'a> Sections<'a> {
             Family::Other if !is_qr1 => Family::Unreal,
             family => family,
         };
-        let team_names = match family {
-            Family::Battlefield1942 => true,
-            Family::Swat4 | Family::TribesVengeance => false,
-            _ => is_qr1,
-        };
+        let has_sides = matches!(family, Family::Swat4 | Family::TribesVengeance);
+        let team_names = family == Family::Battlefield1942 || (is_qr1 && !has_sides);
         Self { status, family, team_names }
     }
 
@@ -60,7 +56,7 @@ impl<'a> Sections<'a> {
     fn value(&self, key: &str) -> Option<Cow<'a, [u8]>> {
         let status = self.status;
         let text = |text: &'a Option<Text>| text.as_ref().map(|text| encoded(text.as_ref()));
-        let number = |value: Option<u32>| value.map(|value| value.to_string().into_bytes().into());
+        let number = |value: Option<u32>| shown(value).map(Cow::Owned);
         let field = match key {
             "gamename" => text(&status.game),
             "gamever" => text(&status.version),
@@ -109,85 +105,67 @@ impl<'a> Sections<'a> {
     /// The fields that this family has keys for. Where it has several for one field, the key that is among the rules.
     fn fields(&self) -> Vec<(&'static str, Vec<u8>)> {
         let (status, family) = (self.status, self.family);
+        let has = |key: &str| status.rules.get(key).is_some();
         let mut fields = Vec::new();
-        let mut say = |usual: Option<&'static str>, others: &[&'static str], value: Option<Vec<u8>>| {
-            let mut known = usual.iter().chain(others).copied();
-            let key = known.find(|key| status.rules.get(key).is_some()).or(usual);
+        let mut say = |usual: &'static str, others: &'static str, value: Option<Vec<u8>>| {
+            let mut known = [usual].into_iter().chain(others.split(' ')).filter(|key| !key.is_empty());
+            let key = known.find(|key| has(key)).or(Some(usual)).filter(|key| !key.is_empty());
             fields.extend(key.zip(value));
         };
-        let truth = |value: bool| {
-            let spelling = match (family, value) {
-                (Family::Unreal | Family::Swat4 | Family::Other, true) => "True",
-                (Family::Unreal | Family::Swat4 | Family::Other, false) => "False",
-                (_, true) => "1",
-                (_, false) => "0",
-            };
-            spelling.as_bytes().to_vec()
+        let [no, yes] = match family {
+            Family::Unreal | Family::Swat4 | Family::Other => ["False", "True"],
+            _ => ["0", "1"],
         };
-        let number = |value: i64| value.to_string().into_bytes();
-        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs().to_string().into_bytes());
-        let is = |of: Family, key| (family == of).then_some(key);
-        let (unreal, battlefield) = (Family::Unreal, Family::Battlefield1942);
+        let truth = |value: bool| (if value { yes } else { no }).into();
+        let bytes = |name: &Text| encoded(name.as_ref()).into_owned();
+        // Where no key is usual, one that is among the rules counts. Sides are two keys.
+        let [time_left, mutators, mod_name, names, scores] = match family {
+            Family::Unreal => ["remainingtime", "mutators", "", "", ""],
+            Family::Battlefield1942 => ["roundTimeRemain", "active_mods", "gameId", "", "tickets1 tickets2"],
+            Family::Swat4 => ["timeleft", "", "", "", "swatscore suspectsscore"],
+            Family::SeriousSam => ["", "", "activemod", "", ""],
+            Family::TribesVengeance => ["", "", "", "teamone teamtwo", "teamonescore teamtwoscore"],
+            Family::MedalOfHonor | Family::Other => [""; 5],
+        };
+        let is_battlefield = family == Family::Battlefield1942;
+        let battlefield = |key| if is_battlefield { key } else { "" };
 
-        say(Some("password"), &["needpass", "gamepassword"], status.password.map(truth));
-        let has = |key| status.rules.get(key).is_some();
-        if has("listenserver") || (family == unreal && !has("dedicated") && !has("ded")) {
-            say(Some("listenserver"), &[], status.dedicated.map(|dedicated| truth(!dedicated)));
+        say("password", "needpass gamepassword", status.password.map(truth));
+        if has("listenserver") || (family == Family::Unreal && !has("dedicated") && !has("ded")) {
+            say("listenserver", "", status.dedicated.map(|dedicated| truth(!dedicated)));
         } else {
-            say(Some("dedicated"), &["ded"], status.dedicated.map(truth));
+            say("dedicated", "ded", status.dedicated.map(truth));
         }
-        say(is(battlefield, "sv_punkbuster"), &["sv_punkbuster"], status.anti_cheat.map(truth));
-        say(
-            is(battlefield, "reservedslots"),
-            &["reservedslots"],
-            status.private_slots.map(|slots| number(slots.into())),
-        );
-        if family == battlefield {
-            say(Some("roundTime"), &[], seconds(status.time_limit));
+        say(battlefield("sv_punkbuster"), "sv_punkbuster", status.anti_cheat.map(truth));
+        say(battlefield("reservedslots"), "reservedslots", shown(status.private_slots));
+        let limit = status.time_limit.map(|limit| limit.as_secs());
+        if is_battlefield {
+            say("roundTime", "", shown(limit));
         } else if family.counts_minutes(status.game.as_ref().map_or(&[], Text::raw)) {
-            let minutes = status.time_limit.filter(|limit| limit.as_secs().is_multiple_of(60));
-            say(Some("timelimit"), &[], minutes.map(|limit| (limit.as_secs() / 60).to_string().into_bytes()));
+            let whole = limit.filter(|limit| limit.is_multiple_of(60));
+            say("timelimit", "", shown(whole.map(|limit| limit / 60)));
         }
-        let time_left = match family {
-            Family::Battlefield1942 => Some("roundTimeRemain"),
-            Family::Swat4 => Some("timeleft"),
-            Family::Unreal => Some("remainingtime"),
-            _ => None,
-        };
-        say(time_left, &[], seconds(status.time_left));
-        let ends_by_score = !matches!(family, Family::Battlefield1942 | Family::Swat4);
-        let limits = &["goalteamscore", "goalscore", "scorelimit", "fraglimit"];
-        let usual = limits.iter().copied().find(|key| status.rules.get(key).is_some());
-        say(usual.or_else(|| ends_by_score.then_some("fraglimit")), &[], status.score_limit.map(number));
-        let list = status.mutators.as_ref().filter(|_| status.rules.get("mutator").is_none());
-        let list = list
-            .map(|list| list.iter().map(|name| encoded(name.as_ref())).collect::<Vec<_>>().join(&b", "[..]));
-        say(is(battlefield, "active_mods").or_else(|| is(unreal, "mutators")), &["mutators"], list);
-        let mod_name = status.mod_name.as_ref().map(|name| encoded(name.as_ref()).into_owned());
-        let mod_keys = &["activemod", "modname", "mod", "mods"];
-        say(is(battlefield, "gameId").or_else(|| is(Family::SeriousSam, "activemod")), mod_keys, mod_name);
-        let bots = status.bot_count;
+        say(time_left, "", shown(status.time_left.map(|time| time.as_secs())));
+        let usual = if is_battlefield || family == Family::Swat4 { "" } else { "fraglimit" };
+        let mut limits = ["goalteamscore", "goalscore", "scorelimit", "fraglimit"].into_iter();
+        say(limits.find(|key| has(key)).unwrap_or(usual), "", shown(status.score_limit));
+        let list = status.mutators.as_ref().filter(|_| !has("mutator"));
+        let list = list.map(|list| list.iter().map(bytes).collect::<Vec<_>>().join(&b", "[..]));
+        say(mutators, "mutators", list);
+        say(mod_name, "activemod modname mod mods", status.mod_name.as_ref().map(bytes));
         if family == Family::MedalOfHonor {
-            let wanted = bots.map(|bots| if bots > 0 { status.player_count.unwrap_or(bots) } else { 0 });
-            say(Some("minplayers"), &[], wanted.map(|wanted| number(wanted.into())));
+            let everyone = |bots| if bots > 0 { status.player_count.unwrap_or(bots) } else { 0 };
+            say("minplayers", "", shown(status.bot_count.map(everyone)));
         } else {
             let are_marked = listed_bots(status.listed_players()).is_some();
-            let key = (family == unreal && !are_marked).then_some("numbots");
-            say(key, &["numbots"], bots.map(|bots| number(bots.into())));
+            let usual = if family == Family::Unreal && !are_marked { "numbots" } else { "" };
+            say(usual, "numbots", shown(status.bot_count));
         }
-        let [names, scores] = match family {
-            Family::Battlefield1942 => [None, Some(["tickets1", "tickets2"])],
-            Family::Swat4 => [None, Some(["swatscore", "suspectsscore"])],
-            Family::TribesVengeance => [Some(["teamone", "teamtwo"]), Some(["teamonescore", "teamtwoscore"])],
-            _ => [None, None],
-        };
         for (id, team) in self.numbered_teams() {
-            let side = usize::try_from(self.row_of(id)).ok();
-            let key = |keys: Option<[&'static str; 2]>| {
-                keys.zip(side).and_then(|(keys, side)| keys.get(side).copied())
-            };
-            say(key(names), &[], team.name.as_ref().map(|name| encoded(name.as_ref()).into_owned()));
-            say(key(scores), &[], team.score.map(number));
+            let side = usize::try_from(self.row_of(id)).unwrap_or(usize::MAX);
+            let key = |keys: &'static str| keys.split(' ').nth(side).unwrap_or_default();
+            say(key(names), "", team.name.as_ref().map(bytes));
+            say(key(scores), "", shown(team.score));
         }
         fields
     }
@@ -196,9 +174,7 @@ impl<'a> Sections<'a> {
     fn is_row(&self, key: &[u8]) -> bool {
         let listed = self.status.listed_players().len();
         RowKey::name_index(key).is_some()
-            || RowKey::parse(key).is_some_and(|row| {
-                row.is_team || usize::try_from(row.index).is_ok_and(|index| index < listed)
-            })
+            || RowKey::parse(key).is_some_and(|row| row.is_team || (row.index as usize) < listed)
     }
 
     /// A text for each player, and one for the names of teams where they follow.
@@ -230,10 +206,8 @@ impl<'a> Sections<'a> {
         if let Some(name) = side {
             put_row("team", index, &encoded(name.as_ref()), out);
         }
-        let team = player.team.filter(|_| side.is_none());
-        for (name, value) in
-            [(score, player.score), ("ping", player.ping.map(i64::from)), ("team", team.map(i64::from))]
-        {
+        let team = player.team.filter(|_| side.is_none()).map(i64::from);
+        for (name, value) in [(score, player.score), ("ping", player.ping.map(i64::from)), ("team", team)] {
             if let Some(value) = value {
                 put_row(name, index, value.to_string().as_bytes(), out);
             }
@@ -274,6 +248,11 @@ impl<'a> Sections<'a> {
     fn row_of(&self, id: i32) -> i32 {
         id.saturating_sub(self.family.team_offset())
     }
+}
+
+/// A number in decimal digits.
+fn shown(number: Option<impl ToString>) -> Option<Vec<u8>> {
+    number.map(|number| number.to_string().into_bytes())
 }
 
 /// A text for each player with one of the further fields. Rows begin at 1 here, and only here.

@@ -9,7 +9,7 @@ use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
 use crate::options::{Engine, Service};
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
-use crate::text::number;
+use crate::text::{number, split};
 
 /// Longest text that is sent back for `\echo\`, in bytes.
 const MAX_ECHO: usize = 50;
@@ -69,7 +69,17 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
     }
     let template = context.template(kind, |context, template| {
         let mut parts = Vec::new();
-        answered(request, service).for_each(|(number, command)| add(number, command, context, &mut parts));
+        for (number, command) in answered(request, service) {
+            let sections = match command {
+                Command::Status | Command::Packets => &SECTIONS[..],
+                _ => &[(number, command)],
+            };
+            parts.extend(sections.iter().map(|&(number, section)| Part {
+                texts: texts(number, section, context),
+                is_rules: section == Command::Rules,
+                ends_datagram: command == Command::Packets,
+            }));
+        }
         write(&parts, if is_qr1 { 1349 } else { 1000 }, is_qr1, template);
     });
     let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
@@ -82,6 +92,9 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
 const WITHOUT_VALUE: u32 = 7;
 /// Kind of the template with the texts of one such command, whose number is added.
 const TEXTS: u32 = 1 << 28;
+/// The commands that make up a status, and their numbers.
+const SECTIONS: [(u32, Command<'_>); 4] =
+    [(1, Command::Basic), (2, Command::Info), (3, Command::Rules), (4, Command::Players)];
 
 /// The commands that are answered and their numbers, in the order of the answers.
 ///
@@ -91,18 +104,19 @@ const TEXTS: u32 = 1 << 28;
 fn answered<'a>(request: &Request<'a>, options: &Service) -> impl Iterator<Item = (u32, Command<'a>)> {
     let is_qr1 = options.engine == Engine::Qr1;
     let found = Command::known(b"").into_iter().filter(move |_| is_qr1);
-    let found = found.filter_map(|known| Command::numbered(known.name(), request.find(known.name())?));
+    let found = found.filter_map(|known| Some((known.name(), request.find(known.name())?)));
+    let listed = request.commands().filter(move |_| !is_qr1).map(|command| (command.name(), command.value()));
     let (mut seen, mut properties) = (0_u32, Vec::new());
-    let listed = request.commands().filter(move |_| !is_qr1);
-    let listed = listed.filter_map(move |command| {
-        let (number, known) = Command::numbered(command.name(), command.value())?;
-        let is_repeated =
-            if known.is_property() { properties.contains(&known) } else { seen & 1 << number != 0 };
+    found.chain(listed).filter_map(move |(name, value)| {
+        let (number, command) = Command::numbered(name, value)?;
+        let is_repeated = match command.is_property() {
+            true => properties.contains(&command),
+            false => seen & 1 << number != 0,
+        };
         seen |= 1 << number;
-        properties.extend(known.is_property().then_some(known));
-        (!is_repeated).then_some((number, known))
-    });
-    found.chain(listed).filter(|(_, command)| is_answered(*command, options))
+        properties.extend(command.is_property().then_some(command));
+        (!is_repeated && is_answered(command, options)).then_some((number, command))
+    })
 }
 
 /// Whether a command is answered: not one that is unknown here or switched off.
@@ -124,28 +138,15 @@ fn is_answered(command: Command<'_>, options: &Service) -> bool {
     }
 }
 
-/// A part of a reply.
-enum Part {
-    /// Texts that a reply must have: the description, players, an answer to a command. Each is in a datagram of its own where
-    /// it does not fit into the current one, and cut between pairs where it fits into none.
-    Whole(Arc<Template>),
-    /// Rules, each a text, which give way to everything else.
-    Rules(Arc<Template>),
-    /// A new datagram begins.
-    Break,
-}
-
-/// Adds the answer to a command, which has this number.
-fn add(number: u32, command: Command<'_>, context: &mut Context<'_>, parts: &mut Vec<Part>) {
-    if !matches!(command, Command::Status | Command::Packets) {
-        let texts = texts(number, command, context);
-        let is_rules = command == Command::Rules;
-        return parts.push(if is_rules { Part::Rules(texts) } else { Part::Whole(texts) });
-    }
-    for (number, part) in (1..).zip([Command::Basic, Command::Info, Command::Rules, Command::Players]) {
-        add(number, part, context, parts);
-        parts.extend((command == Command::Packets).then_some(Part::Break));
-    }
+/// A part of a reply: the answer to a command.
+struct Part {
+    /// Each is in a datagram of its own where it does not fit into the current one, and cut between pairs where it fits into
+    /// none.
+    texts: Arc<Template>,
+    /// Rules are one text where a datagram holds all, else one each, and give way to everything else.
+    is_rules: bool,
+    /// Whether a new datagram begins behind it.
+    ends_datagram: bool,
 }
 
 /// The texts that answer a command. Those without a value are encoded once: a request of a few bytes asks for all of them.
@@ -184,101 +185,65 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Te
 /// rest of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
 fn write(parts: &[Part], max_datagram: usize, final_first: bool, template: &mut Template) {
     let limit = max_datagram.saturating_sub(TRAILER);
-    let mut packed = Packed::new(parts, limit, None);
-    if packed.datagrams.len() > MAX_FRAGMENTS {
+    let (mut packed, mut is_cut) = pack(parts, limit, None);
+    if packed.len() > MAX_FRAGMENTS {
         // Rules that begin as many datagrams push what follows by up to one more.
-        let others = Packed::new(parts, limit, Some(0)).datagrams.len();
-        packed = Packed::new(parts, limit, Some(MAX_FRAGMENTS.saturating_sub(others).saturating_sub(1)));
-        packed.is_cut = true;
+        let (others, _) = pack(parts, limit, Some(0));
+        (packed, _) = pack(parts, limit, Some(MAX_FRAGMENTS.saturating_sub(others.len()).saturating_sub(1)));
+        is_cut = true;
     }
-    packed.datagrams.truncate(MAX_FRAGMENTS);
-    for (fragment, datagram) in (1..).zip(&packed.datagrams) {
-        let is_final = fragment == packed.datagrams.len() && !packed.is_cut;
-        let mark = if is_final { br"\final\" } else { &b""[..] };
-        let (before, behind) = if final_first { (mark, &b""[..]) } else { (&b""[..], mark) };
+    let count = packed.len().min(MAX_FRAGMENTS);
+    for (fragment, datagram) in (1..=count).zip(packed.iter()) {
+        let mark = if is_cut || fragment < count { "" } else { "\\final\\" };
+        let (before, behind) = if final_first { (mark, "") } else { ("", mark) };
         template.begin();
-        for part in [datagram, before, br"\queryid\"] {
+        for part in [datagram, before.as_bytes(), br"\queryid\"] {
             template.bytes.extend_from_slice(part);
         }
         template.patch_here();
-        template.bytes.extend_from_slice(format!(".{fragment}").as_bytes());
-        template.bytes.extend_from_slice(behind);
+        template.bytes.extend_from_slice(format!(".{fragment}{behind}").as_bytes());
     }
 }
 
-/// Parts in datagrams, still without trailers.
-struct Packed {
-    datagrams: Vec<Vec<u8>>,
-    limit: usize,
-    /// Something that is no rule fits into no datagram, or all of it into too few.
-    is_cut: bool,
-}
-
-impl Packed {
-    /// Packs all parts; rules only as long as they begin no more than `room` datagrams.
-    fn new(parts: &[Part], limit: usize, mut room: Option<usize>) -> Self {
-        let mut packed = Self { datagrams: Vec::new(), limit, is_cut: false };
-        packed.begin();
-        for part in parts {
-            match part {
-                Part::Break => packed.begin(),
-                Part::Whole(texts) => texts.iter().for_each(|text| match text.len() {
-                    length if length <= limit => packed.push(text),
-                    _ => pairs(text).for_each(|pair| packed.push(pair)),
-                }),
-                Part::Rules(texts) if room.is_none() && texts.bytes.len() <= limit => {
-                    packed.push(&texts.bytes);
+/// Parts in datagrams, still without trailers; rules only as long as they begin no more than `room` datagrams. And whether
+/// something that is no rule fits into no datagram.
+fn pack(parts: &[Part], limit: usize, mut room: Option<usize>) -> (Template, bool) {
+    let (mut packed, mut left, mut is_cut) = (Template::default(), limit, false);
+    packed.begin();
+    for part in parts {
+        let bytes = &part.texts.bytes[..];
+        let texts = match part.is_rules && room.is_none() && bytes.len() <= limit {
+            true => vec![bytes],
+            false => part.texts.iter().collect(),
+        };
+        'texts: for text in texts {
+            let mut rest = text;
+            while !rest.is_empty() {
+                // The whole text, or its next pair where it is too long for a datagram.
+                let next = (text.len() > limit).then(|| memchr::memchr_iter(b'\\', rest).nth(2)).flatten();
+                let (behind, piece) = split(rest, next.unwrap_or(rest.len()));
+                rest = behind;
+                if piece.len() > limit {
+                    is_cut |= !part.is_rules;
+                    continue;
                 }
-                Part::Rules(texts) => {
-                    for pair in texts.iter().filter(|pair| pair.len() <= limit) {
-                        if !packed.fits(pair)
-                            && let Some(room) = &mut room
-                        {
-                            let Some(less) = room.checked_sub(1) else { break };
-                            *room = less;
-                        }
-                        packed.push(pair);
+                if piece.len() > left {
+                    if let Some(room) = room.as_mut().filter(|_| part.is_rules) {
+                        let Some(less) = room.checked_sub(1) else { break 'texts };
+                        *room = less;
                     }
+                    packed.begin();
+                    left = limit;
                 }
+                packed.bytes.extend_from_slice(piece);
+                left = left.saturating_sub(piece.len());
             }
         }
-        if packed.datagrams.len() > 1 && packed.datagrams.last().is_some_and(Vec::is_empty) {
-            packed.datagrams.pop();
-        }
-        packed
-    }
-
-    fn fits(&self, text: &[u8]) -> bool {
-        let length = self.datagrams.last().map_or(0, Vec::len);
-        length.saturating_add(text.len()) <= self.limit
-    }
-
-    fn push(&mut self, text: &[u8]) {
-        if text.len() > self.limit {
-            self.is_cut = true;
-            return;
-        }
-        if !self.fits(text) {
-            self.begin();
-        }
-        if let Some(datagram) = self.datagrams.last_mut() {
-            datagram.extend_from_slice(text);
+        if part.ends_datagram && left < limit {
+            left = 0;
         }
     }
-
-    /// Begins a datagram, unless the last is still empty.
-    fn begin(&mut self) {
-        if self.datagrams.last().is_none_or(|datagram| !datagram.is_empty()) {
-            self.datagrams.push(Vec::with_capacity(self.limit));
-        }
-    }
-}
-
-/// The pairs of a part.
-fn pairs(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let starts = memchr::memchr_iter(b'\\', text).step_by(2);
-    let ends = starts.clone().skip(1).chain([text.len()]);
-    starts.zip(ends).map(|(start, end)| text.get(start..end).unwrap_or_default())
+    (packed, is_cut)
 }
 
 #[cfg(test)]
@@ -290,13 +255,13 @@ mod tests {
         let mut text = Template::default();
         text.begin();
         pairs.iter().for_each(|(key, value)| put_pair(key.as_bytes(), value.as_bytes(), &mut text.bytes));
-        Part::Whole(Arc::new(text))
+        Part { texts: Arc::new(text), is_rules: false, ends_datagram: false }
     }
 
     fn rules(pairs: &[(&str, &str)]) -> Part {
         let mut texts = Template::default();
         pairs.iter().for_each(|(key, value)| put_text(key.as_bytes(), value.as_bytes(), &mut texts));
-        Part::Rules(Arc::new(texts))
+        Part { texts: Arc::new(texts), is_rules: true, ends_datagram: false }
     }
 
     fn finish(parts: &[Part], room: usize, reply: u8, final_first: bool) -> Vec<Vec<u8>> {
@@ -349,8 +314,8 @@ mod tests {
         let rules: Vec<(String, &str)> = (0..100).map(|rule| (format!("r{rule:02}"), "value")).collect();
         let rules: Vec<(&str, &str)> = rules.iter().map(|(key, value)| (&**key, *value)).collect();
         for breaks in [false, true] {
-            let mut parts = vec![whole(&[("name", "a")]), self::rules(&rules)];
-            parts.extend(breaks.then_some(Part::Break));
+            let rules = Part { ends_datagram: breaks, ..self::rules(&rules) };
+            let mut parts = vec![whole(&[("name", "a")]), rules];
             parts.extend((0..10).map(|_| whole(&[("row", "value")])));
             let datagrams = finish(&parts, 10, 1, false);
             let count = |text: &[u8]| datagrams.iter().filter(|datagram| datagram.starts_with(text)).count();

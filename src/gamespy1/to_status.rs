@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Field, Row, Rows};
+use super::answer::{Answer, Field, Row, sorted};
 use super::family::{Family, Known};
 use super::wire::{RowKey, count_bound, is_control};
 use crate::model::{
@@ -10,10 +10,6 @@ use crate::model::{
 };
 use crate::text::first_filled;
 use crate::text::number;
-
-/// Names and scores of teams, the preferred keys first: in rows of their own, and in the answer to `\teams\`.
-const TEAM_NAME: [&str; 3] = ["teamname", "team_t", "team"];
-const TEAM_SCORE: [&str; 3] = ["score_t", "score", "teamscore"];
 
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Pairs of a usual server.
@@ -27,6 +23,8 @@ impl ToStatus for Answer {
         let mut rows = Vec::with_capacity(count_bound(bytes));
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
         let own_echo = self.asked.own_echo.then(|| self.echo()).flatten().map(|(key, _)| key);
+        // What numbers the reply and our own echo describe nothing of the server.
+        let is_ours = |key: &[u8], value: &[u8]| is_control(key, value) || own_echo == Some(key);
         let mut pairs = self.fields().pairs();
         for (key, value) in pairs.by_ref() {
             match RowKey::parse(key) {
@@ -35,56 +33,60 @@ impl ToStatus for Answer {
                     if let Some(slot) = known.slot(key).filter(|slot| slot.is_none_or(<[u8]>::is_empty)) {
                         *slot = Some(value);
                     }
-                    if !is_ours(key, value, own_echo) {
+                    if !is_ours(key, value) {
                         rules.push(key, value);
                     }
                 }
             }
         }
-        let rows = Rows::of(rows);
+        let field_count = rows.len();
+        let [rows, team_rows] = sorted(rows);
         let has = |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
-        let family = Family::of(&known, has(&rows.players, "playername") && has(&rows.teams, "teamname"));
+        let family = Family::of(&known, has(&rows, "playername") && has(&team_rows, "teamname"));
         let style = Style::new(CHARSET, family.colours());
 
-        let count = rows.players.iter().filter(|row| row.name().is_some()).count();
-        let are_all = count == rows.players.len();
-        let named_rows = || rows.players.iter().filter(|row| are_all || row.name().is_some());
+        let count = rows.iter().filter(|row| row.name().is_some()).count();
+        let are_all = count == rows.len();
+        let named_rows = || rows.iter().filter(|row| are_all || row.name().is_some());
         // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
-        let all_teams =
-            self.asked.teams || (count == 0 && rows.players.iter().any(|row| row.get("size").is_some()));
+        let all_teams = self.asked.teams || (count == 0 && rows.iter().any(|row| row.get("size").is_some()));
         if !are_all && !all_teams {
-            rules = rules_with_rows(self, named_rows().map(Row::index).collect(), own_echo);
+            // Some rows belong neither to these players nor to a team: they are rules under their whole keys.
+            let mut numbers: Vec<u32> = named_rows().map(Row::index).collect();
+            numbers.sort_unstable();
+            rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
+            for (key, value) in self.pairs() {
+                let is_rule = match RowKey::parse(key) {
+                    Some(row) => !row.is_team && numbers.binary_search(&row.index).is_err(),
+                    None => !is_ours(key, value),
+                };
+                if is_rule {
+                    rules.push(key, value);
+                }
+            }
         }
         // In an incomplete answer, a last key without a value is the rest of something that is missing.
-        if let Some(key) = pairs.odd_key().filter(|_| self.completeness().is_complete()) {
-            rules.push(key, b"");
+        if let Some((key, empty)) = pairs.odd().filter(|_| self.completeness().is_complete()) {
+            rules.push(key, empty);
         }
 
-        let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
-        let extras = RulesBuilder::new(bytes, CHARSET, rows.field_count);
+        let extras = RulesBuilder::new(bytes, CHARSET, field_count);
         let sides = known.sides();
-        let mut reader = RowReader {
-            family,
-            style,
-            bytes,
-            side_names: sides.map(|(name, _)| name),
-            rest: Vec::new(),
-            extras,
-        };
-        let team_rows = rows.players.iter().filter(|_| all_teams).chain(&rows.teams);
-        let mut teams: Vec<Team> = team_rows.map(|row| reader.team(row)).collect();
+        let mut reader = RowReader { family, style, bytes, sides, rest: Vec::new(), extras };
+        let of_teams = rows.iter().filter(|_| all_teams).chain(&team_rows);
+        let mut teams: Vec<Team> = of_teams.map(|row| reader.team(row)).collect();
         let listed = self.asked.players || !(count == 0 || all_teams);
-        let mut players = listed.then(|| {
-            let mut players = Vec::with_capacity(count);
-            players.extend(named_rows().map(|row| reader.player(row)));
-            players
-        });
+        let mut players = listed.then(|| Vec::with_capacity(count));
+        players.iter_mut().for_each(|players| players.extend(named_rows().map(|row| reader.player(row))));
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
         reader.extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
-        if let (Family::Battlefield1942, Some(players), Some(present)) =
-            (family, &mut players, count_of(known.numplayers))
-        {
-            mark_stale(players, named_rows().map(Row::index), present);
+        // Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
+        let present = known.numplayers.filter(|_| family == Family::Battlefield1942);
+        if let Some(present) = present.and_then(number::number) {
+            let numbers = named_rows().map(Row::index);
+            let mut by_number: Vec<_> = numbers.zip(players.iter_mut().flatten()).collect();
+            by_number.sort_by_key(|(number, _)| *number);
+            by_number.into_iter().skip(present).for_each(|(_, player)| player.stale = true);
         }
 
         for (id, (name, score)) in (family.team_offset()..).zip(sides) {
@@ -115,8 +117,8 @@ impl ToStatus for Answer {
             anti_cheat: known.sv_punkbuster.and_then(number::boolean),
             player_count,
             bot_count,
-            max_players: count_of(known.maxplayers),
-            private_slots: count_of(known.reservedslots),
+            max_players: known.maxplayers.and_then(number::number),
+            private_slots: known.reservedslots.and_then(number::number),
             time_limit: known.time_limit(family),
             time_left: known.time_left(family),
             score_limit: known.score_limit(),
@@ -132,39 +134,33 @@ impl ToStatus for Answer {
 impl Answer {
     /// The names in lists that commas separate, or in keys that repeat.
     fn mutators(&self, known: &Known<'_>, style: Style) -> Option<Vec<Text>> {
-        known.mutators.or(known.active_mods).or(known.mutator)?;
-        let mut list = Vec::new();
-        let mut add = |value: &[u8]| {
+        let names = |value: &[u8]| {
             let names = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
             let names = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"));
-            list.extend(names.map(|name| Text::part(self.raw(), name, style)));
-            list.is_empty()
+            names.map(|name| Text::part(self.raw(), name, style)).collect::<Vec<_>>()
         };
-        if let Some(value) = known.mutators {
-            add(value);
-        } else {
-            // Unreal 227 repeats `Mutator`; Battlefield 1942 sends `active_mods` twice, a lone comma first.
-            let repeats = known.mutator.is_some();
-            let key: &[u8] = if repeats { b"mutator" } else { b"active_mods" };
-            let values = self.pairs().filter(|(found, _)| found.eq_ignore_ascii_case(key));
-            for (_, value) in values {
-                if !add(value) && !repeats {
-                    break;
-                }
+        let all = |key: &'static [u8]| {
+            self.pairs().filter(|(found, _)| found.eq_ignore_ascii_case(key)).map(|(_, value)| names(value))
+        };
+        // Unreal 227 repeats `Mutator`; Battlefield 1942 sends `active_mods` twice, a lone comma first.
+        Some(match (known.mutators, known.mutator) {
+            (Some(value), _) => names(value),
+            (None, Some(_)) => all(b"mutator").flatten().collect(),
+            (None, None) => {
+                known.active_mods?;
+                all(b"active_mods").find(|names| !names.is_empty()).unwrap_or_default()
             }
-        }
-        Some(list)
+        })
     }
 }
 
 /// How many bots and how many in all there are. Bots are known where a key counts them, or where every row says whether
 /// it is one.
 fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>, Option<u32>) {
-    let count_of = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
-    let counted = count_of(known.numplayers);
+    let counted: Option<u32> = known.numplayers.and_then(number::number);
     // OpenMoHAA counts people in `numplayers`, and people and bots in `minplayers`, 0 without bots.
-    let everyone = count_of(known.minplayers).filter(|_| family == Family::MedalOfHonor);
-    if let (Some(people), Some(everyone)) = (counted, everyone) {
+    let everyone = known.minplayers.filter(|_| family == Family::MedalOfHonor);
+    if let (Some(people), Some(everyone)) = (counted, everyone.and_then(number::number::<u32>)) {
         let bots = everyone.saturating_sub(people);
         return (Some(bots), people.checked_add(bots));
     }
@@ -173,37 +169,7 @@ fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>
     // UT counts people where its bots are listed as well.
     let has_more =
         bots.is_some_and(|bots| bots > 0 && counted == listed.and_then(|all| all.checked_sub(bots)));
-    (count_of(known.numbots).or(bots), if has_more { listed } else { counted })
-}
-
-/// Whether a pair numbers the reply or is our own echo, and so describes nothing of the server.
-fn is_ours(key: &[u8], value: &[u8], own_echo: Option<&[u8]>) -> bool {
-    is_control(key, value) || own_echo == Some(key)
-}
-
-/// The rules where some rows belong neither to these players nor to a team: they are rules under their whole keys.
-fn rules_with_rows(answer: &Answer, mut players: Vec<u32>, own_echo: Option<&[u8]>) -> RulesBuilder {
-    players.sort_unstable();
-    let mut rules = RulesBuilder::new(answer.raw(), CHARSET, USUAL_RULES);
-    for (key, value) in answer.pairs() {
-        let is_elsewhere = match RowKey::parse(key) {
-            Some(row) => row.is_team || players.binary_search(&row.index).is_ok(),
-            None => is_ours(key, value, own_echo),
-        };
-        if !is_elsewhere {
-            rules.push(key, value);
-        }
-    }
-    rules
-}
-
-/// Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
-fn mark_stale(players: &mut [Player], numbers: impl Iterator<Item = u32>, present: u32) {
-    let mut by_number: Vec<(u32, &mut Player)> = numbers.zip(players).collect();
-    by_number.sort_by_key(|(number, _)| *number);
-    for (_, player) in by_number.into_iter().skip(usize::try_from(present).unwrap_or(usize::MAX)) {
-        player.stale = true;
-    }
+    (known.numbots.and_then(number::number).or(bots), if has_more { listed } else { counted })
 }
 
 /// Makes players and teams of rows.
@@ -211,8 +177,8 @@ struct RowReader<'a> {
     family: Family,
     style: Style,
     bytes: &'a Bytes,
-    /// The names of the two sides of Tribes: Vengeance.
-    side_names: [Option<&'a [u8]>; 2],
+    /// See [`Known::sides`]: a player's team is the name of one on Tribes: Vengeance.
+    sides: [(Option<&'a [u8]>, Option<i64>); 2],
     /// The fields of a row that are not understood.
     rest: Vec<Field<'a>>,
     /// The fields that the model has no name for, of all rows.
@@ -223,14 +189,13 @@ impl<'a> RowReader<'a> {
     fn player(&mut self, row: &Row<'a>) -> Player {
         let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
         let side = |value: &[u8]| {
-            let side = self.side_names.iter().position(|name| *name == Some(value))?;
+            let side = self.sides.iter().position(|(name, _)| *name == Some(value))?;
             i32::try_from(side).ok()
         };
         let rest = &mut self.rest;
         rest.extend_from_slice(row.fields());
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
-        let scores = [&["score"][..], &["frags", "frag"], &["kills"]];
-        let score = scores.into_iter().find_map(|names| take(rest, names, number::integer));
+        let score = take(rest, &["score", "frags", "frag", "kills"], number::integer);
         let secret = rest.iter().rev().find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
         Player {
             bot: secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot")),
@@ -251,8 +216,8 @@ impl<'a> RowReader<'a> {
         rest.extend_from_slice(row.fields());
         Team {
             id: i32::try_from(row.index()).ok().map(|row| row.saturating_add(self.family.team_offset())),
-            name: TEAM_NAME.iter().find_map(|name| take(rest, &[name], text)),
-            score: TEAM_SCORE.iter().find_map(|name| take(rest, &[name], number::integer)),
+            name: take(rest, &["teamname", "team_t", "team"], text),
+            score: take(rest, &["score_t", "score", "teamscore"], number::integer),
             extra: self.extra(),
         }
     }
@@ -264,11 +229,13 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// Takes the first field with one of these names whose value can be read.
+/// Takes the first field that can be read, of those with the preferred name.
 fn take<T>(fields: &mut Vec<Field<'_>>, names: &[&str], read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
-    let is_one = |field: &[u8]| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
-    let mut named = fields.iter().enumerate().filter(|(_, (field, _))| is_one(field));
-    let (position, value) = named.find_map(|(position, (_, value))| Some((position, read(value)?)))?;
+    let (position, value) = names.iter().find_map(|name| {
+        let is_one = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
+        let mut named = fields.iter().enumerate().filter(|(_, (field, _))| is_one(field));
+        named.find_map(|(position, (_, value))| Some((position, read(value)?)))
+    })?;
     fields.remove(position);
     Some(value)
 }

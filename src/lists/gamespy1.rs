@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use nom::branch::alt;
 use nom::bytes::complete;
 use nom::bytes::streaming::{tag, take_until, take_while_m_n};
-use nom::combinator::{fail, map_opt, opt, peek, value, verify};
+use nom::combinator::{fail, iterator, map_opt, opt, peek, value, verify};
 use nom::number::complete::{be_u16, be_u32};
 use nom::{IResult, Needed, Parser};
 
@@ -85,14 +85,7 @@ impl GameSpy1List {
     /// The list of a game's servers, asked for with the game's key.
     pub fn new(game: impl Into<String>, key: GameKey) -> Self {
         let game = game.into();
-        Self {
-            login: game.clone(),
-            game,
-            key,
-            version: "1".to_owned(),
-            compressed: false,
-            filter: String::new(),
-        }
+        Self { login: game.clone(), game, key, version: "1".into(), compressed: false, filter: String::new() }
     }
 
     pub(super) const fn dialogue(self) -> impl Form {
@@ -145,14 +138,12 @@ impl Form for Dialogue {
                 let (rest, element) = element(input)?;
                 self.has_end = element == Element::End;
                 match element {
-                    Element::Server(server) => {
-                        servers.add(server);
-                    }
+                    Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
                     // Nothing can follow a list with servers.
                     Element::End if servers.count > 0 => return Ok((rest, Next::End)),
-                    Element::End => {}
-                    Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
-                }
+                    Element::End => false,
+                    Element::Server(server) => servers.add(server),
+                };
                 Ok((rest, Next::Read))
             }
             State::Request | State::List => Err(nom::Err::Incomplete(Needed::Unknown)),
@@ -185,10 +176,8 @@ impl Form for Dialogue {
             }
             (State::Request | State::List, None) => {
                 let records = self.records(rest);
-                let mut left = records.unwrap_or(rest);
-                while let Ok((after, server)) = record(left) {
+                for server in &mut iterator(records.unwrap_or(rest), record) {
                     servers.add(server);
-                    left = after;
                 }
                 Ok(records.is_some())
             }
@@ -199,18 +188,15 @@ impl Form for Dialogue {
 impl Dialogue {
     /// Answers the challenge of the greeting with the request.
     fn greet<'a>(&mut self, input: &'a [u8]) -> IResult<&'a [u8], Next> {
-        let fail = |error| Ok((input, Next::Fail(error)));
         match greeting(input) {
             Ok((rest, (challenge, end))) => {
                 self.greeting_ended = end;
                 self.state = State::Request;
-                match self.request.encode(challenge) {
-                    Ok(request) => Ok((rest, Next::Send(request))),
-                    Err(error) => fail(ListError::Request(error)),
-                }
+                let request = self.request.encode(challenge);
+                Ok((rest, request.map_or_else(|error| Next::Fail(ListError::Request(error)), Next::Send)))
             }
             Err(error) if error.is_incomplete() && input.len() <= MAX_GREETING => Err(error),
-            Err(_) => fail(refusal(input).unwrap_or(ListError::NoGreeting)),
+            Err(_) => Ok((input, Next::Fail(refusal(input).unwrap_or(ListError::NoGreeting)))),
         }
     }
 

@@ -11,6 +11,7 @@ use nom::error::{Error, ErrorKind};
 use nom::number::streaming::{be_u16, be_u32, u8 as byte};
 use nom::{Err, IResult, Needed, Parser};
 
+use super::cipher::{Cipher, Key, mix};
 use super::server_list::{Collector, ListedServer};
 use super::session::{Form, Next, check, words};
 use crate::error::{EncodeError, ListError};
@@ -68,19 +69,11 @@ pub struct GameSpy2List {
 impl GameSpy2List {
     /// The list of a game's servers, asked for with the game's key.
     pub fn new(game: impl Into<String>, key: impl Into<Vec<u8>>) -> Self {
-        let game = game.into();
-        Self {
-            login: game.clone(),
-            game,
-            key: key.into(),
-            version: 0,
-            filter: String::new(),
-            fields: vec!["hostname".to_owned()],
-            maximum: None,
-        }
+        let (game, key, fields) = (game.into(), key.into(), vec!["hostname".to_owned()]);
+        Self { login: game.clone(), game, key, version: 0, filter: String::new(), fields, maximum: None }
     }
 
-    pub(super) const fn dialogue(self, challenge: [u8; CHALLENGE]) -> impl Form {
+    pub(super) const fn dialogue(self, challenge: Key) -> impl Form {
         Dialogue {
             request: self,
             challenge,
@@ -89,12 +82,11 @@ impl GameSpy2List {
             fields: Vec::new(),
             popular: Vec::new(),
             server: None,
-            cipher: None,
         }
     }
 
     /// The request, with the client's challenge.
-    fn encode(&self, challenge: &[u8; CHALLENGE]) -> Result<Vec<u8>, EncodeError> {
+    fn encode(&self, challenge: &Key) -> Result<Vec<u8>, EncodeError> {
         let Self { game, login, key, filter, .. } = self;
         let named = [("game", game.as_bytes()), ("login", login.as_bytes()), ("key", &key[..])];
         for (field, text) in named {
@@ -112,11 +104,9 @@ impl GameSpy2List {
         // The length is written last; the type of a list is 0, its versions are 1 and 3.
         let mut out = vec![0, 0, 0, 1, 3];
         out.put_u32_le(self.version);
-        for text in [game.as_bytes(), b"\0", login.as_bytes(), b"\0", challenge, filter.as_bytes(), b"\0"] {
-            out.put_slice(text);
-        }
-        out.put_slice(fields.as_bytes());
-        out.put_u8(0);
+        let condition = [challenge, filter.as_bytes()].concat();
+        let texts = [game.as_bytes(), login.as_bytes(), &condition, fields.as_bytes(), b""];
+        out.put_slice(&texts.join(&0));
         out.put_u32(FIELDS_FOR_ALL | self.maximum.map_or(0, |_| LIMIT_RESULT_COUNT));
         if let Some(maximum) = self.maximum {
             out.put_u32_le(maximum);
@@ -125,13 +115,6 @@ impl GameSpy2List {
         let length = u16::try_from(out.len()).unwrap_or(u16::MAX).to_be_bytes();
         length.into_iter().zip(&mut out).for_each(|(byte, place)| *place = byte);
         Ok(out)
-    }
-}
-
-/// Without the state of the cipher.
-impl std::fmt::Debug for Dialogue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dialogue").field("expected", &self.expected).finish_non_exhaustive()
     }
 }
 
@@ -147,24 +130,23 @@ impl std::fmt::Debug for GameSpy2List {
 
 /// A challenge of visible characters, whose parities follow the SDK's rule (`sb_serverlist.c`, `SetupListChallenge`). No
 /// list server is known to check them.
-pub(super) fn challenge(nonce: u64) -> [u8; CHALLENGE] {
+pub(super) fn challenge(nonce: u64) -> Key {
     let mut challenge = nonce.to_le_bytes().map(|byte| 33_u8.saturating_add(byte % 93));
     let [first, ..] = challenge;
     let (mut before, mut is_odd) = (first, false);
     for (index, byte) in challenge.iter_mut().enumerate().skip(1) {
         let odd_inputs = [before & 1 == 1, index & 1 == 1, first & 1 == 1, first < 79, before < first];
         is_odd ^= odd_inputs.into_iter().fold(false, |sum, bit| sum ^ bit);
-        if is_odd != (*byte & 1 == 1) {
-            *byte = byte.saturating_add(1);
-        }
+        *byte = byte.saturating_add((is_odd != (*byte & 1 == 1)).into());
         before = *byte;
     }
     challenge
 }
 
+#[derive(Debug)]
 struct Dialogue {
     request: GameSpy2List,
-    challenge: [u8; CHALLENGE],
+    challenge: Key,
     expected: Part,
     /// The query port of servers that are listed without one.
     default_port: u16,
@@ -173,8 +155,6 @@ struct Dialogue {
     popular: Vec<Vec<u8>>,
     /// The server whose values and pairs come.
     server: Option<ListedServer>,
-    /// The cipher of the bytes to come.
-    cipher: Option<Cipher>,
 }
 
 /// What comes next.
@@ -196,10 +176,6 @@ enum Part {
 impl Form for Dialogue {
     fn begin(&self) -> Result<Vec<u8>, EncodeError> {
         self.request.encode(&self.challenge)
-    }
-
-    fn decipher(&mut self, bytes: &mut [u8]) {
-        self.cipher.iter_mut().for_each(|cipher| cipher.decipher(bytes));
     }
 
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
@@ -230,8 +206,8 @@ impl Dialogue {
                 let (rest, (random, server_challenge)) = blocks(input)?;
                 servers.list.backend_flags = random.first_chunk().copied().map(u16::from_be_bytes);
                 self.expected = Part::Head;
-                self.cipher = Some(Cipher::new(mix(self.challenge, &self.request.key, server_challenge)));
-                return Ok((rest, Next::Decipher));
+                let cipher = Cipher::new(mix(self.challenge, &self.request.key, server_challenge));
+                return Ok((rest, Next::Decipher(Box::new(cipher))));
             }
             Part::Head => {
                 let (rest, (client, port)) = (address, be_u16).parse(input)?;
@@ -290,7 +266,6 @@ impl Dialogue {
     }
 }
 
-/// Without the key.
 /// Whether the reply is a refusal in clear. A reply's first byte is from 80 on: its first block is shorter than 128
 /// bytes, on OpenSpy 10 and on SWAT 4's list server 7.
 fn is_refusal(reply: &[u8]) -> bool {
@@ -331,15 +306,13 @@ fn server(input: &[u8], default_port: u16) -> IResult<&[u8], Option<ListedServer
 /// `value = %xFF text / index / OCTET / 2OCTET`, as the field's type says. Numbers become decimal texts.
 fn value<'a: 'p, 'p>(input: &'a [u8], kind: u8, popular: &'p [Vec<u8>]) -> IResult<&'a [u8], Cow<'p, [u8]>> {
     let number = |number: u16| Cow::Owned(number.to_string().into_bytes());
+    let popular = |index| popular.get(usize::from(index)).map(|value| Cow::Borrowed(&value[..]));
     match kind {
         BYTE => byte.map(|byte| number(byte.into())).parse(input),
         NUMBER => be_u16.map(number).parse(input),
         _ => match byte(input)? {
             (rest, 0xFF) => text.map(Cow::Borrowed).parse(rest),
-            _ => {
-                map_opt(byte, |index| popular.get(usize::from(index)).map(|value| Cow::Borrowed(&value[..])))
-                    .parse(input)
-            }
+            _ => map_opt(byte, popular).parse(input),
         },
     }
 }
@@ -360,100 +333,6 @@ fn address(input: &[u8]) -> IResult<&[u8], Ipv4Addr> {
 
 fn refused(text: &[u8]) -> ListError {
     ListError::Refused(words(text.strip_prefix(b"Query Error: ").unwrap_or(text)))
-}
-
-/// Bytes of a client's challenge.
-const CHALLENGE: usize = 8;
-
-/// The state of the cipher of GameSpy v2's lists, known as *enctypeX*: Johnson's Sapphire II with two of its indices exchanged.
-/// 256 cards, five indices.
-///
-/// Source: GameSpy's SDK as published by IGN (`nitrocaster/GameSpy`, `serverbrowsing/sb_crypt.c`; the key: `sb_serverlist.c`).
-#[derive(Debug, Clone)]
-struct Cipher {
-    cards: [u8; 256],
-    rotor: u8,
-    ratchet: u8,
-    avalanche: u8,
-    last_plain: u8,
-    last_cipher: u8,
-}
-
-/// The key of a conversation: the client's challenge, with the game's key and the server's challenge mixed in.
-fn mix(mut challenge: [u8; CHALLENGE], game_key: &[u8], server_challenge: &[u8]) -> [u8; CHALLENGE] {
-    let key_bytes = game_key.iter().cycle();
-    for ((index, byte), game_key) in server_challenge.iter().enumerate().zip(key_bytes) {
-        let mixed = challenge.get(index % CHALLENGE).copied().unwrap_or_default() ^ byte;
-        let target = index.wrapping_mul(usize::from(*game_key)) % CHALLENGE;
-        if let Some(target) = challenge.get_mut(target) {
-            *target ^= mixed;
-        }
-    }
-    challenge
-}
-
-impl Cipher {
-    fn new(key: [u8; CHALLENGE]) -> Self {
-        let mut cards = [0; 256];
-        (0..=255).zip(&mut cards).for_each(|(value, card)| *card = value);
-        let mut cipher = Self { cards, rotor: 0, ratchet: 0, avalanche: 0, last_plain: 0, last_cipher: 0 };
-        let (mut sum, mut position) = (0_u8, 0_usize);
-        for last in (1..=255_u8).rev() {
-            let other = cipher.draw(last, &key, &mut sum, &mut position);
-            cipher.cards.swap(usize::from(last), usize::from(other));
-        }
-        [cipher.rotor, cipher.ratchet, cipher.avalanche, cipher.last_plain] =
-            [1, 3, 5, 7].map(|n| cipher.card(n));
-        cipher.last_cipher = cipher.card(sum);
-        cipher
-    }
-
-    /// Replaces cipher text by plain text.
-    fn decipher(&mut self, bytes: &mut [u8]) {
-        for byte in bytes {
-            self.ratchet = self.ratchet.wrapping_add(self.card(self.rotor));
-            self.rotor = self.rotor.wrapping_add(1);
-            let moved = [self.last_cipher, self.ratchet, self.last_plain, self.rotor].map(usize::from);
-            for pair in moved.windows(2) {
-                if let [one, other] = *pair {
-                    self.cards.swap(one, other);
-                }
-            }
-            self.avalanche = self.avalanche.wrapping_add(self.card(self.card(self.rotor)));
-            let one = self.card(self.avalanche).wrapping_add(self.card(self.rotor));
-            let three = [self.last_plain, self.last_cipher, self.ratchet].map(|index| self.card(index));
-            let three = three.into_iter().fold(0_u8, u8::wrapping_add);
-            self.last_cipher = *byte;
-            *byte ^= self.card(one) ^ self.card(self.card(three));
-            self.last_plain = *byte;
-        }
-    }
-
-    /// A number from 0 to `limit` that follows from the key.
-    fn draw(&self, limit: u8, key: &[u8; CHALLENGE], sum: &mut u8, position: &mut usize) -> u8 {
-        let mask = u8::MAX >> limit.leading_zeros();
-        for attempt in 1_u8.. {
-            let key_byte = key.get(*position).copied().unwrap_or_default();
-            *sum = self.card(*sum).wrapping_add(key_byte);
-            *position = position.wrapping_add(1);
-            if *position >= CHALLENGE {
-                *position = 0;
-                *sum = sum.wrapping_add(8);
-            }
-            let mut number = *sum & mask;
-            if attempt >= 12 {
-                number = number.checked_rem(limit).unwrap_or_default();
-            }
-            if number <= limit {
-                return number;
-            }
-        }
-        0
-    }
-
-    fn card(&self, index: u8) -> u8 {
-        self.cards.get(usize::from(index)).copied().unwrap_or_default()
-    }
 }
 
 #[cfg(test)]
@@ -523,40 +402,5 @@ mod tests {
                 Err(error) => assert_eq!(error, ListError::NoReply, "{cut}"),
             }
         }
-    }
-
-    fn deciphered(key: [u8; 8], cipher_text: &str) -> Vec<u8> {
-        let mut bytes = hex::decode(cipher_text).unwrap();
-        Cipher::new(key).decipher(&mut bytes);
-        bytes
-    }
-
-    /// Made with the SDK's own `sb_crypt.c`.
-    #[test]
-    fn the_cipher_is_that_of_the_sdk() {
-        let cipher = Cipher::new(*b"12345678");
-        assert_eq!(hex::encode(&cipher.cards[..8]), "165aab52c886a60e");
-        let indices = [cipher.rotor, cipher.ratchet, cipher.avalanche, cipher.last_plain, cipher.last_cipher];
-        assert_eq!(indices, [90, 82, 134, 14, 67]);
-        assert_eq!(deciphered(*b"12345678", "3fcd58ae640714ffe0e8339269879f6c"), [0; 16]);
-        assert_eq!(deciphered(*b"12345678", "782b9471e245c6bbd5ac3e5390433c2d"), b"GameSpy test 123");
-        assert_eq!(deciphered([0; 8], "ed17e5572765290d"), [0; 8]);
-        assert_eq!(deciphered([0xFF; 8], "ec42de1a4a73b8c2"), [0; 8]);
-    }
-
-    #[test]
-    fn pieces_of_any_length_are_deciphered_alike() {
-        let mut whole = hex::decode("782b9471e245c6bbd5ac3e5390433c2d").unwrap();
-        let mut cipher = Cipher::new(*b"12345678");
-        whole.chunks_mut(3).for_each(|piece| cipher.decipher(piece));
-        assert_eq!(whole, b"GameSpy test 123");
-    }
-
-    /// As `InitCryptKey` of the SDK's `sb_serverlist.c` mixes them.
-    #[test]
-    fn keys_are_mixed_as_by_the_sdk() {
-        assert_eq!(hex::encode(mix(*b"ABCDEFGH", b"tG3j8c", b"SERVERCHAL1234")), "58275e364546445b");
-        let bytes: Vec<u8> = (1..=0x19).collect();
-        assert_eq!(hex::encode(mix(*b"!8Gp9Riq", b"secret", &bytes)), "195e23096168176c");
     }
 }

@@ -136,6 +136,7 @@
 //! `commands/handle_serverlist.cpp`); `cetteup/pyut2serverlist`; keys and comparisons of conditions: `Deaod/UT2004`,
 //! `IpDrv/MasterServerClient.uc`, `XInterface/Browser_ServerListPageMS.uc`.
 
+mod cipher;
 mod gamespy1;
 mod gamespy2;
 mod quake3;

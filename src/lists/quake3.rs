@@ -140,12 +140,6 @@ impl Quake3List {
         }
     }
 
-    /// What the passes so far show.
-    fn completeness(&self) -> ListCompleteness {
-        let once = self.seen.values().flatten().count();
-        ListCompleteness::Passes { count: self.passes, once: u32::try_from(once).unwrap_or(u32::MAX) }
-    }
-
     fn finish(&mut self, completeness: ListCompleteness) -> ServerList {
         ServerList { completeness, ..std::mem::take(&mut self.list) }
     }
@@ -159,13 +153,10 @@ impl Conversation for Quake3List {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<ServerList> {
+        let other = ParseError::new(ParseErrorKind::Unexpected("the list that was asked for"), 4);
         let part = match ListPart::parse(datagram) {
             Ok(part) if part.extended == self.extended => part,
-            Ok(_) => {
-                let other = ParseErrorKind::Unexpected("the list that was asked for");
-                return Verdict::Rejected(ParseError::new(other, 4));
-            }
-            Err(error) => return Verdict::Rejected(error),
+            rejected => return Verdict::Rejected(rejected.err().unwrap_or(other)),
         };
         self.take(&part);
         self.pass.parts = self.pass.parts.saturating_add(1);
@@ -179,20 +170,20 @@ impl Conversation for Quake3List {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<ServerList> {
-        if self.pass.parts == 0 {
-            // The master has not answered this request.
-            let may_answer = self.passes == 0 || remaining == Remaining::Retry;
-            return if may_answer {
-                OnTimeout::Retry
-            } else {
-                OnTimeout::Done(self.finish(self.completeness()))
-            };
-        }
         let pass = std::mem::take(&mut self.pass);
-        self.passes = self.passes.saturating_add(1);
-        let is_cut = pass.damaged || remaining == Remaining::Nothing;
-        let completeness = if is_cut { ListCompleteness::Incomplete } else { self.completeness() };
-        if remaining != Remaining::Nothing && !completeness.is_settled() && self.passes < self.max_passes {
+        // Whether the master has answered this request.
+        let is_answered = pass.parts > 0;
+        if !is_answered && (self.passes == 0 || remaining == Remaining::Retry) {
+            return OnTimeout::Retry;
+        }
+        self.passes = self.passes.saturating_add(is_answered.into());
+        let is_over = remaining == Remaining::Nothing;
+        let once = u32::try_from(self.seen.values().flatten().count()).unwrap_or(u32::MAX);
+        let completeness = match pass.damaged || (is_answered && is_over) {
+            true => ListCompleteness::Incomplete,
+            false => ListCompleteness::Passes { count: self.passes, once },
+        };
+        if is_answered && !is_over && !completeness.is_settled() && self.passes < self.max_passes {
             return OnTimeout::Next;
         }
         OnTimeout::Done(self.finish(completeness))

@@ -109,16 +109,13 @@ pub(super) struct Collector {
 impl Collector {
     /// Adds a server. Returns whether there is room for its entry.
     pub(super) fn add(&mut self, server: SocketAddr) -> bool {
-        let has_room = self.count < self.limits.max_servers();
+        let most = self.limits.max_servers();
+        let has_room = self.count < most;
         self.count = self.count.saturating_add(1);
-        if self.known.contains(&server) {
-            return has_room;
-        }
-        if self.known.len() < self.limits.max_servers() {
-            self.known.insert(server);
-            self.list.servers.push(server);
-        } else {
+        if self.known.len() >= most && !self.known.contains(&server) {
             self.list.over_limit = self.list.over_limit.saturating_add(1);
+        } else if self.known.insert(server) {
+            self.list.servers.push(server);
         }
         has_room
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use nom::IResult;
 
+use super::cipher::Cipher;
 use super::server_list::{Collector, ServerList};
 use crate::error::{EncodeError, ListError};
 use crate::limits::{LIST_BYTES, Limits};
@@ -25,6 +26,7 @@ pub struct ListSession {
     received: Vec<u8>,
     /// Where that stands in the stream.
     offset: usize,
+    cipher: Option<Box<Cipher>>,
     servers: Collector,
     /// `None` until the end; the answer in it is taken once.
     answer: Option<Option<Result<ServerList, ListError>>>,
@@ -40,9 +42,6 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
     fn begin(&self) -> Result<Vec<u8>, EncodeError> {
         Ok(Vec::new())
     }
-
-    /// Replaces cipher text by plain text, in the order of the stream.
-    fn decipher(&mut self, _bytes: &mut [u8]) {}
 
     /// Reads the next element of the stream.
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next>;
@@ -64,7 +63,7 @@ pub(super) enum Next {
     Read,
     Send(Vec<u8>),
     /// The bytes that follow are enciphered, those that have come with this element too.
-    Decipher,
+    Decipher(Box<Cipher>),
     /// The list is whole.
     End,
     /// There is no list. The offset of an error is that within the element.
@@ -84,6 +83,7 @@ impl ListSession {
             out,
             received: Vec::new(),
             offset: 0,
+            cipher: None,
             servers: Collector::default(),
             answer,
             started: now,
@@ -118,14 +118,20 @@ impl ListSession {
         let new = self.received.len();
         self.received.extend_from_slice(bytes);
         if self.offset.saturating_add(self.received.len()) > LIST_BYTES as usize {
-            return self.finish(Err(ListError::TooLong));
+            return self.finish(Err(ListError::TooLong), 0);
         }
-        self.form.decipher(self.received.get_mut(new..).unwrap_or_default());
+        self.decipher(new);
         self.read();
         self.settle(now);
         if now >= self.deadline {
             self.handle_end(now);
         }
+    }
+
+    /// Deciphers what was received from this position on.
+    fn decipher(&mut self, start: usize) {
+        let bytes = self.received.get_mut(start..).unwrap_or_default();
+        self.cipher.iter_mut().for_each(|cipher| cipher.decipher(bytes));
     }
 
     /// Reads all whole elements.
@@ -143,12 +149,12 @@ impl ListSession {
             match next {
                 Next::Read => {}
                 Next::Send(mut bytes) => self.out.append(&mut bytes),
-                Next::Decipher => self.form.decipher(self.received.get_mut(read..).unwrap_or_default()),
-                Next::End => {
-                    let list = self.servers.finish(true);
-                    self.finish(Ok(list));
+                Next::Decipher(cipher) => {
+                    self.cipher = Some(cipher);
+                    self.decipher(read);
                 }
-                Next::Fail(error) => self.finish(Err(moved(error, self.offset.saturating_add(start)))),
+                Next::End => self.finish(Ok(true), 0),
+                Next::Fail(error) => self.finish(Err(error), start),
             }
         }
         self.received.drain(..read);
@@ -159,8 +165,7 @@ impl ListSession {
     pub fn handle_end(&mut self, _now: Instant) {
         if self.answer.is_none() {
             let is_whole = self.form.handle_end(&self.received, &mut self.servers);
-            let result = is_whole.map(|is_whole| self.servers.finish(is_whole));
-            self.finish(result.map_err(|error| moved(error, self.offset)));
+            self.finish(is_whole, 0);
         }
     }
 
@@ -196,23 +201,22 @@ impl ListSession {
         self.settles_at = now.checked_add(SETTLE).filter(|_| self.form.looks_whole(&self.received));
     }
 
-    fn finish(&mut self, result: Result<ServerList, ListError>) {
+    /// Ends with a list, whole or not, or with an error within bytes that begin here in those received.
+    fn finish(&mut self, is_whole: Result<bool, ListError>, start: usize) {
         self.out = Vec::new();
-        self.answer = Some(Some(result));
+        let list = is_whole.map(|is_whole| self.servers.finish(is_whole));
+        self.answer = Some(Some(list.map_err(|error| match error {
+            ListError::Malformed(at) => {
+                ListError::Malformed(self.offset.saturating_add(start).saturating_add(at))
+            }
+            other => other,
+        })));
     }
 }
 
 impl fmt::Debug for ListSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ListSession").field(&self.form).finish()
-    }
-}
-
-/// An error within bytes that begin here in the stream.
-fn moved(error: ListError, offset: usize) -> ListError {
-    match error {
-        ListError::Malformed(at) => ListError::Malformed(offset.saturating_add(at)),
-        other => other,
     }
 }
 

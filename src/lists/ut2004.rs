@@ -23,6 +23,8 @@ const MAX_FRAME: u32 = 65_535;
 const MAX_CONDITIONS: usize = 63;
 /// Most bytes of a condition's key or value.
 const MAX_CONDITION: usize = 255;
+/// What follows the approval in UT2004's form: any 32 characters. These are pyut2serverlist's.
+const VERIFICATION: FString<'_> = FString::narrow(b"0014e800000000000000000000000000");
 /// The lowest version that the UT2004 form is used for, as on OpenSpy.
 const UT2004: u32 = 3000;
 
@@ -119,11 +121,6 @@ impl Ut2004List {
         })
     }
 
-    /// What follows the approval in UT2004's form: any 32 characters. These are pyut2serverlist's.
-    fn verification() -> Result<Vec<u8>, EncodeError> {
-        message(|out| FString::narrow(b"0014e800000000000000000000000000").encode(out))
-    }
-
     /// The request for the list.
     fn list(&self) -> Result<Vec<u8>, EncodeError> {
         if self.conditions.len() > MAX_CONDITIONS {
@@ -212,7 +209,7 @@ impl Dialogue {
             Message::Approval => {
                 accept(b"APPROVED", body)?;
                 match self.request.is_ut2004() {
-                    true => (Message::Verification, send(Ut2004List::verification())?),
+                    true => (Message::Verification, send(message(|out| VERIFICATION.encode(out)))?),
                     false => (Message::Count, send(self.request.list())?),
                 }
             }

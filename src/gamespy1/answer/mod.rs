@@ -93,13 +93,11 @@ fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
 }
 
 impl Answer {
-    /// The best of the replies to one query.
+    /// The best of the replies to one query: the likeliest, a complete one, the longest, the first.
     pub(crate) fn best(replies: &Reassembly, asked: Asked) -> Option<Self> {
-        let mut answers = replies.candidates().map(|body| Self::new(body, asked));
-        let first = answers.next()?;
-        let is_complete = |answer: &Self| answer.completeness().is_complete();
-        let other = if is_complete(&first) { None } else { answers.find(is_complete) };
-        Some(other.unwrap_or(first))
+        let answers = replies.bodies().map(|body| Self::new(body, asked));
+        answers
+            .max_by_key(|answer| (answer.body.rank, answer.completeness().is_complete(), answer.raw().len()))
     }
 
     fn new(mut body: Body, asked: Asked) -> Self {
@@ -146,14 +144,8 @@ impl Answer {
     pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_complete = self.completeness().is_complete();
         let is_rule = |(key, value): &(&[u8], &[u8])| RowKey::parse(key).is_none() && !is_control(key, value);
-        let mut pairs = Some(self.fields().pairs());
-        std::iter::from_fn(move || {
-            let rule = pairs.as_mut()?.find(is_rule);
-            rule.or_else(|| {
-                let odd = pairs.take()?.odd_key().filter(|_| is_complete)?;
-                Some((odd, &b""[..]))
-            })
-        })
+        let mut pairs = self.fields().pairs();
+        std::iter::from_fn(move || pairs.find(is_rule).or_else(|| pairs.odd().filter(|_| is_complete)))
     }
 
     /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
@@ -168,12 +160,14 @@ impl Answer {
     /// The rows of players, and of whatever else has a number, in the order of their first keys. A row without
     /// [`Row::name`] is no player. Allocates.
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        Rows::new(self.fields()).players.into_iter()
+        let [players, _] = rows(self.fields());
+        players.into_iter()
     }
 
     /// The rows of teams in the order of their first keys. Allocates.
     pub fn teams(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        Rows::new(self.fields()).teams.into_iter()
+        let [_, teams] = rows(self.fields());
+        teams.into_iter()
     }
 
     /// The pairs of all fragments, joined, without the keys that number and end the reply.
@@ -202,7 +196,7 @@ impl Answer {
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
-            return pairs.next().or_else(|| pairs.odd_key().map(|key| (key, &b""[..])));
+            return pairs.next().or_else(|| pairs.odd());
         }
         pairs.find(|(key, _)| ECHO_KEYS.iter().any(|echo| key.eq_ignore_ascii_case(echo.as_bytes())))
     }
@@ -281,43 +275,31 @@ impl fmt::Debug for Row<'_> {
 
 /// The rows of a reply, in the order of their first keys: those of players, and of whatever else has a number, and those of
 /// teams.
-#[derive(Debug)]
-pub(crate) struct Rows<'a> {
-    pub(crate) players: Vec<Row<'a>>,
-    pub(crate) teams: Vec<Row<'a>>,
-    /// How many fields all rows have.
-    pub(crate) field_count: usize,
+pub(crate) fn rows(fields: Fields<'_>) -> [Vec<Row<'_>>; 2] {
+    let mut rows = Vec::with_capacity(count_bound(fields.raw));
+    rows.extend(fields.pairs().filter_map(|(key, value)| Some((RowKey::parse(key)?, value))));
+    sorted(rows)
 }
 
-impl<'a> Rows<'a> {
-    /// Collects the rows of some pairs.
-    pub(crate) fn new(fields: Fields<'a>) -> Self {
-        let mut rows = Vec::with_capacity(count_bound(fields.raw));
-        rows.extend(fields.pairs().filter_map(|(key, value)| Some((RowKey::parse(key)?, value))));
-        Self::of(rows)
+/// Sorts fields into rows, whatever order they come in: the fields of each together in the order of the wire.
+pub(crate) fn sorted<'a>(mut fields: Vec<(RowKey<'a>, &'a [u8])>) -> [Vec<Row<'a>>; 2] {
+    // Players and teams are numbered independently. Most servers write row after row, and count up.
+    let row = |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
+    fields.sort_by_key(row);
+    let all: Arc<Vec<_>> = Arc::new(fields.iter().map(|(key, value)| (key.field, *value)).collect());
+    let (mut players, mut teams, mut end) = (Vec::new(), Vec::new(), 0_usize);
+    for fields in fields.chunk_by(|one, next| row(one) == row(next)) {
+        let Some((key, _)) = fields.first() else { continue };
+        let range = end..end.saturating_add(fields.len());
+        end = range.end;
+        let list = if key.is_team { &mut teams } else { &mut players };
+        list.push(Row { index: key.index, all: Arc::clone(&all), range });
     }
-
-    /// Sorts fields into rows, whatever order they come in: the fields of each together in the order of the wire.
-    pub(crate) fn of(mut fields: Vec<(RowKey<'a>, &'a [u8])>) -> Self {
-        // Players and teams are numbered independently. Most servers write row after row, and count up.
-        let row = |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
-        fields.sort_by_key(row);
-        let all: Arc<Vec<_>> = Arc::new(fields.iter().map(|(key, value)| (key.field, *value)).collect());
-        let mut rows = Self { players: Vec::new(), teams: Vec::new(), field_count: all.len() };
-        let mut end = 0_usize;
-        for fields in fields.chunk_by(|one, next| row(one) == row(next)) {
-            let Some((key, _)) = fields.first() else { continue };
-            let start = end;
-            end = start.saturating_add(fields.len());
-            let list = if key.is_team { &mut rows.teams } else { &mut rows.players };
-            list.push(Row { index: key.index, all: Arc::clone(&all), range: start..end });
-        }
-        for list in [&mut rows.players, &mut rows.teams] {
-            // By where the first key lies.
-            list.sort_by_key(|row| row.fields().first().map(|(key, _)| key.as_ptr()));
-        }
-        rows
+    for list in [&mut players, &mut teams] {
+        // By where the first key lies.
+        list.sort_by_key(|row: &Row<'a>| row.fields().first().map(|(key, _)| key.as_ptr()));
     }
+    [players, teams]
 }
 
 #[cfg(test)]
@@ -332,10 +314,10 @@ mod tests {
     fn rows_keep_the_order_of_their_first_keys() {
         let fields =
             Fields::new(br"\player_9\z\player_2\a\frags_2\1\frags_9\2\teamname_1\B\teamname_0\A\frags_2\3");
-        let rows = Rows::new(fields);
-        assert_eq!(rows.players.iter().map(Row::index).collect::<Vec<_>>(), [9, 2]);
-        assert_eq!(rows.teams.iter().map(Row::index).collect::<Vec<_>>(), [1, 0]);
-        let second = &rows.players[1];
+        let [players, teams] = rows(fields);
+        assert_eq!(players.iter().map(Row::index).collect::<Vec<_>>(), [9, 2]);
+        assert_eq!(teams.iter().map(Row::index).collect::<Vec<_>>(), [1, 0]);
+        let second = &players[1];
         assert_eq!(
             (second.get("FRAGS"), second.fields().len()),
             (Some(&b"1"[..]), 3),
@@ -358,7 +340,7 @@ mod tests {
                 let team = if any == 0 { "t" } else { "" };
                 text.push_str(&format!("\\k{any}_{team}{row}\\{field}"));
             }
-            let rows = Rows::new(Fields::new(text.as_bytes()));
+            let [players, teams] = rows(Fields::new(text.as_bytes()));
             let mut expected: Vec<(bool, u32, Vec<&[u8]>)> = Vec::new();
             for (key, value) in Fields::new(text.as_bytes()).pairs() {
                 let key = RowKey::parse(key).unwrap();
@@ -369,8 +351,8 @@ mod tests {
                 }
             }
             expected.sort_by_key(|(is_team, ..)| *is_team);
-            let players = rows.players.iter().map(|row| (false, row.index(), values(row)));
-            let teams = rows.teams.iter().map(|row| (true, row.index(), values(row)));
+            let players = players.iter().map(|row| (false, row.index(), values(row)));
+            let teams = teams.iter().map(|row| (true, row.index(), values(row)));
             assert_eq!(players.chain(teams).collect::<Vec<_>>(), expected, "{text}");
         }
     }

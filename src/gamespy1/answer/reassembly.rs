@@ -1,15 +1,13 @@
 //! Reassembly: from datagrams to whole replies.
 
-use std::cmp::Reverse;
-
 use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::gamespy1::wire::response::{Response, count, is_sectioned, split};
+use crate::gamespy1::wire::response::{Counts, Response, count, is_sectioned, split};
 use crate::gamespy1::wire::{Fields, RowKey, token, tokens};
 use crate::limits::Limits;
 use crate::model::Completeness;
-use crate::session::Fragments;
+use crate::session::{Fragments, Wait};
 use crate::text::share;
 
 /// The joined pairs of a reply.
@@ -22,6 +20,8 @@ pub(crate) struct Body {
     pub(crate) missing: Completeness,
     /// Whether numbers and an end mark prove that nothing follows or is missing in between.
     pub(crate) is_proven: bool,
+    /// Which reply to prefer: one in which more than the length shows a loss, then one with all its datagrams.
+    pub(crate) rank: (bool, bool),
 }
 
 impl Body {
@@ -39,18 +39,6 @@ pub(crate) struct Reassembly {
     /// Whether a datagram was refused for its size: it may be a part of the answer.
     exceeds: bool,
     limits: Limits,
-}
-
-/// How far the replies are after a datagram.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// More must come.
-    Partial,
-    /// The end is here, as far as it can be known: nothing before it is numbered, every datagram has an end mark, or the
-    /// reply has no number.
-    Ended,
-    /// Every fragment of a reply is here.
-    Complete,
 }
 
 /// What the order of a reply's datagrams is known from.
@@ -80,7 +68,7 @@ struct Reply {
     is_described: bool,
     /// Pairs, and names of players in the datagrams that came after the pairs had exceeded the limit of players. Before, there
     /// cannot be more names than the limit.
-    counts: (usize, usize),
+    counts: Counts,
 }
 
 /// The constant reply numbers of Serious Sam's status and players (Croteam-official/Serious-Engine, GameAgent.cpp). Only
@@ -101,76 +89,74 @@ impl Reassembly {
         }
     }
 
-    /// Takes a datagram.
-    pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
-        if self.is_open(Order::Sections) {
-            return self.insert_text(datagram);
+    /// Takes a datagram. What to wait for then: more of the reply; a late datagram where the end is here as far as it can be
+    /// known, because nothing before it is numbered, every datagram has an end mark, or the reply has no number; or nothing, if
+    /// every fragment is here.
+    pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Option<Wait>, ParseError> {
+        let response = Response::parse(datagram, &self.limits);
+        let is_begun = self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
+        let is_sectioned =
+            |response: &Response<'_>| !is_begun && is_sectioned(response.raw(), &response.trailer);
+        // From the first part of a text of sections on, every datagram until the next request is one.
+        if self.is_open(Order::Sections) || response.as_ref().is_ok_and(is_sectioned) {
+            let is_last = datagram.ends_with(br"\final\");
+            return self.reply(Order::Sections, 0)?.insert(None, datagram.clone(), is_last);
         }
-        let response = Response::parse(datagram, &self.limits)
+        let response = response
             .inspect_err(|error| self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. }))?;
         let trailer = response.trailer;
-        let is_begun = self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
-        if !is_begun && is_sectioned(response.raw(), &trailer) {
-            return self.insert_text(datagram);
-        }
         let body = share(datagram, response.raw());
         let is_tail =
             trailer.final_first && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
         let is_tail = is_tail && !body.is_empty() && !is_described(Fields::new(&body));
         let number = trailer.fragment.filter(|_| !is_tail);
         let order = if number.is_some() { Order::Numbers(trailer.reply) } else { Order::Arrival };
-        let reply = self.reply(order).map_err(|kind| ParseError::new(kind, response.end()))?;
+        let reply = self.reply(order, response.end())?;
         reply.zero_based |= trailer.zero_based;
         reply.ends_each &= trailer.is_unclosed;
         reply.is_described |= is_tail && trailer.reply == SERIOUS_SAM_STATUS;
         reply.insert(number, body, trailer.is_final && !trailer.is_unclosed)
     }
 
-    /// Takes a part of a text of sections: from the first on, every datagram until the next request.
-    fn insert_text(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
-        let text = self.reply(Order::Sections).map_err(|kind| ParseError::new(kind, 0))?;
-        text.insert(None, datagram.clone(), datagram.ends_with(br"\final\"))
-    }
-
     fn is_open(&self, order: Order) -> bool {
         self.replies.iter().any(|reply| reply.is_open && reply.order == order)
     }
 
-    /// The reply that a datagram of this order joins, a new one where another may come.
-    fn reply(&mut self, order: Order) -> Result<&mut Reply, ParseErrorKind> {
-        let numbered = self.replies.iter().filter(|reply| matches!(reply.order, Order::Numbers(_))).count();
+    /// The reply that a datagram of this order joins, a new one where another may come. An error has this offset.
+    fn reply(&mut self, order: Order, offset: usize) -> Result<&mut Reply, ParseError> {
+        let numbered = self.replies.iter().filter(|reply| reply.is_numbered()).count();
         if order == Order::Arrival && numbered > 0 {
-            return Err(ParseErrorKind::Malformed("queryid"));
+            return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), offset));
         }
         let found = self.replies.iter().position(|reply| reply.is_open && reply.order == order);
         let position = found.unwrap_or(self.replies.len());
         if found.is_none() && numbered < self.expected {
-            self.replies.push(Reply::new(order, self.limits));
+            self.replies.push(Reply {
+                order,
+                is_open: true,
+                parts: Fragments::new(&self.limits),
+                limits: self.limits,
+                zero_based: false,
+                ends_each: true,
+                is_described: false,
+                counts: (0, 0),
+            });
         }
-        self.replies.get_mut(position).ok_or(ParseErrorKind::Mismatch("reply number"))
+        let mismatch = ParseError::new(ParseErrorKind::Mismatch("reply number"), offset);
+        self.replies.get_mut(position).ok_or(mismatch)
     }
 
-    /// The replies that may be the answer, the likelier one first: those with all datagrams, then the longer ones. Where the
-    /// text is cut anywhere, a loss shows in nothing but the length, and where datagrams are numbered, the first is the best.
-    pub(crate) fn candidates(&self) -> impl Iterator<Item = Body> {
-        let mut replies: Vec<&Reply> = self.replies.iter().filter(|reply| !reply.parts.is_empty()).collect();
-        replies.sort_by_key(|reply| Reverse(reply.rank()));
-        let is_first_best = replies.first().is_some_and(|first| first.order != Order::Arrival);
-        replies.truncate(if is_first_best { 1 } else { replies.len() });
-        replies.into_iter().map(|reply| {
-            let mut body = reply.body();
-            body.missing.end |= self.exceeds;
-            body
-        })
+    /// The replies that may be the answer, the last first.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = Body> {
+        let replies = self.replies.iter().rev().filter(|reply| !reply.parts.is_empty());
+        replies.map(|reply| reply.body(self.exceeds))
     }
 
     /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
     /// mark when it lists fewer players than it counts; asking once more would change nothing.
     pub(crate) fn lacks_end_mark(&self) -> bool {
         let without_end = |reply: &&Reply| {
-            let is_numbered = matches!(reply.order, Order::Numbers(_)) && !reply.ends_each;
-            let parts = &reply.parts;
-            is_numbered && parts.last().is_none() && parts.missing(reply.base()) == 0 && !parts.is_empty()
+            reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
         };
         let mut lengths = self.replies.iter().filter(without_end).map(|reply| reply.parts.len());
         lengths.next().zip(lengths.next()).is_some_and(|(first, second)| first == second)
@@ -178,106 +164,89 @@ impl Reassembly {
 }
 
 impl Reply {
-    fn new(order: Order, limits: Limits) -> Self {
-        Self {
-            order,
-            is_open: true,
-            parts: Fragments::new(&limits),
-            limits,
-            zero_based: false,
-            ends_each: true,
-            is_described: false,
-            counts: (0, 0),
-        }
-    }
-
-    /// The number of the first datagram.
-    fn base(&self) -> u32 {
-        u32::from(!self.zero_based)
+    fn is_numbered(&self) -> bool {
+        matches!(self.order, Order::Numbers(_))
     }
 
     /// Takes the body of a datagram with this number, or with none.
-    fn insert(&mut self, number: Option<u32>, body: Bytes, is_last: bool) -> Result<Progress, ParseError> {
+    fn insert(
+        &mut self,
+        number: Option<u32>,
+        body: Bytes,
+        is_last: bool,
+    ) -> Result<Option<Wait>, ParseError> {
         let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
         let number = match number {
             Some(number) => number,
             None if is_last && self.order == Order::Arrival => u32::MAX,
             None => self.parts.iter().find(|(_, part)| **part == body).map_or(arrived, |(number, _)| number),
         };
-        let mut counts = self.counts;
-        if !self.parts.contains(number) {
-            counts = count(&body, counts, &self.limits)?;
-        }
+        let is_known = self.parts.contains(number);
+        let counts = if is_known { self.counts } else { count(&body, self.counts, &self.limits)? };
         self.parts.insert(number, body, is_last)?;
         self.counts = counts;
-        Ok(self.progress())
+        // Several parts without a reply number: one of another reply, still on its way, can contradict them.
+        let is_bound = self.order != Order::Numbers(None) || self.parts.len() == 1;
+        Ok(match self.is_whole() {
+            true if self.is_proven() && is_bound => None,
+            true => Some(Wait::Grace),
+            false => Some(Wait::Reply),
+        })
+    }
+
+    /// Whether the end is here, as far as end marks tell.
+    fn is_ended(&self) -> bool {
+        self.parts.last().is_some() || (self.is_numbered() && self.ends_each)
+    }
+
+    /// How many datagrams are missing, as far as numbers tell.
+    fn gaps(&self) -> u32 {
+        if self.is_numbered() { self.parts.missing((!self.zero_based).into()) } else { 0 }
     }
 
     /// Whether everything is here and of one reply, as far as numbers and end marks tell.
     fn is_whole(&self) -> bool {
-        match self.order {
-            Order::Numbers(_) if self.ends_each => {
-                self.parts.missing(self.base()) == 0 && !self.parts.is_mixed()
-            }
-            Order::Numbers(_) => self.parts.is_complete(self.base()),
-            Order::Arrival | Order::Sections => self.parts.last().is_some() && !self.parts.is_mixed(),
-        }
+        self.is_ended() && self.gaps() == 0 && !self.parts.is_mixed()
     }
 
     /// Whether numbers and an end mark prove that nothing follows or is missing in between.
     fn is_proven(&self) -> bool {
-        matches!(self.order, Order::Numbers(_)) && self.parts.last().is_some()
+        self.is_numbered() && self.parts.last().is_some()
     }
 
-    fn progress(&self) -> Progress {
-        // Several parts without a reply number: one of another reply, still on its way, can contradict them.
-        let is_bound = self.order != Order::Numbers(None) || self.parts.len() == 1;
-        match (self.is_whole(), self.is_proven() && is_bound) {
-            (true, true) => Progress::Complete,
-            (true, false) => Progress::Ended,
-            (false, _) => Progress::Partial,
+    /// `exceeds`: a datagram was refused for its size.
+    fn body(&self, exceeds: bool) -> Body {
+        let (mut bytes, mut is_ended, gaps) = (self.parts.join(), self.is_ended(), self.gaps());
+        if self.order == Order::Sections {
+            let (body, trailer) = split(&bytes);
+            is_ended = trailer.is_final && trailer.reply.is_some() && is_sectioned(body, &trailer);
+            bytes = share(&bytes, body);
         }
-    }
-
-    /// How likely it is the answer, compared with another reply.
-    fn rank(&self) -> (bool, bool, usize) {
-        let is_whole = self.is_whole() && self.order != Order::Sections;
-        let length = self.parts.iter().map(|(_, part)| part.len()).sum();
-        (self.order != Order::Arrival, is_whole, length)
-    }
-
-    fn body(&self) -> Body {
-        let mut bytes = self.parts.join();
-        let (mut reply, mut gaps, mut is_ended) = (None, 0, self.parts.last().is_some());
-        match self.order {
-            Order::Numbers(number) => {
-                (reply, gaps) = (number, self.parts.missing(self.base()));
-                is_ended |= self.ends_each;
-            }
-            Order::Arrival => {}
-            Order::Sections => {
-                let (body, trailer) = split(&bytes);
-                is_ended = trailer.is_final && trailer.reply.is_some() && is_sectioned(body, &trailer);
-                bytes = share(&bytes, body);
-            }
-        }
-        let runs = if gaps > 0 { self.runs() } else { Vec::new() };
         // Of two mixed replies each lacks one of the datagrams.
         let fragments = gaps.max(u32::from(self.parts.is_mixed()));
-        let fragments = u16::try_from(fragments).unwrap_or(u16::MAX);
-        let missing = Completeness { fragments, end: !is_ended, ..Completeness::COMPLETE };
-        let mut body = Body { bytes, runs, reply, missing, is_proven: self.is_proven() };
-        if self.is_described && !self.parts.iter().any(|(_, part)| is_described(Fields::new(part))) {
-            // The first part is lost, with the description, the count of players and some of these.
-            (body.missing.info, body.missing.players) = (true, true);
+        // Without the first part, the description, the count of players and some of these are lost.
+        let lacks_first =
+            self.is_described && !self.parts.iter().any(|(_, part)| is_described(Fields::new(part)));
+        Body {
+            bytes,
+            runs: if gaps > 0 { self.runs() } else { Vec::new() },
+            reply: if let Order::Numbers(number) = self.order { number } else { None },
+            missing: Completeness {
+                fragments: u16::try_from(fragments).unwrap_or(u16::MAX),
+                end: exceeds || !is_ended,
+                info: lacks_first,
+                players: lacks_first,
+                ..Completeness::COMPLETE
+            },
+            is_proven: self.is_proven(),
+            rank: (self.order != Order::Arrival, self.is_whole() && self.order != Order::Sections),
         }
-        body
     }
 
     /// Start and end of the runs between the gaps.
     fn runs(&self) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
-        let (mut start, mut end, mut expected) = (0_usize, 0_usize, self.base());
+        let (mut start, mut end, mut expected) = (0_usize, 0_usize, u32::from(!self.zero_based));
         for (number, body) in self.parts.iter() {
             if number != expected {
                 runs.push((start, end));

@@ -42,7 +42,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Every pair in order, those of player and team rows included. A key at the very end without a value is in
-    /// [`Pairs::odd_key`].
+    /// [`Pairs::odd`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
         Pairs { fields: self, rest: if self.runs.is_empty() { self.raw } else { b"" } }
     }
@@ -50,16 +50,10 @@ impl<'a> Fields<'a> {
     /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
     /// sends some keys twice with different values; the first is the current one.
     pub(crate) fn get(self, key: &str) -> Option<&'a [u8]> {
-        let mut empty = None;
-        for (found, value) in self.pairs() {
-            if found.eq_ignore_ascii_case(key.as_bytes()) {
-                if !value.is_empty() {
-                    return Some(value);
-                }
-                empty = Some(value);
-            }
-        }
-        empty
+        let is_key = |found: &[u8]| found.eq_ignore_ascii_case(key.as_bytes());
+        let mut values = self.pairs().filter_map(|(found, value)| is_key(found).then_some(value));
+        let first = values.next()?;
+        if first.is_empty() { values.find(|value| !value.is_empty()).or(Some(first)) } else { Some(first) }
     }
 }
 
@@ -72,11 +66,12 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// A key at the very end that has no value: the reply is cut there, or its server writes no separator before an
-    /// empty value. Known once all pairs were taken.
-    pub(crate) fn odd_key(&self) -> Option<&'a [u8]> {
+    /// A key at the very end that has no value, with an empty one: the reply is cut there, or its server writes no separator
+    /// before an empty value. Once, after all pairs were taken.
+    pub(crate) fn odd(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+        let (_, key) = token(std::mem::take(&mut self.rest)).ok()?;
         // A separator at the very end opens no key.
-        token(self.rest).ok().map(|(_, key)| key).filter(|key| !key.is_empty())
+        (!key.is_empty()).then_some((key, b""))
     }
 }
 
@@ -140,12 +135,9 @@ fn long_name(input: &[u8], row: u32) -> IResult<&[u8], ()> {
             .is_some_and(|index| index == row || index.checked_sub(1) == Some(row))
     };
     let (mut rest, _) = text(input)?;
-    let mut may_be_pairs = false;
+    let may_be_pairs = rest.get(1).is_some_and(u8::is_ascii_alphabetic);
     for skipped in 0..8 {
         let (behind, next) = token(rest)?;
-        if skipped == 0 {
-            may_be_pairs = next.first().is_some_and(u8::is_ascii_alphabetic);
-        }
         if is_key(next) {
             let is_pair = may_be_pairs && skipped % 2 == 0;
             return if is_pair { fail().parse(input) } else { Ok((rest, ())) };
@@ -220,15 +212,12 @@ pub(crate) struct RowKey<'a> {
     pub(crate) is_team: bool,
 }
 
-/// SWAT 4's objectives: any text follows, even one that ends in a number.
-const OBJECTIVE: &[u8] = b"obj_";
-
 impl<'a> RowKey<'a> {
     /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers above `u32`.
     #[inline(always)]
     pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
-        // Most keys end in a letter.
-        let may_be_row = matches!(key, [.., b'0'..=b'9']) && !key.starts_with(OBJECTIVE);
+        // Most keys end in a letter. SWAT 4's objectives are no rows: any text follows `obj_`, even one that ends in a number.
+        let may_be_row = matches!(key, [.., b'0'..=b'9']) && !key.starts_with(b"obj_");
         may_be_row.then(|| row_key(key).ok())?.map(|(_, key)| key)
     }
 
@@ -283,7 +272,7 @@ mod tests {
     fn odd_key(raw: &[u8]) -> Option<&[u8]> {
         let mut pairs = Fields::new(raw).pairs();
         pairs.by_ref().for_each(drop);
-        pairs.odd_key()
+        pairs.odd().map(|(key, _)| key)
     }
 
     fn pairs(raw: &[u8]) -> Vec<(&[u8], &[u8])> {
@@ -400,7 +389,7 @@ mod tests {
         let fields = Fields { raw, runs: &[(0, 6), (6, 12)] };
         let mut pairs = fields.pairs();
         assert_eq!(pairs.by_ref().collect::<Vec<_>>(), [(&b"a"[..], &b"1"[..]), (b"c", b"2")]);
-        assert_eq!(pairs.odd_key(), Some(&b"d"[..]));
+        assert_eq!(pairs.odd(), Some((&b"d"[..], &b""[..])));
     }
 
     #[test]

@@ -177,16 +177,13 @@ impl<'a> Request<'a> {
         if datagram.len() > MAX_REQUEST {
             return Err(ParseError::limit("bytes of a request", MAX_REQUEST, MAX_REQUEST));
         }
-        for word in [&br"\queryid\"[..], br"\final\", br"\statusresponse\", br"\eof\"] {
-            if let Some(offset) = memchr::memmem::find(datagram, word) {
-                return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
-            }
+        let mut words = [&br"\queryid\"[..], br"\final\", br"\statusresponse\", br"\eof\"].into_iter();
+        if let Some(offset) = words.find_map(|word| memchr::memmem::find(datagram, word)) {
+            return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
         }
         let request = Self { list: &[], datagram };
-        match request.commands().next() {
-            Some(_) => Ok(request),
-            None => Err(ParseError::new(ParseErrorKind::CutShort("the command"), 1)),
-        }
+        let first = request.commands().next();
+        first.map(|_| request).ok_or(ParseError::new(ParseErrorKind::CutShort("the command"), 1))
     }
 
     /// The commands in order.
@@ -202,11 +199,9 @@ impl<'a> Request<'a> {
 
     /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
-        if self.datagram.is_empty() {
-            return self.list.iter().find(|command| command.name() == name).map(Command::value);
-        }
+        let listed = self.list.iter().find(|command| command.name() == name).map(Command::value);
         let mut starts = memchr::memchr_iter(b'\\', self.datagram);
-        starts.find_map(|start| named(self.datagram.get(start..)?, name).ok()).map(|(_, value)| value)
+        listed.or_else(|| starts.find_map(|start| Some(named(self.datagram.get(start..)?, name).ok()?.1)))
     }
 
     /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that
@@ -216,9 +211,6 @@ impl<'a> Request<'a> {
     /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes
     /// outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        if self.commands().next().is_none() {
-            return Err(EncodeError::Empty("list of commands"));
-        }
         let mut request = Vec::with_capacity(MAX_REQUEST);
         for command in self.commands() {
             if command.name().is_empty() {
@@ -236,10 +228,11 @@ impl<'a> Request<'a> {
                 request.extend_from_slice(text);
             }
         }
-        if request.len() > MAX_REQUEST {
-            return Err(EncodeError::TooLong { field: "request", limit: MAX_REQUEST });
+        match request.len() {
+            0 => return Err(EncodeError::Empty("list of commands")),
+            1..=MAX_REQUEST => out.put_slice(&request),
+            _ => return Err(EncodeError::TooLong { field: "request", limit: MAX_REQUEST }),
         }
-        out.put_slice(&request);
         Ok(())
     }
 }
@@ -279,8 +272,8 @@ fn named<'a>(input: &'a [u8], name: &[u8]) -> IResult<&'a [u8], &'a [u8]> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerState {
     Running,
-    Changed,
-    Ended,
+    Changed = 1,
+    Ended = 2,
 }
 
 /// Appends a heartbeat: `"\heartbeat\" port "\gamename\" game [ "\statechanged\" ( "1" / "2" ) ]`, where 1 reports a change
@@ -288,10 +281,8 @@ pub(crate) enum ServerState {
 pub(crate) fn put_heartbeat(query_port: u16, game: &[u8], state: ServerState, out: &mut Vec<u8>) {
     put_pair(b"heartbeat", query_port.to_string().as_bytes(), out);
     put_pair(b"gamename", game, out);
-    match state {
-        ServerState::Running => {}
-        ServerState::Changed => put_pair(b"statechanged", b"1", out),
-        ServerState::Ended => put_pair(b"statechanged", b"2", out),
+    if state != ServerState::Running {
+        put_pair(b"statechanged", (state as u8).to_string().as_bytes(), out);
     }
 }
 

@@ -114,21 +114,17 @@ impl<'a> Response<'a> {
     /// # Ok::<(), queryport::ParseError>(())
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {
-        let mut pairs = self.fields().pairs();
-        let mut found: Vec<ParseError> = Vec::new();
+        let error = |kind, part: &[u8]| ParseError::new(kind, self.offset(part));
+        let (mut pairs, mut found) = (self.fields().pairs(), Vec::new());
         for (key, value) in pairs.by_ref() {
-            let (kind, part) = if value.contains(&b'\\') {
-                (ParseErrorKind::Malformed("name, which holds a backslash"), value)
+            if value.contains(&b'\\') {
+                found.push(error(ParseErrorKind::Malformed("name, which holds a backslash"), value));
             } else if is_control(key, value) {
-                (ParseErrorKind::Unexpected("a pair, not the end of a reply"), key)
-            } else {
-                continue;
-            };
-            found.push(ParseError::new(kind, self.offset(part)));
+                found.push(error(ParseErrorKind::Unexpected("a pair, not the end of a reply"), key));
+            }
         }
-        let odd =
-            pairs.odd_key().map(|key| ParseError::new(ParseErrorKind::CutShort("a pair"), self.offset(key)));
-        found.into_iter().chain(odd)
+        found.extend(pairs.odd().map(|(key, _)| error(ParseErrorKind::CutShort("a pair"), key)));
+        found.into_iter()
     }
 
     /// Appends the datagram. What mods add to the trailer is left out: `eof`, words for numbers, a NUL.
@@ -138,20 +134,15 @@ impl<'a> Response<'a> {
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         let Trailer { reply, fragment, zero_based, is_final, final_first, is_unclosed } = self.trailer;
         let (start, id) = match (reply, fragment) {
-            (Some(reply), Some(fragment)) => (String::new(), format!("\\queryid\\{reply}.{fragment}")),
-            (None, Some(fragment)) if zero_based => {
-                (format!("\\statusresponse\\{fragment}"), format!("\\queryid\\{fragment}"))
-            }
-            (None, Some(fragment)) => (String::new(), format!("\\queryid\\{fragment}")),
-            (_, None) => (String::new(), String::new()),
+            (Some(n), Some(m)) => (String::new(), format!("\\queryid\\{n}.{m}")),
+            (None, Some(m)) if zero_based => (format!("\\statusresponse\\{m}"), format!("\\queryid\\{m}")),
+            (None, Some(m)) => (String::new(), format!("\\queryid\\{m}")),
+            (_, None) => Default::default(),
         };
-        let mark = match (is_final, is_unclosed) {
-            (false, _) => "",
-            (true, true) => "\\final",
-            (true, false) => "\\final\\",
-        };
-        let end = if final_first { [mark, &id] } else { [&id, mark] };
-        for part in [start.as_bytes(), self.body, end.concat().as_bytes()] {
+        let separator = if is_unclosed { "" } else { "\\" };
+        let mark = if is_final { ["\\final", separator].concat() } else { String::new() };
+        let (before, behind) = if final_first { (mark, id) } else { (id, mark) };
+        for part in [start.as_bytes(), self.body, before.as_bytes(), behind.as_bytes()] {
             out.put_slice(part);
         }
         Ok(())
@@ -177,13 +168,12 @@ impl fmt::Debug for Response<'_> {
     }
 }
 
+/// How many pairs and players' names there are.
+pub(crate) type Counts = (usize, usize);
+
 /// Bounds the pairs and the players' names of a reply: adds those of some data to those before it. Names are tokens, keys or
 /// values, and counted only where there are more pairs than players may be.
-pub(crate) fn count(
-    body: &[u8],
-    (pairs, names): (usize, usize),
-    limits: &Limits,
-) -> Result<(usize, usize), ParseError> {
+pub(crate) fn count(body: &[u8], (pairs, names): Counts, limits: &Limits) -> Result<Counts, ParseError> {
     let pairs = pairs.saturating_add(count_bound(body));
     if pairs > limits.max_rules() {
         return Err(ParseError::limit("pairs", limits.max_rules(), 0));
@@ -270,9 +260,8 @@ fn split_numbered_first(number: u32, text: &[u8]) -> (&[u8], Trailer) {
         .unwrap_or((text, (None, false, false)));
     let is_numbered = match id {
         Some(Id::Number(None, again)) => again == number,
-        Some(Id::Word) | None => has_eof,
-        // It shows that the last datagram came in two versions, and ends no reply.
-        Some(Id::Damaged) => has_eof && is_final,
+        // A damaged number shows that the last datagram came in two versions, and ends no reply.
+        Some(Id::Word | Id::Damaged) | None => has_eof,
         Some(_) => false,
     };
     let is_final = is_numbered && is_final && id != Some(Id::Damaged);
@@ -364,29 +353,22 @@ fn number(input: &[u8]) -> IResult<&[u8], (Option<u64>, u32)> {
 fn ends_with_key(text: &[u8]) -> bool {
     let mut pairs = Fields::new(text).pairs();
     pairs.by_ref().for_each(drop);
-    pairs.odd_key().is_some()
+    pairs.odd().is_some()
 }
 
 /// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to the trailer. They cut the
 /// text at any byte, so the last number can be missing. No row of a player is in it: a player's text can hold any number.
 pub(crate) fn is_sectioned(body: &[u8], trailer: &Trailer) -> bool {
-    let end = match (trailer.reply, trailer.fragment) {
-        (None, Some(_)) => return false,
-        (reply, fragment) => reply.zip(fragment),
-    };
     let ids = memchr::memmem::find_iter(body, br"\q").filter_map(|start| id(body.get(start..)?).ok());
-    let mut numbers = ids.filter_map(|(_, id)| match id {
+    let numbers = ids.filter_map(|(_, id)| match id {
         Id::Number(reply, section) => Some((reply?, section)),
         _ => None,
     });
-    let Some(first) = numbers.next() else { return false };
-    let mut expected = (first.0, 0_u32);
-    let mut is_next = |number| {
-        expected.1 = expected.1.saturating_add(1);
-        number == expected
-    };
-    is_next(first)
-        && numbers.chain(end).all(is_next)
+    let mut numbers = numbers.peekable();
+    let Some(&(first, _)) = numbers.peek() else { return false };
+    let numbers = numbers.chain(trailer.reply.zip(trailer.fragment));
+    (trailer.reply.is_some() || trailer.fragment.is_none())
+        && (1..).zip(numbers).all(|(section, number)| number == (first, section))
         && Fields::new(body).pairs().all(|(key, _)| RowKey::parse(key).is_none())
 }
 
