@@ -305,7 +305,7 @@ pub(crate) fn seconds(duration: Duration) -> String {
 }
 
 /// A count with its noun: `1 request`, `2 requests`.
-fn counted(count: u32, noun: &str) -> String {
+pub(crate) fn counted(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
