@@ -75,10 +75,13 @@ pub struct Session<C: Conversation> {
     /// Whether it has not ended.
     pub(crate) is_running: bool,
     /// How it has ended, until that is taken. Boxed: thousands of sessions run, few have ended and are not taken.
-    result: Option<Box<Result<Outcome<C::Answer>, QueryError>>>,
+    result: Option<Box<Ended<C::Answer>>>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
 }
+
+/// The answer and how long it took, or why there is none.
+type Ended<A> = Result<(A, Duration), QueryError>;
 
 /// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link, jitter exceeds the round trip.
 const LEAST_GRACE: Duration = Duration::from_millis(20);
@@ -228,12 +231,9 @@ impl<C: Conversation> Session<C> {
 
     /// The outcome, once; `None` while the query runs and after the outcome was taken.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
-        let mut result = self.result.take()?;
-        if let Ok(outcome) = &mut *result {
-            // With the datagrams that came late.
-            outcome.stats = self.stats;
-        }
-        Some(*result)
+        let (peer, rtt, stats) = (self.peer, self.rtt.map(Micros::get), self.stats);
+        let outcome = |(answer, elapsed)| Outcome { answer, peer, rtt, elapsed, stats };
+        Some(self.result.take()?.map(outcome))
     }
 
     /// The conversation, for example to take the servers of a list before the list is complete.
@@ -324,9 +324,8 @@ impl<C: Conversation> Session<C> {
     }
 
     fn end(&mut self, now: Instant, result: Result<C::Answer, QueryError>) {
-        let (peer, stats, elapsed) = (self.peer, self.stats, self.since_start(now).get());
-        let outcome = |answer| Outcome { answer, peer, rtt: self.rtt.map(Micros::get), elapsed, stats };
-        (self.is_running, self.result) = (false, Some(Box::new(result.map(outcome))));
+        let elapsed = self.since_start(now).get();
+        (self.is_running, self.result) = (false, Some(Box::new(result.map(|answer| (answer, elapsed)))));
     }
 
     /// Ends the query with what has arrived, or with an error.
