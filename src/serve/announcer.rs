@@ -165,12 +165,9 @@ impl Announcer {
     /// (version 0.28) keeps it until it has not been heard of for half an hour. Quake 3 masters get two last heartbeats, as the
     /// engines send them, and no answer to their query: the protocol has no message to leave a list.
     pub fn close(&mut self) {
-        let masters = std::mem::take(&mut self.masters);
+        let times = if matches!(self.protocol, Protocol::Quake3 { .. }) { 2 } else { 1 };
+        self.queue.extend(std::mem::take(&mut self.masters).repeat(times));
         self.state = ServerState::Ended;
-        self.queue.extend(&masters);
-        if matches!(self.protocol, Protocol::Quake3 { .. }) {
-            self.queue.extend(&masters);
-        }
     }
 }
 
@@ -194,12 +191,15 @@ impl Machine for Announcer {
     /// Takes a datagram that arrived at the server's socket; only its masters' requests matter here, and the server must
     /// answer them.
     fn handle_datagram(&mut self, _now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        let master = self.masters.iter().find(|master| self.protocol.is_master(**master, from));
-        if let Some(&master) = master
-            && self.protocol.is_query(datagram)
-        {
-            self.asked.insert(master);
-        }
+        let from = canonical(from);
+        // GameSpy v1 masters also ask from other ports.
+        let any_port = matches!(self.protocol, Protocol::GameSpy1 { .. });
+        let is_sender = |master: &&SocketAddr| {
+            let master = canonical(**master);
+            master == from || (any_port && master.ip() == from.ip())
+        };
+        let sender = self.masters.iter().find(is_sender);
+        self.asked.extend(sender.filter(|_| self.protocol.is_query(datagram)));
         Handled::Ignored
     }
 
@@ -246,12 +246,6 @@ impl Protocol {
             Self::Quake3 { tag, .. } => quake3::master::encode_heartbeat(tag, out),
             Self::GameSpy1 { query_port, game } => gamespy1::put_heartbeat(*query_port, game, state, out),
         }
-    }
-
-    /// Whether a datagram from this address is from this master. GameSpy v1 masters also ask from other ports.
-    fn is_master(&self, master: SocketAddr, from: SocketAddr) -> bool {
-        let (master, from) = (canonical(master), canonical(from));
-        master == from || (matches!(self, Self::GameSpy1 { .. }) && master.ip() == from.ip())
     }
 
     /// Whether a datagram is one of the queries with which masters verify a heartbeat.
