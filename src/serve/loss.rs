@@ -99,33 +99,30 @@ impl Responder {
     }
 
     fn losses_of(&self, status: &ServerStatus) -> Vec<Loss> {
-        self.services.iter().flat_map(|service| self.losses_in(service, status)).collect()
-    }
-
-    /// The losses in one protocol.
-    fn losses_in(&self, service: &Service, status: &ServerStatus) -> Vec<Loss> {
-        let mut received = values_of(&self.exchange(service, status, self.max_reply));
-        let unbounded = service.clone().with_max_reply(usize::MAX).with_max_datagrams(usize::MAX);
-        let with_space = LazyCell::new(|| values_of(&self.exchange(&unbounded, status, usize::MAX)));
         let mut losses = Vec::new();
-        for value in values_of(status) {
-            if let Some(index) = received.iter().position(|sent| *sent == value) {
-                received.swap_remove(index);
-                continue;
+        for service in &self.services {
+            let mut received = values_of(&self.exchange(service, status, self.max_reply));
+            let unbounded = service.clone().with_max_reply(usize::MAX).with_max_datagrams(usize::MAX);
+            let with_space = LazyCell::new(|| values_of(&self.exchange(&unbounded, status, usize::MAX)));
+            for value in values_of(status) {
+                if let Some(index) = received.iter().position(|sent| *sent == value) {
+                    received.swap_remove(index);
+                    continue;
+                }
+                let index = received.iter().position(|(field, _)| *field == value.0);
+                let sent = index.map(|index| received.swap_remove(index).1);
+                // Clients get a number, for which this crate's has the game's own words.
+                if value.0 == "game_type" && sent.is_some() && value.1.parse::<u32>().is_ok() {
+                    continue;
+                }
+                let reason = match &sent {
+                    Some(_) => LossReason::Changed,
+                    None if with_space.contains(&value) => LossReason::NoSpace,
+                    None => LossReason::Unsupported,
+                };
+                let (field, value) = value;
+                losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
             }
-            let index = received.iter().position(|(field, _)| *field == value.0);
-            let sent = index.map(|index| received.swap_remove(index).1);
-            // Clients get a number, for which this crate's has the game's own words.
-            if value.0 == "game_type" && sent.is_some() && value.1.parse::<u32>().is_ok() {
-                continue;
-            }
-            let reason = match &sent {
-                Some(_) => LossReason::Changed,
-                None if with_space.contains(&value) => LossReason::NoSpace,
-                None => LossReason::Unsupported,
-            };
-            let (field, value) = value;
-            losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
         }
         losses
     }
