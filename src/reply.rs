@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::model::ServerStatus;
-use crate::options::Service;
+use crate::options::{Engine, Service};
 use crate::secret::{Secret, TokenIssuer, WINDOW};
 use crate::time::Instant;
 
@@ -62,8 +62,6 @@ pub(crate) struct Context<'a> {
     pub(crate) requester: &'a Requester,
     /// The templates of this status.
     pub(crate) cache: &'a mut Cache,
-    /// The number of the service, which keeps its templates apart from those of others.
-    pub(crate) index: usize,
 }
 
 /// The datagrams of a reply whose templates are not kept.
@@ -73,7 +71,7 @@ pub(crate) fn datagrams(
     requester: &Requester,
     reply: impl FnOnce(&mut Context<'_>) -> Option<Patched>,
 ) -> Vec<Bytes> {
-    let mut context = Context { status, service, requester, cache: &mut Cache::default(), index: 0 };
+    let mut context = Context { status, service, requester, cache: &mut Cache::default() };
     let Some(reply) = reply(&mut context) else { return Vec::new() };
     let mut datagrams = vec![Vec::new(); reply.len()];
     for (index, datagram) in datagrams.iter_mut().enumerate() {
@@ -198,8 +196,8 @@ impl Patched {
 }
 
 /// The templates of one status that were used last, the latest first, so that the replies of an unchanged status are encoded once.
-/// Each has the number of its service and the kind of its request.
-pub(crate) type Cache = VecDeque<((usize, u32), Arc<Template>)>;
+/// Each has the engine of its service and the kind of its request: of two services of one engine, the first answers everything.
+pub(crate) type Cache = VecDeque<((Engine, u32), Arc<Template>)>;
 
 impl Context<'_> {
     /// The template of this kind of request: the one that is kept, or what `encode` writes and `true`. Without a kind it is
@@ -209,7 +207,7 @@ impl Context<'_> {
         kind: impl Into<Option<u32>>,
         encode: impl FnOnce(&mut Self, &mut Template),
     ) -> (Arc<Template>, bool) {
-        let key = kind.into().map(|kind| (self.index, kind));
+        let key = kind.into().map(|kind| (self.service.engine, kind));
         let index = self.cache.iter().position(|(known, _)| Some(*known) == key);
         if let Some(used) = index.and_then(|index| self.cache.remove(index)) {
             let template = Arc::clone(&used.1);
@@ -237,17 +235,16 @@ fn bytes(cache: &Cache) -> usize {
 #[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
 mod tests {
     use super::*;
-    use crate::options::Engine;
 
     fn encoded(cache: &mut Cache, kind: u32, length: usize) -> bool {
-        encoded_of(cache, 0, kind, length)
+        encoded_of(cache, Engine::Quake3, kind, length)
     }
 
-    fn encoded_of(cache: &mut Cache, index: usize, kind: u32, length: usize) -> bool {
+    fn encoded_of(cache: &mut Cache, engine: Engine, kind: u32, length: usize) -> bool {
         let mut is_encoded = false;
         let requester = Requester::new(([192, 0, 2, 1], 9).into(), Instant::now(), Secret::new([7; 16]));
-        let (status, service) = (&ServerStatus::default(), &Service::new(Engine::Quake3));
-        let mut context = Context { status, service, requester: &requester, cache, index };
+        let (status, service) = (&ServerStatus::default(), &Service::new(engine));
+        let mut context = Context { status, service, requester: &requester, cache };
         let (_, is_new) = context.template(kind, |_, template| {
             is_encoded = true;
             template.begin();
@@ -281,7 +278,7 @@ mod tests {
     #[test]
     fn a_template_is_encoded_once_for_each_kind_and_service() {
         let mut templates = Cache::default();
-        for of in [0, 1] {
+        for of in [Engine::Quake3, Engine::Warsow] {
             assert_eq!(
                 [3, 4, 3, 4].map(|kind| encoded_of(&mut templates, of, kind, 10)),
                 [true, true, false, false]
