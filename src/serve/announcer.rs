@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::address::canonical;
 use crate::error::AnnounceError;
-use crate::gamespy1::{self, ServerState};
+use crate::gamespy1::{self, Command, ServerState};
 use crate::model::{Occupancy, ServerStatus};
 use crate::options::Service;
 use crate::quake3;
@@ -205,10 +205,8 @@ impl Machine for Announcer {
 
     /// `None` after [`Self::close`] and without masters.
     fn poll_timeout(&self) -> Option<Instant> {
-        if !self.queue.is_empty() {
-            return Some(self.last);
-        }
-        (!self.masters.is_empty()).then_some(self.next)
+        let next = (!self.masters.is_empty()).then_some(self.next);
+        if self.queue.is_empty() { next } else { Some(self.last) }
     }
 
     /// Does nothing: heartbeats become due in [`Self::poll_transmit`].
@@ -251,16 +249,13 @@ impl Protocol {
     /// Whether a datagram is one of the queries with which masters verify a heartbeat.
     fn is_query(&self, datagram: &[u8]) -> bool {
         match self {
-            Self::Quake3 { .. } => {
-                use quake3::Command;
-                let request = quake3::Request::parse(datagram).map(|request| request.command);
-                matches!(request, Ok(Command::GetInfo { .. } | Command::GetStatus { .. }))
-            }
-            Self::GameSpy1 { .. } => {
-                use gamespy1::Command;
+            Self::Quake3 { .. } => quake3::Request::parse(datagram).is_ok_and(|request| {
+                matches!(request.command, quake3::Command::GetInfo { .. } | quake3::Command::GetStatus { .. })
+            }),
+            Self::GameSpy1 { .. } => gamespy1::Request::parse(datagram).is_ok_and(|request| {
                 let is_query = |command| matches!(command, Command::Secure(_) | Command::Status);
-                gamespy1::Request::parse(datagram).is_ok_and(|request| request.commands().any(is_query))
-            }
+                request.commands().any(is_query)
+            }),
         }
     }
 }
