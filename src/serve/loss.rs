@@ -105,14 +105,12 @@ impl Responder {
             let unbounded = service.clone().with_max_reply(usize::MAX).with_max_datagrams(usize::MAX);
             let with_space = LazyCell::new(|| values_of(&self.exchange(&unbounded, status, usize::MAX)));
             for value in values_of(status) {
-                if let Some(index) = received.iter().position(|sent| *sent == value) {
-                    received.swap_remove(index);
-                    continue;
-                }
-                let index = received.iter().position(|(field, _)| *field == value.0);
+                let same = received.iter().position(|sent| *sent == value);
+                let index = same.or_else(|| received.iter().position(|(field, _)| *field == value.0));
                 let sent = index.map(|index| received.swap_remove(index).1);
                 // Clients get a number, for which this crate's has the game's own words.
-                if value.0 == "game_type" && sent.is_some() && value.1.parse::<u32>().is_ok() {
+                let is_number = value.0 == "game_type" && value.1.parse::<u32>().is_ok();
+                if same.is_some() || (is_number && sent.is_some()) {
                     continue;
                 }
                 let reason = match &sent {
@@ -179,10 +177,8 @@ fn values_of(status: &ServerStatus) -> Vec<(String, String)> {
         for (field, value) in fields {
             values.extend(value.clone().map(|value| (format!("{row}{field}"), value)));
         }
-        values.extend(rules.iter().map(|(key, value)| {
-            let field = format!("{row}{list}[{:?}]", shown(key));
-            (field, shown(value))
-        }));
+        let rule = |(key, value)| (format!("{row}{list}[{:?}]", shown(key)), shown(value));
+        values.extend(rules.iter().map(rule));
     };
     let fields = fields! { status:
         text(name map game mod_name game_type) texts(mutators) text(version)
