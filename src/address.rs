@@ -1,17 +1,18 @@
 //! Which addresses are one, and which may be listed or answered.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::ops::RangeInclusive;
 
 /// The canonical form of an address: a v4-mapped IPv6 address becomes IPv4, flow labels are cleared, and the scope is kept
 /// for link-local addresses only. Dual-stack sockets report IPv4 peers as v4-mapped.
-pub(crate) fn canonical(mut address: SocketAddr) -> SocketAddr {
-    address.set_ip(address.ip().to_canonical());
-    if let SocketAddr::V6(v6) = &mut address {
-        v6.set_flowinfo(0);
-        v6.set_scope_id(if v6.ip().is_unicast_link_local() { v6.scope_id() } else { 0 });
+pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
+    match SocketAddr::new(address.ip().to_canonical(), address.port()) {
+        SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() => {
+            let scope = if let SocketAddr::V6(given) = address { given.scope_id() } else { 0 };
+            SocketAddr::V6(SocketAddrV6::new(*v6.ip(), v6.port(), 0, scope))
+        }
+        other => other,
     }
-    address
 }
 
 /// The addresses of a network, with all ports: those that have the first bits of this one, so many of IPv4 or of IPv6. A v4-mapped
