@@ -51,7 +51,7 @@ impl Requester {
     /// The sender of a server's first request: reply number 1, and tokens that derive from `secret` and are valid for 15 to
     /// 30 seconds.
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
-        Self { address, now, number: 1, tokens: TokenIssuer::new(secret, WINDOW, now) }
+        Self { address, now, number: 1, tokens: TokenIssuer { secret, window: WINDOW, started: now } }
     }
 }
 
