@@ -155,10 +155,8 @@ impl<C: Conversation> Machine for Session<C> {
             return Handled::Reply;
         }
         let is_early = self.half_rtt.get() >= LEAST_EARLY && self.since_request(now) < self.half_rtt;
-        let verdict = match is_early {
-            true => self.conversation.receive_early(datagram),
-            false => self.conversation.receive(datagram),
-        };
+        let receive = if is_early { C::receive_early } else { C::receive };
+        let verdict = receive(&mut self.conversation, datagram);
         if let Verdict::Rejected(error) = verdict {
             self.stats.rejected = self.stats.rejected.saturating_add(1);
             self.last_rejection = Some(error);
@@ -300,11 +298,10 @@ impl<C: Conversation> Session<C> {
         let duration = match wait {
             Wait::Reply => {
                 let wait = self.timing.reply_wait(self.sends.saturating_sub(1));
-                let spacing =
-                    if self.may_retry() { self.conversation.retry_spacing() } else { Duration::ZERO };
+                let spacing = self.may_retry().then(|| self.conversation.retry_spacing());
                 // A server that took long before takes long again.
-                wait.min(self.longest_wait.get().max(spacing))
-                    .max(self.slowest.map_or(Duration::ZERO, |slowest| slowest.half_again().get()))
+                let least = self.slowest.unwrap_or_default().half_again().get();
+                wait.min(self.longest_wait.get().max(spacing.unwrap_or_default())).max(least)
             }
             Wait::Quiet => self.timing.quiet(),
             Wait::Grace => {
@@ -334,11 +331,9 @@ impl<C: Conversation> Session<C> {
             return self.end(now, Ok(answer));
         }
         let waited = now.saturating_duration_since(self.started);
-        let requests = self.stats.requests;
+        let QueryStats { requests, rejected, .. } = self.stats;
         let failure = match self.last_rejection {
-            Some(last) => {
-                QueryError::NoUsableAnswer { requests, waited, rejected: self.stats.rejected, last }
-            }
+            Some(last) => QueryError::NoUsableAnswer { requests, waited, rejected, last },
             None => QueryError::NoAnswer { requests, waited },
         };
         self.end(now, Err(because.unwrap_or(failure)));
