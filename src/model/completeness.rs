@@ -22,7 +22,11 @@ use crate::error::counted;
 /// assert_eq!(partial.missing_fragments(), 2);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(remote = "Self", default))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Json", try_from = "Json")
+)]
 pub struct Completeness {
     pub(crate) info: bool,
     pub(crate) rules: bool,
@@ -111,25 +115,36 @@ impl fmt::Display for Completeness {
 #[serde(rename_all = "snake_case")]
 enum Json {
     Complete,
-    Incomplete(#[serde(with = "Completeness")] Completeness),
+    Incomplete(#[serde(with = "Parts")] Completeness),
 }
 
 #[cfg(feature = "serde")]
-impl serde::Serialize for Completeness {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let json = if self.is_complete() { Json::Complete } else { Json::Incomplete(*self) };
-        json.serialize(serializer)
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+#[serde(remote = "Completeness", default)]
+struct Parts {
+    info: bool,
+    rules: bool,
+    players: bool,
+    teams: bool,
+    end: bool,
+    fragments: u16,
+}
+
+#[cfg(feature = "serde")]
+impl From<Completeness> for Json {
+    fn from(completeness: Completeness) -> Self {
+        if completeness.is_complete() { Self::Complete } else { Self::Incomplete(completeness) }
     }
 }
 
 #[cfg(feature = "serde")]
-impl<'de> serde::Deserialize<'de> for Completeness {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Json::deserialize(deserializer)? {
+impl TryFrom<Json> for Completeness {
+    type Error = &'static str;
+
+    fn try_from(json: Json) -> Result<Self, Self::Error> {
+        match json {
             Json::Complete => Ok(Self::COMPLETE),
-            Json::Incomplete(Self::COMPLETE) => {
-                Err(serde::de::Error::custom("an incomplete answer lacks at least one part"))
-            }
+            Json::Incomplete(Self::COMPLETE) => Err("an incomplete answer lacks at least one part"),
             Json::Incomplete(partial) => Ok(partial),
         }
     }
