@@ -84,15 +84,8 @@ impl Scope {
 /// Not one of the special-purpose blocks of RFC 6890.
 const fn is_public(ip: Ipv4Addr) -> bool {
     let [a, b, c, _] = ip.octets();
-    let shared = a == 100 && b & 0xC0 == 64;
-    let protocol = a == 192 && b == 0 && c == 0;
-    let benchmark = a == 198 && b & 0xFE == 18;
-    let reserved = a >= 240;
-    !ip.is_private()
-        && !ip.is_loopback()
-        && !ip.is_link_local()
-        && !ip.is_documentation()
-        && !(shared || protocol || benchmark || reserved)
+    let other = matches!((a, b, c), (240.., ..) | (100, 64..=127, _) | (192, 0, 0) | (198, 18 | 19, _));
+    !(other || ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_documentation())
 }
 
 /// Global unicast, without the block for documentation.

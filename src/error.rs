@@ -2,6 +2,7 @@
 //! whole query. Errors of sockets and name resolution exist in the `net` layer only.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -119,6 +120,25 @@ pub enum EncodeError {
     /// A required field is empty.
     #[error("{0} is empty")]
     Empty(&'static str),
+}
+
+impl EncodeError {
+    /// Checks that a field has one of these lengths, and no forbidden byte.
+    pub(crate) fn check(
+        field: &'static str,
+        text: &[u8],
+        lengths: RangeInclusive<usize>,
+        is_forbidden: impl Fn(u8) -> bool,
+    ) -> Result<(), Self> {
+        if text.len() < *lengths.start() {
+            return Err(Self::Empty(field));
+        }
+        if text.len() > *lengths.end() {
+            return Err(Self::TooLong { field, limit: *lengths.end() });
+        }
+        let byte = text.iter().copied().find(|&byte| is_forbidden(byte));
+        byte.map_or(Ok(()), |byte| Err(Self::Forbidden { field, byte }))
+    }
 }
 
 /// Why a query failed: what was sent, and why the last reply was rejected, if one came.
@@ -305,7 +325,7 @@ pub(crate) fn seconds(duration: Duration) -> String {
 }
 
 /// A count with its noun: `1 request`, `2 requests`.
-fn counted(count: u32, noun: &str) -> String {
+pub(crate) fn counted(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 

@@ -35,11 +35,8 @@ impl GameKey {
     /// [`EncodeError::Empty`] without any byte, [`EncodeError::TooLong`] above 256 bytes.
     pub fn new(key: impl AsRef<[u8]>) -> Result<Self, EncodeError> {
         let key = key.as_ref();
-        match key.len() {
-            0 => Err(EncodeError::Empty("game key")),
-            1..=256 => Ok(Self(key.to_vec())),
-            _ => Err(EncodeError::TooLong { field: "game key", limit: 256 }),
-        }
+        EncodeError::check("game key", key, 1..=256, |_| false)?;
+        Ok(Self(key.to_vec()))
     }
 
     /// The answer to a challenge: base64 without padding characters, four for every three bytes begun.
@@ -47,12 +44,7 @@ impl GameKey {
     /// # Errors
     /// [`EncodeError::Empty`] and [`EncodeError::TooLong`] for a challenge of no bytes or more than 64.
     pub fn validate(&self, challenge: &[u8]) -> Result<String, EncodeError> {
-        if challenge.is_empty() {
-            return Err(EncodeError::Empty("challenge"));
-        }
-        if challenge.len() > MAX_CHALLENGE {
-            return Err(EncodeError::TooLong { field: "challenge", limit: MAX_CHALLENGE });
-        }
+        EncodeError::check("challenge", challenge, 1..=MAX_CHALLENGE, |_| false)?;
         let mut text = encrypted(challenge, &self.0);
         // Padding bytes are encoded as data.
         text.resize(text.len().next_multiple_of(3), 0);

@@ -160,23 +160,19 @@ impl Candidate<'_> {
 
     /// The sort key: the likeliest candidate has the lowest.
     fn rank(&self) -> (u8, usize) {
+        use gamespy1::Command::Other;
+        let is_known = |command| !matches!(command, Other { name, .. } if name != b"status");
         match &self.message {
             // Any pairs of keys and values parse as commands, so only a known first command makes a request likely.
-            Ok(Message::GameSpy1Request(request)) => (if is_known(request) { 0 } else { 2 }, 0),
+            Ok(Message::GameSpy1Request(request)) if request.commands().next().is_some_and(is_known) => {
+                (0, 0)
+            }
+            Ok(Message::GameSpy1Request(_)) => (2, 0),
             Ok(_) if self.problems.is_empty() => (1, 0),
             Ok(_) => (3, self.problems.len()),
             Err(error) => (4, usize::MAX.saturating_sub(error.offset)),
         }
     }
-}
-
-/// Whether the first command of a request is one that servers know.
-fn is_known(request: &gamespy1::Request<'_>) -> bool {
-    use gamespy1::Command;
-    request.commands().next().is_some_and(|command| match command {
-        Command::Other { name, .. } => name == b"status",
-        _ => true,
-    })
 }
 
 #[cfg(test)]

@@ -75,32 +75,29 @@ impl Discovery {
         for game in game.map_or(TABLE, slice::from_ref) {
             let options = options.of_game(game.dialect);
             for (is_beacon, ports, rule) in ports(game) {
-                let is_same = |probe: &&mut Probe| {
-                    (probe.protocol, probe.options, probe.query.is_none())
-                        == (game.protocol, options, is_beacon)
-                };
-                match probes.iter_mut().find(is_same) {
-                    Some(probe) => probe.add(ports, rule),
-                    None => {
-                        let mut probe = Probe::new(game.protocol, is_beacon, options, nonce());
-                        probe.add(ports, rule);
-                        probes.push(probe);
+                let request = (game.protocol, options, is_beacon);
+                let is_same =
+                    |probe: &Probe| request == (probe.protocol, probe.options, probe.query.is_none());
+                if !probes.iter().any(is_same) {
+                    probes.push(Probe::new(game.protocol, is_beacon, options, nonce()));
+                }
+                for probe in probes.iter_mut().filter(|probe| is_same(probe)) {
+                    for port in ports.clone() {
+                        let known = probe.ports.entry(port).or_default();
+                        *known = known.or(rule);
                     }
                 }
             }
         }
         let ports = probes.iter().enumerate();
         let round = ports.flat_map(|(number, probe)| probe.ports.keys().map(move |port| (number, *port)));
-        let mut waiting: VecDeque<_> = round.collect();
-        let round = waiting.len();
-        if timing.retries() > 0 {
-            // A second round, as id's client sends: one request can be lost.
-            waiting.extend(waiting.clone());
-        }
+        let round: Vec<_> = round.collect();
+        // A second round, as id's client sends: one request can be lost.
+        let rounds = if timing.retries() > 0 { 2 } else { 1 };
         Self {
             probes,
-            waiting,
-            round,
+            waiting: round.repeat(rounds).into(),
+            round: round.len(),
             timing,
             next_send: now,
             quiet_at: now,
@@ -136,17 +133,15 @@ impl Discovery {
         if !Scope::Any.admits(from) || self.found.contains(&from) || self.is_finished(now) {
             return;
         }
-        let answered = |probe: &Probe| {
-            probe.query_port(from.port(), datagram).map(|port| (port, probe.protocol, probe.options))
-        };
-        let Some((port, protocol, options)) = self.probes.iter().find_map(answered) else { return };
+        let answered = |probe| Some((probe, Probe::query_port(probe, from.port(), datagram)?));
+        let Some((probe, port)) = self.probes.iter().find_map(answered) else { return };
         let mut server = from;
         server.set_port(port);
         let host = SocketAddr::new(server.ip(), 0)..=SocketAddr::new(server.ip(), u16::MAX);
         let has_space = self.found.len() < LAN_SERVERS
             && self.found.range(host).take(LAN_SERVERS_PER_HOST).count() < LAN_SERVERS_PER_HOST;
         if Scope::Any.admits(server) && has_space && self.found.insert(server) {
-            self.ready.push_back((protocol, server, options));
+            self.ready.push_back((probe.protocol, server, probe.options));
             self.quiet_at = self.quiet_at.max(after(now, self.timing.retry_after()));
         }
     }
@@ -174,20 +169,9 @@ impl Probe {
         let detail = if protocol == Protocol::GameSpy1 { Detail::Full } else { Detail::Short };
         let new = || StatusQuery::new(protocol, nonce, &options.with_detail(detail));
         let mut query = (!is_beacon).then(new);
-        let mut request = Vec::new();
-        match &mut query {
-            Some(query) => query.request(&mut request),
-            None => request.extend_from_slice(BEACON_REQUEST),
-        }
+        let mut request = if is_beacon { BEACON_REQUEST.to_vec() } else { Vec::new() };
+        query.iter_mut().for_each(|query| query.request(&mut request));
         Self { protocol, options, query, request, ports: BTreeMap::new() }
-    }
-
-    /// Adds ports, with the rule of shared ones.
-    fn add(&mut self, ports: RangeInclusive<u16>, rule: Option<QueryPort>) {
-        for port in ports {
-            let known = self.ports.entry(port).or_default();
-            *known = known.or(rule);
-        }
     }
 
     /// The query port of the server that sent this datagram from this port; `None` if it does not answer the request.

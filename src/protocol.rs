@@ -52,9 +52,8 @@ impl Protocol {
     /// The default query port of the protocol's best-known game: 7778, 27960, 7778 and 6500. Other games use others.
     pub const fn default_query_port(self) -> u16 {
         match self {
-            Self::GameSpy1 => 7778,
+            Self::GameSpy1 | Self::Ut2004 => 7778,
             Self::Quake3 => 27960,
-            Self::Ut2004 => 7778,
             // Unreal Tournament 3. Minecraft uses 25565, Battlefield 2 uses 29900.
             Self::GameSpy4 => 6500,
         }

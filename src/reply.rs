@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::model::ServerStatus;
-use crate::options::Service;
+use crate::options::{Engine, Service};
 use crate::secret::{Secret, TokenIssuer, WINDOW};
 use crate::time::Instant;
 
@@ -51,7 +51,7 @@ impl Requester {
     /// The sender of a server's first request: reply number 1, and tokens that derive from `secret` and are valid for 15 to
     /// 30 seconds.
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
-        Self { address, now, number: 1, tokens: TokenIssuer::new(secret, WINDOW, now) }
+        Self { address, now, number: 1, tokens: TokenIssuer { secret, window: WINDOW, started: now } }
     }
 }
 
@@ -62,8 +62,6 @@ pub(crate) struct Context<'a> {
     pub(crate) requester: &'a Requester,
     /// The templates of this status.
     pub(crate) cache: &'a mut Cache,
-    /// The number of the service, which keeps its templates apart from those of others.
-    pub(crate) index: usize,
 }
 
 /// The datagrams of a reply whose templates are not kept.
@@ -73,7 +71,7 @@ pub(crate) fn datagrams(
     requester: &Requester,
     reply: impl FnOnce(&mut Context<'_>) -> Option<Patched>,
 ) -> Vec<Bytes> {
-    let mut context = Context { status, service, requester, cache: &mut Cache::default(), index: 0 };
+    let mut context = Context { status, service, requester, cache: &mut Cache::default() };
     let Some(reply) = reply(&mut context) else { return Vec::new() };
     let mut datagrams = vec![Vec::new(); reply.len()];
     for (index, datagram) in datagrams.iter_mut().enumerate() {
@@ -96,25 +94,26 @@ const MAX_BYTES: usize = 256 << 10;
 pub(crate) struct Template {
     /// The datagrams, one behind the other.
     pub(crate) bytes: Vec<u8>,
-    /// Where each begins, and where the patch is inserted into it.
-    starts: Vec<(usize, Option<usize>)>,
+    /// Where each begins, and where the patch is inserted: at its start unless [`Self::patch_here`] says where.
+    starts: Vec<(usize, usize)>,
 }
 
 impl Template {
     /// Begins the next datagram.
     pub(crate) fn begin(&mut self) {
-        self.starts.push((self.bytes.len(), None));
+        self.starts.push((self.bytes.len(), self.bytes.len()));
     }
 
-    /// The datagrams, each up to its patch.
+    /// The datagrams, without their patches.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.len()).map(|index| self.parts(index).0)
+        let ends = self.starts.iter().skip(1).map(|(start, _)| *start).chain([self.bytes.len()]);
+        self.starts.iter().zip(ends).map(|((start, _), end)| self.bytes.get(*start..end).unwrap_or_default())
     }
 
     /// The patch follows what was written of the current datagram.
     pub(crate) fn patch_here(&mut self) {
         if let Some((_, patch_at)) = self.starts.last_mut() {
-            *patch_at = Some(self.bytes.len());
+            *patch_at = self.bytes.len();
         }
     }
 
@@ -123,12 +122,12 @@ impl Template {
         self.starts.len()
     }
 
-    /// What precedes the patch in a datagram, and what follows it where there is one.
-    fn parts(&self, index: usize) -> (&[u8], Option<&[u8]>) {
-        let Some(&(start, patch_at)) = self.starts.get(index) else { return (&[], None) };
+    /// What precedes the patch in a datagram, and what follows it.
+    fn parts(&self, index: usize) -> (&[u8], &[u8]) {
+        let Some(&(start, patch_at)) = self.starts.get(index) else { return Default::default() };
         let end = self.starts.get(index.saturating_add(1)).map_or(self.bytes.len(), |(end, _)| *end);
-        let before = self.bytes.get(start..patch_at.unwrap_or(end)).unwrap_or_default();
-        (before, patch_at.and_then(|position| self.bytes.get(position..end)))
+        let datagram = self.bytes.get(start..end).unwrap_or_default();
+        datagram.split_at_checked(patch_at.saturating_sub(start)).unwrap_or_default()
     }
 }
 
@@ -179,35 +178,26 @@ impl Patched {
 
     /// The number and the bytes of the first datagrams that fit into these bounds, and 128 datagrams.
     pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> (usize, usize) {
-        let (mut count, mut bytes) = (0_usize, 0_usize);
-        while count < self.len().min(MAX_DATAGRAMS).min(max_datagrams) {
-            let (before, behind) = self.template.parts(count);
-            let patched = behind.map_or(0, |behind| behind.len().saturating_add(self.patch.length));
-            let sum = bytes.saturating_add(before.len()).saturating_add(patched);
-            if sum > max_bytes {
-                break;
-            }
-            (count, bytes) = (count.saturating_add(1), sum);
-        }
-        (count, bytes)
+        let lengths = self.template.iter().map(|datagram| datagram.len().saturating_add(self.patch.length));
+        let sums = lengths.scan(0_usize, |sum, length| {
+            *sum = sum.saturating_add(length);
+            (*sum <= max_bytes).then_some(*sum)
+        });
+        (1..).zip(sums.take(MAX_DATAGRAMS.min(max_datagrams))).last().unwrap_or_default()
     }
 
     /// Appends a datagram and returns its length.
     pub(crate) fn put(&self, index: usize, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         let (before, behind) = self.template.parts(index);
-        out.extend_from_slice(before);
-        if let Some(behind) = behind {
-            out.extend_from_slice(self.patch.bytes());
-            out.extend_from_slice(behind);
-        }
+        [before, self.patch.bytes(), behind].iter().for_each(|part| out.extend_from_slice(part));
         out.len().saturating_sub(start)
     }
 }
 
 /// The templates of one status that were used last, the latest first, so that the replies of an unchanged status are encoded once.
-/// Each has the number of its service and the kind of its request.
-pub(crate) type Cache = VecDeque<((usize, u32), Arc<Template>)>;
+/// Each has the engine of its service and the kind of its request: of two services of one engine, the first answers everything.
+pub(crate) type Cache = VecDeque<((Engine, u32), Arc<Template>)>;
 
 impl Context<'_> {
     /// The template of this kind of request: the one that is kept, or what `encode` writes and `true`. Without a kind it is
@@ -217,7 +207,7 @@ impl Context<'_> {
         kind: impl Into<Option<u32>>,
         encode: impl FnOnce(&mut Self, &mut Template),
     ) -> (Arc<Template>, bool) {
-        let key = kind.into().map(|kind| (self.index, kind));
+        let key = kind.into().map(|kind| (self.service.engine, kind));
         let index = self.cache.iter().position(|(known, _)| Some(*known) == key);
         if let Some(used) = index.and_then(|index| self.cache.remove(index)) {
             let template = Arc::clone(&used.1);
@@ -245,17 +235,16 @@ fn bytes(cache: &Cache) -> usize {
 #[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
 mod tests {
     use super::*;
-    use crate::options::Engine;
 
     fn encoded(cache: &mut Cache, kind: u32, length: usize) -> bool {
-        encoded_of(cache, 0, kind, length)
+        encoded_of(cache, Engine::Quake3, kind, length)
     }
 
-    fn encoded_of(cache: &mut Cache, index: usize, kind: u32, length: usize) -> bool {
+    fn encoded_of(cache: &mut Cache, engine: Engine, kind: u32, length: usize) -> bool {
         let mut is_encoded = false;
         let requester = Requester::new(([192, 0, 2, 1], 9).into(), Instant::now(), Secret::new([7; 16]));
-        let (status, service) = (&ServerStatus::default(), &Service::new(Engine::Quake3));
-        let mut context = Context { status, service, requester: &requester, cache, index };
+        let (status, service) = (&ServerStatus::default(), &Service::new(engine));
+        let mut context = Context { status, service, requester: &requester, cache };
         let (_, is_new) = context.template(kind, |_, template| {
             is_encoded = true;
             template.begin();
@@ -274,21 +263,22 @@ mod tests {
         template.bytes.extend_from_slice(b"cd");
         template.begin();
         template.bytes.extend_from_slice(b"ef");
+        template.patch_here();
         let patch = Patch::new(|out| bytes::BufMut::put_slice(out, b"123"));
         let reply = Patched::new((Arc::new(template), true), patch).unwrap();
         let mut out = Vec::new();
         assert_eq!(
             (reply.put(0, &mut out), reply.put(1, &mut out), out.as_slice()),
-            (7, 2, &b"ab123cdef"[..])
+            (7, 5, &b"ab123cdef123"[..])
         );
-        assert_eq!([6, 7, 8, 9].map(|most| reply.fitting(9, most)), [(0, 0), (1, 7), (1, 7), (2, 9)]);
+        assert_eq!([6, 7, 11, 12].map(|most| reply.fitting(9, most)), [(0, 0), (1, 7), (1, 7), (2, 12)]);
         assert!(Patched::new((Arc::default(), true), Patch::NONE).is_none());
     }
 
     #[test]
     fn a_template_is_encoded_once_for_each_kind_and_service() {
         let mut templates = Cache::default();
-        for of in [0, 1] {
+        for of in [Engine::Quake3, Engine::Warsow] {
             assert_eq!(
                 [3, 4, 3, 4].map(|kind| encoded_of(&mut templates, of, kind, 10)),
                 [true, true, false, false]

@@ -84,17 +84,14 @@ pub(crate) const WINDOW: Duration = Duration::from_secs(15);
 /// A token is valid in the window in which it was issued and in the next one: for one to two windows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenIssuer {
-    secret: Secret,
-    window: Duration,
-    started: Instant,
+    /// What tokens derive from.
+    pub(crate) secret: Secret,
+    pub(crate) window: Duration,
+    /// The start of the first window.
+    pub(crate) started: Instant,
 }
 
 impl TokenIssuer {
-    /// An issuer whose tokens derive from `secret`. `now`: the start of the first window.
-    pub(crate) const fn new(secret: Secret, window: Duration, now: Instant) -> Self {
-        Self { secret, window, started: now }
-    }
-
     /// The token of this address and port for a purpose in the current window: 64 bits, which a protocol shortens or formats as
     /// its wire format requires.
     pub(crate) fn issue(&self, now: Instant, address: SocketAddr, purpose: u16) -> u64 {
@@ -144,7 +141,8 @@ mod token_tests {
     #[test]
     fn a_token_is_valid_for_one_to_two_windows_and_for_one_purpose() {
         let start = Instant::now();
-        let tokens = TokenIssuer::new(Secret::new([1; 16]), Duration::from_secs(2), start);
+        let tokens =
+            TokenIssuer { secret: Secret::new([1; 16]), window: Duration::from_secs(2), started: start };
         let client = "192.0.2.1:5".parse().unwrap();
         let at = |ms| start + Duration::from_millis(ms);
         let verify = |now, purpose, token| tokens.valid(now, client, purpose).any(|valid| valid == token);

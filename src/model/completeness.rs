@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::error::counted;
+
 /// Whether an answer is complete, and what is missing.
 ///
 /// `Display` writes it in words:
@@ -20,8 +22,11 @@ use std::fmt;
 /// assert_eq!(partial.missing_fragments(), 2);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(into = "Json", try_from = "Json"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Json", try_from = "Json")
+)]
 pub struct Completeness {
     pub(crate) info: bool,
     pub(crate) rules: bool,
@@ -84,12 +89,15 @@ impl Completeness {
 
 impl fmt::Display for Completeness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let datagrams = match self.fragments {
-            0 => None,
-            1 => Some("1 datagram".to_owned()),
-            count => Some(format!("{count} datagrams")),
+        let datagrams = (self.fragments > 0).then(|| counted(self.fragments.into(), "datagram"));
+        let words = |part| match part {
+            Part::Info => "the description",
+            Part::Rules => "rules",
+            Part::Players => "players",
+            Part::Teams => "teams",
+            Part::End => "the end mark",
         };
-        let mut words: Vec<&str> = self.missing_parts().map(Part::words).collect();
+        let mut words: Vec<&str> = self.missing_parts().map(words).collect();
         words.extend(datagrams.as_deref());
         let one = words.len() == 1 && (self.info || self.end || self.fragments == 1);
         let verb = if one { "is" } else { "are" };
@@ -163,19 +171,6 @@ pub enum Part {
     Teams,
     /// The end mark of the reply: how much more would have followed is unknown.
     End,
-}
-
-impl Part {
-    /// What a message calls it.
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Info => "the description",
-            Self::Rules => "rules",
-            Self::Players => "players",
-            Self::Teams => "teams",
-            Self::End => "the end mark",
-        }
-    }
 }
 
 /// Whether a reply is proved to answer the request.

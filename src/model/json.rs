@@ -193,9 +193,8 @@ impl<'de> Deserialize<'de> for Rules {
         let pairs = Vec::<(Text, Text)>::deserialize(deserializer);
         let expected = |error| de::Error::custom(format_args!("a list of [key, value] pairs: {error}"));
         let mut rules = Self::default();
-        for (key, value) in pairs.map_err(expected)? {
-            rules.push_texts(key.as_ref(), value.as_ref());
-        }
+        let push = |(key, value): (Text, Text)| rules.push_texts(key.as_ref(), value.as_ref());
+        pairs.map_err(expected)?.into_iter().for_each(push);
         Ok(rules)
     }
 }

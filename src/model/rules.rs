@@ -137,8 +137,7 @@ impl List {
     #[cold]
     fn append(&mut self, raw: &[u8]) -> usize {
         // This copies the buffer only while an answer or a clone shares it.
-        let bytes = std::mem::take(&mut self.bytes).try_into_mut();
-        let mut bytes = bytes.unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+        let mut bytes = BytesMut::from(std::mem::take(&mut self.bytes));
         let start = bytes.len();
         bytes.extend_from_slice(raw);
         self.bytes = bytes.freeze();
@@ -171,9 +170,7 @@ impl<'a> IntoIterator for &'a Rules {
 impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Rules {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut rules = Self::default();
-        for (key, value) in pairs {
-            rules.push(key.as_ref(), value.as_ref());
-        }
+        pairs.into_iter().for_each(|(key, value)| rules.push(key.as_ref(), value.as_ref()));
         rules
     }
 }
@@ -254,9 +251,7 @@ impl RulesBuilder {
     /// Sets the list of the parts taken. The kind of colour codes is often known only after the last pair.
     pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
         let list = Arc::new(List { colours, ..self.list });
-        for part in parts {
-            part.list = Some(Arc::clone(&list));
-        }
+        parts.for_each(|part| part.list = Some(Arc::clone(&list)));
     }
 
     /// All pairs as one list.

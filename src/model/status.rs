@@ -190,9 +190,8 @@ impl Player {
 
 /// The number of bots where each player is known to be one or none.
 pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
-    let is_known = !players.is_empty() && players.iter().all(|player| player.bot.is_some());
-    let bots = players.iter().filter(|player| player.bot == Some(true)).count();
-    is_known.then(|| u32::try_from(bots).ok())?
+    let bots: Option<u32> = players.iter().map(|player| player.bot.map(u32::from)).sum();
+    bots.filter(|_| !players.is_empty())
 }
 
 /// A team of a status.

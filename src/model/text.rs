@@ -155,9 +155,27 @@ impl Default for &Text {
     }
 }
 
-/// A text equals a string that is its plain text.
-macro_rules! equal_plain {
-    ($($text:ty: $string:ty,)*) => {
+/// A text equals a string that is its plain text, and is displayed as it.
+macro_rules! plain {
+    ($text:ty: $($string:ty),*) => {
+        impl fmt::Display for $text {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.plain())
+            }
+        }
+
+        impl fmt::Debug for $text {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.decoded(), f)
+            }
+        }
+
+        impl PartialOrd for $text {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
         $(impl PartialEq<$string> for $text {
             fn eq(&self, other: &$string) -> bool {
                 let other: &str = other.as_ref();
@@ -173,31 +191,12 @@ macro_rules! equal_plain {
     };
 }
 
-equal_plain! {
-    Text: str, Text: &str, Text: String, TextRef<'_>: str, TextRef<'_>: &str, TextRef<'_>: String,
-}
-
-impl PartialOrd for Text {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
+plain! { Text: str, &str, String }
+plain! { TextRef<'_>: str, &str, String }
 
 impl Ord for Text {
     fn cmp(&self, other: &Self) -> Ordering {
         self.as_ref().cmp(&other.as_ref())
-    }
-}
-
-impl fmt::Display for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.plain())
-    }
-}
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.decoded(), f)
     }
 }
 
@@ -280,28 +279,10 @@ impl<'a> TextRef<'a> {
     }
 }
 
-impl PartialOrd for TextRef<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 impl Ord for TextRef<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_text = self.plain().cmp(&other.plain());
         by_text.then_with(|| self.raw.cmp(other.raw)).then_with(|| self.style.cmp(&other.style))
-    }
-}
-
-impl fmt::Display for TextRef<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.plain())
-    }
-}
-
-impl fmt::Debug for TextRef<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.decoded(), f)
     }
 }
 

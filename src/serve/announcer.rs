@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::address::canonical;
 use crate::error::AnnounceError;
-use crate::gamespy1::{self, ServerState};
+use crate::gamespy1::{self, Command, ServerState};
 use crate::model::{Occupancy, ServerStatus};
 use crate::options::Service;
 use crate::quake3;
@@ -165,12 +165,9 @@ impl Announcer {
     /// (version 0.28) keeps it until it has not been heard of for half an hour. Quake 3 masters get two last heartbeats, as the
     /// engines send them, and no answer to their query: the protocol has no message to leave a list.
     pub fn close(&mut self) {
-        let masters = std::mem::take(&mut self.masters);
+        let times = if matches!(self.protocol, Protocol::Quake3 { .. }) { 2 } else { 1 };
+        self.queue.extend(std::mem::take(&mut self.masters).repeat(times));
         self.state = ServerState::Ended;
-        self.queue.extend(&masters);
-        if matches!(self.protocol, Protocol::Quake3 { .. }) {
-            self.queue.extend(&masters);
-        }
     }
 }
 
@@ -194,21 +191,22 @@ impl Machine for Announcer {
     /// Takes a datagram that arrived at the server's socket; only its masters' requests matter here, and the server must
     /// answer them.
     fn handle_datagram(&mut self, _now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        let master = self.masters.iter().find(|master| self.protocol.is_master(**master, from));
-        if let Some(&master) = master
-            && self.protocol.is_query(datagram)
-        {
-            self.asked.insert(master);
-        }
+        let from = canonical(from);
+        // GameSpy v1 masters also ask from other ports.
+        let any_port = matches!(self.protocol, Protocol::GameSpy1 { .. });
+        let is_sender = |master: &&SocketAddr| {
+            let master = canonical(**master);
+            master == from || (any_port && master.ip() == from.ip())
+        };
+        let sender = self.masters.iter().find(is_sender);
+        self.asked.extend(sender.filter(|_| self.protocol.is_query(datagram)));
         Handled::Ignored
     }
 
     /// `None` after [`Self::close`] and without masters.
     fn poll_timeout(&self) -> Option<Instant> {
-        if !self.queue.is_empty() {
-            return Some(self.last);
-        }
-        (!self.masters.is_empty()).then_some(self.next)
+        let next = (!self.masters.is_empty()).then_some(self.next);
+        if self.queue.is_empty() { next } else { Some(self.last) }
     }
 
     /// Does nothing: heartbeats become due in [`Self::poll_transmit`].
@@ -248,25 +246,16 @@ impl Protocol {
         }
     }
 
-    /// Whether a datagram from this address is from this master. GameSpy v1 masters also ask from other ports.
-    fn is_master(&self, master: SocketAddr, from: SocketAddr) -> bool {
-        let (master, from) = (canonical(master), canonical(from));
-        master == from || (matches!(self, Self::GameSpy1 { .. }) && master.ip() == from.ip())
-    }
-
     /// Whether a datagram is one of the queries with which masters verify a heartbeat.
     fn is_query(&self, datagram: &[u8]) -> bool {
         match self {
-            Self::Quake3 { .. } => {
-                use quake3::Command;
-                let request = quake3::Request::parse(datagram).map(|request| request.command);
-                matches!(request, Ok(Command::GetInfo { .. } | Command::GetStatus { .. }))
-            }
-            Self::GameSpy1 { .. } => {
-                use gamespy1::Command;
+            Self::Quake3 { .. } => quake3::Request::parse(datagram).is_ok_and(|request| {
+                matches!(request.command, quake3::Command::GetInfo { .. } | quake3::Command::GetStatus { .. })
+            }),
+            Self::GameSpy1 { .. } => gamespy1::Request::parse(datagram).is_ok_and(|request| {
                 let is_query = |command| matches!(command, Command::Secure(_) | Command::Status);
-                gamespy1::Request::parse(datagram).is_ok_and(|request| request.commands().any(is_query))
-            }
+                request.commands().any(is_query)
+            }),
         }
     }
 }

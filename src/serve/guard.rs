@@ -151,17 +151,12 @@ impl Guard {
     pub(super) fn admit(&mut self, now: Instant, from: IpAddr, is_proved: bool) -> Result<Admitted, Limited> {
         let [source, network] =
             if is_proved { ["proved source", "proved network"] } else { ["source", "network"] };
-        let is_ready = |key| self.buckets.get(key).is_ready(now, &self.source, 1);
-        let source = key(self.secret, source, from, (32, 64));
-        if !is_ready(source) {
-            return Err(Limited::BySource);
-        }
+        let is_ready = |key: &u64| self.buckets.get(*key).is_ready(now, &self.source, 1);
+        let ready = |key| Some(key).filter(is_ready).ok_or(Limited::BySource);
+        let source = ready(key(self.secret, source, from, (32, 64)))?;
         let sent = self.regulars.sent(now, source);
         let has_share = sent.is_some_and(|sent| sent.is_ready(now, &self.total, 1));
-        let network = key(self.secret, network, from, (24, 48));
-        if !is_ready(network) {
-            return Err(Limited::BySource);
-        }
+        let network = ready(key(self.secret, network, from, (24, 48)))?;
         let [unproved, proved] = self.sent;
         let sent = if is_proved { proved } else { unproved };
         if !has_share && !sent.is_ready(now, &self.total, 1) {

@@ -99,33 +99,28 @@ impl Responder {
     }
 
     fn losses_of(&self, status: &ServerStatus) -> Vec<Loss> {
-        self.services.iter().flat_map(|service| self.losses_in(service, status)).collect()
-    }
-
-    /// The losses in one protocol.
-    fn losses_in(&self, service: &Service, status: &ServerStatus) -> Vec<Loss> {
-        let mut received = values_of(&self.exchange(service, status, self.max_reply));
-        let unbounded = service.clone().with_max_reply(usize::MAX).with_max_datagrams(usize::MAX);
-        let with_space = LazyCell::new(|| values_of(&self.exchange(&unbounded, status, usize::MAX)));
         let mut losses = Vec::new();
-        for value in values_of(status) {
-            if let Some(index) = received.iter().position(|sent| *sent == value) {
-                received.swap_remove(index);
-                continue;
+        for service in &self.services {
+            let mut received = values_of(&self.exchange(service, status, self.max_reply));
+            let unbounded = service.clone().with_max_reply(usize::MAX).with_max_datagrams(usize::MAX);
+            let with_space = LazyCell::new(|| values_of(&self.exchange(&unbounded, status, usize::MAX)));
+            for value in values_of(status) {
+                let same = received.iter().position(|sent| *sent == value);
+                let index = same.or_else(|| received.iter().position(|(field, _)| *field == value.0));
+                let sent = index.map(|index| received.swap_remove(index).1);
+                // Clients get a number, for which this crate's has the game's own words.
+                let is_number = value.0 == "game_type" && value.1.parse::<u32>().is_ok();
+                if same.is_some() || (is_number && sent.is_some()) {
+                    continue;
+                }
+                let reason = match &sent {
+                    Some(_) => LossReason::Changed,
+                    None if with_space.contains(&value) => LossReason::NoSpace,
+                    None => LossReason::Unsupported,
+                };
+                let (field, value) = value;
+                losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
             }
-            let index = received.iter().position(|(field, _)| *field == value.0);
-            let sent = index.map(|index| received.swap_remove(index).1);
-            // Clients get a number, for which this crate's has the game's own words.
-            if value.0 == "game_type" && sent.is_some() && value.1.parse::<u32>().is_ok() {
-                continue;
-            }
-            let reason = match &sent {
-                Some(_) => LossReason::Changed,
-                None if with_space.contains(&value) => LossReason::NoSpace,
-                None => LossReason::Unsupported,
-            };
-            let (field, value) = value;
-            losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
         }
         losses
     }
@@ -161,56 +156,43 @@ impl Responder {
     }
 }
 
+/// These fields of a part of the model, each with its value as the function before it writes it.
+macro_rules! fields {
+    ($part:ident: $($write:ident($($field:ident)*))*) => {
+        [$($((stringify!($field), $write(&$part.$field)),)*)*]
+    };
+}
+
 /// Every value of a status with its field.
 fn values_of(status: &ServerStatus) -> Vec<(String, String)> {
     let text = |text: &Option<Text>| text.as_ref().map(|text| shown(text.as_ref()));
+    let texts = |texts: &Option<Vec<Text>>| {
+        let texts = texts.as_ref()?.iter().map(|text| shown(text.as_ref()));
+        Some(texts.collect::<Vec<_>>().join(", "))
+    };
+    let name = |name: &Text| Some(shown(name.as_ref()));
     let seconds = |time: &Option<Duration>| number(&time.as_ref().map(Duration::as_secs_f64));
-    let list =
-        |texts: &Vec<Text>| texts.iter().map(|text| shown(text.as_ref())).collect::<Vec<_>>().join(", ");
     let mut values = Vec::new();
     let mut add = |row: &str, fields: &[(&str, Option<String>)], list: &str, rules: &Rules| {
         for (field, value) in fields {
             values.extend(value.clone().map(|value| (format!("{row}{field}"), value)));
         }
-        values.extend(rules.iter().map(|(key, value)| {
-            let field = format!("{row}{list}[{:?}]", shown(key));
-            (field, shown(value))
-        }));
+        let rule = |(key, value)| (format!("{row}{list}[{:?}]", shown(key)), shown(value));
+        values.extend(rules.iter().map(rule));
     };
-    let fields = [
-        ("name", text(&status.name)),
-        ("map", text(&status.map)),
-        ("game", text(&status.game)),
-        ("mod_name", text(&status.mod_name)),
-        ("game_type", text(&status.game_type)),
-        ("mutators", status.mutators.as_ref().map(list)),
-        ("version", text(&status.version)),
-        ("protocol_version", number(&status.protocol_version)),
-        ("game_port", number(&status.game_port)),
-        ("password", number(&status.password)),
-        ("dedicated", number(&status.dedicated)),
-        ("anti_cheat", number(&status.anti_cheat)),
-        ("player_count", number(&status.player_count)),
-        ("bot_count", number(&status.bot_count)),
-        ("max_players", number(&status.max_players)),
-        ("private_slots", number(&status.private_slots)),
-        ("time_limit", seconds(&status.time_limit)),
-        ("time_left", seconds(&status.time_left)),
-        ("score_limit", number(&status.score_limit)),
-    ];
+    let fields = fields! { status:
+        text(name map game mod_name game_type) texts(mutators) text(version)
+        number(protocol_version game_port password dedicated anti_cheat)
+        number(player_count bot_count max_players private_slots)
+        seconds(time_limit time_left) number(score_limit)
+    };
     add("", &fields, "rules", &status.rules);
     for (index, player) in status.listed_players().iter().enumerate() {
-        let fields = [
-            ("name", Some(shown(player.name.as_ref()))),
-            ("score", number(&player.score)),
-            ("ping", number(&player.ping)),
-            ("team", number(&player.team)),
-            ("bot", number(&player.bot)),
-        ];
+        let fields = fields! { player: name(name) number(score ping team bot) };
         add(&format!("players[{index}]."), &fields, "extra", &player.extra);
     }
     for (index, team) in status.teams.iter().enumerate() {
-        let fields = [("id", number(&team.id)), ("name", text(&team.name)), ("score", number(&team.score))];
+        let fields = fields! { team: number(id) text(name) number(score) };
         add(&format!("teams[{index}]."), &fields, "extra", &team.extra);
     }
     values

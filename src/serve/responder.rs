@@ -162,11 +162,8 @@ impl Machine for Responder {
             return Handled::Refused;
         }
         let Self { services, status, cache, guard, queue, stats, .. } = self;
-        let parsed = services
-            .iter()
-            .enumerate()
-            .find_map(|(index, service)| Some((index, service, Request::parse(service, datagram)?)));
-        let Some((index, service, request)) = parsed else {
+        let parse = |service| Some((service, Request::parse(service, datagram)?));
+        let Some((service, request)) = services.iter().find_map(parse) else {
             count(&mut stats.ignored, 1);
             return Handled::Ignored;
         };
@@ -182,7 +179,7 @@ impl Machine for Responder {
         }
         let mut requester = Requester::new(from, self.started, self.secret);
         (requester.now, requester.number) = (now, stats.answered.saturating_add(1));
-        let mut context = Context { status, service, requester: &requester, cache, index };
+        let mut context = Context { status, service, requester: &requester, cache };
         let Some(reply) = request.reply(&mut context) else {
             count(&mut stats.unanswered, 1);
             return handled;

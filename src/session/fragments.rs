@@ -45,7 +45,7 @@ impl Fragments {
             self.is_mixed |= self.last.is_some();
             self.last = self.last.max(Some(number));
         }
-        self.is_mixed |= self.last.is_some() && self.last < self.highest();
+        self.is_mixed |= self.last.is_some_and(|last| self.parts.keys().next_back() > Some(&last));
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl Fragments {
 
     /// Fragments known to be missing: the gaps from `base` to the highest number.
     pub(crate) fn missing(&self, base: u32) -> u32 {
-        let Some(highest) = self.highest() else { return 0 };
+        let Some(highest) = self.parts.keys().next_back() else { return 0 };
         let expected = highest.saturating_sub(base).saturating_add(1);
         let held = self.parts.len().saturating_sub(self.parts.range(..base).count());
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
@@ -72,11 +72,6 @@ impl Fragments {
     /// Whether the fragment with this number has arrived.
     pub(crate) fn contains(&self, number: u32) -> bool {
         self.parts.contains_key(&number)
-    }
-
-    /// The highest number that has arrived.
-    pub(crate) fn highest(&self) -> Option<u32> {
-        self.parts.last_key_value().map(|(number, _)| *number)
     }
 
     /// The number of the fragment with the end mark, once it has arrived.

@@ -75,10 +75,13 @@ pub struct Session<C: Conversation> {
     /// Whether it has not ended.
     pub(crate) is_running: bool,
     /// How it has ended, until that is taken. Boxed: thousands of sessions run, few have ended and are not taken.
-    result: Option<Box<Result<Outcome<C::Answer>, QueryError>>>,
+    result: Option<Box<Ended<C::Answer>>>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
 }
+
+/// The answer and how long it took, or why there is none.
+type Ended<A> = Result<(A, Duration), QueryError>;
 
 /// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link, jitter exceeds the round trip.
 const LEAST_GRACE: Duration = Duration::from_millis(20);
@@ -152,10 +155,8 @@ impl<C: Conversation> Machine for Session<C> {
             return Handled::Reply;
         }
         let is_early = self.half_rtt.get() >= LEAST_EARLY && self.since_request(now) < self.half_rtt;
-        let verdict = match is_early {
-            true => self.conversation.receive_early(datagram),
-            false => self.conversation.receive(datagram),
-        };
+        let receive = if is_early { C::receive_early } else { C::receive };
+        let verdict = receive(&mut self.conversation, datagram);
         if let Verdict::Rejected(error) = verdict {
             self.stats.rejected = self.stats.rejected.saturating_add(1);
             self.last_rejection = Some(error);
@@ -228,12 +229,9 @@ impl<C: Conversation> Session<C> {
 
     /// The outcome, once; `None` while the query runs and after the outcome was taken.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
-        let mut result = self.result.take()?;
-        if let Ok(outcome) = &mut *result {
-            // With the datagrams that came late.
-            outcome.stats = self.stats;
-        }
-        Some(*result)
+        let (peer, rtt, stats) = (self.peer, self.rtt.map(Micros::get), self.stats);
+        let outcome = |(answer, elapsed)| Outcome { answer, peer, rtt, elapsed, stats };
+        Some(self.result.take()?.map(outcome))
     }
 
     /// The conversation, for example to take the servers of a list before the list is complete.
@@ -300,11 +298,10 @@ impl<C: Conversation> Session<C> {
         let duration = match wait {
             Wait::Reply => {
                 let wait = self.timing.reply_wait(self.sends.saturating_sub(1));
-                let spacing =
-                    if self.may_retry() { self.conversation.retry_spacing() } else { Duration::ZERO };
+                let spacing = self.may_retry().then(|| self.conversation.retry_spacing());
                 // A server that took long before takes long again.
-                wait.min(self.longest_wait.get().max(spacing))
-                    .max(self.slowest.map_or(Duration::ZERO, |slowest| slowest.half_again().get()))
+                let least = self.slowest.unwrap_or_default().half_again().get();
+                wait.min(self.longest_wait.get().max(spacing.unwrap_or_default())).max(least)
             }
             Wait::Quiet => self.timing.quiet(),
             Wait::Grace => {
@@ -324,9 +321,8 @@ impl<C: Conversation> Session<C> {
     }
 
     fn end(&mut self, now: Instant, result: Result<C::Answer, QueryError>) {
-        let (peer, stats, elapsed) = (self.peer, self.stats, self.since_start(now).get());
-        let outcome = |answer| Outcome { answer, peer, rtt: self.rtt.map(Micros::get), elapsed, stats };
-        (self.is_running, self.result) = (false, Some(Box::new(result.map(outcome))));
+        let elapsed = self.since_start(now).get();
+        (self.is_running, self.result) = (false, Some(Box::new(result.map(|answer| (answer, elapsed)))));
     }
 
     /// Ends the query with what has arrived, or with an error.
@@ -335,11 +331,9 @@ impl<C: Conversation> Session<C> {
             return self.end(now, Ok(answer));
         }
         let waited = now.saturating_duration_since(self.started);
-        let requests = self.stats.requests;
+        let QueryStats { requests, rejected, .. } = self.stats;
         let failure = match self.last_rejection {
-            Some(last) => {
-                QueryError::NoUsableAnswer { requests, waited, rejected: self.stats.rejected, last }
-            }
+            Some(last) => QueryError::NoUsableAnswer { requests, waited, rejected, last },
             None => QueryError::NoAnswer { requests, waited },
         };
         self.end(now, Err(because.unwrap_or(failure)));

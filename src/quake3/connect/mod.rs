@@ -18,7 +18,7 @@ use bytes::{BufMut, Bytes};
 use thiserror::Error;
 
 use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
-use super::wire::line::{check, next_word};
+use super::wire::line::next_word;
 use super::wire::reply::{Reply, is_flag};
 use super::wire::request::{Command, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -228,7 +228,7 @@ impl ConnectRequest<'_> {
     /// longer than servers read (2,048 bytes). Nothing is written then.
     pub fn pack(userinfo: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> {
         let field = "userinfo";
-        check(field, userinfo, 0..=usize::MAX, |byte| matches!(byte, b'"' | 0 | b'\n'))?;
+        EncodeError::check(field, userinfo, 0..=usize::MAX, |byte| matches!(byte, b'"' | 0 | b'\n'))?;
         let mut packed = Vec::new();
         huffman::compress(&[b"\"", userinfo, b"\""].concat(), &mut packed)?;
         if packed.len() > MAX_PACKET.saturating_sub(12) {

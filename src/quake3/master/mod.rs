@@ -182,7 +182,7 @@ impl Master {
     /// `secret`: sixteen bytes nobody else can guess. `now`: the caller's clock.
     pub fn new(secret: Secret, options: Options, now: Instant) -> Self {
         Self {
-            tokens: TokenIssuer::new(secret, CHALLENGE_WINDOW, now),
+            tokens: TokenIssuer { secret, window: CHALLENGE_WINDOW, started: now },
             now,
             next_sweep: after(now, SWEEP),
             servers: Registry::new(options.max_servers, options.max_per_address),

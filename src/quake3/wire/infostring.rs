@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use nom::combinator::fail;
 use nom::{IResult, Parser};
 
-use super::line::check;
 use crate::error::EncodeError;
 use crate::text::short_until;
 
@@ -105,8 +104,8 @@ impl InfoStringBuilder {
     /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
     /// [`EncodeError::TooLong`] when the limit would be exceeded; nothing is written then.
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
-        check("infostring key", key, 1..=usize::MAX, is_forbidden)?;
-        check("infostring value", value, 0..=usize::MAX, is_forbidden)?;
+        EncodeError::check("infostring key", key, 1..=usize::MAX, is_forbidden)?;
+        EncodeError::check("infostring value", value, 0..=usize::MAX, is_forbidden)?;
         let length = self.bytes.len().saturating_add(key.len()).saturating_add(value.len()).saturating_add(2);
         if length > self.limit {
             return Err(EncodeError::TooLong { field: "infostring", limit: self.limit });

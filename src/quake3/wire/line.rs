@@ -1,7 +1,5 @@
 //! What every message begins with, and command lines as the engines read them: words, quotes and comments.
 
-use std::ops::RangeInclusive;
-
 use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till, take_until, take_while};
@@ -106,22 +104,5 @@ pub(crate) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeE
     if word.starts_with(b"//") || word.starts_with(b"/*") {
         return Err(EncodeError::Forbidden { field, byte: b'/' });
     }
-    check(field, word, 1..=255, |byte| byte <= b' ' || byte == b'"' || byte == 0x7F)
-}
-
-/// Checks that a text has one of these lengths, and no forbidden byte.
-pub(crate) fn check(
-    field: &'static str,
-    text: &[u8],
-    lengths: RangeInclusive<usize>,
-    is_forbidden: impl Fn(u8) -> bool,
-) -> Result<(), EncodeError> {
-    if text.len() < *lengths.start() {
-        return Err(EncodeError::Empty(field));
-    }
-    if text.len() > *lengths.end() {
-        return Err(EncodeError::TooLong { field, limit: *lengths.end() });
-    }
-    let byte = text.iter().copied().find(|&byte| is_forbidden(byte));
-    byte.map_or(Ok(()), |byte| Err(EncodeError::Forbidden { field, byte }))
+    EncodeError::check(field, word, 1..=255, |byte| byte <= b' ' || byte == b'"' || byte == 0x7F)
 }

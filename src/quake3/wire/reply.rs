@@ -6,7 +6,7 @@ use nom::combinator::{opt, peek, rest, verify};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
-use super::line::{self, TO_CLIENT, check, put_words};
+use super::line::{self, TO_CLIENT, put_words};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::lower_case;
 
@@ -137,7 +137,7 @@ impl<'a> Reply<'a> {
     /// written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         for word in self.words().into_iter().flatten() {
-            check("challenge", word, 1..=usize::MAX, |byte| byte <= b' ')?;
+            EncodeError::check("challenge", word, 1..=usize::MAX, |byte| byte <= b' ')?;
         }
         self.put(false, out);
         Ok(())

@@ -23,7 +23,7 @@ use nom::combinator::{map_opt, peek, rest, value};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
-use super::line::{self, TO_SERVER, check, check_word, next_word, put_words};
+use super::line::{self, TO_SERVER, check_word, next_word, put_words};
 use super::list::ListRequest;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::lower_case;
@@ -212,7 +212,7 @@ pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE] {
 /// Checks that every server quotes a challenge unchanged.
 fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
     let is_safe = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'/' | b';' | b'"' | b'%');
-    check("challenge", challenge, 1..=MAX_CHALLENGE, |byte| !is_safe(byte))
+    EncodeError::check("challenge", challenge, 1..=MAX_CHALLENGE, |byte| !is_safe(byte))
 }
 
 /// What follows the word `connect`.
@@ -324,7 +324,7 @@ impl<'a> RconRequest<'a> {
 
     pub(crate) fn check(&self) -> Result<(), EncodeError> {
         let field = "rcon password";
-        check(field, self.password, 1..=MAX_LINE, |byte| match byte {
+        EncodeError::check(field, self.password, 1..=MAX_LINE, |byte| match byte {
             b'"' | 0..b' ' | 0x7F => true,
             b' ' | b';' => !self.quoted,
             _ => false,
@@ -336,7 +336,7 @@ impl<'a> RconRequest<'a> {
         }
         // Beside the word, two blanks and two quotes.
         let most = MAX_LINE.saturating_sub(8).saturating_sub(self.password.len());
-        check("rcon command", self.command, 0..=most, |byte| matches!(byte, 0 | b'\n' | b'\r'))
+        EncodeError::check("rcon command", self.command, 0..=most, |byte| matches!(byte, 0 | b'\n' | b'\r'))
     }
 }
 
