@@ -17,17 +17,13 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// A rate of `units` per second with a capacity of `burst` units. Both are at least 1.
+    /// A rate of `units` per second with a capacity of `burst` units, see [`Self::new`].
     pub(crate) fn per_second(units: u64, burst: u64) -> Self {
         Self::new(units, Duration::from_secs(1), burst)
     }
 
-    /// A rate of one unit per `gap` with a capacity of `burst` units.
-    pub(crate) fn every(gap: Duration, burst: u64) -> Self {
-        Self::new(1, gap, burst)
-    }
-
-    fn new(units: u64, time: Duration, burst: u64) -> Self {
+    /// A rate of `units` in this time with a capacity of `burst` units. Both are at least 1.
+    pub(crate) fn new(units: u64, time: Duration, burst: u64) -> Self {
         let mut rate = Self { units: units.max(1), time, full: Duration::ZERO };
         rate.full = rate.time_for(burst.max(1));
         rate
@@ -168,7 +164,7 @@ mod tests {
     #[test]
     fn more_units_than_the_capacity_wait_for_an_empty_bucket() {
         let now = Instant::now();
-        let rate = Rate::every(Duration::from_secs(1), 2);
+        let rate = Rate::per_second(1, 2);
         let mut bucket = LeakyBucket::default();
         assert!(try_add(&mut bucket, now, &rate, 10));
         assert!(!try_add(&mut bucket, now + Duration::from_secs(9), &rate, 10));

@@ -10,7 +10,7 @@ use nom::number::complete::{be_u16, be_u32};
 use nom::{IResult, Needed, Parser};
 
 use super::server_list::Collector;
-use super::session::{Form, Next, check, words};
+use super::session::{Form, Next, words};
 use crate::error::{EncodeError, ListError};
 use crate::game_key::{GameKey, MAX_CHALLENGE};
 
@@ -95,11 +95,11 @@ impl GameSpy1List {
     /// What is sent after the greeting.
     fn encode(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
         let Self { game, login, key, version, filter, .. } = self;
-        for (field, text) in [("game", game), ("login", login), ("version", version), ("filter", filter)] {
-            check(field, text.as_bytes(), usize::MAX, |byte| matches!(byte, b' '..=b'[' | b']'..=b'~'))?;
-        }
-        if game.is_empty() || login.is_empty() {
-            return Err(EncodeError::Empty("game"));
+        let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
+        for (field, text, least) in
+            [("game", game, 1), ("login", login, 1), ("version", version, 0), ("filter", filter, 0)]
+        {
+            EncodeError::check(field, text.as_bytes(), least..=usize::MAX, is_forbidden)?;
         }
         let proof = key.validate(challenge)?;
         let format = if self.compressed { "cmp" } else { "" };

@@ -13,7 +13,7 @@ use nom::{Err, IResult, Needed, Parser};
 
 use super::cipher::{Cipher, Key, mix};
 use super::server_list::{Collector, ListedServer};
-use super::session::{Form, Next, check, words};
+use super::session::{Form, Next, words};
 use crate::error::{EncodeError, ListError};
 use crate::model::Rules;
 
@@ -90,17 +90,16 @@ impl GameSpy2List {
         let Self { game, login, key, filter, .. } = self;
         let named = [("game", game.as_bytes()), ("login", login.as_bytes()), ("key", &key[..])];
         for (field, text) in named {
-            if text.is_empty() {
-                return Err(EncodeError::Empty(field));
-            }
-            check(field, text, MAX_NAME, |byte| byte != 0)?;
+            EncodeError::check(field, text, 1..=MAX_NAME, |byte| byte == 0)?;
         }
-        check("filter", filter.as_bytes(), MAX_FILTER, |byte| byte != 0)?;
+        EncodeError::check("filter", filter.as_bytes(), 0..=MAX_FILTER, |byte| byte == 0)?;
         for name in &self.fields {
-            check("name of a field", name.as_bytes(), MAX_FILTER, |byte| byte != 0 && byte != b'\\')?;
+            EncodeError::check("name of a field", name.as_bytes(), 0..=MAX_FILTER, |byte| {
+                matches!(byte, 0 | b'\\')
+            })?;
         }
         let fields: String = self.fields.iter().map(|name| format!("\\{name}")).collect();
-        check("list of fields", fields.as_bytes(), MAX_FILTER, |_| true)?;
+        EncodeError::check("list of fields", fields.as_bytes(), 0..=MAX_FILTER, |_| false)?;
         // The length is written last; the type of a list is 0, its versions are 1 and 3.
         let mut out = vec![0, 0, 0, 1, 3];
         out.put_u32_le(self.version);

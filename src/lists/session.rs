@@ -220,20 +220,6 @@ impl fmt::Debug for ListSession {
     }
 }
 
-/// Refuses a text of a request that is too long or has a forbidden byte.
-pub(super) fn check(
-    field: &'static str,
-    text: &[u8],
-    limit: usize,
-    is_allowed: impl Fn(u8) -> bool,
-) -> Result<(), EncodeError> {
-    if text.len() > limit {
-        return Err(EncodeError::TooLong { field, limit });
-    }
-    let forbidden = text.iter().find(|byte| !is_allowed(**byte));
-    forbidden.map_or(Ok(()), |&byte| Err(EncodeError::Forbidden { field, byte }))
-}
-
 /// The words of a refusal, at most 200 bytes of them.
 pub(super) fn words(text: &[u8]) -> String {
     text.iter().take(200).map(|&byte| char::from(byte)).collect()

@@ -11,7 +11,7 @@ use nom::sequence::terminated;
 use nom::{IResult, Parser};
 
 use super::server_list::{Collector, ListedServer};
-use super::session::{Form, Next, check};
+use super::session::{Form, Next};
 use crate::error::{EncodeError, ListError};
 use crate::model::{Charset, Rules};
 use crate::ut2004::wire::strings::{FString, put_index, string};
@@ -151,7 +151,7 @@ fn message(write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>) -> Resul
 
 /// A text as 8-bit units where they hold it, else in 16-bit units, which OpenSpy does not read.
 fn put_text(field: &'static str, text: &str, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    check(field, text.as_bytes(), MAX_CONDITION, |byte| byte != 0)?;
+    EncodeError::check(field, text.as_bytes(), 0..=MAX_CONDITION, |byte| byte == 0)?;
     let is_wide = text.chars().any(|c| u8::try_from(c).is_err());
     match is_wide {
         true => FString::wide(&Charset::Utf16Le.encode(text)).encode(out),

@@ -105,14 +105,14 @@ struct Pace {
 impl Pace {
     /// The earliest moment for the next command, not before `now`.
     fn next(&self, now: Instant) -> Instant {
-        let after_last = self.gap.ready_at(now, &Rate::every(GAP, 1), 1);
-        after_last.max(self.burst.ready_at(now, &Rate::every(DECAY, BURST), 1))
+        let after_last = self.gap.ready_at(now, &Rate::new(1, GAP, 1), 1);
+        after_last.max(self.burst.ready_at(now, &Rate::new(1, DECAY, BURST), 1))
     }
 
     /// A command was sent.
     fn sent(&mut self, now: Instant) {
-        self.gap.add(now, &Rate::every(GAP, 1), 1);
-        self.burst.add(now, &Rate::every(DECAY, BURST), 1);
+        self.gap.add(now, &Rate::new(1, GAP, 1), 1);
+        self.burst.add(now, &Rate::new(1, DECAY, BURST), 1);
     }
 }
 

@@ -90,7 +90,7 @@ impl Outbox {
             sent: LeakyBucket::default(),
             secret,
             sources: Sketch::default(),
-            lists_rate: Rate::every(decay, in_a_row.into()),
+            lists_rate: Rate::new(1, decay, in_a_row.into()),
         }
     }
 
