@@ -22,9 +22,6 @@ use super::io::BATCH;
 #[repr(align(8))]
 struct Control<const LENGTH: usize>([u8; LENGTH]);
 
-/// Room for the drop counter beside a datagram.
-const CONTROL: usize = 32;
-
 /// Turns on the drop counter and the error queue.
 pub(super) fn prepare(socket: &UdpSocket) -> io::Result<()> {
     setsockopt(socket, sockopt::RxqOvfl, &1)?;
@@ -52,7 +49,8 @@ pub(super) fn receive(
     mut each: impl FnMut(SocketAddr, &[u8]),
 ) -> io::Result<usize> {
     let part = buffer.len() / BATCH;
-    let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(Vec::with_capacity(CONTROL)));
+    // With room for the drop counter beside each datagram.
+    let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(Vec::with_capacity(32)));
     let mut slices: Vec<_> = buffer.chunks_exact_mut(part).map(|part| [IoSliceMut::new(part)]).collect();
     let mut count = 0_usize;
     for message in recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None)? {

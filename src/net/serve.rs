@@ -131,16 +131,13 @@ impl<'s> Outbox<'s> {
 
     /// Sends what waits. What a socket cannot take is dropped.
     fn send(&mut self) {
-        for same in self.datagrams.chunk_by(|(one, ..), (next, ..)| ptr::eq(*one, *next)) {
-            let each = same.iter().map(|(socket, to, range)| {
-                (*socket, (*to, self.bytes.get(range.clone()).unwrap_or_default()))
-            });
-            let (sockets, datagrams): (Vec<_>, Vec<_>) = each.unzip();
-            let mut waiting = datagrams.as_slice();
-            while let Some(socket) = sockets.first().filter(|_| !waiting.is_empty()) {
-                let sent = send_batch(socket, waiting).unwrap_or_default().max(1);
-                waiting = waiting.get(sent..).unwrap_or_default();
-            }
+        let mut waiting = self.datagrams.as_slice();
+        while let Some((socket, ..)) = waiting.first() {
+            let same = waiting.iter().take_while(|(other, ..)| ptr::eq(*other, *socket));
+            let bytes = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
+            let datagrams: Vec<_> = same.map(|(_, to, range)| (*to, bytes(range))).collect();
+            let sent = send_batch(socket, &datagrams).unwrap_or_default().max(1);
+            waiting = waiting.get(sent..).unwrap_or_default();
         }
         self.datagrams.clear();
         self.bytes.clear();

@@ -96,18 +96,17 @@ fn send_first(
     requests: &[(SocketAddr, &[u8])],
 ) -> io::Result<usize> {
     let Some(&(to, request)) = requests.first() else { return Ok(0) };
-    for socket in sockets.iter() {
-        if socket.local_addr()?.is_ipv4() == to.is_ipv4() {
-            return socket.send_to(request, to).map(|_| 1);
-        }
+    let is_of_family =
+        |socket: &&UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
+    if !sockets.iter().any(|socket| is_of_family(&socket)) {
+        // A machine may have one of the families only.
+        let socket = UdpSocket::bind(local_address(local, to.is_ipv4()));
+        let socket = socket.map_err(|_| io::ErrorKind::AddrNotAvailable)?;
+        socket.set_nonblocking(true)?;
+        sockets.push(socket);
     }
-    // A machine may have one of the families only.
-    let socket = UdpSocket::bind(local_address(local, to.is_ipv4()));
-    let socket = socket.map_err(|_| io::ErrorKind::AddrNotAvailable)?;
-    socket.set_nonblocking(true)?;
-    let sent = socket.send_to(request, to);
-    sockets.push(socket);
-    sent.map(|_| 1)
+    let socket = sockets.iter().find(is_of_family).ok_or(io::ErrorKind::AddrNotAvailable)?;
+    socket.send_to(request, to).map(|_| 1)
 }
 
 impl Iterator for Scan {
