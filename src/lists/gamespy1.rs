@@ -96,9 +96,8 @@ impl GameSpy1List {
     fn encode(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
         let Self { game, login, key, version, filter, .. } = self;
         let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
-        for (field, text, least) in
-            [("game", game, 1), ("login", login, 1), ("version", version, 0), ("filter", filter, 0)]
-        {
+        let texts = [("game", game, 1), ("login", login, 1), ("version", version, 0), ("filter", filter, 0)];
+        for (field, text, least) in texts {
             EncodeError::check(field, text.as_bytes(), least..=usize::MAX, is_forbidden)?;
         }
         let proof = key.validate(challenge)?;

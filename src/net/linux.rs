@@ -48,10 +48,10 @@ pub(super) fn receive(
     drops: &mut Option<u32>,
     mut each: impl FnMut(SocketAddr, &[u8]),
 ) -> io::Result<usize> {
-    let part = buffer.len() / BATCH;
     // With room for the drop counter beside each datagram.
     let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(Vec::with_capacity(32)));
-    let mut slices: Vec<_> = buffer.chunks_exact_mut(part).map(|part| [IoSliceMut::new(part)]).collect();
+    let parts = buffer.chunks_exact_mut(buffer.len() / BATCH).map(|part| [IoSliceMut::new(part)]);
+    let mut slices: Vec<_> = parts.collect();
     let mut count = 0_usize;
     for message in recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None)? {
         count = count.saturating_add(1);

@@ -96,8 +96,11 @@ impl Answer {
     /// The best of the replies to one query: the likeliest, a complete one, the longest, the first.
     pub(crate) fn best(replies: &Reassembly, asked: Asked) -> Option<Self> {
         let answers = replies.bodies().map(|body| Self::new(body, asked));
-        answers
-            .max_by_key(|answer| (answer.body.rank, answer.completeness().is_complete(), answer.raw().len()))
+        // Numbers tell more than what an answer seems to lack.
+        answers.max_by_key(|answer| {
+            let lacks_nothing = !answer.body.rank.0 && answer.completeness().is_complete();
+            (answer.body.rank, lacks_nothing, answer.raw().len())
+        })
     }
 
     fn new(mut body: Body, asked: Asked) -> Self {
