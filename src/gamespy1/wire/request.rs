@@ -213,17 +213,14 @@ impl<'a> Request<'a> {
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         let mut request = Vec::with_capacity(MAX_REQUEST);
         for command in self.commands() {
-            if command.name().is_empty() {
-                return Err(EncodeError::Empty("command"));
-            }
             // A value ends at the next separator, which is skipped: the next command needs its own.
             if request.last().is_some_and(|&last| last != b'\\') {
                 request.push(b'\\');
             }
-            for (field, text) in [("command", command.name()), ("value of a command", command.value())] {
-                if let Some(&byte) = text.iter().find(|byte| !matches!(byte, b' '..=b'[' | b']'..=b'~')) {
-                    return Err(EncodeError::Forbidden { field, byte });
-                }
+            let texts = [("command", command.name(), 1), ("value of a command", command.value(), 0)];
+            for (field, text, least) in texts {
+                let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
+                EncodeError::check(field, text, least..=usize::MAX, is_forbidden)?;
                 request.push(b'\\');
                 request.extend_from_slice(text);
             }
