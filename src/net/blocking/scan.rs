@@ -68,7 +68,7 @@ impl Scan {
             let now = Std::now();
             self.queries.scanner.handle_timeout(now);
             let (sockets, local) = (&mut self.sockets, self.local);
-            let due = self.queries.send(now, &mut cx, |requests| send_first(sockets, local, requests));
+            let due = self.queries.send(now, &mut cx, |requests| send_all(sockets, local, requests));
             self.receive(due.unwrap_or(now));
         }
     }
@@ -89,13 +89,14 @@ impl Scan {
     }
 }
 
-/// Sends the first request on the socket of the family, which is opened if it is not there.
-fn send_first(
+/// Sends requests on the socket of their family, which is opened if it is not there, and returns how many went out before one
+/// could not.
+fn send_all(
     sockets: &mut Vec<UdpSocket>,
     local: Option<SocketAddr>,
     requests: &[(SocketAddr, &[u8])],
 ) -> io::Result<usize> {
-    let Some(&(to, request)) = requests.first() else { return Ok(0) };
+    let Some((to, _)) = requests.first() else { return Ok(0) };
     let is_of_family =
         |socket: &&UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
     if !sockets.iter().any(|socket| is_of_family(&socket)) {
@@ -106,7 +107,10 @@ fn send_first(
         sockets.push(socket);
     }
     let socket = sockets.iter().find(is_of_family).ok_or(io::ErrorKind::AddrNotAvailable)?;
-    socket.send_to(request, to).map(|_| 1)
+    let mut sent = requests.iter().map(|(to, request)| socket.send_to(request, to));
+    sent.next().transpose()?;
+    // What is refused later is refused first when it is sent again.
+    Ok(sent.take_while(Result::is_ok).count().saturating_add(1))
 }
 
 impl Iterator for Scan {
