@@ -138,7 +138,7 @@ impl Family {
         }
     }
 
-    /// What a team's number adds to the number of its row.
+    /// The difference between a team's number and the number of its row.
     pub(crate) fn team_offset(self) -> i32 {
         i32::from(self == Self::Battlefield1942)
     }

@@ -41,7 +41,7 @@ pub(crate) struct Reassembly {
     limits: Limits,
 }
 
-/// What the order of a reply's datagrams is known from.
+/// The source of the order of a reply's datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// The M of `queryid` N.M. N is the number of the reply; some dialects have M alone.
