@@ -51,9 +51,8 @@ impl FamilySocket {
     /// [`Self::drops`] with those behind the latest datagram.
     pub(super) fn drops_until_now(&self) -> Option<u32> {
         #[cfg(target_os = "linux")]
-        if let Some(drops) = linux::drops_until_now(&self.socket) {
-            return Some(drops);
-        }
+        return linux::drops_until_now(&self.socket).or(self.drops);
+        #[cfg(not(target_os = "linux"))]
         self.drops
     }
 
@@ -106,9 +105,7 @@ impl FamilySocket {
                 Err(error) if linux::is_cut(&self.socket, &error) => {}
                 sent => {
                     // A call that stopped short has met an error, and does not say which.
-                    if sent.as_ref().is_ok_and(|&count| count < requests.len()) {
-                        self.take_errors();
-                    }
+                    let _ = sent.as_ref().is_ok_and(|&count| count < requests.len()) && self.take_errors();
                     return sent;
                 }
             }
