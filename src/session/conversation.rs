@@ -160,6 +160,8 @@ pub enum Verdict<A> {
     Rejected(ParseError),
     /// A part of the answer, or a copy of one. The session waits for more.
     Partial(Wait),
+    /// A part of the answer that an earlier request brought. No timer changes, and the datagram is no measure of the round trip.
+    Earlier,
     /// The step is complete: the session sends the next request.
     Next,
     /// The answer is complete.
@@ -171,6 +173,7 @@ impl<A> Verdict<A> {
         match self {
             Self::Rejected(error) => Verdict::Rejected(error),
             Self::Partial(wait) => Verdict::Partial(wait),
+            Self::Earlier => Verdict::Earlier,
             Self::Next => Verdict::Next,
             Self::Done(answer) => Verdict::Done(convert(answer)),
         }

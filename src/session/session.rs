@@ -163,21 +163,23 @@ impl<C: Conversation> Machine for Session<C> {
             event!(self, why = %error.kind, offset = error.offset, "datagram rejected");
             return Handled::Reply;
         }
-        if let Some(asked_at) = self.asked_at.take() {
+        if let Some(asked_at) = self.asked_at {
             let since = self.since_request(now);
-            if is_early {
+            let is_reply = !matches!(verdict, Verdict::Earlier);
+            if is_early && is_reply {
                 // The measured round trip may have been an exceptionally long one.
                 self.half_rtt = self.half_rtt.half();
-            } else if self.rtt.is_none() {
+            } else if self.rtt.is_none() && is_reply {
                 // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
                 self.rtt = (self.sends == 1).then_some(since);
                 self.half_rtt = self.half_rtt.max(since.half());
             }
             self.slowest = self.slowest.max(Some(self.since_start(now).without(asked_at)));
+            self.asked_at = self.asked_at.filter(|_| !is_reply);
         }
         match verdict {
             Verdict::Partial(wait) if !self.has_request() => self.start(wait, self.since_start(now)),
-            Verdict::Rejected(_) | Verdict::Partial(_) => {}
+            Verdict::Rejected(_) | Verdict::Earlier | Verdict::Partial(_) => {}
             Verdict::Next => self.step(now),
             Verdict::Done(answer) => self.end(now, Ok(answer)),
         }

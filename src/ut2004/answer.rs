@@ -86,6 +86,7 @@ impl Answer {
     ) -> Result<Self, ParseError> {
         let mut lists = Lists::default();
         lists.start_request(Command::RulesAndPlayers);
+        lists.awaits_info = true;
         let mut result = Err(ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0));
         for datagram in datagrams {
             result = match lists.take(&datagram, false, limits) {

@@ -8,7 +8,7 @@ use super::wire::{Command, Request};
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
-/// Asks for everything: the info, then rules and players.
+/// Asks for everything: rules and players, then the info, whose round trip leaves time for what is late of the lists.
 ///
 /// A list is complete when its own bytes or the info's count of players prove it (see the [module](super)). Where they
 /// cannot, it is requested again, until three readings have brought each part of it. What stays unknown is in
@@ -16,31 +16,27 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 ///
 /// ```
 /// use queryport::QueryOptions;
-/// use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
+/// use queryport::session::{Conversation, Verdict};
 /// use queryport::ut2004::StatusQuery;
 ///
 /// let mut query = StatusQuery::new(0, &QueryOptions::default());
 /// let mut request = Vec::new();
 /// query.request(&mut request);
-/// assert_eq!(request, [0x79, 0, 0, 0, 0]);
+/// assert_eq!(request, [0x79, 0, 0, 0, 3]);
 ///
+/// let rules = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0";
+/// assert!(matches!(query.receive(rules), Verdict::Next));
+/// query.request(&mut request);
+/// assert_eq!(request[5..], [0x79, 0, 0, 0, 0]);
+///
+/// let players =
+///     b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
+/// assert!(matches!(query.receive(players), Verdict::Earlier));
 /// let info =
 ///     b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
 ///              \x01\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0";
-/// assert!(matches!(query.receive(info), Verdict::Next));
-/// query.request(&mut request);
-/// assert_eq!(request[5..], [0x79, 0, 0, 0, 3]);
-///
-/// let rules = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0";
-/// assert!(matches!(query.receive(rules), Verdict::Partial(_)));
-/// let players =
-///     b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
-/// assert!(
-///     matches!(query.receive(players), Verdict::Partial(Wait::Grace)),
-///     "as many as are counted"
-/// );
-/// let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) else { panic!() };
-/// assert!(answer.completeness().is_complete());
+/// let Verdict::Done(answer) = query.receive(info) else { panic!() };
+/// assert!(answer.completeness().is_complete(), "as many as are counted");
 /// assert_eq!(answer.players().count(), 1);
 /// ```
 #[derive(Debug, Clone)]
@@ -56,12 +52,13 @@ impl StatusQuery {
         Self { options: *options, lists: Lists::default() }
     }
 
-    /// What the next request asks for; `None` when nothing is open.
+    /// What the next request asks for; `None` when nothing is open. The info is requested when the first list begins to come:
+    /// its round trip is the pause for the rest.
     fn next_command(&self) -> Option<Command> {
-        let Lists { info, rules, players, .. } = &self.lists;
+        let Lists { info, rules, players, asked, .. } = &self.lists;
         match (rules.state == State::Open, players.state == State::Open) {
-            _ if info.is_none() || players.state == State::Counting => Some(Command::Info),
-            _ if self.options.detail == Detail::Short => None,
+            _ if self.options.detail == Detail::Short => info.is_none().then_some(Command::Info),
+            _ if players.state == State::Counting || info.is_none() && asked.is_some() => Some(Command::Info),
             (true, true) if self.options.dialect != Dialect::SeparateLists => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
             // The rules of the same reply show that the request has arrived.
@@ -72,12 +69,15 @@ impl StatusQuery {
     }
 
     fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
-        match self.lists.take(datagram, is_early && self.lists.has_earlier, &self.options.limits) {
+        let (readings, awaited_info) = (self.options.readings, self.lists.awaits_info);
+        let taken = self.lists.take(datagram, is_early && !awaited_info, &self.options.limits);
+        match taken {
             Err(error) => Verdict::Rejected(error),
-            // What comes late, while a newer count is awaited, is judged with it.
-            Ok(()) if self.lists.asked == Some(Command::Info) => Verdict::Partial(Wait::Reply),
-            Ok(()) if self.lists.awaited().all(|list| list.is_certain(self.options.readings)) => {
-                self.lists.awaited().for_each(|list| list.end_reading(self.options.readings));
+            // What comes while the info is awaited is judged with it.
+            Ok(()) if self.lists.awaits_info => Verdict::Earlier,
+            Ok(()) if self.lists.info.is_none() => Verdict::Next,
+            Ok(()) if awaited_info || self.lists.awaited().all(|list| list.has_all(readings)) => {
+                self.lists.awaited().for_each(|list| list.end_reading(readings));
                 if self.next_command().is_some() { Verdict::Next } else { Verdict::Done(self.take_answer()) }
             }
             Ok(()) if self.lists.awaited().all(|list| list.looks_complete()) => Verdict::Partial(Wait::Grace),
@@ -110,11 +110,14 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let awaits_info = self.lists.asked == Some(Command::Info);
+        let (has_info, awaits_info) = (self.lists.info.is_some(), self.lists.awaits_info);
+        let has_nothing = self.lists.rules.sections.is_empty() && self.lists.players.sections.is_empty();
         let looks_complete = self.lists.awaited().all(|list| list.looks_complete());
         match remaining {
-            _ if self.lists.info.is_none() => return OnTimeout::Retry,
             Remaining::Retry if awaits_info => return OnTimeout::Retry,
+            _ if !has_info && has_nothing => return OnTimeout::Retry,
+            // The lists are here without the info.
+            _ if !has_info => return OnTimeout::Done(self.take_answer()),
             // The count that should explain the players does not come.
             _ if awaits_info => self.lists.players.state = State::GivenUp,
             Remaining::Nothing => {}

@@ -7,10 +7,6 @@
 //! # Flow
 //! ```text
 //!  client                                                        server
-//!    │   79 00 00 00 00                                             │
-//!    │ ───────────────────────────────────────────────────────────► │
-//!    │   80 00 00 00 00  info record                                │
-//!    │ ◄─────────────────────────────────────────────────────────── │
 //!    │   79 00 00 00 03    (or 01 for the rules, 02 for the players)│
 //!    │ ───────────────────────────────────────────────────────────► │
 //!    │   80 00 00 00 01  key value key value …                      │
@@ -18,7 +14,15 @@
 //!    │   80 00 00 00 02  player player …                            │
 //!    │   80 00 00 00 02  … player                                   │
 //!    │ ◄─────────────────────────────────────────────────────────── │
+//!    │   79 00 00 00 00                                             │
+//!    │ ───────────────────────────────────────────────────────────► │
+//!    │   80 00 00 00 00  info record                                │
+//!    │ ◄─────────────────────────────────────────────────────────── │
 //! ```
+//!
+//! The server keeps no state, so requests may come in any order. [`StatusQuery`] asks for the lists first, as
+//! `PfAndrey/UT2004ServerStatsMonitor` does: the info's round trip leaves time for a late datagram of them. Where nothing comes,
+//! the retry asks for the info.
 //!
 //! # Datagrams
 //! ```text

@@ -462,21 +462,27 @@ impl Lists<'_> {
     }
 
     /// The requests for this list that brought no datagram sooner than half a round trip, each with the time from which its
-    /// reply can come and that of the next. Before the first of them nothing can have come late. The round trip is that of the
-    /// first request that was not repeated, or a longer one before it; it halves where a datagram comes sooner.
+    /// reply can come and that of the next for a list: the first info is requested while a list still comes. Before the first of
+    /// them nothing can have come late. The round trip is that of the first request that was not repeated, or a longer one before
+    /// it; it halves where a datagram comes sooner.
     fn readings(&self, kind: u8) -> Vec<(Duration, Duration)> {
         let (mut half, mut is_known, mut is_repeated) = (Duration::ZERO, false, false);
         let (mut has_list, mut readings) = (false, Vec::new());
-        let next = self.requests.iter().map(|(at, _)| *at).skip(1).chain([Duration::MAX]);
-        for ((at, code), next) in self.requests.iter().zip(next) {
-            let is_expected = |datagram: &&Datagram| {
-                let is_info = datagram.bytes.get(4) == Some(&0);
-                (*code == 0) == is_info && datagram.at > *at && datagram.at <= next
+        for (place, (at, code)) in self.requests.iter().enumerate() {
+            let later = &self.requests[place + 1..];
+            let first_until = |until: Duration| {
+                let is_expected = |datagram: &&Datagram| {
+                    let is_info = datagram.bytes.get(4) == Some(&0);
+                    (*code == 0) == is_info && datagram.at > *at && datagram.at <= until
+                };
+                self.own().find(is_expected).map(|datagram| datagram.at - *at)
             };
-            let first = self.own().find(is_expected).map(|datagram| datagram.at - *at);
+            let at_of = |request: Option<&(Duration, u8)>| request.map_or(Duration::MAX, |(at, _)| *at);
+            let first = first_until(at_of(later.first()));
+            let next = at_of(later.iter().find(|(_, next)| *code == 0 || *next != 0));
             let is_early = first.is_some_and(|first| first < half);
             let least = if has_list { half } else { Duration::ZERO };
-            if (*code == 3 || *code == kind) && first.is_some_and(|first| first >= least) {
+            if (*code == 3 || *code == kind) && first_until(next).is_some_and(|first| first >= least) {
                 readings.push((*at + least, next));
             }
             if let Some(first) = first {
@@ -486,8 +492,8 @@ impl Lists<'_> {
                     half = half.max(first / 2);
                     is_known = !is_repeated;
                 }
-                has_list |= *code != 0;
             }
+            has_list |= *code != 0 && first_until(next).is_some();
             is_repeated = first.is_none();
         }
         readings

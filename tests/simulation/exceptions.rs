@@ -20,7 +20,7 @@ fn answer(query: &mut impl Conversation<Answer = Answer>, datagrams: &[&[u8]]) -
         match query.receive(datagram) {
             Verdict::Done(answer) => return Some(answer),
             Verdict::Next => query.request(&mut Vec::new()),
-            Verdict::Partial(_) | Verdict::Rejected(_) => {}
+            Verdict::Partial(_) | Verdict::Earlier | Verdict::Rejected(_) => {}
         }
     }
     match query.timeout(Remaining::Step) {

@@ -252,9 +252,9 @@ fn players_who_stand_in_two_datagrams_are_of_two_replies() {
     let mut query =
         Driven::new(StatusQuery::new(0, &QueryOptions::default().with_readings(1)), Timing::default());
     query.send();
-    query.receive(SERVER, &info(14));
+    query.receive(SERVER, &whole_rules());
     query.send();
-    [whole_rules(), before, after].iter().for_each(|datagram| query.receive(SERVER, datagram));
+    [before, after, info(14)].iter().for_each(|datagram| query.receive(SERVER, datagram));
     let answer = query.finish().unwrap().answer;
     assert_eq!(answer.players().count(), 18);
     let missing = answer.completeness();
