@@ -50,11 +50,16 @@ fn query<C: Conversation>(mut query: C, replies: impl Fn(&[u8], &mut dyn FnMut(&
     for _ in 0..16 {
         request.clear();
         query.request(&mut request);
+        let mut is_next = false;
         replies(&request, &mut |datagram| match query.receive(datagram) {
             Verdict::Done(done) => answer = Some(done),
             Verdict::Rejected(error) => panic!("{error}"),
-            _ => {}
+            Verdict::Next => is_next = true,
+            Verdict::Partial(_) | Verdict::Earlier => {}
         });
+        if is_next {
+            continue;
+        }
         if let Some(answer) = answer.take() {
             return answer;
         }

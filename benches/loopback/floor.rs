@@ -15,7 +15,7 @@ use crate::farm;
 
 const BATCH: usize = 64;
 
-/// The requests of a full query, each with the number of datagrams of its reply.
+/// The requests of a full query, each with the number of datagrams until the next.
 pub(crate) type Steps = Vec<(&'static [u8], u8)>;
 
 /// The requests of a protocol; the function measures the number of datagrams of each reply.
@@ -26,7 +26,7 @@ pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
         Protocol::GameSpy4 => {
             &[b"\xfe\xfd\x09\x01\x02\x03\x04", b"\xfe\xfd\0\x01\x02\x03\x04\0\0\0\0\xff\xff\xff\x01"]
         }
-        Protocol::Ut2004 => &[b"\x79\0\0\0\0", b"\x79\0\0\0\x03"],
+        Protocol::Ut2004 => &[b"\x79\0\0\0\x03", b"\x79\0\0\0\0"],
         other => panic!("the bare loop has no requests for {other}"),
     };
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -41,8 +41,10 @@ pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
     };
     let mut steps: Steps = requests.iter().map(|&request| (request, count(request))).collect();
     if protocol == Protocol::Ut2004 {
-        // As many requests of the lists as a client with this number of readings sends.
-        let lists = steps[1];
+        // The info is requested when the lists begin to come, and the lists as often as a client with this number of readings does.
+        let lists = steps[0];
+        steps[0].1 = 1;
+        steps[1].1 += lists.1 - 1;
         steps.extend((1..readings).map(|_| lists));
     }
     steps

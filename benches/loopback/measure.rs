@@ -366,8 +366,8 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             "quake3 --window 256",
             "gamespy1 --window 256",
             "gamespy4 --window 256",
-            "ut2004 --window 4096",
-            "ut2004 --window 4096 --readings 1",
+            "ut2004 --window 2048",
+            "ut2004 --window 2048 --readings 1",
         ] {
             let title = format!("{protocol}, {}", if full { "full servers" } else { "usual servers" });
             comparison.table(&title, 10_000, &rows_of(protocol));
