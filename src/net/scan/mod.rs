@@ -176,12 +176,12 @@ impl<C: Conversation> Scan<C> {
                 return Poll::Ready(next);
             }
             let now = Tokio::now();
-            self.queries.scanner.handle_timeout(now);
             let received = self.receive(now, cx);
-            // More is waiting: it comes first, or the receive buffer fills up.
+            // More is waiting: it comes first, or the receive buffer fills up and queries end without what has arrived.
             if received >= BATCH && !round.is_multiple_of(MOST_BATCHES) {
                 continue;
             }
+            self.queries.scanner.handle_timeout(now);
             let [v4, v6] = &mut self.sockets;
             let due = self.queries.send(now, cx, |requests| {
                 let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
