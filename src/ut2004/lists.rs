@@ -90,7 +90,7 @@ impl Lists {
             Some(&PLAYERS) if self.players.reading != 0 => &mut self.players,
             _ => return self.take_info(datagram, limits),
         };
-        let taken = list.add(datagram, is_late, limits);
+        let taken = list.add(datagram, limits);
         match taken {
             Err(ParseError { kind: ParseErrorKind::Limit { .. }, .. }) => {
                 // A part of it is missing, and no reading can prove otherwise.
@@ -154,8 +154,8 @@ impl Lists {
 }
 
 impl List {
-    /// Takes a datagram of it. One that is late or cut is of no reading.
-    fn add(&mut self, datagram: &[u8], is_late: bool, limits: &Limits) -> Result<(), ParseError> {
+    /// Takes a datagram of it. One that is cut is of no reading.
+    fn add(&mut self, datagram: &[u8], limits: &Limits) -> Result<(), ParseError> {
         let response = Response::parse(datagram, limits)?;
         let (entries, most, what) = match response.body {
             Body::Rules(rules) => (rules.0.count, limits.max_rules(), "rules"),
@@ -163,7 +163,7 @@ impl List {
             _ => return Ok(()),
         };
         let cut_in = if response.is_cut() { self.reading } else { 0 };
-        let readings = if is_late || cut_in != 0 { 0 } else { self.reading };
+        let readings = if cut_in != 0 { 0 } else { self.reading };
         let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in };
         // The first key with its length, or the low bytes of the first number: most other datagrams differ in it.
         let key = datagram.iter().skip(HEADER).take_while(|byte| **byte != 0).count();
@@ -329,7 +329,7 @@ pub(super) struct Section {
     pub(super) bytes: Vec<u8>,
     /// Whole entries in it.
     pub(super) entries: usize,
-    /// One bit for each reading that brought it whole and in time.
+    /// One bit for each reading that brought it whole.
     readings: u32,
     /// The bit of the reading that brought it cut, or 0.
     cut_in: u32,
