@@ -222,7 +222,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// What is left of a row.
+    /// The rest of a row.
     fn extra(&mut self) -> Rules {
         self.rest.drain(..).for_each(|(field, value)| self.extras.push(field, value));
         self.extras.take_part()

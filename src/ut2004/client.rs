@@ -70,8 +70,7 @@ impl StatusQuery {
 
     fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
         let (readings, awaited_info) = (self.options.readings, self.lists.awaits_info);
-        let taken = self.lists.take(datagram, is_early && !awaited_info, &self.options.limits);
-        match taken {
+        match self.lists.take(datagram, is_early && !awaited_info, &self.options.limits) {
             Err(error) => Verdict::Rejected(error),
             // What comes while the info is awaited is judged with it.
             Ok(()) if self.lists.awaits_info => Verdict::Earlier,

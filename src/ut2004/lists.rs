@@ -76,8 +76,12 @@ impl Lists {
     /// A request goes out: what comes now belongs to a new reading.
     pub(super) fn start_request(&mut self, asked: Command) {
         self.awaits_info = asked == Command::Info;
-        self.asked = self.asked.filter(|_| self.awaits_info && self.info.is_none()).or(Some(asked));
-        for list in self.awaited().filter(|_| asked != Command::Info) {
+        // The first info is requested while the first reading goes on.
+        if self.awaits_info && self.info.is_none() {
+            return;
+        }
+        self.asked = Some(asked);
+        for list in self.awaited() {
             // Readings beyond the bits count as one: they prove less.
             list.reading = list.reading.checked_mul(2).unwrap_or(list.reading).max(1);
         }
@@ -162,8 +166,7 @@ impl List {
             Body::Players(players) => (players.0.count, limits.max_players(), "players"),
             _ => return Ok(()),
         };
-        let cut_in = if response.is_cut() { self.reading } else { 0 };
-        let readings = if cut_in != 0 { 0 } else { self.reading };
+        let (readings, cut_in) = if response.is_cut() { (0, self.reading) } else { (self.reading, 0) };
         let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in };
         // The first key with its length, or the low bytes of the first number: most other datagrams differ in it.
         let key = datagram.iter().skip(HEADER).take_while(|byte| **byte != 0).count();

@@ -213,14 +213,15 @@ fn list(kind: u8, entries: &[(&str, &str)]) -> Vec<u8> {
 const INFO: &[u8] = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
     \0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0";
 
-/// What a query makes of a server that answers each request with these. Its answer is complete.
-fn ut2004_answer(readings: u8, info: &[u8], lists: &[&[u8]]) -> ut2004::Answer {
+/// What a query makes of a server that answers each request with these. Its answer is complete after so many requests for the
+/// lists and one for the info.
+fn ut2004_answer(readings: u8, requests: u8, info: &[u8], lists: &[&[u8]]) -> ut2004::Answer {
     let mut query = ut2004::StatusQuery::new(0, &QueryOptions::default().with_readings(readings));
     let done = |answer: ut2004::Answer| {
         assert!(answer.completeness().is_complete(), "{}", answer.completeness());
         answer
     };
-    for _ in 0..8 {
+    for _ in 0..=requests {
         let (mut request, mut is_next) = (Vec::new(), false);
         query.request(&mut request);
         let info = [info];
@@ -235,7 +236,7 @@ fn ut2004_answer(readings: u8, info: &[u8], lists: &[&[u8]]) -> ut2004::Answer {
             return done(answer);
         }
     }
-    panic!("no answer")
+    panic!("{requests} readings are enough")
 }
 
 /// [`Exception::LostFromEveryReading`](crate::judge::Exception): the datagrams of a list have no numbers. All that three
@@ -246,8 +247,12 @@ fn a_datagram_that_is_lost_from_every_reading_was_never_there() {
     let (first, middle) = (list(1, &[("ServerMode", "dedicated"), ("x", &value)]), list(1, &[("y", &value)]));
     let last = list(1, &[("Mutator", "A")]);
     for readings in 1..=4 {
-        assert_eq!(ut2004_answer(readings, INFO, &[&first, &middle, &last]).rules().count(), 4);
-        assert_eq!(ut2004_answer(readings, INFO, &[&first, &last]).rules().count(), 3, "{readings} readings");
+        assert_eq!(ut2004_answer(readings, readings, INFO, &[&first, &middle, &last]).rules().count(), 4);
+        assert_eq!(
+            ut2004_answer(readings, readings, INFO, &[&first, &last]).rules().count(),
+            3,
+            "{readings} readings"
+        );
     }
 }
 
@@ -308,7 +313,7 @@ fn a_lost_datagram_of_as_many_players_as_there_are_spectators_is_not_missed() {
     let count = info.len() - 21;
     info[count] = 13;
     let rules = list(1, &[("ServerMode", "dedicated")]);
-    assert_eq!(ut2004_answer(3, &info, &[&rules, &spectators, &last]).players().count(), 13);
+    assert_eq!(ut2004_answer(3, 1, &info, &[&rules, &spectators, &last]).players().count(), 13);
 }
 
 /// [`Exception::PartsOfSeveralMoments`](crate::judge::Exception): info and lists are two requests, and a reply to the second
@@ -316,7 +321,7 @@ fn a_lost_datagram_of_as_many_players_as_there_are_spectators_is_not_missed() {
 #[test]
 fn an_info_and_the_lists_of_the_next_map_go_together() {
     let rules = list(1, &[("ServerMode", "dedicated"), ("GameStats", "of the next map")]);
-    let status = ut2004_answer(1, INFO, &[&rules]).to_status();
+    let status = ut2004_answer(1, 1, INFO, &[&rules]).to_status();
     assert_eq!(status.map.unwrap(), "DM");
     assert_eq!(status.rules.get("GameStats").unwrap(), "of the next map");
 }
@@ -328,7 +333,7 @@ fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
     let value = "v".repeat(460);
     let older = list(1, &[("ServerMode", "dedicated"), ("x", &value)]);
     let newer = list(1, &[("Mutator", "of the next map")]);
-    let status = ut2004_answer(1, INFO, &[&older, &newer]).to_status();
+    let status = ut2004_answer(1, 1, INFO, &[&older, &newer]).to_status();
     assert_eq!(status.rules.get("ServerMode").unwrap(), "dedicated");
     assert_eq!(status.rules.get("Mutator").unwrap(), "of the next map");
 }

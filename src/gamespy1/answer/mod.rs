@@ -98,8 +98,7 @@ impl Answer {
         let answers = replies.bodies().map(|body| Self::new(body, asked));
         // Numbers tell more than what an answer seems to lack.
         answers.max_by_key(|answer| {
-            let lacks_nothing = !answer.body.rank.0 && answer.completeness().is_complete();
-            (answer.body.rank, lacks_nothing, answer.raw().len())
+            (answer.body.rank, !answer.body.rank.0 && answer.completeness().is_complete(), answer.raw().len())
         })
     }
 

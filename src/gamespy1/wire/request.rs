@@ -150,7 +150,7 @@ impl fmt::Debug for Command<'_> {
 /// ```
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// What a request is made of that was not parsed.
+    /// The commands of a request that was not parsed.
     list: &'a [Command<'a>],
     /// What was parsed.
     datagram: &'a [u8],
