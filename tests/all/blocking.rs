@@ -241,3 +241,31 @@ fn a_scan_of_five_hundred_ends_in_time() {
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     assert_eq!(scan.stats().answered, living as u64);
 }
+
+/// A caller who pauses finds what has arrived meanwhile, and not timers that expired before it was taken.
+#[test]
+fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
+    let servers: Vec<UdpSocket> = (0..100).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let targets: Vec<_> =
+        servers.iter().map(|server| (Protocol::Quake3, server.local_addr().unwrap())).collect();
+    let mut responder =
+        Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now()).with_guard(None);
+    let mut answer = |server: &UdpSocket| {
+        let (mut buffer, mut out) = ([0; 2048], Vec::new());
+        server.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        let (length, from) = server.recv_from(&mut buffer).unwrap();
+        responder.handle_datagram(Instant::now(), from, &buffer[..length]);
+        let transmit = responder.poll_transmit(Instant::now(), &mut out).unwrap();
+        server.send_to(&out, transmit.to).unwrap();
+    };
+    let first = start(&["127.0.0.1:0"], Protocol::Quake3)[0];
+    let targets = targets.into_iter().chain([(Protocol::Quake3, first)]);
+    let timing = Timing::default().with_retry_after(Duration::from_millis(300));
+    let mut scan =
+        Client::new().unwrap().with_timing(timing).blocking().scan(targets, ScanOptions::default());
+    assert_eq!(scan.next().unwrap().peer, Some(first));
+    servers.iter().for_each(&mut answer);
+    thread::sleep(Duration::from_millis(400));
+    let retries: Vec<u8> = scan.map(|scanned| scanned.result.unwrap().stats.retries).collect();
+    assert_eq!(retries, vec![0; servers.len()]);
+}

@@ -10,7 +10,7 @@ use super::std_io::{Std, block};
 use crate::model::ServerStatus;
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{BATCH, Io, MAX_DATAGRAM, local_address};
+use crate::net::io::{BATCH, Io, MAX_DATAGRAM, MOST_BATCHES, local_address};
 use crate::net::target::{Queries, ScanTarget, with_status};
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned};
@@ -66,16 +66,17 @@ impl Scan {
                 return next;
             }
             let now = Std::now();
-            self.queries.scanner.handle_timeout(now);
             let (sockets, local) = (&mut self.sockets, self.local);
             let due = self.queries.send(now, &mut cx, |requests| send_all(sockets, local, requests));
             self.receive(due.unwrap_or(now));
+            // Last: after a pause of the caller, what has arrived comes before the timers.
+            self.queries.scanner.handle_timeout(Std::now());
         }
     }
 
     /// Takes what has arrived; if nothing has, waits for it until then.
     fn receive(&mut self, mut until: Instant) {
-        for _ in 0..BATCH {
+        for _ in 0..BATCH.saturating_mul(MOST_BATCHES) {
             let Some((_, received)) = block(Std::receive(&self.sockets, until, &mut self.buffer)) else {
                 break;
             };

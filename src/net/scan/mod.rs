@@ -18,7 +18,7 @@ use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{BATCH, Io, local_address};
+use crate::net::io::{BATCH, Io, MOST_BATCHES, local_address};
 use crate::net::server::Server;
 use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
 use crate::net::tokio_io::Tokio;
@@ -33,10 +33,8 @@ const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
 /// The part of the buffer for one datagram: an odd number of cache lines, so that the parts do not begin in the same sets of the
 /// caches.
 const PART: usize = 65_536 + 33 * 64;
-/// Batches that are received in a row, without sending in between, while more are waiting.
-const MOST_BATCHES: u32 = 8;
 /// Batches between two pauses for other tasks.
-const MOST_ROUNDS: u32 = 64;
+const MOST_ROUNDS: usize = 64;
 /// Waits for space in the receive buffer that are shorter than this are spent polling: timers of the runtime are not finer.
 const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// Between two looks at the sockets: ICMP errors do not wake the task.
