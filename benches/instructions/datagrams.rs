@@ -264,7 +264,8 @@ pub fn ut2004(rules: usize, players: usize) -> Vec<Bytes> {
     };
     let mut packets = vec![info.concat().into()];
     packets.extend(lists(1, pairs(&UT2004, rules).into_iter().map(rule)));
-    packets.extend(lists(2, (0..players).map(player)));
+    // The newest first, as in every capture.
+    packets.extend(lists(2, (0..players).rev().map(player)));
     packets
 }
 

@@ -367,7 +367,7 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             "gamespy1 --window 256",
             "gamespy4 --window 256",
             "ut2004 --window 2048",
-            "ut2004 --window 2048 --readings 1",
+            "ut2004 --window 256 --readings 1",
         ] {
             let title = format!("{protocol}, {}", if full { "full servers" } else { "usual servers" });
             comparison.table(&title, 10_000, &rows_of(protocol));

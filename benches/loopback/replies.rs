@@ -91,6 +91,10 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
         let mut player = Player::new(format!("player number {number}"));
         player.score = Some(number * 7 - 10);
         player.ping = Some(20 + i32::try_from(number).unwrap());
+        if protocol == Protocol::Ut2004 {
+            // The newest first, as in every capture.
+            player.extra.push("PlayerNum", &(players - number).to_string());
+        }
         player
     };
     status.players = Some((0..players).map(player).collect());

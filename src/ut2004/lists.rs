@@ -220,9 +220,13 @@ impl List {
         }
         // Entries, and `None` for the end: two datagrams of one list can both have a rule, and nothing else.
         let mut marks = Vec::with_capacity(self.entries().saturating_add(2));
+        let is_older = |section: &Section| section.readings & self.reading == 0;
+        let may_differ = self.sections.iter().any(is_older);
         for (at, section) in self.sections.iter().enumerate() {
-            let is_older = section.readings & self.reading == 0;
-            let found = section.iter().map(Some).chain(section.is_end().then_some(None));
+            let is_older = is_older(section);
+            // Of one reading, only players and ends tell: a list can have a rule twice.
+            let entries = section.iter().take_while(|(number, ..)| may_differ || number.is_some());
+            let found = entries.map(Some).chain(section.is_end().then_some(None));
             // What a cut datagram of this reading holds is nowhere else.
             let found = found.filter(|_| section.cut_in != self.reading);
             marks.extend(found.map(|mark| (mark, is_older, at, section.readings)));

@@ -28,8 +28,6 @@ const SERVER_VERSION_SPACED: &str = "Server Version";
 const PASSWORD_FLAG: i32 = 1;
 const LISTEN_FLAG: i32 = 8;
 const VAC_FLAG: i32 = 16;
-/// Bytes of a player's numbers on most servers.
-const USUAL_NUMBERS: usize = 14;
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes. The info record's fields that
@@ -37,7 +35,10 @@ impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
         let missing = self.missing;
         let info = self.info();
-        let rules = rules(self, info.as_ref());
+        let (rules, known, version, mutators) = rules(self, info.as_ref());
+        // Read once, looked at three times.
+        let mut records = Vec::with_capacity(self.count(PLAYERS));
+        self.players().for_each(|record| records.push(record));
         // An empty server sends no players: then the rules show that it was asked.
         let has = |kind| self.entries(kind).next().is_some();
         let is_listed = has(PLAYERS) || (!missing.players && has(RULES));
@@ -45,7 +46,6 @@ impl ToStatus for Answer {
         // All rules are here, as far as that is known.
         let has_rules = has(RULES) && !missing.rules && !missing.end;
         let has_flag = |flag| flags.map(|flags| flags & flag != 0);
-        let (known, version, mutators) = known(self);
         let Known { gamepassword, game_password, password, passworded, .. } = known;
         let password = first_filled(&[gamepassword, game_password, password, passworded]);
         let mode = first_filled(&[known.servermode, known.server_mode]);
@@ -74,8 +74,8 @@ impl ToStatus for Answer {
                 .or_else(|| has_flag(VAC_FLAG)),
             time_limit: known.timelimit.and_then(number::whole_minutes),
             score_limit: known.goalscore.and_then(number::number),
-            players: is_listed.then(|| player_list(self)),
-            teams: teams(self),
+            players: is_listed.then(|| player_list(&self.bytes, &records)),
+            teams: teams(&self.bytes, &records),
             rules,
             completeness: self.completeness(),
             verification: self.verification(),
@@ -89,14 +89,26 @@ fn text(bytes: &Bytes, string: FString<'_>) -> Text {
     Text::part(bytes, string.shown(), string.style())
 }
 
-/// The rules, and behind them what is left of the info record.
-fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
+/// The rules, and behind them what is left of the info record. Of the rules that have a field: the values, the version and the
+/// mutators as texts.
+fn rules<'a>(answer: &'a Answer, info: Option<&Info<'_>>) -> (Rules, Known<'a>, Option<Text>, Vec<Text>) {
+    let (mut known, mut version, mut mutators) = (Known::default(), None, Vec::new());
     let style = FString::default().style();
     let mut rules = RulesBuilder::new(&answer.bytes, style.charset, answer.count(RULES).saturating_add(4));
     let mut push = |key: FString<'_>, value: FString<'_>| {
         rules.push_with((key.shown(), key.charset()), (value.shown(), value.charset()));
     };
-    answer.rules().for_each(|(key, value)| push(key, value));
+    answer.rules().for_each(|(key, value)| {
+        push(key, value);
+        let text = || text(&answer.bytes, value);
+        let is = |name: &str| key.raw().eq_ignore_ascii_case(name.as_bytes());
+        match () {
+            () if value.is_empty() => {}
+            () if is(MUTATOR) => mutators.push(text()),
+            () if is(SERVER_VERSION) || is(SERVER_VERSION_SPACED) => _ = version.get_or_insert_with(text),
+            () => _ = known.slot(key.raw()).map(|slot| slot.get_or_insert(value.shown())),
+        }
+    });
     if let Some(info) = info {
         if let Some(skill) = info.skill_level {
             push(FString::narrow(SKILL_LEVEL.as_bytes()), skill);
@@ -111,24 +123,7 @@ fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
         let pairs = info.lists.map(|(pairs, _)| pairs).unwrap_or_default();
         pairs.iter().for_each(|(key, value)| push(key, value));
     }
-    rules.build(style.colours)
-}
-
-/// The rules that have a field; of them the version and the mutators as texts.
-fn known(answer: &Answer) -> (Known<'_>, Option<Text>, Vec<Text>) {
-    let (mut known, mut version, mut mutators) = (Known::default(), None, Vec::new());
-    for (key, value) in answer.rules().filter(|(_, value)| !value.is_empty()) {
-        let text = || text(&answer.bytes, value);
-        let is = |name: &str| key.raw().eq_ignore_ascii_case(name.as_bytes());
-        if is(MUTATOR) {
-            mutators.push(text());
-        } else if is(SERVER_VERSION) || is(SERVER_VERSION_SPACED) {
-            version.get_or_insert_with(text);
-        } else if let Some(slot) = known.slot(key.raw()) {
-            slot.get_or_insert(value.shown());
-        }
-    }
-    (known, version, mutators)
+    (rules.build(style.colours), known, version, mutators)
 }
 
 /// Whether the text is `yes`; `None` where it is not `no` either.
@@ -137,14 +132,12 @@ fn is_yes(text: &[u8], yes: &str, no: &str) -> Option<bool> {
     (is(yes) || is(no)).then(|| is(yes))
 }
 
-fn player_list(answer: &Answer) -> Vec<Player> {
-    let count = answer.count(PLAYERS);
+fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
     // The numbers that the model has no field for, as text in one buffer: the keys once, then two numbers for each player.
-    let mut numbers = Vec::with_capacity(count.saturating_add(2).saturating_mul(USUAL_NUMBERS));
-    for part in [PLAYER_NUM, " ", STATS_ID, " "] {
-        numbers.extend_from_slice(part.as_bytes());
-    }
-    for record in answer.players() {
+    let mut numbers = [PLAYER_NUM, " ", STATS_ID, " "].concat().into_bytes();
+    // Most servers' numbers take 14 bytes or less.
+    numbers.reserve(records.len().saturating_mul(14));
+    for record in records {
         number::put(record.player_num.into(), &mut numbers);
         numbers.push(b' ');
         // A stats id that is only a team's bit is in the team already.
@@ -154,19 +147,19 @@ fn player_list(answer: &Answer) -> Vec<Player> {
         numbers.push(b' ');
     }
     let numbers = Bytes::from(numbers);
-    let mut extras = RulesBuilder::new(&numbers, Charset::Latin1, count);
+    let mut extras = RulesBuilder::new(&numbers, Charset::Latin1, records.len());
     let mut numbers = numbers.split(|byte| *byte == b' ');
     let mut next = || numbers.next().unwrap_or_default();
     let (player_num, stats_id) = (next(), next());
-    let mut players = Vec::with_capacity(count);
-    for record in answer.players() {
+    let mut players = Vec::with_capacity(records.len());
+    for record in records {
         extras.push(player_num, next());
         let stats = next();
         if !stats.is_empty() {
             extras.push(stats_id, stats);
         }
         players.push(Player {
-            name: text(&answer.bytes, record.name),
+            name: text(bytes, record.name),
             score: Some(i64::from(record.score)),
             ping: Some(record.ping),
             team: record.team().map(i32::from),
@@ -179,15 +172,15 @@ fn player_list(answer: &Answer) -> Vec<Player> {
 }
 
 /// The teams that a player's bits or a team score's name speak of; names and scores where the list has team scores.
-fn teams(answer: &Answer) -> Vec<Team> {
+fn teams(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Team> {
     let mut teams = [None, None];
-    for record in answer.players() {
+    for record in records {
         let pseudo = record.pseudo_team();
         let Some(id) = record.team().or(pseudo) else { continue };
         let Some(team) = teams.get_mut(usize::from(id)) else { continue };
         let team = team.get_or_insert_with(|| Team { id: Some(i32::from(id)), ..Team::default() });
         if pseudo.is_some() {
-            team.name = Some(text(&answer.bytes, record.name));
+            team.name = Some(text(bytes, record.name));
             team.score = Some(i64::from(record.score));
         }
     }

@@ -18,6 +18,7 @@ use nom::{Err, IResult};
 
 use crate::error::EncodeError;
 use crate::model::{Charset, Colours, Style, TextRef};
+use crate::text::short_until;
 
 /// A borrowed string of the engine, its counted NUL taken off.
 ///
@@ -86,7 +87,7 @@ impl<'a> FString<'a> {
             let mut texts = self.raw.as_chunks::<2>().0.split(|unit| *unit == [0, 0]);
             texts.next().unwrap_or_default().as_flattened()
         } else {
-            self.raw.split(|unit| *unit == 0).next().unwrap_or_default()
+            short_until::<0, 0>(self.raw).map_or(self.raw, |(_, text)| text)
         }
     }
 
