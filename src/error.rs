@@ -420,7 +420,7 @@ pub enum AnnounceError {
         field: &'static str,
     },
     /// The heartbeat tag is that of another game than the status names.
-    #[error("the heartbeat tag stands for another game than the status's game")]
+    #[error("the heartbeat tag is that of another game than the status's game")]
     OtherGame,
 }
 

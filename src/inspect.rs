@@ -84,7 +84,7 @@ pub struct Candidate<'a> {
     pub from_server: bool,
     /// The message, or why the datagram is not one.
     pub message: Result<Message<'a>, ParseError>,
-    /// What the lenient parser skipped or repaired, see the `problems` method of each `Response`.
+    /// Parts that the lenient parser skipped or repaired, see the `problems` method of each `Response`.
     pub problems: Vec<ParseError>,
 }
 
@@ -129,7 +129,7 @@ pub enum Message<'a> {
 }
 
 impl Message<'_> {
-    /// What it is in its protocol: `request`, `response`, `reply` or `list`.
+    /// Its kind in its protocol: `request`, `response`, `reply` or `list`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::GameSpy1Request(_) | Self::GameSpy4Request(_) => "request",
@@ -140,7 +140,7 @@ impl Message<'_> {
         }
     }
 
-    /// What is wrong with a message that could be read.
+    /// Problems of a message that could be read.
     fn problems(&self) -> Vec<ParseError> {
         match self {
             Self::GameSpy1Response(response) => response.problems().collect(),

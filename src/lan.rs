@@ -21,7 +21,7 @@ use crate::time::{Duration, Instant, after};
 const PORTS: u16 = 4;
 /// Ports of Unreal's beacon, the first one included (Unreal Tournament, `UBrowserLocalLink`).
 const BEACON_PORTS: u16 = 10;
-/// What Unreal's client asks the beacon, and servers answer with a name and their query port.
+/// The beacon request of Unreal's client. Servers answer with a name and their query port.
 const BEACON_REQUEST: &[u8] = b"REPORTQUERY";
 /// Between two rounds.
 const BETWEEN_ROUNDS: Duration = Duration::from_millis(100);
@@ -55,7 +55,7 @@ pub(crate) type Found = (Protocol, SocketAddr, QueryOptions);
 struct Probe {
     protocol: Protocol,
     options: QueryOptions,
-    /// What it asks; `None` for the beacon of Unreal's servers.
+    /// The query; `None` for the beacon of Unreal's servers.
     query: Option<StatusQuery>,
     request: Vec<u8>,
     /// Where it is sent. For a port that the servers of a host share: the way from the game port in the answer to the query port.

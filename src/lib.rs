@@ -217,7 +217,7 @@ pub mod blocking {
     //! # Ok::<(), queryport::Error>(())
     //! ```
     //!
-    //! What differs:
+    //! Differences:
     //! - Threads: [`Servers`] and [`Client::list`] run one for each list server, from the first call of `next` until the list has
     //!   ended, or the servers are dropped and the list server sends something or its time is over. Nothing else has any.
     //! - The system looks a host name up for as long as it likes; the deadline counts when it is done. A [`Scan`] looks names up one

@@ -55,7 +55,7 @@ impl Requester {
     }
 }
 
-/// What replies are made of beside the request.
+/// The parts of replies that do not come from the request.
 pub(crate) struct Context<'a> {
     pub(crate) status: &'a ServerStatus,
     pub(crate) service: &'a Service,
@@ -122,7 +122,7 @@ impl Template {
         self.starts.len()
     }
 
-    /// What precedes the patch in a datagram, and what follows it.
+    /// The bytes before the patch in a datagram, and those behind it.
     fn parts(&self, index: usize) -> (&[u8], &[u8]) {
         let Some(&(start, patch_at)) = self.starts.get(index) else { return Default::default() };
         let end = self.starts.get(index.saturating_add(1)).map_or(self.bytes.len(), |(end, _)| *end);
@@ -131,7 +131,7 @@ impl Template {
     }
 }
 
-/// What a request alone decides of its reply: the challenge or the id that it quotes, the reply's number.
+/// The bytes specific to one request: the challenge or the id that its reply quotes, the reply's number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patch {
     length: usize,

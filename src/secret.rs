@@ -84,7 +84,7 @@ pub(crate) const WINDOW: Duration = Duration::from_secs(15);
 /// A token is valid in the window in which it was issued and in the next one: for one to two windows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenIssuer {
-    /// What tokens derive from.
+    /// The secret that tokens derive from.
     pub(crate) secret: Secret,
     pub(crate) window: Duration,
     /// The start of the first window.

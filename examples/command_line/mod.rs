@@ -42,7 +42,7 @@ pub(crate) fn local_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().or_else(|_| ip(text)).map_err(|_| "expected an IP address, or [ADDRESS]:PORT".to_owned())
 }
 
-/// Host and port, of which several colons without brackets have none.
+/// Host and port; a text with several colons and no brackets has no port.
 fn split(server: &str) -> (&str, Option<&str>) {
     if let Some((host, rest)) = server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         return (host, rest.strip_prefix(':'));

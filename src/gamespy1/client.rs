@@ -87,7 +87,7 @@ impl StatusQuery {
     /// ```
     ///
     /// # Errors
-    /// What [`Request::encode`] refuses.
+    /// As [`Request::encode`].
     pub fn commands(commands: &[Command<'_>], options: &QueryOptions) -> Result<Self, EncodeError> {
         let mut request = Vec::new();
         Request::new(commands).encode(&mut request)?;
@@ -98,7 +98,7 @@ impl StatusQuery {
     /// command; it knows this one. Use it with commands of mods.
     ///
     /// # Errors
-    /// What [`Request::encode`] refuses.
+    /// As [`Request::encode`].
     pub fn commands_with_echo(commands: &[Command<'_>], options: &QueryOptions) -> Result<Self, EncodeError> {
         let mut query = Self::commands(&[commands, &[Command::Echo(b"x")]].concat(), options)?;
         query.asked.own_echo = true;

@@ -21,7 +21,7 @@ const TRAILER: usize = 30;
 /// Answers a request. One without a command that this server answers gets no reply. The `queryid` follows from
 /// [`Requester::number`].
 ///
-/// What the format cannot carry, `\` and control bytes, is taken out of keys and values. Rules that would be read as rows
+/// Bytes that the format cannot carry, `\` and control bytes, are taken out of keys and values. Rules that would be read as rows
 /// of players or teams (`player_8`, `teamname_0`) are left out, and so is a rule that fits into no datagram.
 ///
 /// A reply has at most 32 datagrams, as many as qstat puts together. Where that is not enough, rules are left out first,

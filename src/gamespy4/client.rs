@@ -66,7 +66,7 @@ enum Step {
     Data { attempt: u8, challenge: Option<i32>, then_zeros: bool },
 }
 
-/// What a datagram leads to, or why it is rejected.
+/// The verdict on a datagram, or why it is rejected.
 type Taken = Result<Verdict<Answer>, ParseError>;
 
 /// Attempts that have a bit in [`StatusQuery::requested`]; sessions make at most 21.

@@ -28,7 +28,7 @@ const PURPOSE: u16 = 4;
 /// Length of a selection of everything. Minecraft's own server looks at nothing else, and answers every other length with its
 /// basic reply (Krypton, which derives from it: `GS4QueryHandler`).
 const FULL: usize = Selection::ALL.0.len();
-/// What qstat asks for (qstat.h): host name, game type, map, players, most players, port.
+/// The request of qstat (qstat.h): host name, game type, map, players, most players, port.
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
 /// Kind of the template that holds what a status says, which is no reply.
 const CONTENT: u32 = 32;

@@ -37,7 +37,7 @@ pub(super) struct Portion {
 }
 
 impl<'a> Content<'a> {
-    /// What `put_content` wrote.
+    /// Takes the output of `put_content`.
     pub(super) fn new(content: &'a Template, is_minecraft: bool, cut: bool) -> Self {
         let mut parts = content.iter();
         let (required, rules) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

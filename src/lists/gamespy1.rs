@@ -20,7 +20,7 @@ const END: &[u8] = br"\final\";
 const MAX_ADDRESS: usize = 64;
 /// Most bytes of a greeting.
 const MAX_GREETING: usize = 512;
-/// What some list servers send behind the end mark, the last byte left out by some.
+/// Text that some list servers send behind the end mark, the last byte left out by some.
 const QUERY_ID: &[u8] = br"\queryid\1.1\";
 
 /// A request for the servers of a game, in one of two formats.
@@ -92,7 +92,7 @@ impl GameSpy1List {
         Dialogue { request: self, greeting_ended: false, has_end: false, state: State::Greeting }
     }
 
-    /// What is sent after the greeting.
+    /// The bytes to send after the greeting.
     fn encode(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
         let Self { game, login, key, version, filter, .. } = self;
         let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
@@ -255,7 +255,7 @@ fn record(input: &[u8]) -> IResult<&[u8], SocketAddr> {
     (be_u32, be_u16).map(|(ip, port)| (Ipv4Addr::from_bits(ip), port).into()).parse(input)
 }
 
-/// What a server says instead of a list.
+/// The error that a server sends instead of a list.
 fn refusal(text: &[u8]) -> Option<ListError> {
     element(text).is_ok_and(|(_, element)| element == Element::Refusal).then(|| {
         let start = memchr::memmem::find(text, br"\error\").map_or(0, |start| start.saturating_add(7));

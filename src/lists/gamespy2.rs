@@ -156,7 +156,7 @@ struct Dialogue {
     server: Option<ListedServer>,
 }
 
-/// What comes next.
+/// The next element of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// The blocks in clear.
@@ -353,7 +353,7 @@ mod tests {
         ListSession::start(request.dialogue(*b"ABCDEFGH"), Timing::default(), Instant::now())
     }
 
-    /// What the session makes of a reply that comes in pieces of this length.
+    /// Reads a reply that comes in pieces of this length.
     fn read(reply: &[u8], piece: usize) -> Result<ServerList, ListError> {
         let (mut session, now) = (session(), Instant::now());
         for piece in reply.chunks(piece) {

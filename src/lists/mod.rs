@@ -157,7 +157,7 @@ pub use server_list::{ListCompleteness, ListedServer, ServerList};
 pub use session::ListSession;
 pub use ut2004::{Comparison, Ut2004List};
 
-/// What to ask a list server, in any form.
+/// A request to a list server, in any form.
 ///
 /// ```
 /// use queryport::lists::{Cod4xList, ListRequest};

@@ -30,13 +30,13 @@ use crate::model::Rules;
 pub struct ServerList {
     /// Addresses and query ports without repetitions, in the order of the list.
     pub servers: Vec<SocketAddr>,
-    /// What is known of whether all servers of the list are here.
+    /// Whether all servers of the list are here.
     pub completeness: ListCompleteness,
     /// Addresses left out because of their scope, for example loopback addresses in a list from the Internet.
     pub out_of_scope: u32,
     /// Addresses left out because of [`Limits::with_max_servers`], each as often as it came.
     pub over_limit: u32,
-    /// What the list server says of each server, in the order of the list; a server listed twice has two entries. GameSpy v2's
+    /// The list server's entry for each server, in the order of the list; a server listed twice has two entries. GameSpy v2's
     /// and UT2004's lists alone have entries.
     pub entries: Vec<ListedServer>,
     /// GameSpy v2: the address that the list server saw the request come from.
@@ -47,7 +47,7 @@ pub struct ServerList {
     pub announced: Option<u32>,
 }
 
-/// What a list server says of a server. A list server may be wrong or late: query the server itself.
+/// The entry of a server in a list. A list server may be wrong or late: query the server itself.
 ///
 /// ```
 /// use queryport::ServerList;
@@ -135,7 +135,7 @@ impl Collector {
     }
 }
 
-/// What is known of whether a [`ServerList`] has all servers of the master.
+/// Whether a [`ServerList`] has all servers of the master, as far as that is known.
 ///
 /// A list over TCP is complete or not. The datagrams of a Quake 3 master's list over UDP have neither numbers nor a count,
 /// so no such list is complete: a client requests it several times and compares the passes.

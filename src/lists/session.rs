@@ -20,9 +20,9 @@ const SETTLE: Duration = Duration::from_millis(500);
 /// [`Session`](crate::session::Session) for a stream: [`Self::handle_bytes`] and [`Self::handle_end`].
 pub struct ListSession {
     form: Box<dyn Form>,
-    /// What waits to be sent.
+    /// Bytes to send.
     out: Vec<u8>,
-    /// What is not read yet.
+    /// Bytes not read yet.
     received: Vec<u8>,
     /// Where that stands in the stream.
     offset: usize,
@@ -36,9 +36,9 @@ pub struct ListSession {
     settles_at: Option<Instant>,
 }
 
-/// What the form of a list makes of a stream.
+/// The form of a list: reads its stream.
 pub(super) trait Form: fmt::Debug + Send + Sync {
-    /// What the client sends before it has received anything.
+    /// The bytes that the client sends before it has received anything.
     fn begin(&self) -> Result<Vec<u8>, EncodeError> {
         Ok(Vec::new())
     }
@@ -46,7 +46,7 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
     /// Reads the next element of the stream.
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next>;
 
-    /// What was to be sent has been taken. `rest`: what has come and is not read yet.
+    /// All bytes to send have been taken. `rest`: bytes that have come and are not read yet.
     fn handle_sent(&mut self, _rest: &mut Vec<u8>) {}
 
     /// Whether what has come looks like the end of a list, though more may follow.
@@ -58,7 +58,7 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
     fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError>;
 }
 
-/// What follows an element of the stream.
+/// The step after an element of the stream.
 pub(super) enum Next {
     Read,
     Send(Vec<u8>),

@@ -23,7 +23,7 @@ const MAX_FRAME: u32 = 65_535;
 const MAX_CONDITIONS: usize = 63;
 /// Most bytes of a condition's key or value.
 const MAX_CONDITION: usize = 255;
-/// What follows the approval in UT2004's form: any 32 characters. These are pyut2serverlist's.
+/// The 32 characters that follow the approval in UT2004's form; any will do. These are pyut2serverlist's.
 const VERIFICATION: FString<'_> = FString::narrow(b"0014e800000000000000000000000000");
 /// The lowest version that the UT2004 form is used for, as on OpenSpy.
 const UT2004: u32 = 3000;
@@ -165,7 +165,7 @@ struct Dialogue {
     expected: Message,
 }
 
-/// What the list server sends next.
+/// The next message of the list server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Message {
     Challenge,

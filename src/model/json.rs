@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// What a caller writes on its own reads as in the status.
+    /// Parts of a status that a caller writes on their own read as in the status.
     #[test]
     fn parts_of_a_status_are_written_as_in_it() {
         let status = full();

@@ -126,7 +126,7 @@ impl List {
         self.entries.push(entry);
     }
 
-    /// A text as a slice of the buffer, at the end of which a text of other memory is copied.
+    /// A text as a slice of the buffer; a text of other memory is appended to it.
     #[inline]
     fn slice(&mut self, (raw, charset): (&[u8], Charset)) -> Slice {
         let start = locate(&self.bytes, raw).map_or_else(|| self.append(raw), |range| range.start);

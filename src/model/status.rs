@@ -42,7 +42,7 @@ use std::time::Duration;
 /// | `completeness` | `"complete"`, or `{"incomplete": …}` with the parts that are missing: `info`, `rules`, `players`, `teams`, `end` (`true` or `false`) and `fragments` (number of datagrams) |
 /// | `verification` | `"verified"`, `"unverified"` or `"unavailable"` |
 ///
-/// What is read back equals what was written, except that durations are kept to the microsecond, and that texts are plain: their
+/// A status that is read back equals the one written, but durations are kept to the microsecond, and texts are plain: their
 /// colours, invisible characters, raw bytes and character sets are lost. [`Detailed`](crate::model::Detailed) keeps these too.
 #[doc(alias = "CommonResponse")]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

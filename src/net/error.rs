@@ -42,7 +42,7 @@ pub enum Error {
     Query {
         /// The server.
         peer: SocketAddr,
-        /// What happened.
+        /// The failure.
         error: QueryError,
     },
     /// The request cannot be written in the protocol.
@@ -53,7 +53,7 @@ pub enum Error {
     List {
         /// The list server.
         peer: SocketAddr,
-        /// What happened.
+        /// The failure.
         error: ListError,
     },
     /// The server did not run a console command, or did not answer it.
@@ -61,7 +61,7 @@ pub enum Error {
     Rcon {
         /// The server.
         peer: SocketAddr,
-        /// What happened.
+        /// The failure.
         error: RconError,
     },
     /// A game has no list server that can be asked.
@@ -87,7 +87,7 @@ pub enum Error {
     BadAddress {
         /// The text.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
     /// The host name has no address, or none could be looked up.
@@ -95,7 +95,7 @@ pub enum Error {
     Resolve {
         /// The name.
         host: String,
-        /// What the resolver said. Shared, so that errors can be cloned.
+        /// The resolver's error. Shared, so that errors can be cloned.
         source: Arc<io::Error>,
     },
     /// The operating system refused an operation.
@@ -103,7 +103,7 @@ pub enum Error {
     Io {
         /// The operation.
         doing: &'static str,
-        /// What the system said. Shared, so that errors can be cloned.
+        /// The system's error. Shared, so that errors can be cloned.
         source: Arc<io::Error>,
     },
 }

@@ -43,7 +43,7 @@ pub struct Listed {
 pub struct MasterReport {
     /// The list server, as it was given: `HOST` or `HOST:PORT`.
     pub address: String,
-    /// What it is asked, until it is.
+    /// The requests, until they are sent.
     requests: Vec<ListRequest>,
     /// The servers that it has named.
     pub servers: usize,
@@ -66,7 +66,7 @@ pub(super) struct Options {
     pub(super) interval: Duration,
 }
 
-/// What a list server has sent.
+/// The datagrams and lists that a list server has sent.
 #[derive(Debug)]
 pub(super) enum Event {
     Server(SocketAddr),

@@ -1,4 +1,4 @@
-//! What the network layer needs of a runtime: clock, host names, sockets. And what all sockets share.
+//! The interface to a runtime: clock, host names, sockets. Helpers that all sockets share.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -38,7 +38,7 @@ pub(super) trait Io: Send + Sync + 'static {
 
     async fn write(stream: &mut Self::Tcp, bytes: &[u8], until: Instant) -> io::Result<()>;
 
-    /// The bytes that have come, at least one but for the end of the stream. `TimedOut`: none came until then.
+    /// The bytes that have come; 0 at the end of the stream. `TimedOut`: none came until then.
     async fn read(stream: &mut Self::Tcp, buffer: &mut [u8], until: Instant) -> io::Result<usize>;
 }
 
@@ -53,7 +53,7 @@ pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> Socket
     wanted.filter(|wanted| wanted.is_ipv4() == is_ipv4).unwrap_or_else(|| SocketAddr::new(any, 0))
 }
 
-/// What ICMP errors look like on a connected socket.
+/// Whether this is an ICMP error as a connected socket reports it.
 pub(super) fn is_unreachable(error: &io::Error) -> bool {
     matches!(
         error.kind(),

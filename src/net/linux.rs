@@ -1,4 +1,4 @@
-//! What Linux does with a socket that others do not: many datagrams with one system call, the number of dropped ones, and the
+//! Socket features of Linux: many datagrams with one system call, the number of dropped ones, and the
 //! servers that ICMP errors are about.
 //!
 //! nix receives and rustix sends, because nix's `sendmmsg` counts the datagrams by addresses that it has not received.
@@ -26,7 +26,7 @@ pub(super) fn prepare(socket: &UdpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::Ipv6RecvErr, &true).or(v4)?)
 }
 
-/// Whether a datagram was refused because it exceeds the path MTU, and such ones are cut from now on.
+/// Whether a datagram was refused because it exceeds the path MTU; longer ones are cut from now on.
 pub(super) fn is_cut(socket: &UdpSocket, error: &io::Error) -> bool {
     let is_long = error.raw_os_error() == Some(nix::errno::Errno::EMSGSIZE as i32);
     is_long && set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT).is_ok()

@@ -247,7 +247,7 @@ impl Client {
 /// ```
 #[async_trait]
 pub trait Query: Send + Sync {
-    /// What a person calls the server: usually the host and port it was given as.
+    /// The server's name for people: usually the host and port it was given as.
     fn name(&self) -> &str;
 
     /// Queries the server and waits for the answer. Dropping the future cancels the query.

@@ -1,4 +1,4 @@
-//! What a scan queries, and its results.
+//! Targets of a scan, and their results.
 
 use std::collections::VecDeque;
 use std::io;

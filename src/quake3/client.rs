@@ -80,7 +80,7 @@ impl StatusQuery {
         Ok(Answer { datagram, layout, asked, verification })
     }
 
-    /// What the server demands to have sent back; `None` for anything else.
+    /// The bytes that the server demands to have sent back; `None` for anything else.
     fn demanded<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
         if self.dialect != Dialect::OpenJk {
             return None;

@@ -1,6 +1,6 @@
-//! What this protocol can say of a [`ServerStatus`]: the pairs of an infostring, and player lines.
+//! Encodes a [`ServerStatus`] as the pairs of an infostring, and player lines.
 //!
-//! What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
+//! Bytes that the format cannot carry are replaced: `\ ; "` by look-alikes, control bytes by nothing.
 
 use std::borrow::Cow;
 

@@ -13,7 +13,7 @@
 //! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and `FF FF FF FF 01 text`
 //! (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js).
 //!
-//! The password travels in plain text and the replies prove nothing: whoever is on the way reads and forges both.
+//! The password travels in plain text and the replies prove nothing: anyone on the way reads and forges both.
 //! DarkPlaces' signed form keeps the password secret.
 
 use std::fmt;
@@ -90,7 +90,7 @@ pub struct RconQuery {
     password: Password,
     command: Vec<u8>,
     mode: RconMode,
-    /// What is signed with the command: the time, or the server's challenge once it has arrived. Whether it is the time.
+    /// The signed nonce: the time, or the server's challenge once it has arrived. Whether it is the time.
     nonce: Option<(Vec<u8>, bool)>,
     repeatable: bool,
     limits: Limits,

@@ -12,7 +12,7 @@ use crate::options::{Detail, Engine, Service};
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::text::number;
 
-/// What the tokens of `getchallenge` are issued for.
+/// Purpose of the tokens of `getchallenge`.
 const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`. There is no reply to other requests, nor to a challenge of more than

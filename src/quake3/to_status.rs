@@ -11,7 +11,7 @@ use crate::options::Detail;
 use crate::text::number;
 use crate::text::{any, first_filled, known_keys};
 
-/// What the family's texts are read as.
+/// Character set of the family's texts.
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
@@ -280,7 +280,7 @@ pub(super) const NUMBERS: [i32; 4] = [5, 14, 13, 10];
 /// The team numbers of Warsow's two teams (captured).
 pub(super) const WARSOW: [i32; 2] = [2, 3];
 
-/// All teams, where the server tells of any.
+/// All teams, if the server names any.
 fn teams(has_teams: bool, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec<Team> {
     if let Some(status) = known.qcstatus {
         return in_qcstatus(status);

@@ -110,7 +110,7 @@ pub struct Scanner<C: Conversation> {
 /// A list of targets, each with its number.
 type Targets<C> = dyn Iterator<Item = (u64, (SocketAddr, C))> + Send;
 
-/// What a target is beside its address.
+/// A target without its address.
 struct Target<C> {
     index: u64,
     conversation: C,
@@ -135,7 +135,7 @@ const MEMORY: usize = 512;
 /// three seconds for each reply takes three of the default ones.
 const PATIENCE: u8 = 4;
 
-/// What a datagram of this payload takes of a line, with the headers of UDP and IP.
+/// Bytes on the line of a datagram of this payload, with the headers of UDP and IP.
 fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
     let headers = if peer.is_ipv4() { 28 } else { 48 };
     u64::try_from(payload).unwrap_or(u64::MAX).saturating_add(headers)
@@ -466,7 +466,7 @@ impl<C: Conversation> Scanner<C> {
     }
 }
 
-/// What the network layer needs beside the verbs.
+/// For the network layer, beside the verbs.
 #[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the tests use a part of it"))]
 impl<C: Conversation> Scanner<C> {
     /// Whether a request waits for space in the receive buffer, and for nothing else.
@@ -478,7 +478,7 @@ impl<C: Conversation> Scanner<C> {
 
 #[cfg(test)]
 impl<C: Conversation> Scanner<C> {
-    /// What takes memory: timers, queries with something to send, results, ids, known addresses.
+    /// Sizes of the parts that take memory: timers, queries with something to send, results, ids, known addresses.
     pub(super) fn footprint(&self) -> [usize; 5] {
         let known = self.addresses.len().saturating_add(self.ended.len());
         let results = self.done.len().saturating_add(self.refused.len());

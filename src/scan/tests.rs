@@ -305,7 +305,7 @@ fn the_rate_bounds_first_tries_and_retries() {
     assert!((stats.requests as f64) <= most, "{} datagrams in {took:?}", stats.requests);
 }
 
-/// Servers of which some never answer, scattered over the list or all at its start; the default options.
+/// Some servers never answer, scattered over the list or all at its start; the default options.
 #[test]
 fn a_scan_takes_one_timeout_whatever_is_silent() {
     for (dead_percent, first) in [

@@ -55,12 +55,12 @@ pub struct Announcer {
     /// When the latest heartbeats were due; at the start, when there were none.
     last: Instant,
     queue: VecDeque<SocketAddr>,
-    /// What the queued heartbeats report.
+    /// The state that the queued heartbeats report.
     state: ServerState,
     asked: BTreeSet<SocketAddr>,
 }
 
-/// What a heartbeat is made of.
+/// The parts of a heartbeat.
 #[derive(Debug, Clone)]
 enum Protocol {
     Quake3 { tag: String, options: Service },
@@ -74,7 +74,7 @@ impl Announcer {
     /// first heartbeats wait in [`Self::poll_transmit`].
     ///
     /// # Errors
-    /// What of the tag or the status would keep masters from listing the server.
+    /// [`AnnounceError`]: why masters would not list the server with this tag and status.
     pub fn quake3(
         tag: &str,
         masters: impl IntoIterator<Item = SocketAddr>,
@@ -151,7 +151,7 @@ impl Announcer {
     /// no more than one every ten seconds.
     ///
     /// # Errors
-    /// What of the status would keep masters from listing the server. Heartbeats go on as before.
+    /// [`AnnounceError`]: why masters would not list the server with this status. Heartbeats go on as before.
     pub fn set_status(&mut self, now: Instant, status: &ServerStatus) -> Result<(), AnnounceError> {
         let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {

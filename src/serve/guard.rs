@@ -55,7 +55,7 @@ const PROVED: u64 = 8;
 /// With more forged requests a second the bytes for each byte fall, and the KiB/s stay. A request that is not answered costs
 /// 1,000 to 2,800 instructions (`benches/instructions`).
 ///
-/// What a forger can still do, since nothing in a datagram tells it from a client (replies of 2.4 KB):
+/// Attacks that remain, since nothing in a datagram tells a forged one from a client's (replies of 2.4 KB):
 ///
 /// - Silence a client: five forged requests a second in its name leave 35 % of its own answered, a hundred 3 %. In the name of
 ///   its /24 or /48, 20 a second leave 36 %, 400 a second 2 %. That a client is regular changes nothing in this.
@@ -125,7 +125,7 @@ pub(super) struct Guard {
     source: Rate,
     /// Of all unproved sources, and of all regular ones.
     total: Rate,
-    /// What unproved and proved addresses were sent of the total.
+    /// Bytes of the total that unproved and proved addresses were sent.
     sent: [LeakyBucket; 2],
     regulars: Regulars,
     /// Sources become regular while this much of the total is left.
@@ -223,7 +223,7 @@ impl Regulars {
     pub(super) const BYTES: usize =
         REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<(u64, Instant)>>();
 
-    /// What a source was sent of its share, if it is regular. It asks now.
+    /// Bytes sent to a source of its share, if it is regular. It asks now.
     pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
         let regular = self.sources.iter_mut().find(|regular| regular.source == source)?;
         regular.asked = now;
@@ -353,7 +353,7 @@ mod tests {
         );
     }
 
-    /// What forged sources may receive after they asked twice in a time without a flood.
+    /// Bytes that forged sources may receive after they asked twice in a time without a flood.
     #[test]
     fn regular_sources_receive_no_more_than_their_network() {
         let (mut guard, mut now) = (guard(), Instant::now());
@@ -417,7 +417,7 @@ mod tests {
         }
     }
 
-    /// What a forger still can do, as the documentation of [`GuardOptions`] says.
+    /// Attacks that remain, as the documentation of [`GuardOptions`] says.
     #[test]
     fn forged_requests_in_the_name_of_a_client_or_of_its_network_silence_it() {
         let client: IpAddr = "198.51.100.1".parse().unwrap();

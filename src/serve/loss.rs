@@ -48,7 +48,7 @@ pub struct Loss {
     pub reason: LossReason,
     /// The value in the status.
     pub value: String,
-    /// What clients get instead; `None` if they get nothing.
+    /// The value that clients get instead; `None` if they get nothing.
     pub sent: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl Responder {
         Err(losses)
     }
 
-    /// What clients do not get of the status, in every protocol of this responder; empty if they get everything.
+    /// The values of the status that clients do not get, in every protocol of this responder; empty if they get everything.
     ///
     /// Encodes the whole status and reads it back: call it when the kind of status changes, not for every reply.
     pub fn losses(&self) -> Vec<Loss> {
@@ -125,7 +125,7 @@ impl Responder {
         losses
     }
 
-    /// What a client receives of a status.
+    /// The status that a client receives.
     fn exchange(&self, service: &Service, status: &ServerStatus, max_reply: usize) -> ServerStatus {
         let dialect = match service.engine {
             Engine::Minecraft => Dialect::Minecraft,

@@ -152,7 +152,7 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
     }
 }
 
-/// What a [`Conversation`] makes of a datagram, see its example.
+/// The verdict of a [`Conversation`] on a datagram, see its example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum Verdict<A> {
@@ -208,7 +208,7 @@ pub enum Wait {
     Grace,
 }
 
-/// What the session can still send at a timeout.
+/// The requests that the session can still send at a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum Remaining {
@@ -220,7 +220,7 @@ pub enum Remaining {
     Nothing,
 }
 
-/// What a [`Conversation`] does at a timeout, see its example.
+/// The decision of a [`Conversation`] at a timeout, see its example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
 pub enum OnTimeout<A> {

@@ -53,7 +53,7 @@ pub struct Transmit {
     pub len: usize,
 }
 
-/// What a machine made of a datagram.
+/// The verdict of a machine on a datagram.
 ///
 /// ```
 /// use queryport::session::Handled;

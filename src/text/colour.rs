@@ -60,11 +60,11 @@ pub enum Colour {
     Rgb(u8, u8, u8),
 }
 
-/// What a code does.
+/// The effect of a code.
 enum Code {
     /// Another format, or none.
     Format,
-    /// Stands for its first character.
+    /// An escape of its first character.
     Literal,
     /// The colour from here on; `None` is the default of the game.
     Colour(Option<Colour>),

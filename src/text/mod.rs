@@ -46,7 +46,7 @@ pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u
     Ok(split(input, length.wrapping_add(end)))
 }
 
-/// What follows this many bytes, and these.
+/// Splits behind this many bytes: the rest, and these.
 #[inline]
 pub(crate) fn split(input: &[u8], length: usize) -> (&[u8], &[u8]) {
     input.split_at_checked(length).map_or((&[], input), |(first, rest)| (rest, first))

@@ -1,4 +1,4 @@
-//! What was accepted: the datagrams, and the views of them.
+//! An accepted answer: the datagrams, and the views of them.
 
 use std::cmp::Reverse;
 

@@ -52,7 +52,7 @@ impl StatusQuery {
         Self { options: *options, lists: Lists::default() }
     }
 
-    /// What the next request asks for; `None` when nothing is open. The info is requested when the first list begins to come:
+    /// The command of the next request; `None` when nothing is open. The info is requested when the first list begins to come:
     /// its round trip is the pause for the rest.
     fn next_command(&self) -> Option<Command> {
         let Lists { info, rules, players, asked, .. } = &self.lists;

@@ -1,4 +1,4 @@
-//! What this protocol can say of a [`ServerStatus`].
+//! Encodes a [`ServerStatus`] as an info record, rules and player records.
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -39,7 +39,7 @@ pub(super) struct Lists {
     pub(super) info: Option<Vec<u8>>,
     pub(super) rules: List,
     pub(super) players: List,
-    /// What the latest request asked for, but for the first for the info, which comes while the first reading goes on.
+    /// The latest command, except for the first request for the info, which comes while the first reading goes on.
     pub(super) asked: Option<Command>,
     /// An info that nobody asked for is of another query.
     pub(super) awaits_info: bool,
@@ -145,7 +145,7 @@ impl Lists {
         }
     }
 
-    /// What is known to be missing.
+    /// The parts that are known to be missing.
     pub(super) fn missing(&self) -> Completeness {
         let [rules, players] = [&self.rules, &self.players].map(List::is_unconfirmed);
         Completeness {

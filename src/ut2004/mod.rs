@@ -74,7 +74,7 @@
 //! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams are
 //! swallowed by a filter each time: [`Part::End`](crate::Part::End) is missing.
 //!
-//! What remains uncertain: a datagram that was lost from every reading, or whose older version came late in its stead; late
+//! Uncertain remains: a datagram that was lost from every reading, or replaced by its older version that came late; late
 //! datagrams that come half a round trip or more after another request, and read as its reply; and a count that is reached by
 //! chance, when as many spectators are listed as players have left since the info record, or as stand in a lost datagram.
 //! Anything less is in [`Answer::completeness`].

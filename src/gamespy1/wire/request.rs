@@ -1,4 +1,4 @@
-//! What a client says: commands between backslashes, one or several in a datagram.
+//! Requests of a client: commands between backslashes, one or several in a datagram.
 
 use std::fmt;
 
@@ -152,7 +152,7 @@ impl fmt::Debug for Command<'_> {
 pub struct Request<'a> {
     /// The commands of a request that was not parsed.
     list: &'a [Command<'a>],
-    /// What was parsed.
+    /// The parsed datagram.
     datagram: &'a [u8],
 }
 
@@ -265,7 +265,7 @@ fn named<'a>(input: &'a [u8], name: &[u8]) -> IResult<&'a [u8], &'a [u8]> {
     preceded(delimited(separator, tag(name), separator), text).parse(input)
 }
 
-/// What a heartbeat reports to a master.
+/// A heartbeat's report to a master.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerState {
     Running,

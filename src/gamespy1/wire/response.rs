@@ -93,7 +93,7 @@ impl<'a> Response<'a> {
         self.body
     }
 
-    /// What the lenient reading passed over or repaired: names with a backslash, keys of the trailer among the pairs, a
+    /// Parts that the lenient reader skipped or repaired: names with a backslash, keys of the trailer among the pairs, a
     /// last key without a value.
     ///
     /// ```
@@ -380,7 +380,7 @@ mod tests {
     use super::super::put_pair;
     use super::*;
 
-    /// What a production finds in each cut of an input, where it takes all of it.
+    /// The result of a production for each cut of an input, where it takes all of it.
     fn cuts<'a, T>(input: &'a [u8], production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>) -> Vec<Option<T>> {
         let whole = |cut| all_consuming(&production).parse(&input[..cut]).ok().map(|(_, found)| found);
         (0..=input.len()).map(whole).collect()

@@ -164,7 +164,7 @@ impl Answer {
         Table { bytes: &self.bytes, columns, cells: &self.index.cells, rows }
     }
 
-    /// What the views passed over: keys without a value, as Unreal Tournament 3 sends them, and bytes that belong to no
+    /// Parts that the views skipped: keys without a value, as Unreal Tournament 3 sends them, and bytes that belong to no
     /// section. The offsets are those in [`Self::raw`].
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);

@@ -37,7 +37,7 @@ pub(super) struct Body<'a> {
     pub(super) last: bool,
 }
 
-/// What a datagram begins with.
+/// The kind of a datagram by its first bytes.
 #[derive(Debug, Clone, Copy)]
 struct Opening<'a> {
     section: u8,

@@ -96,7 +96,7 @@ pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
     })
 }
 
-/// What follows the title.
+/// Reads the bytes behind the title.
 fn after<'a>(
     title: &'a [u8],
     port: impl Fn(&'a [u8]) -> IResult<&'a [u8], u16>,

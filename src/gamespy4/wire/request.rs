@@ -1,4 +1,4 @@
-//! What a client sends: two fixed bytes, a type, a request id, and which data it wants.
+//! Requests of a client: two fixed bytes, a type, a request id, and which data it wants.
 
 use bytes::BufMut;
 use nom::bytes::complete::{tag, take};
@@ -33,14 +33,14 @@ pub(crate) const CHALLENGE: u8 = 0x09;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// What the reply quotes. Both steps of an exchange have the same one: some servers answer the second step with the
+    /// The id that the reply quotes. Both steps of an exchange have the same one: some servers answer the second step with the
     /// id of the first.
     pub id: RequestId,
-    /// What is asked.
+    /// The command.
     pub command: Command<'a>,
 }
 
-/// What a request asks for.
+/// The command of a request.
 ///
 /// ```
 /// use queryport::gamespy4::{Command, Request, RequestId, Selection};
@@ -127,7 +127,7 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// What a [`Selection`] says.
+/// The content of a [`Selection`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Keys<'a> {
     pub(crate) server: KeyList<'a>,

@@ -1,4 +1,4 @@
-//! What a server sends: views of single datagrams, and how they are written.
+//! Replies of a server: views of single datagrams, and their encoders.
 
 use bytes::BufMut;
 use nom::branch::alt;
@@ -110,7 +110,7 @@ impl<'a> Response<'a> {
         Ok(Self::Data { id, number, last, raw })
     }
 
-    /// What the view passed over: a challenge without digits, without its NUL or with bytes after it; a filler other than
+    /// Parts that the view skipped: a challenge without digits, without its NUL or with bytes after it; a filler other than
     /// `splitnum`, a section of unknown type, a last datagram that does not end in NUL. See also
     /// [`Answer::problems`](crate::gamespy4::Answer::problems).
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {

@@ -1,4 +1,4 @@
-//! What follows the head of a data reply: texts, the server's pairs, columns of players and teams.
+//! The body of a data reply: texts, the server's pairs, columns of players and teams.
 //!
 //! ```text
 //! body    = *( server / table )

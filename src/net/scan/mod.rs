@@ -50,7 +50,7 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// the query they belong to. Elsewhere a server that does not exist times out: an unconnected socket does not say which
 /// address an ICMP error is about.
 ///
-/// What has arrived is received before anything is sent, and a request leaves only when the receive buffer has space for
+/// Datagrams that have arrived are received before anything is sent, and a request leaves only when the receive buffer has space for
 /// what it brings, see [`Scanner`](crate::scan::Scanner). Linux's default receive buffer of 212,992 bytes is enough.
 ///
 /// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to

@@ -203,7 +203,7 @@ mod tests {
         out
     }
 
-    /// What id's code writes (code/qcommon/huffman.c of id-Software/Quake-III-Arena, compiled and run).
+    /// Output of id's code (code/qcommon/huffman.c of id-Software/Quake-III-Arena, compiled and run).
     #[test]
     fn known_answers() {
         for (plain, expected) in [

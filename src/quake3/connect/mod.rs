@@ -79,7 +79,7 @@ pub struct ConnectQuery {
     qport: u16,
 }
 
-/// What a query for a player slot ends with: the slot, or the server's refusal.
+/// Result of a query for a player slot: the slot, or the server's refusal.
 type Answered = Result<Connected, Refusal>;
 
 impl ConnectQuery {
@@ -275,7 +275,7 @@ pub struct Refusal {
     pub text: Text,
 }
 
-/// What a refusal's words are known to mean. Servers of other games and languages have others.
+/// Known meanings of a refusal. Servers of other games and languages have others.
 ///
 /// ```
 /// use queryport::quake3::{RefusalReason, Refusal};
@@ -328,7 +328,7 @@ impl Refusal {
         Self { text: Text::new(text, style) }
     }
 
-    /// What the words are known to mean.
+    /// The known meaning of the words.
     pub fn reason(&self) -> RefusalReason {
         // Some servers print colour codes, a mark for the client's dialog or blank lines first.
         let plain = self.text.plain().to_lowercase();

@@ -262,8 +262,7 @@ impl Machine for Master {
 }
 
 impl Master {
-    /// What happened to the list since the last call, oldest first: take it after each datagram and timeout. Of events that nobody takes, the latest 256 are
-    /// kept.
+    /// The next change of the list, oldest first: take them all after each datagram and timeout. The latest 256 are kept.
     pub fn poll_event(&mut self) -> Option<MasterEvent> {
         self.events.pop_front()
     }

@@ -27,7 +27,7 @@ pub(super) struct Entry {
     pub(super) game_type: Name,
 }
 
-/// What became of a server that proved its address.
+/// The outcome for a server that proved its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listing {
     New,
@@ -70,7 +70,7 @@ impl Registry {
         }
     }
 
-    /// What would become of a server if it proved its address now.
+    /// The outcome for a server if it proved its address now.
     pub(super) fn check(&self, server: SocketAddr) -> Listing {
         if self.games.contains_key(&server) {
             return Listing::Renewed;

@@ -87,7 +87,7 @@ fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
 /// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.
 #[derive(Debug, Clone)]
 pub(crate) struct InfoStringBuilder {
-    /// What was written so far.
+    /// The infostring so far.
     pub(crate) bytes: Vec<u8>,
     /// The most that may be written, in bytes.
     pub(crate) limit: usize,
@@ -117,7 +117,7 @@ impl InfoStringBuilder {
     }
 }
 
-/// What id's `Info_SetValueForKey` refuses, and the control bytes that end lines.
+/// Bytes that id's `Info_SetValueForKey` refuses, and the control bytes that end lines.
 const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, b'\\' | b';' | b'"' | 0..=0x1F | 0x7F)
 }

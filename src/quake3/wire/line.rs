@@ -1,4 +1,4 @@
-//! What every message begins with, and command lines as the engines read them: words, quotes and comments.
+//! The prefix of every message, and command lines as the engines read them: words, quotes and comments.
 
 use bytes::BufMut;
 use nom::branch::alt;

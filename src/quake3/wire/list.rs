@@ -23,7 +23,7 @@ const END: &[u8] = b"\\EOT\0\0\0";
 const PLAIN: &str = "getserversResponse";
 const EXTENDED: &str = "getserversExtResponse";
 
-/// What follows `getservers` or `getserversExt`: which game, which protocol, which servers.
+/// Arguments of `getservers` and `getserversExt`: which game, which protocol, which servers.
 ///
 /// ```
 /// use queryport::quake3::master::ListRequest;

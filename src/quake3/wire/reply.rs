@@ -37,7 +37,7 @@ pub enum Reply<'a> {
         client: Option<&'a [u8]>,
         /// The server's protocol number (ioquake3).
         protocol: Option<&'a [u8]>,
-        /// What follows a NUL: DarkPlaces' key exchange, or nothing. `None` without the NUL.
+        /// The bytes behind a NUL: DarkPlaces' key exchange, or nothing. `None` without the NUL.
         extra: Option<&'a [u8]>,
     },
     /// `connectResponse`, or DarkPlaces' `accept`: the server reserves a player slot for the client.
@@ -71,7 +71,7 @@ pub enum Reply<'a> {
     Disconnect,
     /// The answer to `ping` of DarkPlaces, Warsow and Unvanquished.
     Ack {
-        /// What follows the word, where something does.
+        /// The text behind the word; may be empty.
         argument: &'a [u8],
     },
 }

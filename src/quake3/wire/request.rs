@@ -1,4 +1,4 @@
-//! What a client says: four bytes 0xFF and a line of text.
+//! Requests of a client: four bytes 0xFF and a line of text.
 //!
 //! DarkPlaces' signed `rcon`: the password keys a hash over the command and never travels.
 //!
@@ -45,14 +45,14 @@ pub(crate) const CHALLENGE: usize = 11;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// What is asked.
+    /// The command.
     pub command: Command<'a>,
     /// Whether byte 0x02 stands after the mark, as Medal of Honor's clients write it. ioquake3 takes it for a
     /// blank, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
     pub direction_byte: bool,
 }
 
-/// What a request asks for.
+/// The command of a request.
 ///
 /// ```
 /// use queryport::quake3::{Command, Request};
@@ -215,7 +215,7 @@ fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
     EncodeError::check("challenge", challenge, 1..=MAX_CHALLENGE, |byte| !is_safe(byte))
 }
 
-/// What follows the word `connect`.
+/// Arguments of `connect`.
 ///
 /// ```
 /// use queryport::quake3::{Command, ConnectRequest, Request};
@@ -279,7 +279,7 @@ impl<'a> Command<'a> {
 /// Longest command line that servers read, in bytes (`MAX_STRING_CHARS` less its NUL).
 const MAX_LINE: usize = 1023;
 
-/// What follows the word `rcon`. `Debug` shows no password.
+/// Arguments of `rcon`. `Debug` shows no password.
 ///
 /// ```
 /// use queryport::quake3::{Command, RconRequest, Request};
@@ -351,7 +351,7 @@ impl fmt::Debug for RconRequest<'_> {
 
 /// Length of a signature.
 pub(crate) const MAC: usize = 16;
-/// What a timed and another signed command begin with.
+/// Prefixes of a timed and of another signed command.
 const TIMED: &str = "srcon HMAC-MD4 TIME ";
 const CHALLENGED: &str = "srcon HMAC-MD4 CHALLENGE ";
 
@@ -377,7 +377,7 @@ pub struct SecureRconRequest<'a> {
     pub timed: bool,
     /// The signature.
     pub mac: [u8; MAC],
-    /// What is signed: time or challenge, a blank, the command.
+    /// The signed bytes: time or challenge, a blank, the command.
     pub signed: &'a [u8],
 }
 

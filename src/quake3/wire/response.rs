@@ -105,7 +105,7 @@ impl<'a> Response<'a> {
         self.text_lines().filter_map(PlayerLine::parse)
     }
 
-    /// What the reading passed over or repaired, each with its offset: bytes that belong to no part of the reply, a key
+    /// Parts that the reader skipped or repaired, each with its offset: bytes that belong to no part of the reply, a key
     /// without a value, lines that are no player lines, line feeds that are missing where servers write one.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
         use ParseErrorKind::{CutShort, Malformed};

@@ -11,11 +11,11 @@ use super::strings::{FString, index, put_index, string};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 
-/// What is wrong with a record whose port is none.
+/// The problem of a record whose port is none.
 pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not from 0 to 65535");
 const CUT_SHORT: ParseErrorKind = ParseErrorKind::CutShort("the info record");
 
-/// What a server says of itself. The fields are the engine's own (`ServerResponseLine` in `Deaod/UT2004`,
+/// A server's description of itself. The fields are the engine's own (`ServerResponseLine` in `Deaod/UT2004`,
 /// `Engine/GameInfo.uc`); strings borrow from the datagram, numbers are as they came.
 ///
 /// Which fields follow `max_players` differs between games and is inferred from which layout ends exactly where the

@@ -32,11 +32,11 @@ use crate::limits::Limits;
 pub struct Request {
     /// The client's protocol version. Servers answer all of them.
     pub version: u32,
-    /// What is asked.
+    /// The command.
     pub command: Command,
 }
 
-/// What a request asks for: the commands of the engine (`EQueryInterfaceCommand` in `Deaod/UT2004`,
+/// The command of a request: those of the engine (`EQueryInterfaceCommand` in `Deaod/UT2004`,
 /// `IpDrv/ServerQueryClient.uc`), each with its number on the wire.
 ///
 /// ```
@@ -131,13 +131,13 @@ const VERSION: ParseErrorKind = ParseErrorKind::NotThisProtocol("a version from 
 pub struct Response<'a> {
     /// The server's protocol version.
     pub version: u32,
-    /// What it says.
+    /// The body.
     pub body: Body<'a>,
-    /// What the datagram ends with and the body has no field for.
+    /// The problem with bytes at the end of the datagram that the body has no field for.
     problem: Option<ParseError>,
 }
 
-/// What a reply says, by its type byte.
+/// The body of a reply, by its type byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "a view lives on the stack: a box would be its only allocation")]
@@ -203,7 +203,7 @@ impl<'a> Response<'a> {
         Ok(Self { version, body, problem })
     }
 
-    /// What [`Self::parse`] passed over, by offset. A reader that wants none of it refuses a response with any:
+    /// The problems that [`Self::parse`] passed over, by offset. A reader that wants none of it refuses a response with any:
     ///
     /// ```
     /// use queryport::ut2004::Response;

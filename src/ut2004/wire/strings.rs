@@ -67,7 +67,7 @@ impl<'a> FString<'a> {
         self.raw.is_empty()
     }
 
-    /// What the units mean: UTF-16, or the first 256 code points, to which the engine maps bytes.
+    /// The character set of the units: UTF-16, or the first 256 code points, to which the engine maps bytes.
     pub const fn charset(self) -> Charset {
         if self.wide { Charset::Utf16Le } else { Charset::Latin1 }
     }
