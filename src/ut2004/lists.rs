@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use super::wire::lists::{
     Entries, FLUSH_LENGTH, HEADER, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, SERVER_MODE,
 };
-use super::wire::{Body, Command, Response};
+use super::wire::{Body, Command, Request, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::Completeness;
@@ -89,7 +89,9 @@ impl Lists {
 
     /// Takes a datagram. `is_late`: perhaps of an earlier reading.
     pub(super) fn take(&mut self, datagram: &[u8], is_late: bool, limits: &Limits) -> Result<(), ParseError> {
-        let list = match datagram.get(4) {
+        // A reply without entries, but for its version.
+        let is_echo = self.asked.is_some_and(|asked| Request::parse(datagram) == Ok(Request::new(asked)));
+        let list = match datagram.get(4).filter(|_| !is_echo) {
             Some(&RULES) if self.rules.reading != 0 => &mut self.rules,
             Some(&PLAYERS) if self.players.reading != 0 => &mut self.players,
             _ => return self.take_info(datagram, limits),

@@ -258,6 +258,18 @@ fn a_server_that_answers_only_info_gives_an_incomplete_answer() {
     }
 }
 
+/// A request for one list and a reply without entries differ in the version only.
+#[test]
+fn a_program_that_echoes_requests_is_no_server() {
+    for dialect in [Dialect::Standard, Dialect::SeparateLists] {
+        let query = query_with(QueryOptions::default().with_dialect(dialect));
+        let echo = |_, _, datagram: &[u8]| vec![Bytes::copy_from_slice(datagram)];
+        let played = play(query, Timing::default(), (Conditions::perfect(MS * 20), 0), echo);
+        let error = played.result.unwrap_err();
+        assert!(matches!(error, QueryError::NoUsableAnswer { .. }), "{dialect:?}: {error}");
+    }
+}
+
 #[test]
 fn a_server_that_does_not_know_type_3_is_asked_for_each_list() {
     let status = status_with(20, 10, true);
