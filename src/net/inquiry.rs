@@ -1,8 +1,8 @@
 //! Asking list servers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -81,8 +81,6 @@ pub(super) struct Gathering {
     pub(super) options: Options,
     pub(super) masters: Vec<MasterReport>,
     seen: BTreeSet<SocketAddr>,
-    /// How many of them are at each IPv4 address and each /64 of IPv6.
-    at_host: BTreeMap<IpAddr, usize>,
 }
 
 impl Gathering {
@@ -91,7 +89,6 @@ impl Gathering {
             options: Options { client: client.clone(), scope: Scope::default(), timeout, interval },
             masters,
             seen: BTreeSet::new(),
-            at_host: BTreeMap::new(),
         }
     }
 
@@ -140,9 +137,9 @@ impl Gathering {
                 if self.seen.contains(&server) {
                     return None;
                 }
-                let at_host = self.at_host.entry(network(server.ip(), (32, 64)).start().ip()).or_default();
-                if *at_host < MAX_PER_HOST {
-                    *at_host = at_host.saturating_add(1);
+                // At one IPv4 address, or in a /64 of IPv6: lists name canonical addresses.
+                let at_host = self.seen.range(network(server.ip(), (32, 64)));
+                if at_host.take(MAX_PER_HOST).count() < MAX_PER_HOST {
                     self.seen.insert(server);
                     return Some(Listed { server, origin });
                 }
