@@ -41,7 +41,7 @@ impl Rate {
 /// Buckets order by the time at which they are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct LeakyBucket {
-    /// When the bucket is empty; `None` before the first unit.
+    /// The time at which the bucket is empty; `None` before the first unit.
     empty_at: Option<Instant>,
 }
 

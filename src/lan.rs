@@ -29,7 +29,7 @@ const BETWEEN_ROUNDS: Duration = Duration::from_millis(100);
 const BURST: usize = 8;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Which requests to broadcast, and which addresses have answered them. An address counts once, whatever it sends, and their
+/// The requests to broadcast, and the addresses that have answered them. An address counts once, whatever it sends, and their
 /// number is bounded: anybody can answer a broadcast.
 #[derive(Debug)]
 pub(crate) struct Discovery {
@@ -40,7 +40,7 @@ pub(crate) struct Discovery {
     round: usize,
     timing: Timing,
     next_send: Instant,
-    /// When nobody new has answered for long enough.
+    /// The end of the search, when nobody new has answered for long enough.
     quiet_at: Instant,
     deadline: Instant,
     found: BTreeSet<SocketAddr>,
@@ -58,7 +58,7 @@ struct Probe {
     /// The query; `None` for the beacon of Unreal's servers.
     query: Option<StatusQuery>,
     request: Vec<u8>,
-    /// Where it is sent. For a port that the servers of a host share: the way from the game port in the answer to the query port.
+    /// Its destination. For a port that the servers of a host share: the way from the game port in the answer to the query port.
     ports: BTreeMap<u16, Option<QueryPort>>,
 }
 

@@ -98,7 +98,7 @@ pub enum Dialect {
     SeparateLists,
 }
 
-/// How much of a server's status to request; default [`Detail::Full`].
+/// The parts of a server's status to request; default [`Detail::Full`].
 ///
 /// ```
 /// use queryport::{Detail, QueryOptions};

@@ -39,7 +39,7 @@ use crate::time::Instant;
 pub struct Requester {
     /// The sender's address.
     pub address: SocketAddr,
-    /// When the request arrived.
+    /// Time of arrival of the request.
     pub now: Instant,
     /// The number of this reply, where the protocol numbers replies (GameSpy v1's `queryid`).
     pub number: u64,
@@ -94,7 +94,7 @@ const MAX_BYTES: usize = 256 << 10;
 pub(crate) struct Template {
     /// The datagrams, one behind the other.
     pub(crate) bytes: Vec<u8>,
-    /// Where each begins, and where the patch is inserted: at its start unless [`Self::patch_here`] says where.
+    /// The start of each, and of the patch in it: the same unless [`Self::patch_here`] says otherwise.
     starts: Vec<(usize, usize)>,
 }
 

@@ -35,9 +35,9 @@ pub struct Game {
     pub dialect: Dialect,
     /// The default port that players connect to.
     pub game_port: Option<u16>,
-    /// Where its servers answer.
+    /// The query port of its servers.
     pub query_port: QueryPort,
-    /// Where else servers of it have been seen to answer, in which protocol.
+    /// Other ports and protocols in which its servers have been seen to answer.
     pub also_at: &'static [(Protocol, QueryPort)],
     /// The name in GameSpy's protocols, or that under which Quake 3 masters of the named and long forms list it.
     pub gamename: Option<&'static str>,
@@ -50,13 +50,13 @@ pub struct Game {
     pub masters: &'static [Master],
     /// Marks that its answers have and those of other games lack.
     pub(crate) marks: &'static [Mark],
-    /// Where its servers answer broadcasts, beside the ports from the default query port on.
+    /// The ports on which its servers answer broadcasts, beside those from the default query port on.
     pub(crate) lan: &'static [Lan],
     /// Peculiarities of its servers or lists, in words; empty if there are none.
     pub quirks: &'static str,
-    /// How certain it is that servers can be found.
+    /// Certainty that servers can be found.
     pub certainty: Certainty,
-    /// Where the row comes from, see [the module](super).
+    /// The source of the row, see [the module](super).
     pub source: &'static str,
 }
 
@@ -67,7 +67,7 @@ impl Game {
     }
 }
 
-/// How certain it is that servers of a game can be found.
+/// Certainty that servers of a game can be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Certainty {
@@ -104,7 +104,7 @@ pub(crate) enum Mark {
     PlayerValue(&'static str),
 }
 
-/// Where the servers of a game answer broadcasts.
+/// The ports on which servers of a game answer broadcasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lan {
     /// Query ports, from the first to the last.
@@ -115,7 +115,7 @@ pub(crate) enum Lan {
     Beacon(u16),
 }
 
-/// Where a server answers queries, given the port that players connect to.
+/// The query port of a server, given the port that players connect to.
 ///
 /// ```
 /// use queryport::games::QueryPort;
@@ -169,7 +169,7 @@ impl QueryPort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Master {
-    /// How it is asked.
+    /// The form of its protocol.
     pub form: MasterForm,
     /// `HOST:PORT`.
     pub address: &'static str,
@@ -182,7 +182,7 @@ impl Master {
     }
 }
 
-/// How a list server is asked, and how it answers.
+/// The form of a list server's protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MasterForm {

@@ -154,7 +154,7 @@ impl Answer {
     }
 }
 
-/// How many bots and how many in all there are. Bots are known where a key counts them, or where every row says whether
+/// The number of bots, and of all. Bots are known where a key counts them, or where every row says whether
 /// it is one.
 fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>, Option<u32>) {
     let counted: Option<u32> = known.numplayers.and_then(number::number);

@@ -176,7 +176,7 @@ impl StatusQuery {
         RequestId([a, b, c, d.wrapping_add(attempt)].map(|byte| byte & 0x7F))
     }
 
-    /// Which of the attempts has this id.
+    /// The attempt with this id.
     fn attempt_of(&self, id: RequestId) -> Result<u8, ParseError> {
         (0..=self.attempt)
             .find(|&attempt| self.id(attempt) == id)

@@ -11,7 +11,7 @@
 use crate::model::{Rules, Style, TextRef};
 use crate::text::number;
 
-/// How a value is read.
+/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,

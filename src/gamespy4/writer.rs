@@ -27,7 +27,7 @@ pub(super) struct Content<'a> {
     cut: bool,
 }
 
-/// How much of a [`Content`] to write.
+/// The amount of a [`Content`] to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Portion {
     /// The first so many players.
@@ -133,7 +133,7 @@ const MIN_ROOM: usize = 100;
 /// Writes datagrams.
 struct Writer<'t> {
     template: &'t mut Template,
-    /// Where the body of the current datagram begins.
+    /// The start of the body of the current datagram.
     body_at: usize,
     /// Most bytes of a body.
     max_body: usize,

@@ -102,7 +102,7 @@ pub(super) struct Collector {
     pub(super) list: ServerList,
     pub(super) limits: Limits,
     known: BTreeSet<SocketAddr>,
-    /// How many entries there were, with all copies.
+    /// The number of entries, with all copies.
     pub(super) count: usize,
 }
 

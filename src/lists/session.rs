@@ -11,7 +11,7 @@ use crate::limits::{LIST_BYTES, Limits};
 use crate::session::Timing;
 use crate::time::{Duration, Instant, after};
 
-/// How long an answer that looks whole may go on, or its server take to close.
+/// Time for which an answer that looks whole may go on, or its server take to close.
 const SETTLE: Duration = Duration::from_millis(500);
 
 /// A conversation with a list server over a TCP stream, without a socket: the bytes of the stream in both directions.
@@ -24,7 +24,7 @@ pub struct ListSession {
     out: Vec<u8>,
     /// Bytes not read yet.
     received: Vec<u8>,
-    /// Where that stands in the stream.
+    /// Their position in the stream.
     offset: usize,
     cipher: Option<Box<Cipher>>,
     servers: Collector,
@@ -32,7 +32,7 @@ pub struct ListSession {
     answer: Option<Option<Result<ServerList, ListError>>>,
     started: Instant,
     deadline: Instant,
-    /// When an answer that looks whole counts as whole.
+    /// The time at which an answer that looks whole counts as whole.
     settles_at: Option<Instant>,
 }
 
@@ -191,7 +191,7 @@ impl ListSession {
         self.answer.as_mut()?.take()
     }
 
-    /// When the conversation ends at the latest.
+    /// The deadline of the conversation.
     #[cfg(any(feature = "blocking", feature = "tokio"))]
     pub(crate) const fn deadline(&self) -> Instant {
         self.deadline

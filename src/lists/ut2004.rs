@@ -49,7 +49,7 @@ pub struct Ut2004List {
     conditions: Vec<(String, Comparison, String)>,
 }
 
-/// How a condition compares, see [`Ut2004List::with_condition`].
+/// The comparison of a condition, see [`Ut2004List::with_condition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Comparison {

@@ -111,7 +111,7 @@ impl ServerStatus {
         self.players.as_deref().unwrap_or_default()
     }
 
-    /// How many are on the server: the count, else as many as are listed.
+    /// Players on the server: the count, else as many as are listed.
     pub(crate) fn online(&self) -> Option<u32> {
         let listed = || self.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
         self.player_count.or_else(listed)

@@ -10,7 +10,7 @@ use crate::text::charset::Charset;
 use crate::text::colour::{Colour, Colours, Segments};
 use crate::text::share;
 
-/// How to read the bytes of a text: the character set and the kind of colour codes. The default is UTF-8 or Windows-1252
+/// The style of a text's bytes: the character set and the kind of colour codes. The default is UTF-8 or Windows-1252
 /// without colour codes. See the example of [`Text`].
 ///
 /// ```
@@ -92,7 +92,7 @@ impl Text {
         &self.raw
     }
 
-    /// How to read the bytes.
+    /// The style of the bytes.
     pub const fn style(&self) -> Style {
         self.style
     }
@@ -226,7 +226,7 @@ impl<'a> TextRef<'a> {
         self.raw
     }
 
-    /// How to read the bytes.
+    /// The style of the bytes.
     pub const fn style(self) -> Style {
         self.style
     }

@@ -196,7 +196,7 @@ impl Attempts {
 /// Addresses of one name that are worth trying: one or two per family. More would only add up timeouts.
 const MAX_ADDRESSES: usize = 4;
 
-/// Which addresses of a host name are tried.
+/// The addresses of a host name to try.
 ///
 /// ```
 /// use queryport::net::Family;

@@ -45,7 +45,7 @@ impl Detected {
 
 /// Between two requests to one host: few packet filters count so few as a flood.
 const GAP: Duration = Duration::from_millis(20);
-/// How long others may still answer after the first has.
+/// Time in which others may still answer after the first has.
 const AFTER_FIRST: Duration = Duration::from_millis(500);
 
 /// Query ports of well-known games, the commonest first.
@@ -61,17 +61,17 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::Ut2004, &[7778, 7708]),
 ];
 
-/// Why a server of a game cannot be queried.
+/// The reason that a server of a game cannot be queried.
 #[cfg(feature = "games")]
 const NO_PORT: &str = "the game has no default port, and no port is given";
-/// How long one port of a game's server has the host to itself before the next is tried.
+/// Time that one port of a game's server has the host to itself before the next is tried.
 #[cfg(feature = "games")]
 const STAGGER: Duration = Duration::from_millis(600);
 /// Most requests for a game's server to different ports and addresses of one host.
 #[cfg(feature = "games")]
 const MAX_ATTEMPTS: usize = 10;
 
-/// Where a server may answer, and how it is asked.
+/// A port where a server may answer, and the form of the request.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     protocol: Protocol,
@@ -176,7 +176,7 @@ impl Client {
 struct Staggered<'a, I: Io> {
     client: &'a Client,
     candidates: Vec<(Candidate, IpAddr)>,
-    /// How many of them were started.
+    /// The number of them that were started.
     started: usize,
     next_at: Instant,
     gap: Duration,

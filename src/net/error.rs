@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
 use crate::quake3::RconError;
 
-/// Why a query over the network has no answer.
+/// The reason that a query over the network has no answer.
 ///
 /// The text names the server and what happened. A cause from the operating system is in
 /// [`source`](std::error::Error::source) and not in the text.
@@ -69,7 +69,7 @@ pub enum Error {
     NoMaster {
         /// The id of the game.
         game: &'static str,
-        /// How many list servers are known that its row lacks the name, number or key for.
+        /// The number of known list servers that its row lacks the name, number or key for.
         known: usize,
     },
     /// Another server answered at a port where the server could have answered.

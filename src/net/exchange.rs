@@ -11,7 +11,7 @@ use crate::session::{Conversation, Machine, Outcome, Session};
 
 /// Sessions with their sockets, to be run step by step. Their caller knows each by a number.
 pub(super) struct Exchanges<I: Io, C: Conversation> {
-    /// Where they send from, if not from anywhere.
+    /// Their local address, if it matters.
     local: Option<SocketAddr>,
     running: Vec<(usize, Session<C>)>,
     sockets: Vec<I::Udp>,
@@ -19,7 +19,7 @@ pub(super) struct Exchanges<I: Io, C: Conversation> {
     buffer: Vec<u8>,
 }
 
-/// How an exchange has ended, and its number.
+/// The result of an exchange, and its number.
 pub(super) type Ended<A> = (usize, Result<Outcome<A>, Error>);
 
 impl<I: Io, C: Conversation> Exchanges<I, C> {

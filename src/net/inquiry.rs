@@ -57,7 +57,7 @@ pub struct MasterReport {
     pub list: Option<Result<ServerList, Error>>,
 }
 
-/// How list servers are asked.
+/// Options of the queries to list servers.
 #[derive(Debug, Clone)]
 pub(super) struct Options {
     client: Client,
@@ -164,7 +164,7 @@ impl Gathering {
 macro_rules! servers_options {
     () => {
         setters! {
-            /// Which addresses are taken; default [`Scope::Lan`].
+            /// Sets the addresses that are taken; default [`Scope::Lan`].
             with_scope(scope: Scope) gathering.options.scope = scope;
 
             /// Sets how long a list over TCP may take. For the list servers of a game 45 s by default, since long lists come slowly; for

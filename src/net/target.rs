@@ -105,7 +105,7 @@ pub(super) type Source<T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> +
 
 /// The pause before a request that the system does not take is sent again.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long a request is sent again and again, until its server is reported as unreachable.
+/// Time for which a request is sent again and again, until its server is reported as unreachable.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The queries of a scan: a scanner, and the targets that are pushed into it.
@@ -117,7 +117,7 @@ pub(super) struct Queries<C: Conversation> {
     /// Requests that the system has not taken, back to back: where each goes, and its part of the bytes.
     requests: Vec<u8>,
     unsent: VecDeque<(SocketAddr, Range<usize>)>,
-    /// Since when the first of them waits.
+    /// The time since which the first of them waits.
     since: Instant,
     /// Failures to send.
     pub(super) send_errors: u64,

@@ -38,7 +38,7 @@ use crate::limits::Limits;
 use crate::model::{Charset, Colours, Style, Text, TextRef};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
-/// How the password is sent to the server.
+/// The form in which the password is sent to the server.
 ///
 /// ```
 /// use queryport::quake3::RconMode;
@@ -277,7 +277,7 @@ pub struct RconAnswer {
     /// All pieces, joined in the order of their arrival. Nothing on the wire numbers or ends them: a piece that was lost,
     /// overtaken or delivered twice goes unnoticed.
     pub text: Text,
-    /// How many datagrams it came in.
+    /// The number of datagrams it came in.
     pub datagrams: u16,
     /// Whether the deadline or a limit ended the answer while the server was still sending. `false` says that the server
     /// fell silent, and not that every piece arrived.
@@ -295,7 +295,7 @@ impl RconAnswer {
     }
 }
 
-/// Why a command was not run, or not answered.
+/// The reason that a command was not run, or not answered.
 ///
 /// ```
 /// use queryport::ErrorKind;

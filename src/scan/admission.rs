@@ -1,5 +1,5 @@
-//! When a request may leave: what the receive buffer holds of the replies, and what a line carries a second.
-//! How long to wait for a reply, by the round trips of the others.
+//! Admission of requests: by the replies that the receive buffer holds, and by the bytes that a line carries a second.
+//! Timeouts from the round trips of other servers.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ pub(super) struct Admission {
     /// Datagrams that the receive buffer holds, and how many of them are used since datagrams were dropped.
     space: f64,
     usable: f64,
-    /// When each request was sent that holds a slot, by its number.
+    /// The send time of each request that holds a slot, by its number.
     slots: BTreeMap<u64, Instant>,
     /// The number of the latest request, from 1 on.
     requests: u64,
@@ -85,7 +85,7 @@ pub(super) struct Admission {
     rate: f64,
     /// The rate doubles up to this one, and grows by an eighth above.
     full: f64,
-    /// When the time since the latest review began, and the bytes received since then.
+    /// The time of the latest review, and the bytes received since then.
     since: Instant,
     bytes: f64,
     /// Whether all slots were held at some time since then, and whether the kernel dropped datagrams.
@@ -142,7 +142,7 @@ impl Admission {
         }
     }
 
-    /// Until when no request may be sent; `None` when one may be sent now.
+    /// The time until which no request may be sent; `None` when one may be sent now.
     pub(super) fn blocked_until(&self, now: Instant) -> Option<Instant> {
         if self.is_full() { self.frees_at().filter(|&end| end > now) } else { None }
     }
@@ -233,7 +233,7 @@ impl Admission {
         }
     }
 
-    /// When the oldest request frees its slot without a reply.
+    /// The time at which the oldest request frees its slot without a reply.
     fn frees_at(&self) -> Option<Instant> {
         let (oldest, since) = self.slots.first_key_value()?;
         let hold = Duration::from_secs_f64(self.places() * BYTES_OF_REQUEST / self.rate).max(HOLD);
@@ -264,7 +264,7 @@ const TIMES: u32 = 4;
 #[derive(Debug)]
 pub(super) struct RttEstimator {
     least: Duration,
-    /// How many took up to so many microseconds, in four steps to each doubling.
+    /// The number that took up to so many microseconds, in four steps to each doubling.
     counts: BTreeMap<u32, u64>,
     samples: u64,
     /// The longest wait for a reply; `None` until enough is known.

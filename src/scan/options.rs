@@ -1,4 +1,4 @@
-//! How a scan runs, and what it reports.
+//! Options of a scan, and its reports.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::QueryError;
 use crate::session::{Outcome, QueryStats};
 
-/// How large a scan is and how it treats servers and the line. Setters clamp to documented ranges.
+/// Options of a scan: its size, and its treatment of servers and the line. Setters clamp to documented ranges.
 ///
 /// The defaults need no adjustment to be fast: a scan learns how many datagrams it may have on their way, see
 /// [`Scanner`](crate::scan::Scanner).
@@ -84,7 +84,7 @@ impl ScanOptions {
         /// not limited.
         with_per_host(per_host: Option<u16>) per_host = per_host.map(|most| most.max(1));
 
-        /// How many leading bits make two addresses one host, for IPv4 (8–32) and IPv6 (16–128). Default 32 and 64.
+        /// Leading bits that make two addresses one host, for IPv4 (8–32) and IPv6 (16–128). Default 32 and 64.
         with_host_prefix(ipv4: u8, ipv6: u8) host_prefix = (ipv4.clamp(8, 32), ipv6.clamp(16, 128));
 
         /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far. The value is the least
@@ -121,7 +121,7 @@ impl ScanOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scanned<A, E = QueryError> {
-    /// Which target of the list, counted from 0.
+    /// The position of the target in the list, counted from 0.
     pub index: u64,
     /// Its address, in canonical form; `None` for a host name without an address.
     pub peer: Option<SocketAddr>,

@@ -90,7 +90,7 @@ pub struct Scanner<C: Conversation> {
     free: Vec<u32>,
     /// The id of the query to each address.
     addresses: HashMap<SocketAddr, u32>,
-    /// How many are under way or ready to start, for each host that has some, by its first address.
+    /// The number of queries under way or ready to start, for each host that has some, by its first address.
     hosts: HashMap<IpAddr, u16>,
     /// One timer for each query that has not ended.
     timers: BTreeSet<(Instant, u32)>,
@@ -118,7 +118,7 @@ struct Target<C> {
 
 /// A query under way.
 struct Query<C: Conversation> {
-    /// Which target of the list it is.
+    /// Its position in the list of targets.
     index: u64,
     session: Session<C>,
     /// The number of its latest request.
@@ -128,10 +128,10 @@ struct Query<C: Conversation> {
 /// Most targets that wait for their host.
 const MOST_WAITING: usize = 4096;
 
-/// How many ended queries are remembered.
+/// Number of ended queries that are remembered.
 const MEMORY: usize = 512;
 
-/// How many timeouts a server may take that has answered something: with three readings of its lists, a UT2004 server that takes
+/// Timeouts a server may take that has answered something: with three readings of its lists, a UT2004 server that takes
 /// three seconds for each reply takes three of the default ones.
 const PATIENCE: u8 = 4;
 
@@ -328,7 +328,7 @@ impl<C: Conversation> Scanner<C> {
         }
     }
 
-    /// Until when no datagram may be sent; `None` when one may be sent now.
+    /// The time until which no datagram may be sent; `None` when one may be sent now.
     fn blocked_until(&self, now: Instant) -> Option<Instant> {
         let ready = self.bounds.iter().flatten().map(|(rate, bucket)| bucket.ready_at(now, rate, 1));
         ready.filter(|&ready| ready > now).chain(self.admission.blocked_until(now)).max()

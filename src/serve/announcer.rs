@@ -52,7 +52,7 @@ pub struct Announcer {
     interval: Duration,
     occupancy: Occupancy,
     next: Instant,
-    /// When the latest heartbeats were due; at the start, when there were none.
+    /// The time at which the latest heartbeats were due; at the start, when there were none.
     last: Instant,
     queue: VecDeque<SocketAddr>,
     /// The state that the queued heartbeats report.

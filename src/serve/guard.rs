@@ -101,7 +101,7 @@ impl GuardOptions {
 /// The figure that the README states.
 const _: () = assert!(GuardOptions::MEMORY <= 384 << 10, "the tables have grown");
 
-/// Why a request gets no reply.
+/// The reason that a request gets no reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limited {
     BySource,

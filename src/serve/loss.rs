@@ -44,7 +44,7 @@ pub struct Loss {
     pub protocol: Protocol,
     /// The field: `name`, `rules["sv_gravity"]`, `players[3].score`.
     pub field: String,
-    /// Why it is lost.
+    /// The reason.
     pub reason: LossReason,
     /// The value in the status.
     pub value: String,
@@ -52,7 +52,7 @@ pub struct Loss {
     pub sent: Option<String>,
 }
 
-/// Why a value is lost.
+/// The reason that a value is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]

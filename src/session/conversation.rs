@@ -180,7 +180,7 @@ impl<A> Verdict<A> {
     }
 }
 
-/// How long to wait after a part of an answer, see [`Verdict::Partial`].
+/// The wait after a part of an answer, see [`Verdict::Partial`].
 ///
 /// ```
 /// use queryport::session::{Verdict, Wait};

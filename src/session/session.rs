@@ -55,11 +55,11 @@ pub struct Session<C: Conversation> {
     /// The only timer beside the deadline, in time since the start; none while a request is to be sent. A new timer replaces it;
     /// timers are not queued.
     timer: Option<(Wait, Micros)>,
-    /// When the latest request was sent, since the start.
+    /// The time of the latest request, since the start.
     sent_at: Micros,
-    /// How many times the request of this step was sent.
+    /// The number of times the request of this step was sent.
     sends: u8,
-    /// When the first request was sent that the server has answered with nothing yet.
+    /// The time of the first request that the server has answered with nothing yet.
     asked_at: Option<Micros>,
     /// Longest wait for a reply, not counting the spacing of requests.
     longest_wait: Micros,
@@ -74,7 +74,7 @@ pub struct Session<C: Conversation> {
     last_rejection: Option<ParseError>,
     /// Whether it has not ended.
     pub(crate) is_running: bool,
-    /// How it has ended, until that is taken. Boxed: thousands of sessions run, few have ended and are not taken.
+    /// The result, until it is taken. Boxed: thousands of sessions run, few have ended and are not taken.
     result: Option<Box<Ended<C::Answer>>>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
@@ -256,7 +256,7 @@ impl<C: Conversation> Session<C> {
         self.is_running && self.timer.is_none()
     }
 
-    /// When the query ends at the latest, since the start.
+    /// The deadline of the query, since the start.
     fn deadline(&self) -> Micros {
         self.timing.longest(self.slowest.is_some())
     }

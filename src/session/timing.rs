@@ -29,7 +29,7 @@ pub struct Timing {
     pub(super) grace: Micros,
     retries: u8,
     max_steps: u8,
-    /// How many timeouts a server may take in all once it has answered something. Its silence still ends the query, after the
+    /// The number of timeouts a server may take in all once it has answered something. Its silence still ends the query, after the
     /// retries of the step.
     pub(crate) patience: u8,
 }

@@ -117,7 +117,7 @@ impl Answer {
         parts.map(move |(datagram, count)| Entries::of(datagram, kind, *count))
     }
 
-    /// How many entries they have.
+    /// The number of their entries.
     pub(super) fn count(&self, kind: u8) -> usize {
         self.entries(kind).map(|entries| entries.count).sum()
     }

@@ -283,7 +283,7 @@ impl List {
         is_empty || (ends == 1 && self.has_count() && self.latest().count() >= known)
     }
 
-    /// How many readings of the present state brought every section, at least; none if the latest is not one of them.
+    /// The number of readings of the present state that brought every section, at least; none if the latest is not one of them.
     fn agreeing(&self) -> u32 {
         let agreeing = |readings: u32| (readings & !self.outdated).count_ones();
         let is_one = self.outdated & self.reading == 0 && self.latest().count() == self.sections.len();

@@ -20,7 +20,7 @@ pub(crate) struct Body {
     pub(crate) missing: Completeness,
     /// Whether numbers and an end mark prove that nothing follows or is missing in between.
     pub(crate) is_proven: bool,
-    /// Which reply to prefer: one in which more than the length shows a loss, then one with all its datagrams.
+    /// The preference among replies: one in which more than the length shows a loss, then one with all its datagrams.
     pub(crate) rank: (bool, bool),
 }
 
@@ -34,7 +34,7 @@ impl Body {
 #[derive(Debug, Clone)]
 pub(crate) struct Reassembly {
     replies: Vec<Reply>,
-    /// How many replies were asked for.
+    /// The number of replies that were requested.
     expected: usize,
     /// Whether a datagram was refused for its size: it may be a part of the answer.
     exceeds: bool,
@@ -199,7 +199,7 @@ impl Reply {
         self.parts.last().is_some() || (self.is_numbered() && self.ends_each)
     }
 
-    /// How many datagrams are missing, as far as numbers tell.
+    /// The number of missing datagrams, as far as numbers tell.
     fn gaps(&self) -> u32 {
         if self.is_numbered() { self.parts.missing((!self.zero_based).into()) } else { 0 }
     }
@@ -260,7 +260,7 @@ impl Reply {
         runs
     }
 
-    /// Where the first key of a fragment begins when the fragment before it is missing. Where a server cuts between a
+    /// The start of the first key of a fragment when the fragment before it is missing. Where a server cuts between a
     /// key and its value, the keys are those tokens, odd or even, that have more keys of rows.
     fn first_key(&self, body: &[u8]) -> usize {
         if !self.zero_based || self.order != Order::Numbers(None) {

@@ -148,7 +148,7 @@ impl<'a> Response<'a> {
         Ok(())
     }
 
-    /// Where the trailer begins.
+    /// The start of the trailer.
     pub(crate) fn end(&self) -> usize {
         self.offset(self.body).saturating_add(self.body.len())
     }
@@ -168,7 +168,7 @@ impl fmt::Debug for Response<'_> {
     }
 }
 
-/// How many pairs and players' names there are.
+/// The number of pairs and of players' names.
 pub(crate) type Counts = (usize, usize);
 
 /// Bounds the pairs and the players' names of a reply: adds those of some data to those before it. Names are tokens, keys or

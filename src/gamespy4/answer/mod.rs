@@ -46,7 +46,7 @@ pub struct Answer {
     verification: Verification,
 }
 
-/// Which layout a reply has.
+/// The layout of a reply.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -188,7 +188,7 @@ impl Answer {
         just_cause_2(body).ok().map(|(_, (_, players))| players)
     }
 
-    /// Which layout it has.
+    /// The layout of the reply.
     pub const fn form(&self) -> Form {
         self.form
     }
@@ -309,7 +309,7 @@ impl<'a> Table<'a> {
         self.columns.iter().map(move |column| column.name.of(self.bytes).unwrap_or_default())
     }
 
-    /// How many rows there are. The server's own count, `numplayers`, may differ.
+    /// The number of rows. The server's own count, `numplayers`, may differ.
     pub const fn len(self) -> usize {
         self.rows
     }

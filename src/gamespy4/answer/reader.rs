@@ -57,7 +57,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Where a datagram ends in a section.
+/// The state of a section at the end of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End<'a> {
     /// At the section's end.
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many of the `run` NULs, where a value is expected, are empty values; the next one ends the column. `after`: what
+    /// The number of empty values among the `run` NULs, where a value is expected; the next one ends the column. `after`: what
     /// follows them.
     fn empties(&self, continued: Option<Opening<'_>>, run: usize, after: &[u8]) -> usize {
         let row = self.index.columns.last().map_or(0, |column| column.rows);
@@ -448,19 +448,19 @@ impl<'a> Reader<'a> {
         self.missing.teams |= range.contains(&TEAMS);
     }
 
-    /// Where these bytes are in the buffer.
+    /// The position of these bytes in the buffer.
     fn offset(&self, bytes: &[u8]) -> usize {
         locate(self.bytes, bytes).map_or(0, |range| range.start)
     }
 }
 
-/// Where everything is.
+/// The positions of all texts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     pub(super) pairs: Vec<(Cell, Cell)>,
     pub(super) columns: Vec<Column>,
     pub(super) cells: Vec<Cell>,
-    /// Where bytes begin that were not read.
+    /// The start of bytes that were not read.
     pub(super) unread: Option<usize>,
 }
 
@@ -469,7 +469,7 @@ pub(super) struct Index {
 pub(super) struct Column {
     pub(super) section: u8,
     pub(super) name: Cell,
-    /// Where its cells begin in [`Index::cells`].
+    /// The index of its first cell in [`Index::cells`].
     pub(super) first: usize,
     pub(super) rows: usize,
     /// Whether its end was seen. Cells that such a column lacks are empty: at the end of a datagram the wire does not
@@ -507,7 +507,7 @@ impl Cell {
         self.start == self.end
     }
 
-    /// Where the text ends.
+    /// The end of the text.
     pub(super) const fn end(self) -> usize {
         self.end as usize
     }

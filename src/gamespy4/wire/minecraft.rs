@@ -27,7 +27,7 @@ use super::sections::{Pair, text, word};
 use crate::model::{Charset, Colours, Style, TextRef};
 use crate::text::number;
 
-/// How Minecraft's texts are read: `§` codes, UTF-8 or Latin-1.
+/// The style of Minecraft's texts: `§` codes, UTF-8 or Latin-1.
 ///
 /// ```
 /// use queryport::gamespy4::minecraft;
@@ -137,7 +137,7 @@ const KEYS: [&[u8]; 12] = [
     b"server_engine",
     b"whitelist",
 ];
-/// How many of them every server sends after its title.
+/// Number of them that every server sends after its title.
 const USUAL: usize = 7;
 /// Ends the server's keys and begins the players.
 const PLAYERS: &[u8] = b"\0\0\x01player_\0\0";
@@ -212,7 +212,7 @@ fn title(input: &[u8]) -> IResult<&[u8], &[u8]> {
     best.map_or_else(|| value(input), |(_, found)| Ok(found))
 }
 
-/// How many known keys are in the position of a key; `None` when one of them is twice, or one is empty.
+/// The number of known keys in the position of a key; `None` when one of them is twice, or one is empty.
 fn distinct_keys(mut rest: &[u8]) -> Option<usize> {
     // The key of the title itself.
     let mut seen = 1_u16;

@@ -68,7 +68,7 @@ pub enum Command<'a> {
         /// The number from the challenge reply. `None`: the four bytes are left out, for a server that uses no challenge.
         /// Nothing on the wire tells the two forms apart; see [`Request::parse`].
         challenge: Option<i32>,
-        /// Which data.
+        /// The wanted data.
         selection: Selection<'a>,
     },
 }

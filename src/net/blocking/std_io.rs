@@ -95,7 +95,7 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// How long to wait: no socket takes a wait of nothing.
+/// The time left to wait: no socket takes a wait of nothing.
 fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Std::now()).max(PAUSE)
 }

@@ -62,7 +62,7 @@ use crate::time::{Duration, Instant, after};
 
 /// A challenge is valid for one to two of these.
 const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);
-/// How often expired servers are removed. They are left out of lists before that.
+/// Interval at which expired servers are removed. They are left out of lists before that.
 const SWEEP: Duration = Duration::from_secs(10);
 /// Requests to servers that may wait to be sent.
 const MAX_REQUESTS: usize = 256;
@@ -338,7 +338,7 @@ impl Master {
     }
 }
 
-/// How a master behaves. The defaults are dpmaster's where it has the same setting.
+/// Options of a master. The defaults are dpmaster's where it has the same setting.
 ///
 /// ```
 /// use queryport::quake3::master::Options;
@@ -354,9 +354,9 @@ pub struct Options {
     pub max_servers: usize,
     /// Most servers of one IPv4 address or one IPv6 /64; default 32.
     pub max_per_address: usize,
-    /// How long a server stays listed after it proved its address; default 15 min.
+    /// Time that a server stays listed after it proved its address; default 15 min.
     pub lifetime: Duration,
-    /// Which addresses may be listed; default [`Scope::Lan`]: all but the machine itself.
+    /// Addresses that may be listed; default [`Scope::Lan`]: all but the machine itself.
     pub scope: Scope,
     /// The games whose servers are listed, empty for all; default empty.
     pub only: Vec<String>,
@@ -367,7 +367,7 @@ pub struct Options {
     pub tags: Vec<(String, String)>,
     /// Lists that one IPv4 address or IPv6 /64 gets in a row; default 4.
     pub lists_in_a_row: u16,
-    /// How long it waits for the next one after that; default 3 s.
+    /// Time until the next one after that; default 3 s.
     pub list_decay: Duration,
     /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. The sender of a request can
     /// be forged and the list is thousands of times longer: this bounds what a master can be made to send to a victim. When

@@ -206,7 +206,7 @@ pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
     Request::new(Command::Heartbeat { tag: tag.as_bytes() }).put(out);
 }
 
-/// How full a server with this status is, if masters list it at all.
+/// The occupancy of a server with this status, if masters list it at all.
 pub(crate) fn check_status(
     tag: &str,
     status: &ServerStatus,

@@ -97,7 +97,7 @@ pub enum Command<'a> {
     GetServers(ListRequest<'a>),
     /// To a master: this is a server, ask it for its description.
     Heartbeat {
-        /// Which protocol or game: `DarkPlaces`, `QuakeArena-1`…
+        /// The protocol or game: `DarkPlaces`, `QuakeArena-1`…
         tag: &'a [u8],
     },
 }
