@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, recvmsg, setsockopt, sockopt,
 };
-use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, ip_mtu_discover, set_ip_mtu_discover};
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 use tokio::net::UdpSocket;
 
@@ -26,10 +26,12 @@ pub(super) fn prepare(socket: &UdpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::Ipv6RecvErr, &true).or(v4)?)
 }
 
-/// Whether a datagram was refused because it exceeds the path MTU; longer ones are cut from now on.
+/// Whether a datagram was refused because it exceeds the path MTU and must not be cut. From now on such datagrams are cut, so this
+/// is true once: an error that stays is no reason to send again.
 pub(super) fn is_cut(socket: &UdpSocket, error: &io::Error) -> bool {
     let is_long = error.raw_os_error() == Some(nix::errno::Errno::EMSGSIZE as i32);
-    is_long && set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT).is_ok()
+    let is_uncut = || ip_mtu_discover(socket) == Ok(Ipv4PathMtuDiscovery::PROBE);
+    is_long && is_uncut() && set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT).is_ok()
 }
 
 /// Takes what has arrived, a datagram in each part of the buffer, and the drop counter beside them. Returns their number.
@@ -99,5 +101,23 @@ fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     match storage.as_sockaddr_in() {
         Some(&v4) => Some(SocketAddrV4::from(v4).into()),
         None => storage.as_sockaddr_in6().map(|&v6| SocketAddrV6::from(v6).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A scan sends again after such an error: it must not do so for ever.
+    #[tokio::test]
+    async fn a_socket_begins_to_cut_once() {
+        let too_long = io::Error::from_raw_os_error(nix::errno::Errno::EMSGSIZE as i32);
+        for local in ["127.0.0.1:0", "[::1]:0"] {
+            let socket = UdpSocket::bind(local).await.unwrap();
+            prepare(&socket).unwrap();
+            assert!(!is_cut(&socket, &io::ErrorKind::WouldBlock.into()));
+            assert!(is_cut(&socket, &too_long), "{local}");
+            assert!(!is_cut(&socket, &too_long), "{local}");
+        }
     }
 }
