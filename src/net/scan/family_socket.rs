@@ -105,7 +105,9 @@ impl FamilySocket {
                 Err(error) if linux::is_cut(&self.socket, &error) => {}
                 sent => {
                     // A call that stopped short has met an error, and does not say which.
-                    let _ = sent.as_ref().is_ok_and(|&count| count < requests.len()) && self.take_errors();
+                    if sent.as_ref().is_ok_and(|&count| count < requests.len()) {
+                        self.take_errors();
+                    }
                     return sent;
                 }
             }
