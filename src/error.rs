@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::limits::LIST_BYTES;
 
-/// Why a datagram was rejected, and at which byte.
+/// The reason that a datagram was rejected, and the byte.
 ///
 /// Small and `Copy`: rejecting a datagram allocates nothing.
 ///
@@ -88,7 +88,7 @@ pub enum ParseErrorKind {
     },
 }
 
-/// Why a message cannot be encoded: the wire format cannot carry the caller's data.
+/// The reason that a message cannot be encoded: the wire format cannot carry the caller's data.
 ///
 /// ```
 /// use queryport::EncodeError;
@@ -141,7 +141,7 @@ impl EncodeError {
     }
 }
 
-/// Why a query failed: what was sent, and why the last reply was rejected, if one came.
+/// The reason that a query failed, with the number of requests, and the error of the last rejected reply, if one came.
 ///
 /// [`Self::kind`] groups the variants for programs that only need to react to them.
 ///
@@ -183,7 +183,7 @@ pub enum QueryError {
         waited: Duration,
         /// Datagrams from the server's address that were rejected.
         rejected: u32,
-        /// Why the last one was rejected.
+        /// The error of the last one.
         last: ParseError,
     },
     /// The conversation needed more steps than [`Timing::max_steps`](crate::Timing::max_steps).
@@ -329,7 +329,7 @@ pub(crate) fn counted(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Why a list server gave no list.
+/// The reason that a list server gave no list.
 ///
 /// ```
 /// use queryport::ListError;
@@ -377,7 +377,7 @@ impl ListError {
     }
 }
 
-/// Why masters would not list a server, however often it sends heartbeats.
+/// The reason that masters would not list a server, however often it sends heartbeats.
 ///
 /// ```
 /// use std::time::Instant;

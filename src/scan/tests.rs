@@ -117,7 +117,7 @@ fn run(
     }
 }
 
-/// What the README and [`Timing::timeout`] say of a query's duration.
+/// The duration of a query, as the README and [`Timing::timeout`] state it.
 #[test]
 fn a_server_that_answers_in_parts_holds_its_query_for_16_s_and_a_silent_one_for_4_s() {
     for (parts, expected) in [(0, 4), (1000, 16)] {
@@ -141,7 +141,7 @@ fn the_window_bounds_queries_under_way_and_results_not_taken() {
     assert_eq!(drain(&mut scanner, now), [at(3)]);
 }
 
-/// What may be on its way at once: 17 answers of four datagrams fit the default receive buffer of 69.
+/// Answers on their way at once: 17 of four datagrams fit the default receive buffer of 69.
 #[test]
 fn a_request_reserves_room_until_its_answer_or_for_a_while() {
     let mut scanner = scanner_with(targets(100), options());

@@ -89,7 +89,7 @@ impl Lists {
 
     /// Takes a datagram. `is_late`: perhaps of an earlier reading.
     pub(super) fn take(&mut self, datagram: &[u8], is_late: bool, limits: &Limits) -> Result<(), ParseError> {
-        // A reply without entries, but for its version.
+        // An echo of the request differs from a reply without entries in the version only.
         let is_echo = self.asked.is_some_and(|asked| Request::parse(datagram) == Ok(Request::new(asked)));
         let list = match datagram.get(4).filter(|_| !is_echo) {
             Some(&RULES) if self.rules.reading != 0 => &mut self.rules,

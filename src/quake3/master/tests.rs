@@ -68,7 +68,7 @@ impl Rig {
         self.master.servers().any(|listed| listed == from)
     }
 
-    /// What a client gets, or `None` when it gets nothing at all.
+    /// The list that a client receives; `None` if it receives nothing at all.
     fn list(&mut self, client: &str, request: &str) -> Option<BTreeSet<SocketAddr>> {
         let datagram = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
         self.master.handle_datagram(self.now, at(client), &datagram);

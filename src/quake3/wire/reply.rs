@@ -51,13 +51,13 @@ pub enum Reply<'a> {
     },
     /// DarkPlaces' and Warsow's `reject`: the server refuses a `connect`.
     Rejected {
-        /// Why, in the server's words.
+        /// The reason in the server's words.
         text: &'a [u8],
     },
     /// Medal of Honor's `droperror`: the server refuses a `connect`, or ends a connection (openmohaa,
     /// code/server/sv_client.c).
     Dropped {
-        /// Why, in the server's words.
+        /// The reason in the server's words.
         text: &'a [u8],
     },
     /// Text for the client's console: the output of `rcon`, and the reason why `connect` or `getchallenge` was refused.
