@@ -217,8 +217,8 @@ fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
     }
     let (mut rest, mut first) = (raw, Duration::MAX);
     for bodies in parts.values() {
-        let held = bodies.iter().filter(|(body, _)| !body.is_empty() && rest.starts_with(body));
-        if let Some((held, _)) = held.max_by_key(|(body, _)| body.len()) {
+        let fitting = bodies.iter().filter(|(body, _)| !body.is_empty() && rest.starts_with(body));
+        if let Some((held, _)) = fitting.max_by_key(|(body, _)| body.len()) {
             // The latest copy, whatever its number: one that was changed on the way is not the first.
             let copies = parts.values().flatten().filter(|(body, _)| body == held);
             let latest = copies.map(|(_, at)| *at).max().unwrap_or_default();
