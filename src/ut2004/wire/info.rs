@@ -152,17 +152,19 @@ fn info<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
         max_players,
         ..Info::default()
     };
-    let lists = |input| lists(input, limits);
-    // standard = int int string lists
-    let standard = || {
-        (int.map(Some), int.map(Some), string.map(Some), lists.map(Some))
-            .map(|(ping, flags, skill_level, lists)| Info { ping, flags, skill_level, lists, ..common })
-    };
-    let killing_floor = ((int, int).map(Some), standard()).map(|(waves, info)| Info { waves, ..info });
-    let older_lists = alt((value(None, eof), lists.map(Some)));
+    let standard = |input| standard(input, common, limits);
+    let killing_floor = ((int, int).map(Some), standard).map(|(waves, info)| Info { waves, ..info });
+    let older_lists = alt((value(None, eof), (|input| lists(input, limits)).map(Some)));
     let older = (int.map(Some), older_lists).map(|(ping, lists)| Info { ping, lists, ..common });
     let unknown = rest.map(|trailing| Info { trailing, ..common });
-    alt((all_consuming(standard()), all_consuming(killing_floor), all_consuming(older), unknown)).parse(input)
+    alt((all_consuming(standard), all_consuming(killing_floor), all_consuming(older), unknown)).parse(input)
+}
+
+/// `standard = int int string lists`
+fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
+    (int.map(Some), int.map(Some), string.map(Some), (|input| lists(input, limits)).map(Some))
+        .map(|(ping, flags, skill_level, lists)| Info { ping, flags, skill_level, lists, ..common })
+        .parse(input)
 }
 
 /// `lists = index *rule index *player`, each as many as its index says
