@@ -1,6 +1,6 @@
 //! Finding the servers of a local network by broadcast, without sockets and clock.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::slice;
@@ -59,7 +59,7 @@ struct Probe {
     query: Option<StatusQuery>,
     request: Vec<u8>,
     /// Its destination. For a port that the servers of a host share: the way from the game port in the answer to the query port.
-    ports: BTreeMap<u16, Option<QueryPort>>,
+    ports: Vec<(u16, Option<QueryPort>)>,
 }
 
 impl Discovery {
@@ -82,16 +82,16 @@ impl Discovery {
                     probes.push(Probe::new(game.protocol, is_beacon, options, nonce()));
                 }
                 for probe in probes.iter_mut().filter(|probe| is_same(probe)) {
-                    for port in ports.clone() {
-                        let known = probe.ports.entry(port).or_default();
-                        *known = known.or(rule);
-                    }
+                    probe.ports.extend(ports.clone().map(|port| (port, rule)));
                 }
             }
         }
-        let ports = probes.iter().enumerate();
-        let round = ports.flat_map(|(number, probe)| probe.ports.keys().map(move |port| (number, *port)));
-        let round: Vec<_> = round.collect();
+        let mut round = Vec::new();
+        for (number, probe) in probes.iter().enumerate() {
+            round.extend(probe.ports.iter().map(|(port, _)| (number, *port)));
+        }
+        round.sort_unstable();
+        round.dedup();
         // A second round, as id's client sends: one request can be lost.
         let rounds = if timing.retries() > 0 { 2 } else { 1 };
         Self {
@@ -171,7 +171,7 @@ impl Probe {
         let mut query = (!is_beacon).then(new);
         let mut request = if is_beacon { BEACON_REQUEST.to_vec() } else { Vec::new() };
         query.iter_mut().for_each(|query| query.request(&mut request));
-        Self { protocol, options, query, request, ports: BTreeMap::new() }
+        Self { protocol, options, query, request, ports: Vec::new() }
     }
 
     /// The query port of the server that sent this datagram from this port; `None` if it does not answer the request.
@@ -184,7 +184,7 @@ impl Probe {
         {
             return None;
         }
-        let rule = self.ports.get(&from).copied().flatten();
+        let rule = self.ports.iter().filter(|(port, _)| *port == from).find_map(|(_, rule)| *rule);
         match (query.clone().receive(datagram), rule) {
             (Verdict::Rejected(_), _) => None,
             (Verdict::Done(answer), Some(rule)) => rule.of(answer.to_status().game_port?),
@@ -224,6 +224,7 @@ fn beacon(datagram: &[u8]) -> Option<u16> {
 mod tests {
     use super::*;
     use crate::secret::Secret;
+    use std::collections::BTreeMap;
 
     const MS: Duration = Duration::from_millis(1);
 

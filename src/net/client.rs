@@ -1,6 +1,5 @@
 //! The client: its settings, host names, and the query of one server.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +42,7 @@ pub struct Client {
     pub(super) local: Option<SocketAddr>,
     counter: Arc<AtomicU64>,
     /// Lists of servers that the client and its clones have read, with the time of each.
-    pub(super) lists: Arc<Mutex<BTreeMap<String, (Instant, ServerList)>>>,
+    pub(super) lists: Arc<Mutex<Vec<(String, Instant, ServerList)>>>,
 }
 
 impl Client {

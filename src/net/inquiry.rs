@@ -199,7 +199,8 @@ impl Inquiry {
         let key = format!("{} {:?} {scope:?}", self.master, self.requests);
         let lists = || client.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let is_fresh = |read: Instant| I::now().saturating_duration_since(read) < *interval;
-        let known = lists().get(&key).filter(|(read, _)| is_fresh(*read)).map(|(_, list)| list.clone());
+        let known =
+            lists().iter().find(|(of, read, _)| *of == key && is_fresh(*read)).map(|known| known.2.clone());
         let list = match known {
             Some(list) => {
                 (self.tell)(Event::Remembered);
@@ -208,7 +209,9 @@ impl Inquiry {
             }
             None => self.ask_all::<I>().await.inspect(|list| {
                 if *interval > Duration::ZERO {
-                    lists().insert(key, (I::now(), list.clone()));
+                    let mut lists = lists();
+                    lists.retain(|(of, ..)| *of != key);
+                    lists.push((key, I::now(), list.clone()));
                 }
             }),
         };

@@ -1,7 +1,5 @@
 //! Numbered fragments of one reply, collected in any order.
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 
 use crate::error::ParseError;
@@ -10,7 +8,7 @@ use crate::limits::Limits;
 /// The fragments of a reply, sorted by the number they carry. The first of a number is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragments {
-    parts: BTreeMap<u32, Bytes>,
+    parts: Vec<(u32, Bytes)>,
     bytes: usize,
     last: Option<u32>,
     is_mixed: bool,
@@ -20,14 +18,15 @@ pub(crate) struct Fragments {
 impl Fragments {
     /// An empty collection, bounded by these limits.
     pub(crate) const fn new(limits: &Limits) -> Self {
-        Self { parts: BTreeMap::new(), bytes: 0, last: None, is_mixed: false, limits: *limits }
+        Self { parts: Vec::new(), bytes: 0, last: None, is_mixed: false, limits: *limits }
     }
 
     /// Adds a fragment. `last`: it carries the end mark of the reply.
     ///
     /// A fragment that exceeds the limits is an error and is not stored.
     pub(crate) fn insert(&mut self, number: u32, body: Bytes, last: bool) -> Result<(), ParseError> {
-        if let Some(known) = self.parts.get(&number) {
+        let at = self.parts.partition_point(|(known, _)| *known < number);
+        if let Some((_, known)) = self.parts.get(at).filter(|(known, _)| *known == number) {
             self.is_mixed |= *known != body || last != (self.last == Some(number));
             return Ok(());
         }
@@ -39,13 +38,13 @@ impl Fragments {
         if bytes > most_bytes {
             return Err(ParseError::limit("bytes of one answer", most_bytes, 0));
         }
-        self.parts.insert(number, body);
+        self.parts.insert(at, (number, body));
         self.bytes = bytes;
         if last {
             self.is_mixed |= self.last.is_some();
             self.last = self.last.max(Some(number));
         }
-        self.is_mixed |= self.last.is_some_and(|last| self.parts.keys().next_back() > Some(&last));
+        self.is_mixed |= self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest);
         Ok(())
     }
 
@@ -63,15 +62,15 @@ impl Fragments {
 
     /// Fragments known to be missing: the gaps from `base` to the highest number.
     pub(crate) fn missing(&self, base: u32) -> u32 {
-        let Some(highest) = self.parts.keys().next_back() else { return 0 };
+        let Some((highest, _)) = self.parts.last() else { return 0 };
         let expected = highest.saturating_sub(base).saturating_add(1);
-        let held = self.parts.len().saturating_sub(self.parts.range(..base).count());
+        let held = self.parts.iter().filter(|(number, _)| *number >= base).count();
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
     /// Whether the fragment with this number has arrived.
     pub(crate) fn contains(&self, number: u32) -> bool {
-        self.parts.contains_key(&number)
+        self.parts.iter().any(|(known, _)| *known == number)
     }
 
     /// The number of the fragment with the end mark, once it has arrived.
@@ -86,9 +85,9 @@ impl Fragments {
 
     /// All fragments in one buffer; a single one as it came.
     pub(crate) fn join(&self) -> Bytes {
-        match self.parts.first_key_value() {
-            Some((_, only)) if self.parts.len() == 1 => only.clone(),
-            _ => self.parts.values().map(|part| &part[..]).collect::<Vec<_>>().concat().into(),
+        match &self.parts[..] {
+            [(_, only)] => only.clone(),
+            parts => parts.iter().map(|(_, part)| &part[..]).collect::<Vec<_>>().concat().into(),
         }
     }
 

@@ -20,8 +20,6 @@
 //! [`Wait::Grace`](crate::session::Wait::Grace), and between them the round trip of the next, since what comes early in it counts
 //! for none.
 
-use std::collections::BTreeSet;
-
 use super::wire::lists::{
     Entries, FLUSH_LENGTH, HEADER, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, SERVER_MODE,
 };
@@ -234,7 +232,7 @@ impl List {
             marks.extend(found.map(|mark| (mark, is_older, at, section.readings)));
         }
         marks.sort_unstable();
-        let mut older = BTreeSet::new();
+        let mut older = Vec::new();
         for same in marks.chunk_by(|a, b| a.0 == b.0) {
             let [(mark, false, first, latest), others @ ..] = same else { continue };
             // A list can have a rule twice: one reading brought both.
@@ -242,7 +240,9 @@ impl List {
             let others = others.iter().filter(|(_, _, at, readings)| at != first && !may_repeat(readings));
             for (_, is_older, at, _) in others {
                 self.outdated |= if *is_older { self.reading.saturating_sub(1) } else { self.reading };
-                older.extend(is_older.then_some(*at));
+                if *is_older && !older.contains(at) {
+                    older.push(*at);
+                }
             }
         }
         let mut at = 0..;

@@ -1,6 +1,5 @@
 //! A reply put together: it owns its bytes, the views borrow from it.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,11 +81,13 @@ const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north
 /// replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that it does not list, and MOHAA
 /// lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
-    let (mut rows, mut names, mut repeats) = (BTreeSet::new(), BTreeSet::new(), false);
-    for (key, _) in fields.pairs() {
-        rows.extend(RowKey::player_field_index(key));
-        repeats |= RowKey::name_index(key).is_some_and(|name| !names.insert(name));
-    }
+    let keys = || fields.pairs().map(|(key, _)| key);
+    let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let mut names: Vec<_> = keys().filter_map(RowKey::name_index).collect();
+    names.sort_unstable();
+    let repeats = !names.is_sorted_by(|a, b| a < b);
     let count = || fields.get("numplayers").and_then(number::number::<usize>);
     let is_less = || count().is_some_and(|count| rows.len() < count);
     repeats || ((are_asked || !rows.is_empty()) && is_less())
