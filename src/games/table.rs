@@ -2,8 +2,7 @@
 
 use super::game::Mark::{GameType, PlayerValue, Rule};
 use super::game::QueryPort::{self, Fixed, Offset, Same};
-use super::game::{Certainty, Game, Lan};
-use super::game::{Master, MasterForm};
+use super::game::{Certainty, Game, Lan, Master, MasterForm};
 use crate::options::Dialect::{self, InfoOnly, JustCause2, MedalOfHonor, Minecraft, OpenJk};
 use crate::protocol::Protocol::{self, GameSpy1, GameSpy4, Quake3, Ut2004};
 use Certainty::{Listed, Living, Unverified};

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use crate::model::Colours;
-use crate::text::number;
-use crate::text::{first_filled, known_keys};
+use crate::text::{first_filled, known_keys, number};
 
 known_keys! {
     /// The keys that tell the family, and those that the model has fields for.

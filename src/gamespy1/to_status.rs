@@ -8,8 +8,7 @@ use super::wire::{RowKey, count_bound, is_control};
 use crate::model::{
     Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
-use crate::text::first_filled;
-use crate::text::number;
+use crate::text::{first_filled, number};
 
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Pairs of a usual server.

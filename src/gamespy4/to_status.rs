@@ -9,8 +9,7 @@ use super::ut3;
 use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
 use super::wire::sections::Pair;
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots};
-use crate::text::number;
-use crate::text::{any, first_filled, known_keys};
+use crate::text::{any, first_filled, known_keys, number};
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.

@@ -1,7 +1,6 @@
 //! The owned, normalised status.
 
-use super::completeness::Completeness;
-use super::completeness::Verification;
+use super::completeness::{Completeness, Verification};
 use super::rules::Rules;
 use super::text::Text;
 use std::time::Duration;

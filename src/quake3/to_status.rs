@@ -8,8 +8,7 @@ use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
 };
 use crate::options::Detail;
-use crate::text::number;
-use crate::text::{any, first_filled, known_keys};
+use crate::text::{any, first_filled, known_keys, number};
 
 /// Character set of the family's texts.
 const CHARSET: Charset = Charset::Utf8OrWindows1252;

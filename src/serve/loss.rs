@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use super::responder::Responder;
 use crate::model::{Rules, ServerStatus, Text, TextRef, ToStatus};
-use crate::options::{Dialect, QueryOptions};
-use crate::options::{Engine, Service};
+use crate::options::{Dialect, Engine, QueryOptions, Service};
 use crate::protocol::Protocol;
 use crate::session::{Machine, Session, Timing};
 use crate::status_query::StatusQuery;

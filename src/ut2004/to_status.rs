@@ -9,8 +9,7 @@ use super::wire::lists::{
 };
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus};
-use crate::text::number;
-use crate::text::{first_filled, known_keys};
+use crate::text::{first_filled, known_keys, number};
 
 known_keys! {
     /// Rules that have a field in the model; the module page names their sources.

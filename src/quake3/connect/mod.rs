@@ -24,8 +24,7 @@ use super::wire::request::{Command, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::model::{Charset, Colours, Style, Text, Verification};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
-use crate::text::number;
-use crate::text::share;
+use crate::text::{number, share};
 
 /// Longest packet that servers read, in bytes (Quake3e, code/server/sv_main.c).
 const MAX_PACKET: usize = 2048;
