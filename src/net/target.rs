@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::error::Error;
-use super::io::{BATCH, Io, is_about_the_address, local_address};
+use super::io::{Io, is_about_the_address, local_address};
 use super::server::Server;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
@@ -82,9 +82,17 @@ impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
 #[cfg(feature = "games")]
 impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
     fn from((game, server): (&Game, S)) -> Self {
-        let text = server.into().to_string();
-        let server =
-            split(&text, 0).and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into()));
+        let server = server.into();
+        let text = server.to_string();
+        let server = match server {
+            Server::Address(mut address) => query_port(game, address.port(), &text).map(|port| {
+                address.set_port(port);
+                address.into()
+            }),
+            Server::Name(_) => {
+                split(&text, 0).and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into()))
+            }
+        };
         Self { protocol: game.protocol, server, dialect: game.dialect, options: None }
     }
 }
@@ -117,7 +125,7 @@ pub(super) struct Queries<C: Conversation> {
     /// Requests that the system has not taken, back to back: where each goes, and its part of the bytes.
     requests: Vec<u8>,
     unsent: VecDeque<(SocketAddr, Range<usize>)>,
-    /// The time since which the first of them waits.
+    /// The time since which none was sent.
     since: Instant,
     /// Failures to send.
     pub(super) send_errors: u64,
@@ -148,27 +156,32 @@ impl<C: Conversation> Queries<C> {
         if self.scanner.is_finished() { Poll::Ready(None) } else { Poll::Pending }
     }
 
-    /// Sends what may be sent, a burst at most. Returns when to go on: at a time, or when `cx` is woken. `send_to` takes requests
-    /// to one address family, and returns how many went out before one could not.
+    /// Sends what may be sent, so many requests at most. Returns when to go on: at a time, or when `cx` is woken. `send_to` takes
+    /// requests to one address family, and returns how many went out before one could not.
     pub(super) fn send(
         &mut self,
-        now: Instant,
+        most: usize,
+        clock: impl Fn() -> Instant,
         cx: &mut Context<'_>,
         mut send_to: impl FnMut(&[(SocketAddr, &[u8])]) -> io::Result<usize>,
     ) -> Option<Instant> {
         if self.unsent.is_empty() {
-            self.fill(now, cx);
+            self.fill(most, &clock, cx);
             if self.unsent.is_empty() {
                 let has_result = self.failed.is_some() || self.scanner.is_finished();
-                return if has_result { Some(now) } else { self.scanner.poll_timeout() };
+                return if has_result { Some(clock()) } else { self.scanner.poll_timeout() };
             }
         }
+        let now = clock();
         while let Some((first, _)) = self.unsent.front() {
             let same = self.unsent.iter().take_while(|(to, _)| to.is_ipv4() == first.is_ipv4());
             let bytes = |range: &Range<usize>| self.requests.get(range.clone()).unwrap_or_default();
             let requests: Vec<_> = same.map(|(to, range)| (*to, bytes(range))).collect();
             match send_to(&requests) {
-                Ok(count) => _ = self.unsent.drain(..count.clamp(1, requests.len())),
+                Ok(count) => {
+                    self.unsent.drain(..count.clamp(1, requests.len()));
+                    self.since = now;
+                }
                 Err(error) => {
                     self.send_errors = self.send_errors.saturating_add(1);
                     if !is_about_the_address(&error) && now < after(self.since, PATIENCE) {
@@ -178,19 +191,18 @@ impl<C: Conversation> Queries<C> {
                     self.unsent.pop_front();
                 }
             }
-            self.since = now;
         }
         Some(now)
     }
 
-    /// Takes a burst of requests from the scanner.
-    fn fill(&mut self, now: Instant, cx: &mut Context<'_>) {
+    /// Takes requests from the scanner.
+    fn fill(&mut self, most: usize, clock: impl Fn() -> Instant, cx: &mut Context<'_>) {
         self.requests.clear();
-        self.since = now;
-        while self.unsent.len() < BATCH {
+        while self.unsent.len() < most {
             self.pull(cx);
+            self.since = clock();
             let start = self.requests.len();
-            let Some(transmit) = self.scanner.poll_transmit(now, &mut self.requests) else { return };
+            let Some(transmit) = self.scanner.poll_transmit(self.since, &mut self.requests) else { return };
             self.unsent.push_back((transmit.to, start..self.requests.len()));
         }
     }
@@ -233,20 +245,30 @@ mod tests {
         let mut queries = Queries::new(source, timing, ScanOptions::default(), start);
         let (mut now, mut tried) = (start, Vec::new());
         while now < start + PATIENCE {
-            let due = queries.send(now, &mut cx, |requests| {
-                tried.push(requests[0].0);
-                Err(io::ErrorKind::NetworkDown.into())
-            });
+            let due = queries.send(
+                2,
+                || now,
+                &mut cx,
+                |requests| {
+                    tried.push(requests[0].0);
+                    Err(io::ErrorKind::NetworkDown.into())
+                },
+            );
             assert_eq!(due, Some(now + PAUSE));
             now += PAUSE;
         }
         assert_eq!(tried, [peers[0]; 100]);
         assert!(queries.poll_answer().is_pending());
         // The first one is given up, and the second one is taken.
-        queries.send(now, &mut cx, |requests| match requests[0].0 == peers[0] {
-            true => Err(io::ErrorKind::NetworkDown.into()),
-            false => Ok(requests.len()),
-        });
+        queries.send(
+            2,
+            || now,
+            &mut cx,
+            |requests| match requests[0].0 == peers[0] {
+                true => Err(io::ErrorKind::NetworkDown.into()),
+                false => Ok(requests.len()),
+            },
+        );
         let Poll::Ready(Some(Scanned { index: 0, result: Err(error), .. })) = queries.poll_answer() else {
             panic!("no result");
         };

@@ -145,43 +145,15 @@ impl<C: Conversation> Machine for Session<C> {
             self.stats.foreign = self.stats.foreign.saturating_add(1);
             return Handled::Ignored;
         }
-        // Datagrams must not keep the query alive.
-        if self.since_start(now) >= self.deadline() {
-            self.handle_timeout(now);
-        }
         if !self.is_running {
             self.stats.late = self.stats.late.saturating_add(1);
             event!(self, bytes = datagram.len(), "datagram after the end of the query");
             return Handled::Reply;
         }
-        let is_early = self.half_rtt.get() >= LEAST_EARLY && self.since_request(now) < self.half_rtt;
-        let receive = if is_early { C::receive_early } else { C::receive };
-        let verdict = receive(&mut self.conversation, datagram);
-        if let Verdict::Rejected(error) = verdict {
-            self.stats.rejected = self.stats.rejected.saturating_add(1);
-            self.last_rejection = Some(error);
-            event!(self, why = %error.kind, offset = error.offset, "datagram rejected");
-            return Handled::Reply;
-        }
-        if let Some(asked_at) = self.asked_at {
-            let since = self.since_request(now);
-            let is_reply = !matches!(verdict, Verdict::Earlier);
-            if is_early && is_reply {
-                // The measured round trip may have been an exceptionally long one.
-                self.half_rtt = self.half_rtt.half();
-            } else if self.rtt.is_none() && is_reply {
-                // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
-                self.rtt = (self.sends == 1).then_some(since);
-                self.half_rtt = self.half_rtt.max(since.half());
-            }
-            self.slowest = self.slowest.max(Some(self.since_start(now).without(asked_at)));
-            self.asked_at = self.asked_at.filter(|_| !is_reply);
-        }
-        match verdict {
-            Verdict::Partial(wait) if !self.has_request() => self.start(wait, self.since_start(now)),
-            Verdict::Rejected(_) | Verdict::Earlier | Verdict::Partial(_) => {}
-            Verdict::Next => self.step(now),
-            Verdict::Done(answer) => self.end(now, Ok(answer)),
+        self.receive(now, datagram);
+        // What came in time may be read late, but datagrams must not keep the query alive.
+        if self.since_start(now) >= self.deadline() {
+            self.handle_timeout(now);
         }
         Handled::Reply
     }
@@ -311,6 +283,39 @@ impl<C: Conversation> Session<C> {
             }
         };
         self.timer = Some((wait, now.get().saturating_add(duration).into()));
+    }
+
+    /// Gives a datagram of the server to the conversation.
+    fn receive(&mut self, now: Instant, datagram: &[u8]) {
+        let is_early = self.half_rtt.get() >= LEAST_EARLY && self.since_request(now) < self.half_rtt;
+        let receive = if is_early { C::receive_early } else { C::receive };
+        let verdict = receive(&mut self.conversation, datagram);
+        if let Verdict::Rejected(error) = verdict {
+            self.stats.rejected = self.stats.rejected.saturating_add(1);
+            self.last_rejection = Some(error);
+            event!(self, why = %error.kind, offset = error.offset, "datagram rejected");
+            return;
+        }
+        if let Some(asked_at) = self.asked_at {
+            let since = self.since_request(now);
+            let is_reply = !matches!(verdict, Verdict::Earlier);
+            if is_early && is_reply {
+                // The measured round trip may have been an exceptionally long one.
+                self.half_rtt = self.half_rtt.half();
+            } else if self.rtt.is_none() && is_reply {
+                // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
+                self.rtt = (self.sends == 1).then_some(since);
+                self.half_rtt = self.half_rtt.max(since.half());
+            }
+            self.slowest = self.slowest.max(Some(self.since_start(now).without(asked_at)));
+            self.asked_at = self.asked_at.filter(|_| !is_reply);
+        }
+        match verdict {
+            Verdict::Partial(wait) if !self.has_request() => self.start(wait, self.since_start(now)),
+            Verdict::Rejected(_) | Verdict::Earlier | Verdict::Partial(_) => {}
+            Verdict::Next => self.step(now),
+            Verdict::Done(answer) => self.end(now, Ok(answer)),
+        }
     }
 
     fn step(&mut self, now: Instant) {

@@ -170,6 +170,16 @@ fn parts_do_not_extend_the_query_past_its_deadline() {
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
 }
 
+/// A busy caller reads a reply after the deadline that came before it.
+#[test]
+fn a_reply_that_is_read_late_counts() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    rig.now += Duration::from_secs(60);
+    rig.receive(b"d");
+    assert!(matches!(rig.session.poll_answer(), Some(Ok(_))));
+}
+
 /// Datagrams replace the timer: a queue of timers would grow with every fragment.
 #[test]
 fn a_session_has_one_timer() {

@@ -269,3 +269,15 @@ fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
     let retries: Vec<u8> = scan.map(|scanned| scanned.result.unwrap().stats.retries).collect();
     assert_eq!(retries, vec![0; servers.len()]);
 }
+
+/// Requests go out before the list is asked for the next target.
+#[test]
+fn a_list_that_takes_longer_than_the_timeout_loses_no_answer() {
+    let servers = start(&["127.0.0.1:0"; 5], Protocol::Quake3);
+    let slow = servers.into_iter().enumerate().map(|(index, server)| {
+        thread::sleep(if index == 4 { Duration::from_millis(600) } else { Duration::ZERO });
+        (Protocol::Quake3, server)
+    });
+    let scan = client().scan(slow, ScanOptions::default());
+    assert_eq!(scan.filter(|scanned| scanned.result.is_ok()).count(), 5);
+}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::std_io::{Std, block};
 use crate::model::ServerStatus;
@@ -19,6 +19,9 @@ use crate::status_query::{Answer, StatusQuery};
 
 /// The receive buffer that systems other than Linux give at least.
 const RECEIVE_BUFFER: usize = 64 * 1024;
+
+/// The time after which a list is slow: what has arrived is looked at between two of its targets.
+const SLOW: Duration = Duration::from_millis(1);
 
 /// A scan: an iterator that queries the servers of a list and gives the results as they come. See
 /// [`Client::scan`](super::Client::scan).
@@ -65,10 +68,16 @@ impl Scan {
             if let Poll::Ready(next) = self.queries.poll_answer() {
                 return next;
             }
-            let now = Std::now();
             let (sockets, local) = (&mut self.sockets, self.local);
-            let due = self.queries.send(now, &mut cx, |requests| send_all(sockets, local, requests));
-            self.receive(due.unwrap_or(now));
+            let (start, mut due) = (Std::now(), None);
+            for _ in 0..BATCH {
+                // Each before the next target is taken from the list, which may take long.
+                due = self.queries.send(1, Std::now, &mut cx, |requests| send_all(sockets, local, requests));
+                if due.is_none_or(|due| due > Std::now()) || start.elapsed() > SLOW {
+                    break;
+                }
+            }
+            self.receive(due.unwrap_or_else(Std::now));
             // Last: after a pause of the caller, what has arrived comes before the timers.
             self.queries.scanner.handle_timeout(Std::now());
         }

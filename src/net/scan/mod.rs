@@ -129,6 +129,9 @@ impl<C: Conversation> Scan<C> {
         let sockets = [true, false].map(|ipv4| FamilySocket::open(local_address(local, ipv4), wanted));
         let sockets = match sockets {
             [Err(error), Err(_)] => return Err(error),
+            // The wanted address is of this family.
+            [Err(error), _] if local.is_some_and(|local| local.is_ipv4()) => return Err(error),
+            [_, Err(error)] if local.is_some_and(|local| local.is_ipv6()) => return Err(error),
             sockets => sockets.map(Result::ok),
         };
         let mut queries = Queries::new(targets, timing, options, Tokio::now());
@@ -181,11 +184,16 @@ impl<C: Conversation> Scan<C> {
             }
             self.queries.scanner.handle_timeout(now);
             let [v4, v6] = &mut self.sockets;
-            let due = self.queries.send(now, cx, |requests| {
-                let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
-                let socket = if is_ipv4 { &mut *v4 } else { &mut *v6 };
-                socket.as_mut().ok_or(ErrorKind::AddrNotAvailable)?.send(requests)
-            });
+            let due = self.queries.send(
+                BATCH,
+                || now,
+                cx,
+                |requests| {
+                    let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
+                    let socket = if is_ipv4 { &mut *v4 } else { &mut *v6 };
+                    socket.as_mut().ok_or(ErrorKind::AddrNotAvailable)?.send(requests)
+                },
+            );
             if received == 0 && due.is_none_or(|at| self.sleep(now, at, cx)) {
                 return Poll::Pending;
             }
@@ -235,7 +243,8 @@ impl<C: Conversation> Scan<C> {
 
 impl Client {
     /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol or game
-    /// with an address or host name, see [`ScanTarget`]. Names are looked up while the scan runs. A query takes at most
+    /// with an address or host name, see [`ScanTarget`]. Names are looked up while the scan runs,
+    /// 32 at a time; what is behind them in the list waits. A query takes at most
     /// [`Timing::timeout`](crate::Timing::timeout), and four times as long where the server has sent a part of its answer.
     ///
     /// The scan owns its list, because it can outlive this call: pass a `Vec`, a `clone`, or a reference that is `'static`.

@@ -183,6 +183,34 @@ async fn a_slow_caller_loses_no_answer() {
     assert_eq!((answered, scan.io().send_errors), (200, 0));
 }
 
+/// What has arrived comes before the deadlines that passed while the caller did something else.
+#[tokio::test]
+async fn a_pause_longer_than_the_timeout_loses_no_answer() {
+    let mut targets = Vec::new();
+    for _ in 0..100 {
+        targets.push((Protocol::Quake3, start("127.0.0.1:0", Protocol::Quake3).await));
+    }
+    let timing = Timing::default().with_timeout(Duration::from_millis(300)).with_retries(0);
+    let mut scan = client().with_timing(timing).scan(targets, options().with_window(100)).unwrap();
+    let mut answered = 0;
+    while let Some(scanned) = scan.next().await {
+        answered += usize::from(scanned.result.is_ok());
+        if answered == 1 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+    assert_eq!(answered, 100);
+}
+
+/// An address that the machine does not have, or a port in use, is an error of the scan and not of every server.
+#[tokio::test]
+async fn a_local_address_that_cannot_be_bound_is_reported() {
+    let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let client = client().with_local_address(taken.local_addr().unwrap());
+    let scan = client.scan([(Protocol::Quake3, "127.0.0.1:9")], options());
+    assert_eq!(scan.map(drop).unwrap_err().kind(), ErrorKind::Io);
+}
+
 /// A server that the system has no way to ends by itself. The address is on an
 /// interface that does not exist: nothing leaves the machine.
 #[cfg(target_os = "linux")]
