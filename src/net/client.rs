@@ -85,8 +85,8 @@ impl Client {
         /// Sets which addresses of a host name are tried.
         with_family(family: Family) family = family;
 
-        /// Sends from this address: an interface of the machine, and a port where it is not 0. A fixed port carries one query
-        /// at a time.
+        /// Sends datagrams from this address: an interface of the machine, and a port where it is not 0. A fixed port carries one
+        /// query at a time. Lists over TCP are read from any address.
         with_local_address(local: SocketAddr) local = Some(local);
     }
 
@@ -172,10 +172,10 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// This address and the others, without ports.
+    /// This address and the others, whose ports do not count.
     #[cfg(feature = "games")]
-    pub(super) fn hosts(&self) -> impl Iterator<Item = IpAddr> {
-        std::iter::once(self.address).chain(self.others.clone()).map(|address| address.ip())
+    pub(super) fn hosts(&self) -> impl Iterator<Item = SocketAddr> {
+        std::iter::once(self.address).chain(self.others.clone())
     }
 
     /// The timing for the address.

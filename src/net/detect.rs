@@ -1,6 +1,6 @@
 //! Servers at one of several ports: which protocol a host speaks, and a server by the name of its game.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::client::Client;
@@ -88,13 +88,18 @@ impl Client {
         let given = host.given_port()?;
         let found = self.attempts::<I>(host, 1).await?;
         let candidates = ports_of_all(given, self.options);
-        let candidates = candidates.into_iter().map(|candidate| (candidate, found.address.ip()));
+        let candidates = candidates.into_iter().map(|candidate| (candidate, found.address));
         let mut queries = Staggered::<I>::new(self, candidates.collect(), GAP, found.deadline);
         let (mut detected, mut until) = (Vec::new(), found.deadline);
         while let Some((.., result)) = queries.next(Some(until)).await {
-            if let Ok(answer) = result {
-                detected.push(answer);
-                until = until.min(after(I::now(), AFTER_FIRST));
+            match result {
+                Ok(answer) => {
+                    detected.push(answer);
+                    until = until.min(after(I::now(), AFTER_FIRST));
+                }
+                // No socket for one is no socket for the others.
+                Err(error @ Error::Io { .. }) => return Err(error),
+                Err(_) => {}
             }
         }
         Ok(detected)
@@ -129,12 +134,12 @@ impl Client {
         mut listed: Vec<SocketAddr>,
     ) -> Result<Option<Detected>, Error> {
         let given = server.given_port()?;
-        listed.retain(|server| found.hosts().any(|host| host == server.ip()));
+        listed.retain(|server| found.hosts().any(|host| host.ip() == server.ip()));
         listed.sort_by_key(|server| server.port().abs_diff(given.unwrap_or_default()));
         let options = self.options.of_game(game.dialect);
         let attempts = listed.into_iter().map(|server| {
             let port = server.port();
-            (Candidate { protocol: game.protocol, port, options, is_certain: false }, server.ip())
+            (Candidate { protocol: game.protocol, port, options, is_certain: false }, server)
         });
         let deadline = after(I::now(), self.deadline);
         self.first_answer::<I>(game, given, attempts, deadline).await.transpose()
@@ -146,7 +151,7 @@ impl Client {
         &self,
         game: &Game,
         given: Option<u16>,
-        attempts: impl Iterator<Item = (Candidate, IpAddr)>,
+        attempts: impl Iterator<Item = (Candidate, SocketAddr)>,
         deadline: Instant,
     ) -> Option<Result<Detected, Error>> {
         let attempts = attempts.take(MAX_ATTEMPTS).collect();
@@ -175,7 +180,7 @@ impl Client {
 /// Queries that are started one after the other.
 struct Staggered<'a, I: Io> {
     client: &'a Client,
-    candidates: Vec<(Candidate, IpAddr)>,
+    candidates: Vec<(Candidate, SocketAddr)>,
     /// The number of them that were started.
     started: usize,
     next_at: Instant,
@@ -187,7 +192,7 @@ struct Staggered<'a, I: Io> {
 impl<'a, I: Io> Staggered<'a, I> {
     fn new(
         client: &'a Client,
-        candidates: Vec<(Candidate, IpAddr)>,
+        candidates: Vec<(Candidate, SocketAddr)>,
         gap: Duration,
         deadline: Instant,
     ) -> Self {
@@ -204,11 +209,11 @@ impl<'a, I: Io> Staggered<'a, I> {
                 return None;
             }
             let ended = match waiting {
-                Some((candidate, ip)) if self.next_at <= now => {
+                Some((candidate, mut server)) if self.next_at <= now => {
                     let number = self.started;
                     self.started = number.saturating_add(1);
                     self.next_at = after(now, self.gap);
-                    let server = SocketAddr::new(ip, candidate.port);
+                    server.set_port(candidate.port);
                     let nonce = self.client.nonce(server);
                     let query = StatusQuery::new(candidate.protocol, nonce, &candidate.options);
                     let left = self.deadline.saturating_duration_since(now);

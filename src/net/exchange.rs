@@ -4,7 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
 use super::error::Error;
-use super::io::{Io, MAX_DATAGRAM, is_unreachable, local_address};
+use super::io::{Io, MAX_DATAGRAM, is_about_the_address, is_unreachable, local_address};
 use crate::address::Scope;
 use crate::error::QueryError;
 use crate::session::{Conversation, Machine, Outcome, Session};
@@ -86,7 +86,8 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
             Ok((length, from)) => {
                 session.handle_datagram(now, from, self.buffer.get(..length).unwrap_or_default());
             }
-            Err(error) if is_unreachable(&error) => session.handle_unreachable(now),
+            // ICMP errors of all kinds.
+            Err(error) if is_about_the_address(&error) => session.handle_unreachable(now),
             Err(source) => return Some(self.end(index, Err(Error::io("exchange datagrams", source)))),
         }
         None

@@ -5,7 +5,7 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 
 use nix::sys::socket::{
@@ -22,6 +22,11 @@ pub(super) fn prepare(socket: &UdpSocket) -> io::Result<()> {
     setsockopt(socket, sockopt::RxqOvfl, &1)?;
     // A request that need not be cut needs no number for its pieces either: a twentieth of the time that a scan takes.
     let _ = set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE);
+    report_errors(socket)
+}
+
+/// Turns on the error queue: without it, no error comes of a host that a router cannot reach.
+pub(super) fn report_errors(socket: &impl AsFd) -> io::Result<()> {
     let v4 = setsockopt(socket, sockopt::Ipv4RecvErr, &true);
     Ok(setsockopt(socket, sockopt::Ipv6RecvErr, &true).or(v4)?)
 }

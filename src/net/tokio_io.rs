@@ -38,6 +38,8 @@ impl Io for Tokio {
     }
 
     fn udp(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
+        #[cfg(target_os = "linux")]
+        linux::report_errors(&socket)?;
         UdpSocket::from_std(socket)
     }
 

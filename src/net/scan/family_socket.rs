@@ -12,7 +12,7 @@ use crate::net::error::Error;
 use crate::net::io::BATCH;
 use crate::net::tokio_io::{receive_batch, send_batch};
 #[cfg(target_os = "linux")]
-use crate::net::{io::is_unreachable, linux};
+use crate::net::{io::is_about_the_address, linux};
 
 /// A socket of one address family.
 pub(super) struct FamilySocket {
@@ -119,7 +119,7 @@ impl FamilySocket {
         #[cfg(target_os = "linux")]
         for count in 0..BATCH {
             let Some((server, error)) = linux::error(&self.socket) else { return count > 0 };
-            self.unreachable.extend(is_unreachable(&error).then_some(server));
+            self.unreachable.extend(is_about_the_address(&error).then_some(server));
         }
         cfg!(target_os = "linux")
     }
