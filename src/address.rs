@@ -32,7 +32,8 @@ pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAd
 }
 
 /// From where an address must be reachable. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
-/// multicast and broadcast. The crate sends no datagram to such an address.
+/// multicast and broadcast. The crate sends no datagram to such an address, but
+/// for a search of the local network.
 ///
 /// ```
 /// use queryport::lists::Scope;

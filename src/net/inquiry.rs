@@ -61,7 +61,7 @@ pub struct MasterReport {
 #[derive(Debug, Clone)]
 pub(super) struct Options {
     client: Client,
-    pub(super) scope: Scope,
+    pub(super) scope: Option<Scope>,
     pub(super) timeout: Duration,
     pub(super) interval: Duration,
 }
@@ -86,7 +86,7 @@ pub(super) struct Gathering {
 impl Gathering {
     fn new(client: &Client, masters: Vec<MasterReport>, timeout: Duration, interval: Duration) -> Self {
         Self {
-            options: Options { client: client.clone(), scope: Scope::default(), timeout, interval },
+            options: Options { client: client.clone(), scope: None, timeout, interval },
             masters,
             seen: BTreeSet::new(),
         }
@@ -165,7 +165,7 @@ macro_rules! servers_options {
     () => {
         setters! {
             /// Sets the addresses that are taken; default [`Scope::Lan`].
-            with_scope(scope: Scope) gathering.options.scope = scope;
+            with_scope(scope: Scope) gathering.options.scope = Some(scope);
 
             /// Sets how long a list over TCP may take. For the list servers of a game 45 s by default, since long lists come slowly; for
             /// one that was given by its address, the client's deadline. Quake 3 masters are asked with the client's timing.
@@ -196,7 +196,7 @@ impl Inquiry {
     /// Asks the list server.
     pub(super) async fn run<I: Io>(self) {
         let Options { client, scope, interval, .. } = &self.options;
-        let key = format!("{} {:?} {scope:?}", self.master, self.requests);
+        let key = format!("{} {:?} {scope:?} {:?}", self.master, self.requests, client.options.limits);
         let lists = || client.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let is_fresh = |read: Instant| I::now().saturating_duration_since(read) < *interval;
         let known =
@@ -260,7 +260,8 @@ impl Inquiry {
             let (peer, timing) = (attempts.address, attempts.timing(I::now()));
             let list = match request.clone() {
                 ListRequest::Quake3(query) => {
-                    let session = Session::new(query.with_scope(*scope), peer, timing, I::now());
+                    let query = scope.map_or(query.clone(), |scope| query.with_scope(scope));
+                    let session = Session::new(query, peer, timing, I::now());
                     self.over_udp::<I>(session).await
                 }
                 request => {
@@ -322,7 +323,7 @@ impl Inquiry {
             }
         };
         let listed = list.servers.len();
-        list.servers.retain(|server| self.options.scope.admits(*server));
+        list.servers.retain(|server| self.options.scope.unwrap_or_default().admits(*server));
         let left_out = listed.saturating_sub(list.servers.len());
         list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
         self.tell_all(&list.servers);

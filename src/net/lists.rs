@@ -64,7 +64,7 @@ impl Client {
     /// public key for lists, GameSpy v2's with [`Game::key`]. A list by protocol number alone may hold other games:
     /// [`Game::of`] tells when they have answered.
     ///
-    /// The client and its clones ask a list server for the same list once a minute at most, and take it from memory before.
+    /// The client and its clones take a list that came in the last minute from memory. A list server that failed is asked again.
     ///
     /// ```no_run
     /// use queryport::Client;

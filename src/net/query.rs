@@ -134,7 +134,7 @@ impl Client {
     /// Queries a server by its game at the ports under which the game's list servers name its host, for servers that
     /// [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2 and UT2004 have query ports.
     ///
-    /// The list servers are asked as by [`Self::servers`], once a minute at most, and each list may take as long as
+    /// The list servers are asked as by [`Self::servers`], and each list may take as long as
     /// [`Self::with_deadline`] says. Up to ten ports of the host are then queried, those nearest to the given port first. An
     /// answer counts only if it says no other game port and no other game. `None`: no list names the host.
     ///

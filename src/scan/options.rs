@@ -166,7 +166,7 @@ pub struct ScanStats {
     pub bytes_received: u64,
     /// Datagrams from servers under query that did not answer the request, over the results taken.
     pub rejected: u64,
-    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The 1,024 queries that ended
+    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The 512 queries that ended
     /// last are remembered.
     pub late: u64,
     /// Datagrams from addresses that were not queried, or too long ago.

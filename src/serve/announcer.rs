@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
-use crate::address::canonical;
+use crate::address::{Scope, canonical};
 use crate::error::AnnounceError;
 use crate::gamespy1::{self, Command, ServerState};
 use crate::model::{Occupancy, ServerStatus};
@@ -129,7 +129,11 @@ impl Announcer {
         let occupancy = protocol.set_status(status)?;
         Ok(Self {
             protocol,
-            masters: masters.into_iter().take(MAX_MASTERS).collect(),
+            masters: masters
+                .into_iter()
+                .filter(|master| Scope::Any.admits(*master))
+                .take(MAX_MASTERS)
+                .collect(),
             interval: Duration::from_secs(300),
             occupancy,
             next: now,

@@ -162,8 +162,8 @@ impl Client {
         Servers::new(Gathering::at(&self.0, master, request.into()))
     }
 
-    /// Asks all list servers of a game at once for its servers, and merges their lists. The client and its clones ask a list
-    /// server for the same list once a minute at most, and take it from memory before.
+    /// Asks all list servers of a game at once for its servers, and merges their lists. The client and its clones take
+    /// a list that came in the last minute from memory.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
