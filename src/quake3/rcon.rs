@@ -64,6 +64,12 @@ pub enum RconMode {
     Challenge,
 }
 
+impl RconMode {
+    const fn is_signed(self) -> bool {
+        !matches!(self, Self::Plain | Self::Quoted | Self::BlackOps3)
+    }
+}
+
 /// Sends one console command and collects its output, until the server has been quiet for
 /// [`Timing::quiet`](crate::session::Timing::quiet).
 ///
@@ -105,17 +111,20 @@ impl RconQuery {
     ///
     /// # Errors
     /// [`EncodeError::Forbidden`] for a password with a quote or a control byte in it, without quotes or signature also for one with a
-    /// blank, `;` or a comment, and for a command with a line end; [`EncodeError::Empty`] without a password;
-    /// [`EncodeError::TooLong`] for more than servers read.
+    /// blank, `;` or a comment, and for a command with a line end; [`EncodeError::Empty`] without a password, and in the signed
+    /// modes for one that begins with a blank, where its key ends; [`EncodeError::TooLong`] for more than servers read.
     pub fn new(
         password: Password,
         command: &str,
         mode: RconMode,
         limits: &Limits,
     ) -> Result<Self, EncodeError> {
-        let (command, quoted) =
-            (command.as_bytes().to_vec(), !matches!(mode, RconMode::Plain | RconMode::BlackOps3));
+        let (command, is_signed) = (command.as_bytes().to_vec(), mode.is_signed());
+        let quoted = is_signed || mode == RconMode::Quoted;
         RconRequest { password: &password.0, command: &command, quoted }.check()?;
+        if is_signed && password.key().is_empty() {
+            return Err(EncodeError::Empty("rcon password before its first blank"));
+        }
         Ok(Self {
             password,
             command,
@@ -163,10 +172,6 @@ impl RconQuery {
         repeatable() repeatable = true;
     }
 
-    fn is_signed(&self) -> bool {
-        !matches!(self.mode, RconMode::Plain | RconMode::Quoted | RconMode::BlackOps3)
-    }
-
     fn finish(&mut self, is_cut: bool) -> RconAnswer {
         let colours = if self.dark_places { Colours::DarkPlaces } else { Colours::Caret };
         let style = Style::new(Charset::Utf8OrWindows1252, colours);
@@ -197,7 +202,7 @@ impl Conversation for RconQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
-        let asks = self.is_signed() && self.nonce.is_none();
+        let asks = self.mode.is_signed() && self.nonce.is_none();
         let reply = match line::text(datagram) {
             // Black Ops III's text follows the byte at once; Medal of Honor has it before the word.
             Ok((Some(TO_CLIENT), text)) if !text.starts_with(b"print") => {
@@ -239,7 +244,7 @@ impl Conversation for RconQuery {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         // A challenge is valid once.
-        let repeatable = if self.is_signed() { self.nonce.is_none() } else { self.repeatable };
+        let repeatable = if self.mode.is_signed() { self.nonce.is_none() } else { self.repeatable };
         if self.datagrams > 0 {
             // Without the quiet, the server was still printing.
             OnTimeout::Done(Ok(self.finish(remaining == Remaining::Nothing)))
@@ -371,6 +376,11 @@ impl Password {
         let differing = self.0.iter().zip(given).fold(0_u8, |differing, (a, b)| differing | (a ^ b));
         differing == 0 && self.0.len() == given.len() && !given.is_empty()
     }
+
+    /// The part that signs commands: up to the first blank (xonotic/darkplaces, netconn.c).
+    fn key(&self) -> &[u8] {
+        self.0.split(|&byte| byte == b' ').next().unwrap_or_default()
+    }
 }
 
 impl fmt::Debug for Password {
@@ -382,7 +392,7 @@ impl fmt::Debug for Password {
 #[cfg(feature = "secure-rcon")]
 impl<'a> SecureRconRequest<'a> {
     /// Signs. `timed`, `signed`: see the fields. The password up to its first blank is the key, as on
-    /// DarkPlaces. Feature `secure-rcon`.
+    /// DarkPlaces; where that is empty, [`Self::verify`] accepts no signature. Feature `secure-rcon`.
     pub fn sign(timed: bool, password: &Password, signed: &'a [u8]) -> Self {
         Self { timed, mac: hmac_md4(password, signed), signed }
     }
@@ -390,15 +400,15 @@ impl<'a> SecureRconRequest<'a> {
     /// Whether the signature was made with this password. Whether the time or the challenge is valid is for the caller to
     /// check, see [`verify_challenge`](crate::quake3::server::verify_challenge). Feature `secure-rcon`.
     pub fn verify(&self, password: &Password) -> bool {
-        !password.0.is_empty() && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)
+        !password.key().is_empty()
+            && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)
     }
 }
 
 #[cfg(feature = "secure-rcon")]
 fn hmac_md4(password: &Password, signed: &[u8]) -> [u8; MAC] {
-    let key = password.0.split(|&byte| byte == b' ').next().unwrap_or_default();
     // HMAC takes keys of every length: there is no error.
-    Hmac::<Md4>::new_from_slice(key)
+    Hmac::<Md4>::new_from_slice(password.key())
         .map_or([0; MAC], |mac| mac.chain_update(signed).finalize().into_bytes().into())
 }
 
@@ -584,6 +594,18 @@ mod tests {
             assert!(!request.verify(&Password::new("Secret")) && !request.verify(&Password::new("")));
             let other = SecureRconRequest { signed: b"1700000000.000123 quit", ..request };
             assert!(!other.verify(&password));
+        }
+    }
+
+    /// The key ends at the first blank: everybody can sign with an empty one.
+    #[cfg(feature = "secure-rcon")]
+    #[test]
+    fn an_empty_key_signs_nothing() {
+        let forged = SecureRconRequest::sign(true, &Password::new(" guess"), b"1700000000.000123 quit");
+        assert!(!forged.verify(&Password::new(" secret")) && !forged.verify(&Password::new("")));
+        for mode in [RconMode::Time, RconMode::Challenge] {
+            let new = |password| RconQuery::new(Password::new(password), "quit", mode, &Limits::default());
+            assert!(matches!(new(" secret"), Err(EncodeError::Empty(_))) && new("secret and more").is_ok());
         }
     }
 }
