@@ -12,6 +12,8 @@ use crate::options::{Detail, Engine, Service};
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::text::number;
 
+/// Longest pair of `clients`, in bytes.
+const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 /// Purpose of the tokens of `getchallenge`.
 const PURPOSE: u16 = 0x5133;
 
@@ -21,8 +23,8 @@ const PURPOSE: u16 = 0x5133;
 ///
 /// The names and counts go in first, then as many whole player lines as fit, then each of the status's own rules that still
 /// fits and is not empty: one that is too long is left out, shorter ones behind it are not. A status that lists fewer players than are on
-/// says their number under `clients`. What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by
-/// nothing.
+/// says their number under `clients`; where that does not fit either, the reply ends behind its names, without a line feed, and
+/// reads as cut. What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
 ///
 /// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check the challenge that comes
 /// back in a `connect` with [`verify_challenge`].
@@ -97,10 +99,12 @@ fn encode(
     let quote: &[u8] = if challenge > 0 { br"\challenge\" } else { b"" };
     head.extend_from_slice(quote);
     let Some(left) = options.max_reply.checked_sub(head.len().saturating_add(challenge)) else { return };
-    let most = MAX_INFO_STRING.saturating_sub(quote.len().saturating_add(challenge));
-    let mut info = named(detail, status, options, left.min(most));
-    let mut lines = Vec::new();
-    if detail == Detail::Full {
+    let most = MAX_INFO_STRING.saturating_sub(quote.len().saturating_add(challenge)).min(left);
+    let is_full = detail == Detail::Full;
+    let mut info = named(detail, status, options, most.saturating_sub(if is_full { MAX_CLIENTS } else { 0 }));
+    info.limit = most;
+    let (mut lines, mut is_closed) = (Vec::new(), is_full);
+    if is_full {
         lines = self::lines(status.listed_players(), options.engine, options.max_reply);
         // As many lines as fit; a name cannot hold a line feed.
         let fitting = |info: &[u8]| match lines.get(..left.saturating_sub(info.len()).saturating_sub(1)) {
@@ -113,7 +117,7 @@ fn encode(
         let is_short = |online| u32::try_from(count).is_ok_and(|count| count < online);
         let is_said = is_dark_places(options.engine) || status.rules.get("clients").is_some();
         if let Some(online) = status.online().filter(|online| is_said || is_short(*online)) {
-            let _ = info.push(b"clients", online.to_string().as_bytes());
+            is_closed = info.push(b"clients", online.to_string().as_bytes()).is_ok();
         }
         lines.truncate(fitting(&info.bytes));
         put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(most));
@@ -122,7 +126,7 @@ fn encode(
     template.bytes.extend_from_slice(&head);
     template.patch_here();
     template.bytes.extend_from_slice(&info.bytes);
-    if detail == Detail::Full && info.bytes.len() < left {
+    if is_closed && info.bytes.len() < left {
         template.bytes.push(b'\n');
         template.bytes.extend_from_slice(&lines);
     }

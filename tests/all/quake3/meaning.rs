@@ -396,6 +396,31 @@ fn a_list_that_is_cut_says_how_many_there_are() {
     assert_eq!((read.player_count, read.completeness.is_complete()), (Some(40), false));
 }
 
+/// However little space a reply has, and however much of it the name takes.
+#[test]
+fn a_status_without_all_players_does_not_read_as_complete() {
+    let check = |length, most, engine, challenge| {
+        let mut status = ServerStatus::default();
+        status.name = Some("n".repeat(length).into());
+        status.map = Some("q3dm17".into());
+        status.players = Some((0..40).map(|n| Player::new(format!("player number {n}"))).collect());
+        let options = Service::new(engine).with_max_reply(most);
+        let request = Request::new(Command::GetStatus { challenge });
+        let replies = queryport::quake3::answer(&request, &status, &options, &requester("192.0.2.1:5000"));
+        // No reply, or none with an infostring.
+        let Ok(answer) = Answer::from_datagrams(replies, &Limits::default()) else { return };
+        let read = answer.to_status();
+        let says_all = (read.player_count, read.listed_players().len()) == (Some(40), 40);
+        assert!(says_all || !read.completeness.is_complete(), "{engine:?}, {length} of {most}: {read:?}");
+    };
+    for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::MedalOfHonor] {
+        for challenge in [None, Some(&b"x"[..])] {
+            (0..500).for_each(|most| check(30, most, engine, challenge));
+            (0..1030).for_each(|length| check(length, 1396, engine, challenge));
+        }
+    }
+}
+
 #[test]
 fn a_recorded_team_game_has_its_teams_and_bots() {
     let case = cases("quake3").into_iter().find(|case| case.name == "nexuiz-ctf-status").unwrap();
