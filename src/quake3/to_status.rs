@@ -58,7 +58,8 @@ impl ToStatus for Answer {
         // A status has its lines, an info its count; where both are, as on Warsow and DarkPlaces, this is the server's own
         // number.
         let listed = listed.and_then(|listed| u32::try_from(listed).ok());
-        let bots_on_top = known.gamename.is_some_and(counts_people_only).then(|| count(known.bots)).flatten();
+        let bots_on_top =
+            count(known.bots).filter(|_| is_info && known.gamename.is_some_and(counts_people_only));
         let counted = count(known.clients).and_then(|clients| clients.checked_add(bots_on_top.unwrap_or(0)));
         // Call of Duty's infoResponse leaves the count out where it is 0 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
         let others = [known.protocol, known.sv_maxclients, known.pure, known.hw];

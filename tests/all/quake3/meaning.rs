@@ -306,6 +306,16 @@ fn what_was_read_is_served_with_the_same_meaning() {
     }
 }
 
+/// The key `clients` that our server adds to a status counts bots too, whatever the game does in an info.
+#[test]
+fn an_info_served_as_a_status_counts_bots_once() {
+    for body in [IW4X, UNVANQUISHED] {
+        let status = read(body);
+        let again = serve(&status, Detail::Full, &Service::new(Engine::Quake3));
+        assert_eq!(counts(&again)[..2], counts(&status)[..2], "{body}");
+    }
+}
+
 #[test]
 fn each_dialect_says_the_fields_that_it_has_keys_for() {
     let team = |id, name: &str, score| {
