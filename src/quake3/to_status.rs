@@ -76,7 +76,7 @@ impl ToStatus for Answer {
         let numbers = [known.g_gametype, known.gametype];
         let match_name = first_filled(&numbers).and_then(|number| family.match_name(number));
         let (match_limit, has_teams) = match_name.map(|name| match_rules(name, &known)).unwrap_or_default();
-        let score_limit = known.scorelimit.or(match_limit);
+        let score_limit = first_filled(&[known.scorelimit, match_limit]);
         let words = match_name.filter(|words| *words != b"N/A" && !is_modified(family, &known));
         let world = known.qcstatus.and_then(|status| status.split(|&byte| byte == b':').next());
         let words = words.map(|words| Text::new(words, style));
@@ -89,7 +89,7 @@ impl ToStatus for Answer {
                 .or(words)
                 .or_else(|| text(&[known.g_gametype, known.gametype, world])),
             version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
-            protocol_version: known.protocol.or(known.com_protocol).and_then(number::leading),
+            protocol_version: first_filled(&[known.protocol, known.com_protocol]).and_then(number::leading),
             password: first_filled(&locked).and_then(number::boolean),
             anti_cheat: any(&[known.sv_punkbuster, known.punkbuster, known.pb, known.sv_nxac]),
             player_count,

@@ -259,6 +259,14 @@ fn fields(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
     (texts, flags, counts(status), status.protocol_version, (status.time_limit, status.score_limit), teams)
 }
 
+#[test]
+fn an_empty_value_hides_no_other_key() {
+    let status = read(
+        "statusResponse\n\\gamename\\baseq3\\protocol\\\\com_protocol\\71\\g_gametype\\0\\scorelimit\\\\fraglimit\\20\n",
+    );
+    assert_eq!((status.protocol_version, status.score_limit), (Some(71), Some(20)));
+}
+
 /// The keys of an empty server of Call of Duty 2 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
 #[test]
 fn an_info_of_call_of_duty_without_a_count_is_of_an_empty_server() {
