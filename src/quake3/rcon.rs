@@ -204,8 +204,8 @@ impl Conversation for RconQuery {
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
         let asks = self.mode.is_signed() && self.nonce.is_none();
         let reply = match line::text(datagram) {
-            // Black Ops III's text follows the byte at once; Medal of Honor has it before the word.
-            Ok((Some(TO_CLIENT), text)) if !text.starts_with(b"print") => {
+            // Its text follows the byte at once, and may begin with any word. Medal of Honor has `print` there.
+            Ok((Some(TO_CLIENT), text)) if self.mode == RconMode::BlackOps3 => {
                 Ok(Reply::Print { text, dark_places: false })
             }
             _ => Reply::parse(datagram),
@@ -484,15 +484,26 @@ mod tests {
             query.receive(b"\xff\xff\xff\xff\x01num score ping xuid\n"),
             Verdict::Partial(Wait::Quiet)
         );
-        query.receive(b"\xff\xff\xff\xff\x01  0     0   12 1");
+        query.receive(b"\xff\xff\xff\xff\x01  0     0   12 1\n");
+        query.receive(b"\xff\xff\xff\xff\x01print what");
         let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
-        assert_eq!(answer.text.decoded(), "num score ping xuid\n  0     0   12 1");
+        assert_eq!(answer.text.decoded(), "num score ping xuid\n  0     0   12 1\nprint what");
+    }
+
+    #[test]
+    fn other_replies_of_medal_of_honor_are_no_output() {
+        for other in
+            [&b"disconnect"[..], b"infoResponse\n\\a\\b", b"statusResponse\n\\a\\b\n", b"droperror\nno", b""]
+        {
+            let verdict = query().receive(&[b"\xff\xff\xff\xff\x01", other].concat());
+            assert!(matches!(verdict, Verdict::Rejected(_)), "{}: {verdict:?}", other.escape_ascii());
+        }
     }
 
     /// RaidMax/IW4M-Admin: the parsers of S1x, H1-Mod and BOIII; Medal of Honor has a byte before the word.
     #[test]
     fn text_may_follow_the_word_without_a_line_feed() {
-        for head in [&b"print "[..], b"print\n", b"\x01print\n", b"\x01print ", b"\x01"] {
+        for head in [&b"print "[..], b"print\n", b"\x01print\n", b"\x01print "] {
             let mut query = query();
             query.receive(&[b"\xff\xff\xff\xff", head, b"map: mp_fringe"].concat());
             let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
