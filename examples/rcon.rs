@@ -65,6 +65,8 @@ enum Mode {
     Quoted,
     /// In plain text behind a NUL (Call of Duty: Black Ops III).
     BlackOps3,
+    /// In plain text behind byte 0x02 (Medal of Honor).
+    MedalOfHonor,
     /// As a signature over the time (DarkPlaces).
     #[cfg(feature = "secure-rcon")]
     Time,
@@ -79,6 +81,7 @@ impl From<Mode> for RconMode {
             Mode::Plain => Self::Plain,
             Mode::Quoted => Self::Quoted,
             Mode::BlackOps3 => Self::BlackOps3,
+            Mode::MedalOfHonor => Self::MedalOfHonor,
             #[cfg(feature = "secure-rcon")]
             Mode::Time => Self::Time,
             #[cfg(feature = "secure-rcon")]

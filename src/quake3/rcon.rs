@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and `FF FF FF FF 01 text`
-//! (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js).
+//! (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor has byte 02 before the word of the request, which
+//! its servers skip unread, and 01 before that of the reply (openmoh/openmohaa, code/server/sv_main.c).
 //!
 //! The password travels in plain text and the replies prove nothing: anyone on the way reads and forges both.
 //! DarkPlaces' signed form keeps the password secret.
@@ -48,13 +49,15 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum RconMode {
-    /// In plain text: every server.
+    /// In plain text: every server but Medal of Honor's and Black Ops III's.
     #[default]
     Plain,
     /// In plain text and quotes, so that it may hold blanks: Quake3e, CoD4x. See [`RconRequest::quoted`].
     Quoted,
     /// In plain text, behind a NUL in place of the word `rcon`: Call of Duty: Black Ops III.
     BlackOps3,
+    /// In plain text, behind byte 0x02, the direction: Medal of Honor.
+    MedalOfHonor,
     /// As a signature over the command and this machine's time, which must agree with the server's within 5 s:
     /// DarkPlaces.
     #[cfg(feature = "secure-rcon")]
@@ -66,7 +69,7 @@ pub enum RconMode {
 
 impl RconMode {
     const fn is_signed(self) -> bool {
-        !matches!(self, Self::Plain | Self::Quoted | Self::BlackOps3)
+        !matches!(self, Self::Plain | Self::Quoted | Self::BlackOps3 | Self::MedalOfHonor)
     }
 }
 
@@ -191,14 +194,14 @@ impl Conversation for RconQuery {
             let request = SecureRconRequest::sign(*timed, &self.password, &signed);
             return Request::new(Command::SecureRcon(request)).put(out);
         }
-        let quoted = self.mode == RconMode::Quoted;
-        Request::new(match self.mode {
+        let (quoted, direction_byte) = (self.mode == RconMode::Quoted, self.mode == RconMode::MedalOfHonor);
+        let command = match self.mode {
             RconMode::BlackOps3 => return line::put(Some(0), &[password, b" ", command].concat(), out),
-            RconMode::Plain | RconMode::Quoted => Command::Rcon(RconRequest { password, command, quoted }),
             #[cfg(feature = "secure-rcon")]
             RconMode::Time | RconMode::Challenge => Command::GetChallenge { client: None, game: None },
-        })
-        .put(out);
+            _ => Command::Rcon(RconRequest { password, command, quoted }),
+        };
+        Request { command, direction_byte }.put(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
@@ -488,6 +491,19 @@ mod tests {
         query.receive(b"\xff\xff\xff\xff\x01print what");
         let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
         assert_eq!(answer.text.decoded(), "num score ping xuid\n  0     0   12 1\nprint what");
+    }
+
+    /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte behind the mark, whatever it is.
+    #[test]
+    fn medal_of_honor_has_a_byte_before_the_words() {
+        let (password, limits) = (Password::new("secret"), Limits::default());
+        let mut query = RconQuery::new(password, "status", RconMode::MedalOfHonor, &limits).unwrap();
+        let mut out = Vec::new();
+        query.request(&mut out);
+        assert_eq!(out, b"\xff\xff\xff\xff\x02rcon secret status");
+        query.receive(b"\xff\xff\xff\xff\x01print\nmap: dm/mohdm1\n");
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
+        assert_eq!(answer.text.decoded(), "map: dm/mohdm1\n");
     }
 
     #[test]

@@ -41,6 +41,9 @@ const MAX_CHALLENGE_PAIR: usize = 59;
 /// The server keeps the slot until the client has been silent for some minutes: leaving needs the in-game protocol, which
 /// is not part of this crate.
 ///
+/// Medal of Honor's servers do not answer it: they skip the byte behind the mark as a direction, and the words lack it
+/// (openmoh/openmohaa, code/server/sv_main.c).
+///
 /// ```
 /// use queryport::quake3::ConnectQuery;
 /// use queryport::session::{Conversation, Verdict};

@@ -112,6 +112,7 @@ impl<'a> Reply<'a> {
     }
 
     /// The datagrams of a server's answer to `rcon`: [`Self::Print`] with the text in pieces, one empty piece when there is none.
+    /// Medal of Honor's byte 0x01 after the mark is not written.
     ///
     /// ```
     /// use queryport::quake3::Reply;
@@ -130,7 +131,7 @@ impl<'a> Reply<'a> {
         pieces.map(datagram).collect()
     }
 
-    /// Appends the reply.
+    /// Appends the reply, without Medal of Honor's byte 0x01 after the mark.
     ///
     /// # Errors
     /// [`EncodeError::Empty`] and [`EncodeError::Forbidden`] for a challenge or number that is no single word. Nothing is
