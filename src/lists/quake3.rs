@@ -64,6 +64,8 @@ pub struct Quake3List {
     taken: usize,
     /// The passes that are over.
     passes: u8,
+    /// Whether datagrams followed an end mark: dpmaster before 2.0 writes one into each (doc/techinfo.txt).
+    has_false_marks: bool,
     pass: Pass,
 }
 
@@ -97,6 +99,7 @@ impl Quake3List {
             seen: BTreeMap::new(),
             taken: 0,
             passes: 0,
+            has_false_marks: false,
             pass: Pass::default(),
         })
     }
@@ -159,6 +162,8 @@ impl Conversation for Quake3List {
             rejected => return Verdict::Rejected(rejected.err().unwrap_or(other)),
         };
         self.take(&part);
+        // What comes behind a mark shows that marks do not end this list, or was overtaken.
+        self.has_false_marks |= self.pass.marked;
         self.pass.parts = self.pass.parts.saturating_add(1);
         self.pass.marked |= part.has_end;
         self.pass.damaged |= !part.intact;
@@ -166,7 +171,7 @@ impl Conversation for Quake3List {
             return Verdict::Done(self.finish(ListCompleteness::Incomplete));
         }
         // Behind the end mark only what was overtaken can come; without it, quiet is the end.
-        Verdict::Partial(if self.pass.marked { Wait::Grace } else { Wait::Quiet })
+        Verdict::Partial(if part.has_end && !self.has_false_marks { Wait::Grace } else { Wait::Quiet })
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<ServerList> {
@@ -317,8 +322,9 @@ mod tests {
     fn any_order_and_any_copies_give_the_same_set() {
         let parts = ListPart::encode(servers(1000), true);
         let mut query = query(1);
-        for part in parts.iter().rev().chain(&parts) {
-            assert!(matches!(query.receive(part), Verdict::Partial(Wait::Grace)), "the end came first");
+        for (n, part) in parts.iter().rev().chain(&parts).enumerate() {
+            let wait = if n == 0 { Wait::Grace } else { Wait::Quiet };
+            assert_eq!(query.receive(part), Verdict::Partial(wait), "the end came first");
         }
         let mut answer = done(query.timeout(Remaining::Step));
         answer.servers.sort();
@@ -344,6 +350,24 @@ mod tests {
                     assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
                 }
             }
+            let answer = done(query.timeout(Remaining::Step));
+            assert_eq!((answer.servers.len(), answer.completeness), (1000, SETTLED));
+        }
+    }
+
+    /// Activision's masters end every datagram with `\\EOT`, dpmaster before 2.0 with NULs behind it: each would end the list.
+    #[test]
+    fn a_mark_in_every_datagram_does_not_end_the_list() {
+        for (nuls, first) in [(0, Wait::Quiet), (3, Wait::Grace)] {
+            let all: Vec<_> = servers(1000).collect();
+            let parts = all.chunks(100).flat_map(|some| ListPart::encode(some.to_vec(), true));
+            let parts: Vec<_> = parts.map(|part| part.slice(..part.len() - 3 + nuls)).collect();
+            let mut query = query(2);
+            let waits: Vec<_> = parts.iter().map(|part| query.receive(part)).collect();
+            assert_eq!(waits[..2], [Verdict::Partial(first), Verdict::Partial(Wait::Quiet)]);
+            assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
+            assert_eq!(query.receive(&parts[0]), Verdict::Partial(Wait::Quiet), "remembered");
+            parts.iter().for_each(|part| drop(query.receive(part)));
             let answer = done(query.timeout(Remaining::Step));
             assert_eq!((answer.servers.len(), answer.completeness), (1000, SETTLED));
         }

@@ -28,7 +28,8 @@
 //! - Addresses and ports are big-endian and may hold 5C and 2F: entries have fixed lengths and are not split at
 //!   separators (dpmaster, doc/techinfo.txt).
 //! - dpmaster since 2.0 puts the end mark into the last datagram only, before into every one (dpmaster, doc/techinfo.txt);
-//!   other masters write `\EOT` without the NULs, `\EOF`, or nothing (qstat).
+//!   other masters write `\EOT` without the NULs, which Activision's put into every datagram (cetteup/pyq3serverlist,
+//!   reader.py), `\EOF`, or nothing (qstat).
 //! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the complete mark ends a list. id's own client stops there.
 //! - id's and ioquake3's clients read an address only when a separator follows it (ioquake3, code/client/cl_main.c):
 //!   datagrams that are not the last end with a lone `\`.

@@ -166,9 +166,9 @@ impl<'a> ListRequest<'a> {
 pub struct ListPart<'a> {
     /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
     pub extended: bool,
-    /// Whether an end mark is there: `\EOT` or `\EOF`, followed by three NULs or the end of the datagram. dpmaster
-    /// writes it into the last datagram of a list, its versions before 2.0 into every one, and some masters
-    /// into none.
+    /// Whether the end mark of the list is there: `\EOT` followed by NULs, or `\EOF`. dpmaster writes it into the last
+    /// datagram of a list, its versions before 2.0 into every one (doc/techinfo.txt), and some masters into none. `\EOT` without
+    /// NULs ends a datagram, which may not be the last (Activision's masters; cetteup/pyq3serverlist, reader.py).
     pub has_end: bool,
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,
@@ -195,9 +195,9 @@ impl<'a> ListPart<'a> {
         {
             rest = after;
         }
-        let has_end = end(rest).is_ok();
-        // A lone separator after the last address, or nothing.
-        let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0]);
+        let has_end = end(rest).is_ok() && rest != b"\\EOT";
+        // A lone separator after the last address, the mark that ends a datagram, or nothing.
+        let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0] | b"\\EOT");
         let entries = entries.get(..entries.len().saturating_sub(rest.len())).unwrap_or_default();
         Ok(Self { extended, has_end, intact, entries })
     }
@@ -376,11 +376,11 @@ mod tests {
     #[test]
     fn every_end_mark_and_none() {
         let one = b"getserversResponse\\\x01\x02\x03\x04\x6d\x38";
-        for end in [&b"\\EOT\0\0\0"[..], b"\\EOT", b"\\EOF", b"\\EOF\0\0\0", b"\\EOT\0", b"\\EOT\0\0\0more"] {
+        for end in [&b"\\EOT\0\0\0"[..], b"\\EOF", b"\\EOF\0\0\0", b"\\EOT\0", b"\\EOT\0\0\0more"] {
             let part = part(&[&one[..], end].concat());
             assert_eq!((part.iter().count(), part.has_end, part.intact), (1, true, true), "{end:?}");
         }
-        for end in [&b""[..], b"\\", b"\n", b"\0"] {
+        for end in [&b""[..], b"\\", b"\n", b"\0", b"\\EOT"] {
             let part = part(&[&one[..], end].concat());
             assert_eq!((part.iter().count(), part.has_end, part.intact), (1, false, true), "{end:?}");
         }
