@@ -120,6 +120,9 @@ pub enum EncodeError {
     /// A required field is empty.
     #[error("{0} is empty")]
     Empty(&'static str),
+    /// A key that the query writes itself.
+    #[error("the query writes the key {0} itself")]
+    Reserved(&'static str),
 }
 
 impl EncodeError {

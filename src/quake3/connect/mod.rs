@@ -109,13 +109,15 @@ impl ConnectQuery {
         with_protocol(protocol: u32) protocol = Some(protocol);
     }
 
-    /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`… The keys `challenge`, `qport` and
-    /// `protocol` are the query's own.
+    /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`…
     ///
     /// # Errors
-    /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
-    /// [`EncodeError::TooLong`] when the userinfo would exceed 923 bytes.
+    /// [`EncodeError::Reserved`] for `challenge`, `qport` and `protocol` in any case, which the query writes itself: id's engines
+    /// take the first of several (id-Software/Quake-III-Arena, code/game/q_shared.c). [`EncodeError::Forbidden`] for `\`, `;`, `"`
+    /// and control bytes, [`EncodeError::Empty`] for an empty key, [`EncodeError::TooLong`] when the userinfo would exceed 923 bytes.
     pub fn with(mut self, key: &str, value: &str) -> Result<Self, EncodeError> {
+        let own = ["challenge", "qport", "protocol"].into_iter().find(|own| key.eq_ignore_ascii_case(own));
+        own.map_or(Ok(()), |own| Err(EncodeError::Reserved(own)))?;
         self.userinfo.push(key.as_bytes(), value.as_bytes())?;
         Ok(self)
     }

@@ -148,6 +148,16 @@ fn a_server_that_only_hands_out_challenges_ends_the_query() {
     assert!(played.elapsed <= Timing::default().timeout());
 }
 
+/// id's engines take the first pair of several with one key.
+#[test]
+fn the_keys_of_the_query_itself_cannot_be_added() {
+    for key in ["challenge", "QPort", "PROTOCOL"] {
+        let error = ConnectQuery::new(7).with(key, "1").unwrap_err();
+        assert!(matches!(error, EncodeError::Reserved(own) if own.eq_ignore_ascii_case(key)), "{key}");
+    }
+    assert!(ConnectQuery::new(7).with("protocols", "DP7").is_ok());
+}
+
 #[test]
 fn connect_packets_that_real_servers_took() {
     let client = from("openarena-connect-accepted", "client");
