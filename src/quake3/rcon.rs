@@ -401,7 +401,8 @@ impl<'a> SecureRconRequest<'a> {
     }
 
     /// Whether the signature was made with this password. Whether the time or the challenge is valid is for the caller to
-    /// check, see [`verify_challenge`](crate::quake3::server::verify_challenge). Feature `secure-rcon`.
+    /// check, see [`verify_challenge`](crate::quake3::server::verify_challenge), and whether the command is a copy, see
+    /// [`SecureRconRequest`]. Feature `secure-rcon`.
     pub fn verify(&self, password: &Password) -> bool {
         !password.key().is_empty()
             && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)

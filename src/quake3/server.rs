@@ -138,7 +138,8 @@ const fn is_dark_places(engine: Engine) -> bool {
 }
 
 /// Whether a challenge was issued to this requester's address, 15–30 s ago at most: for a game server that handles
-/// `connect` or a signed `rcon`.
+/// `connect` or a signed `rcon`. It stays valid for that time: copies of a signed command are for the caller to refuse, see
+/// [`SecureRconRequest`](crate::quake3::SecureRconRequest).
 ///
 /// ```
 /// use std::time::Instant;

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! The time mode needs clocks that agree (DarkPlaces allows 5 s) and lets a listener repeat the command until
-//! then; the challenge mode costs one exchange more and cannot be repeated.
+//! then. The challenge mode costs one exchange more. DarkPlaces takes a challenge once; the challenges of this crate are valid
+//! for 15–30 s, see [`SecureRconRequest`].
 
 use std::fmt;
 
@@ -358,6 +359,10 @@ const CHALLENGED: &str = "srcon HMAC-MD4 CHALLENGE ";
 /// A signed console command. Reading and writing one needs no feature; making and checking signatures needs
 /// `secure-rcon`.
 ///
+/// A server that runs it must refuse copies: a listener can send the datagram again while its time or challenge is valid, and
+/// this crate keeps no table of challenges. Remember each accepted [`mac`](Self::mac) for 30 s, and refuse it again within that
+/// time. The challenge alone does not show a copy: an address gets the same one for up to 15 s.
+///
 /// ```
 /// use queryport::quake3::{Command, Request};
 ///
@@ -372,8 +377,7 @@ const CHALLENGED: &str = "srcon HMAC-MD4 CHALLENGE ";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SecureRconRequest<'a> {
-    /// Whether the sender's clock, seconds since 1970, keeps the packet from being repeated, or else a challenge got from the
-    /// server.
+    /// Whether the nonce is the sender's time, in seconds since 1970, or else a challenge that the server has issued.
     pub timed: bool,
     /// The signature.
     pub mac: [u8; MAC],
