@@ -113,6 +113,10 @@ pub enum Dialect {
 pub enum Detail {
     /// The description: name, map, counts. One small datagram in every protocol except GameSpy v4, where a challenge
     /// precedes it and only Minecraft servers send it.
+    ///
+    /// GameSpy v1: asks for it with `\basic\\info\`, but with `\status\` from the first retry on and where the reply describes
+    /// nothing. Renegade's Dragonade (da_gamespy.cpp), SWAT 4's GS1 mod (sergeii/swat-gs1) and AdminMod, and netPanzer
+    /// (InfoSocket.cpp) answer no other request: their short answers take one retry and have the rules and the players too.
     Short,
     /// The description, the rules and the players.
     #[default]

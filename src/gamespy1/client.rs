@@ -12,7 +12,11 @@ use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
-/// Queries a server's status: `\status\`, or `\basic\\info\` for [`Detail::Short`], or any commands.
+/// The request that every server answers.
+const STATUS: &[u8] = br"\status\";
+
+/// Queries a server's status: `\status\`, or any commands. For [`Detail::Short`] the first request is `\basic\\info\`, every
+/// retry `\status\`.
 ///
 /// ```
 /// use queryport::gamespy1::StatusQuery;
@@ -52,7 +56,7 @@ impl StatusQuery {
             (Detail::Full, Dialect::XServerQuery) => {
                 (br"\status\xserverquery", Asked::new(&[Command::Status]))
             }
-            (Detail::Full, _) => (br"\status\", Asked::new(&[Command::Status])),
+            (Detail::Full, _) => (STATUS, Asked::new(&[Command::Status])),
         };
         Self {
             request: request.into(),
@@ -119,28 +123,34 @@ impl Conversation for StatusQuery {
             let kind = ParseErrorKind::Unexpected("a reply, not the request itself");
             return Verdict::Rejected(ParseError::new(kind, 0));
         }
-        match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
-            Err(error) => Verdict::Rejected(error),
-            Ok(None) => {
-                let best = Answer::best(&self.replies, self.asked);
-                best.map_or(Verdict::Partial(Wait::Reply), Verdict::Done)
-            }
-            Ok(Some(wait)) => {
-                self.is_ended = wait == Wait::Grace;
-                Verdict::Partial(wait)
-            }
-        }
+        let wait = match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
+            Err(error) => return Verdict::Rejected(error),
+            Ok(Some(wait)) => wait,
+            Ok(None) => match Answer::best(&self.replies, self.asked) {
+                Some(best) if !best.completeness().info => return Verdict::Done(best),
+                // A fragment numbered 0 can be on its way, or another request can bring the description.
+                _ => Wait::Grace,
+            },
+        };
+        self.is_ended = wait == Wait::Grace;
+        Verdict::Partial(wait)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let Some(best) = Answer::best(&self.replies, self.asked) else { return OnTimeout::Retry };
-        let length = Some(best.raw().len());
-        // Another reply would change nothing if the one before lacked the same.
-        let is_enough = remaining != Remaining::Retry
-            || best.completeness().is_complete()
-            || (self.is_ended && std::mem::replace(&mut self.incomplete, length) == length)
-            || self.replies.lacks_end_mark();
-        if is_enough { OnTimeout::Done(best) } else { OnTimeout::Retry }
+        let best = Answer::best(&self.replies, self.asked).filter(|best| {
+            let length = Some(best.raw().len());
+            // Another reply would change nothing if the one before lacked the same.
+            remaining != Remaining::Retry
+                || best.completeness().is_complete()
+                || (self.is_ended && std::mem::replace(&mut self.incomplete, length) == length)
+                || self.replies.lacks_end_mark()
+        });
+        let is_short = self.asked.status && !self.asked.players;
+        if best.is_none() && is_short && *self.request != *STATUS {
+            self.request = STATUS.into();
+            self.replies.close();
+        }
+        best.map_or(OnTimeout::Retry, OnTimeout::Done)
     }
 
     /// None: servers answer every request.

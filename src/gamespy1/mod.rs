@@ -45,8 +45,9 @@
 //!   one round trip after it came, and the answer is incomplete when it has fewer rows of players than `numplayers`. What
 //!   holds no players can be lost unseen: so can rules of a reply that 333networks' Perl masters cut inside a section. Serious
 //!   Sam's reply to `\players\` has no count. Elsewhere `numplayers` proves nothing: UT2004 counts bots that it does not list.
-//! - A server that numbers N.M from 0 (none was met) and loses fragment 0 looks like one that counts from 1; a status
-//!   without name and map is therefore incomplete.
+//! - A server that numbers N.M from 0 (OpenMoHAA of 2023, code/gamespy/sv_gqueryreporting.c at commit 317aead) and loses
+//!   fragment 0 looks like one that counts from 1. A status without name and map is therefore incomplete: the client waits one
+//!   round trip for fragment 0, then asks again.
 //! - UT99 ties its end mark to the number of players. When it lists fewer, the mark never comes: the answer is
 //!   incomplete although it may hold everything. The client asks such a server twice, not more often.
 //! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (the vectors

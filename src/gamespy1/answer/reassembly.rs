@@ -85,8 +85,13 @@ impl Reassembly {
     pub(crate) fn expect_one_more(&mut self) {
         self.expected = self.expected.saturating_add(1);
         for reply in &mut self.replies {
-            reply.is_open = matches!(reply.order, Order::Numbers(Some(_)));
+            reply.is_open &= matches!(reply.order, Order::Numbers(Some(_)));
         }
+    }
+
+    /// The next request is another one, and no datagram of its reply joins those before.
+    pub(crate) fn close(&mut self) {
+        self.replies.iter_mut().for_each(|reply| reply.is_open = false);
     }
 
     /// Takes a datagram. What to wait for then: more of the reply; a late datagram where the end is here as far as it can be
@@ -158,8 +163,10 @@ impl Reassembly {
         let without_end = |reply: &&Reply| {
             reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
         };
-        let mut lengths = self.replies.iter().filter(without_end).map(|reply| reply.parts.len());
-        lengths.next().zip(lengths.next()).is_some_and(|(first, second)| first == second)
+        let lengths = self.replies.iter().filter(without_end).map(|reply| reply.parts.len());
+        let mut lengths: Vec<_> = lengths.collect();
+        lengths.sort_unstable();
+        !lengths.is_sorted_by(|a, b| a < b)
     }
 }
 

@@ -2,7 +2,7 @@
 use std::time::{Duration, Instant};
 
 use queryport::gamespy1::{Answer, Command, StatusQuery};
-use queryport::session::{Conversation, Machine, Session, Verdict};
+use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict, Wait};
 use queryport::{
     Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, QueryError, QueryOptions, Service, Timing,
     ToStatus,
@@ -206,6 +206,21 @@ fn a_server_without_end_mark_is_asked_twice_and_no_more() {
     assert!(!outcome.answer.completeness().is_complete());
 }
 
+/// The replies that came to the same need not be the first two: one lost a datagram.
+#[test]
+fn a_server_without_end_mark_is_asked_once_more_after_a_loss() {
+    let mut rig = Rig::new();
+    for number in 20..23 {
+        rig.receive(format!(r"\hostname\Srv\numplayers\2\player_0\a\queryid\{number}.1").as_bytes());
+        if number > 20 {
+            rig.receive(format!(r"\player_1\b\queryid\{number}.2").as_bytes());
+        }
+        rig.pass(1800);
+    }
+    assert_eq!(names(&rig.to_the_end().unwrap().answer), ["a", "b"]);
+    assert_eq!(rig.sent, 3);
+}
+
 /// Where nothing is numbered, the end mark may have overtaken another datagram: the session waits one round trip.
 #[test]
 fn an_end_without_numbers_waits_for_late_datagrams() {
@@ -221,13 +236,31 @@ fn an_end_without_numbers_waits_for_late_datagrams() {
     assert_eq!(rig.sent, 1);
 }
 
-/// Numbers from 0 show no gap when the first fragment is lost, but a status without name and map is none.
+/// Where numbers begin at 0, as in OpenMoHAA of 2023, the first fragment leaves no gap: without it, a status has no name and no map.
 #[test]
-fn a_status_without_description_is_incomplete() {
-    let mut rig = Rig::new();
-    rig.receive(br"\player_1\b\queryid\20.1\final\");
-    let outcome = rig.outcome().unwrap();
+fn a_status_without_description_waits_for_it_and_is_asked_for_again() {
+    let first = |number| format!(r"\hostname\Srv\mapname\m\queryid\{number}.0").into_bytes();
+    let last = |number| format!(r"\player_1\b\final\\queryid\{number}.1").into_bytes();
+    let rig = |ms| {
+        let mut rig = Rig::new();
+        rig.receive(&last(20));
+        assert!(rig.outcome().is_none(), "the first fragment can be on its way");
+        rig.pass(ms);
+        rig
+    };
+    let mut reordered = rig(1);
+    reordered.receive(&first(20));
+    assert!(reordered.outcome().unwrap().answer.completeness().is_complete());
+    let mut lost = rig(50);
+    assert_eq!(lost.sent, 2);
+    lost.receive(&last(21));
+    lost.receive(&first(21));
+    assert!(lost.outcome().unwrap().answer.completeness().is_complete());
+    let mut never = rig(50);
+    never.receive(&last(21));
+    let outcome = never.to_the_end().unwrap();
     assert!(lacks(&outcome.answer, Part::Info), "{}", outcome.answer.completeness());
+    assert_eq!(never.sent, 2, "the same twice is asked for no more");
 }
 
 /// The datagrams of a vector.
@@ -367,22 +400,47 @@ fn detail_and_dialect_choose_the_request() {
     }
 }
 
-/// QR1 answers a request that it cannot read, such as one that was cut on its way, with its end mark alone (GameSpy's QR1
-/// SDK: eight names are looked for, and `final` follows whatever was found).
+/// A query of the description that has sent its request.
+fn short() -> StatusQuery {
+    let mut query = query_with(QueryOptions::default().with_detail(Detail::Short));
+    request(&mut query);
+    query
+}
+
+/// Such servers as Dragonade compare the whole request with `\status\`. The end mark alone is what Cyberarm's Mobius sends
+/// instead, and GameSpy's QR1 SDK where it cannot read a request: it looks for eight names, and `final` follows whatever it found.
 #[test]
-fn a_short_answer_without_name_and_map_is_incomplete() {
-    let asked = || {
-        let mut query = query_with(QueryOptions::default().with_detail(Detail::Short));
-        request(&mut query);
-        query
-    };
-    for reply in [&br"\final\\queryid\2.1"[..], br"\gamename\ut\gamever\451\final\\queryid\2.1"] {
-        let Verdict::Done(answer) = asked().receive(reply) else { panic!() };
-        let missing = answer.completeness();
-        assert!(missing.lacks(Part::Info), "{missing}");
+fn a_short_query_that_brings_no_description_asks_for_the_status() {
+    let status = br"\hostname\Srv\numplayers\1\player_0\a\final\\queryid\1.1";
+    for reply in [None, Some(&br"\final\\queryid\1.1"[..]), Some(br"\gamename\ut\final\\queryid\1.1")] {
+        let mut query = short();
+        let verdict = reply.map(|reply| query.receive(reply));
+        assert!(verdict.is_none_or(|verdict| matches!(verdict, Verdict::Partial(Wait::Grace))));
+        for _ in 0..2 {
+            assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
+            assert_eq!(request(&mut query), br"\status\");
+            if reply.is_some() {
+                break;
+            }
+        }
+        let Verdict::Done(answer) = query.receive(status) else { panic!("{reply:?}") };
+        assert!(answer.completeness().is_complete());
     }
-    let Verdict::Done(answer) = asked().receive(br"\hostname\Srv\numplayers\0\final\\queryid\2.1") else {
+    let Verdict::Done(answer) = short().receive(br"\hostname\Srv\numplayers\1\final\\queryid\2.1") else {
         panic!()
     };
     assert!(answer.completeness().is_complete());
+    assert_eq!(answer.to_status().players, None, "not asked for");
+}
+
+#[test]
+fn fragments_of_a_description_and_of_a_status_are_not_joined() {
+    let mut query = short();
+    query.receive(br"\gamename\ut\hostname\Srv\queryid\1.1");
+    assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
+    request(&mut query);
+    assert!(matches!(query.receive(br"\player_0\a\final\\queryid\1.2"), Verdict::Partial(Wait::Reply)));
+    let first = br"\gamename\ut\hostname\Srv\numplayers\1\queryid\1.1";
+    let Verdict::Done(answer) = query.receive(first) else { panic!() };
+    assert_eq!(answer.get("numplayers"), Some(&b"1"[..]));
 }
