@@ -9,7 +9,7 @@ known_keys! {
     /// The keys that tell the family, and those that the model has fields for.
     pub(crate) struct Known {
         active_mods, activemod, ded, dedicated, fraglimit, gameclass, gameid, gamename, gamepassword,
-        gametype, gamevariant, gamever, goalscore, goalteamscore, hostname, hostport, listenserver,
+        gamestyle, gametype, gamevariant, gamever, goalscore, goalteamscore, hostname, hostport, listenserver,
         mapfilename, mapid, mapname, maxplayers, mingamever, minnetver, minplayers, mod_key = b"mod", modname,
         mods, mutator, mutators, needpass, numbots, numplayers, numrounds, password, pure, rankedserver,
         realism, remainingtime, reservedslots, roundtime, roundtimeremain, scorelimit, suspectsscore,

@@ -34,6 +34,7 @@
 //! | SWAT 4 AdminMod | `\queryid\AMv1\final\\eof\` | `\eof\` | between any tokens, 500 bytes; begins `\statusresponse\K`, K from 0 |
 //! | SWAT 4 extended AdminMod | `\queryid\K\final\` | `\queryid\K` | as above |
 //! | SWAT 4 other mods | `\queryid\gs1\final\` | | one datagram |
+//! | netPanzer | `\final\` | | one datagram; begins `gamename\`, without a backslash |
 //! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` follows each section | every 512 bytes, also inside a token (Perl); one datagram (Qt5) |
 //!
 //! So the keys of the end are taken off each datagram first, the rest is joined by number, and only then read: rows
@@ -90,7 +91,7 @@
 //! | `name`, `game_port`, `max_players` | `hostname`, `hostport`, `maxplayers` | all | captures |
 //! | `game`, `version` | `gamename`; `gamever`, `version` | all | captures |
 //! | `map` | `mapfilename` (Unreal 227, whose `mapname` is a title), `mapname`, `mapid` | all | Unreal 227's UdpServerQuery |
-//! | `game_type` | `gametype`, `gameclass` (Unreal 227) | all | captures |
+//! | `game_type` | `gametype`, `gameclass` (Unreal 227), `gamestyle` (netPanzer) | all | captures; netPanzer's InfoSocket.cpp |
 //! | `mod_name` | `gameId` unless it is `bf1942` (Battlefield 1942), `activemod` (Serious Sam), `modname`, `mod`, `mods` | as named; the last three any | captures in Austinb/GameQ; GameAgent.cpp |
 //! | `mutators` | `mutators` (UT99: commas between), `Mutator` repeated (Unreal 227), `active_mods` (Battlefield 1942); `None` is no name | as named | UdpServerQuery; captures |
 //! | `protocol_version` | `minnetver`, `mingamever`: the oldest client that can join | Unreal engine | UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc |

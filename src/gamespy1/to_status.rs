@@ -99,6 +99,8 @@ impl ToStatus for Answer {
             }
         }
         let (bot_count, player_count) = counts(&known, family, players.as_deref().unwrap_or_default());
+        // Elsewhere it is a setting, as UT99's `Hardcore`.
+        let game_style = known.gamestyle.filter(|_| known.gamename == Some(b"netpanzer"));
         let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
         ServerStatus {
             name: text(&[known.hostname]),
@@ -106,7 +108,7 @@ impl ToStatus for Answer {
             map: text(&[known.mapfilename, known.mapname, known.mapid]),
             game: text(&[known.gamename]),
             mod_name: text(&[known.mod_name(family)]),
-            game_type: text(&[known.gametype, known.gameclass]),
+            game_type: text(&[known.gametype, known.gameclass, game_style]),
             mutators: self.mutators(&known, style),
             version: text(&[known.gamever, known.version]),
             protocol_version: first_filled(&[known.minnetver, known.mingamever]).and_then(number::number),

@@ -57,12 +57,12 @@ pub(crate) fn put(value: i64, out: &mut impl BufMut) {
     let _ = out.writer().write(text.get(start..).unwrap_or_default());
 }
 
-/// Parses a boolean in the spellings of servers: `0`/`1`, `true`/`false`, `yes`/`no`, `on`/`off`, any case. Numbers other
+/// Parses a boolean in the spellings of servers: `0`/`1`, `true`/`false`, `yes`/`no`, `y`/`n`, `on`/`off`, any case. Numbers other
 /// than 0 are true.
 pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
     match lower_case(text.trim_ascii(), &mut [0; 24]) {
-        b"true" | b"yes" | b"on" => Some(true),
-        b"false" | b"no" | b"off" => Some(false),
+        b"true" | b"yes" | b"y" | b"on" => Some(true),
+        b"false" | b"no" | b"n" | b"off" => Some(false),
         number => integer(number).map(|value| value != 0),
     }
 }
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn booleans_have_many_spellings() {
-        for yes in ["1", "True", "true", "YES", "on", "2"] {
+        for yes in ["1", "True", "true", "YES", "y", "on", "2"] {
             assert_eq!(boolean(yes.as_bytes()), Some(true), "{yes}");
         }
-        for no in ["0", "False", "no", "Off", " 0 "] {
+        for no in ["0", "n", "False", "no", "Off", " 0 "] {
             assert_eq!(boolean(no.as_bytes()), Some(false), "{no}");
         }
         assert_eq!(boolean(b"maybe"), None);

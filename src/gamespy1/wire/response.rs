@@ -55,10 +55,10 @@ impl<'a> Response<'a> {
     /// Reads a datagram.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`, [`ParseErrorKind::Limit`] for more pairs,
-    /// players or fragments than `limits` allow.
+    /// [`ParseErrorKind::NotThisProtocol`] when it begins neither with `\` nor with `gamename\`, as netPanzer's replies do
+    /// (InfoSocket.cpp); [`ParseErrorKind::Limit`] for more pairs, players or fragments than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        if datagram.first() != Some(&b'\\') {
+        if datagram.first() != Some(&b'\\') && !datagram.starts_with(br"gamename\") {
             return Err(ParseError::new(ParseErrorKind::NotThisProtocol("a backslash"), 0));
         }
         let (body, trailer) = split(datagram);
@@ -228,9 +228,9 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
 }
 
 fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
-    // The mark is a key: an even number of separators precedes it, and without a value it is the odd one.
+    // The mark is a key: an even number of tokens precedes it, and without a value it is the odd one.
     let is_key = |body: &[u8], (id, trailer): &(Option<Id>, Trailer)| match id {
-        None => memchr::memchr_iter(b'\\', body).count().is_multiple_of(2),
+        None => tokens(body).count().is_multiple_of(2),
         Some(_) => {
             !trailer.is_unclosed
                 || ends_with_key(text.get(..body.len().saturating_add(6)).unwrap_or_default())

@@ -334,6 +334,21 @@ fn parts_of_two_replies_are_not_taken_for_one() {
     assert_eq!(names(&outcome.answer), ["old", "new"]);
 }
 
+/// InfoSocket.cpp of netPanzer writes no separator before the first key.
+#[test]
+fn netpanzers_reply_begins_with_a_key() {
+    let mut rig = Rig::new();
+    let players = br"\player_0\Ann\kills_0\1\score_0\3\flag_0\0\final\";
+    let rules = br"gamename\netpanzer\hostname\Srv\mapname\m\password\y\numplayers\1\gamestyle\Objective";
+    rig.receive(&[&rules[..], players].concat());
+    rig.pass(50);
+    let answer = rig.outcome().unwrap().answer;
+    let status = answer.to_status();
+    assert!(answer.completeness().is_complete() && status.rules.get("final").is_none());
+    assert_eq!((status.game.unwrap(), status.game_type.unwrap()), ("netpanzer".into(), "Objective".into()));
+    assert_eq!((status.password, status.players.unwrap()[0].score), (Some(true), Some(3)));
+}
+
 /// Descent 3 ends every datagram of a reply with an end mark.
 #[test]
 fn an_end_mark_in_every_datagram_ends_nothing() {
