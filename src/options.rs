@@ -242,6 +242,12 @@ impl Service {
         with_max_datagrams(datagrams: usize) max_datagrams = datagrams;
 
         /// Answers GameSpy v1's `\echo\`, for up to 50 bytes of printable ASCII.
+        ///
+        /// A program that takes the answer for a request and answers it is kept busy for ever by one datagram with a forged
+        /// source: UT2004 switched the command off for that (IpDrv/UdpGamespyQuery.uc of Deaod/UT2004). OpenSpy's master
+        /// (code/qr/server/v1/handle_echo.cpp of openspy-core) answers a reply that begins `\echo\`, as GameSpy's own code and
+        /// Unreal 227 write it. The keys here are `echo_replay`, as in UT99, and `echoresponse` for [`Engine::Qr1`], as in
+        /// OpenMoHAA of 2023: no known program reads them as a request.
         with_echo() echo = true;
 
         /// Lets clients of GameSpy v1 read these properties of the level and of the game by name, and with `players` each

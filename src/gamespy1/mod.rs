@@ -67,7 +67,7 @@
 //! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
 //! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes
 //!   `ignoring`, because a forged sender can make two servers echo each other for ever (UT99's UdpServerQuery,
-//!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004).
+//!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004). OpenSpy answers a reply that begins `\echo\`; [`answer`] writes none.
 //! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery): see
 //!   [`StatusQuery::commands_with_echo`].
 //! - A reply of [`answer`] that had to be cut has no end mark, and rules give way before players.

@@ -165,7 +165,7 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Te
         Command::PlayerProperty(name) => player_property(status, name, out),
         Command::LevelProperty(name) => put_text(name, &property(level, name), out),
         Command::GameProperty(name) => put_text(name, &property(game, name), out),
-        Command::Echo(text) => put_text(if is_qr1 { b"echo" } else { b"echo_replay" }, text, out),
+        Command::Echo(text) => put_text(if is_qr1 { b"echoresponse" } else { b"echo_replay" }, text, out),
         Command::Secure(challenge) => {
             if let Some(Ok(proof)) = service.key.as_ref().map(|key| key.validate(challenge)) {
                 put_text(b"validate", proof.as_bytes(), out);

@@ -227,6 +227,20 @@ fn two_responders_never_answer_each_other() {
     }
 }
 
+/// OpenSpy's master (code/qr/server/V1Handler.cpp and v1/handle_echo.cpp of openspy-core) answers a datagram whose first key is
+/// `echo`.
+#[test]
+fn an_echo_is_no_request_to_openspy() {
+    for (dialect, expected) in
+        [(Engine::Unreal, &br"\echo_replay\x\"[..]), (Engine::Qr1, br"\echoresponse\x\")]
+    {
+        let request = Request::new(&[Command::Echo(b"x")]);
+        let options = Service::new(dialect).with_echo();
+        let replies = queryport::gamespy1::answer(&request, &status(0), &options, &requester(CLIENT));
+        assert!(replies[0].starts_with(expected), "{dialect:?}");
+    }
+}
+
 /// What the server side says of a status, and what a client makes of it.
 fn served(status: &ServerStatus, dialect: Engine) -> (Vec<Bytes>, ServerStatus) {
     let request = Request::new(&[Command::Status]);
