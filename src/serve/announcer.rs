@@ -238,7 +238,7 @@ impl Protocol {
                     return Err(AnnounceError::NotOneWord { key: "gamename", field: "game" });
                 }
                 *game = name.to_vec();
-                Ok(Occupancy::new(status.player_count.unwrap_or(0), status.max_players.unwrap_or(0)))
+                Ok(Occupancy::new(status.online().unwrap_or(0), status.max_players.unwrap_or(0)))
             }
         }
     }
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(send(&mut announcer, start).unwrap(), r"\heartbeat\7778\gamename\ut");
         announcer.handle_datagram(at(1), "192.0.2.9:27901".parse().unwrap(), br"\secure\ABCDEF");
         assert_eq!(announcer.poll_event(), Some(master));
-        status.player_count = Some(3);
+        (status.player_count, status.players) = (None, Some(vec![Player::new("Ann")]));
         announcer.set_status(at(20), &status).unwrap();
         assert_eq!(send(&mut announcer, at(20)).unwrap(), r"\heartbeat\7778\gamename\ut\statechanged\1");
         assert_eq!(send(&mut announcer, at(320)).unwrap(), r"\heartbeat\7778\gamename\ut");
