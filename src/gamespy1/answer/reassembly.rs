@@ -111,8 +111,8 @@ impl Reassembly {
             .inspect_err(|error| self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. }))?;
         let trailer = response.trailer;
         let body = share(datagram, response.raw());
-        let is_tail =
-            trailer.final_first && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
+        let is_closed = trailer.final_first && !trailer.is_unclosed;
+        let is_tail = is_closed && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
         let is_tail = is_tail && !body.is_empty() && !is_described(Fields::new(&body));
         let number = trailer.fragment.filter(|_| !is_tail);
         let order = if number.is_some() { Order::Numbers(trailer.reply) } else { Order::Arrival };

@@ -379,6 +379,20 @@ fn an_end_mark_in_every_datagram_ends_nothing() {
     assert_eq!((names(&outcome.answer).len(), outcome.answer.reply_number()), (30, Some(2)));
 }
 
+/// The constant numbers of Serious Sam's replies are numbers like any other in those of Descent 3.
+#[test]
+fn a_reply_of_descent_3_can_have_a_number_of_serious_sam() {
+    for number in [5, 6, 333] {
+        let mut query = StatusQuery::commands(&[Command::Players], &QueryOptions::default()).unwrap();
+        request(&mut query);
+        for part in 1..3 {
+            query.receive(format!("\\player_{part}\\Ann\\final\\queryid\\{number}.{part}\0").as_bytes());
+        }
+        let OnTimeout::Done(answer) = query.timeout(Remaining::Nothing) else { panic!() };
+        assert_eq!((names(&answer).len(), answer.completeness().is_complete()), (2, true), "{number}");
+    }
+}
+
 #[test]
 fn the_last_rejection_is_reported() {
     let mut rig = Rig::new();
