@@ -12,7 +12,7 @@ pub(crate) struct Fragments {
     bytes: usize,
     last: Option<u32>,
     is_mixed: bool,
-    limits: Limits,
+    pub(crate) limits: Limits,
 }
 
 impl Fragments {
@@ -23,15 +23,22 @@ impl Fragments {
 
     /// Adds a fragment. `last`: it carries the end mark of the reply.
     ///
-    /// A fragment that exceeds the limits is an error and is not stored.
+    /// A fragment that exceeds the limits is an error and is not stored. An end mark alone may repeat the number of the fragment
+    /// before it, as Unreal 227 sends it without players (UdpServerQuery).
     pub(crate) fn insert(&mut self, number: u32, body: Bytes, last: bool) -> Result<(), ParseError> {
-        let at = self.parts.partition_point(|(known, _)| *known < number);
-        if let Some((_, known)) = self.parts.get(at).filter(|(known, _)| *known == number) {
-            self.is_mixed |= *known != body || last != (self.last == Some(number));
-            return Ok(());
-        }
         let bytes = self.bytes.saturating_add(body.len());
         let (most, most_bytes) = (self.limits.max_fragments(), self.limits.max_answer_bytes());
+        let at = self.parts.partition_point(|(known, _)| *known < number);
+        if let Some((_, known)) = self.parts.get_mut(at).filter(|(known, _)| *known == number) {
+            match (self.last == Some(number), last) {
+                (false, true) if body.is_empty() && self.last.is_none() => self.last = Some(number),
+                (true, false) if known.is_empty() && bytes <= most_bytes => {
+                    (*known, self.bytes) = (body, bytes);
+                }
+                (was_last, _) => self.is_mixed |= *known != body || last != was_last,
+            }
+            return Ok(());
+        }
         if self.parts.len() >= most {
             return Err(ParseError::limit("fragments", most, 0));
         }
@@ -44,20 +51,19 @@ impl Fragments {
             self.is_mixed |= self.last.is_some();
             self.last = self.last.max(Some(number));
         }
-        self.is_mixed |= self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest);
         Ok(())
     }
 
     /// Whether fragments of two replies are here: two with one number differ, there are two end marks, or one is behind the
     /// end mark. No one can tell which of them belong together.
-    pub(crate) const fn is_mixed(&self) -> bool {
-        self.is_mixed
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.is_mixed || (self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest))
     }
 
     /// Whether every fragment from `base` to the one with the end mark has arrived, and all are of one reply as far as can
     /// be seen.
     pub(crate) fn is_complete(&self, base: u32) -> bool {
-        self.last.is_some() && self.missing(base) == 0 && !self.is_mixed
+        self.last.is_some() && self.missing(base) == 0 && !self.is_mixed()
     }
 
     /// Fragments known to be missing: the gaps from `base` to the highest number.
@@ -68,9 +74,9 @@ impl Fragments {
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
-    /// Whether the fragment with this number has arrived.
+    /// Whether the fragment with this number has arrived, and not only an end mark.
     pub(crate) fn contains(&self, number: u32) -> bool {
-        self.parts.iter().any(|(known, _)| *known == number)
+        self.parts.iter().any(|(known, part)| *known == number && !part.is_empty())
     }
 
     /// The number of the fragment with the end mark, once it has arrived.
@@ -146,6 +152,23 @@ mod tests {
                 }
                 assert_eq!(fragments.is_mixed(), is_mixed, "{number} {text} {last} at {place}");
                 assert_eq!(fragments.is_complete(1), !is_mixed);
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_mark_alone_may_repeat_a_number() {
+        let all = [(1, "a", false), (2, "b", false), (2, "", true)];
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            for behind in [(3, "c", false), (3, "", true), (1, "", true)] {
+                let mut fragments = Fragments::new(&Limits::default());
+                let mut insert = |(number, text, last)| {
+                    fragments.insert(number, body(text), last).unwrap();
+                    (fragments.is_complete(1), fragments.join())
+                };
+                let last = order.into_iter().map(|place| insert(all[place])).last();
+                assert_eq!(last, Some((true, body("ab"))), "{order:?}");
+                assert!(!insert(behind).0, "{order:?}, then {behind:?}");
             }
         }
     }

@@ -132,13 +132,16 @@ fn contradict(numbering: Numbering, replies: &[Reply], one: (usize, usize), othe
     if datagram(one) == datagram(other) {
         return false;
     }
+    // An end mark alone may have the number of the datagram before it.
+    let is_mark = |part| numbering == Unreal227 && is_last(part);
+    let is_repeated = one.1 == other.1 && is_mark(one) == is_mark(other);
     let two_ends = numbering != Descent3 && is_last(one) && is_last(other);
     match numbering {
         SeriousSam => two_ends || !rows_of(datagram(one)).is_disjoint(&rows_of(datagram(other))),
         Descent3 => one.1 == other.1,
         _ => {
             two_ends
-                || one.1 == other.1
+                || is_repeated
                 || (is_last(one) && other.1 > one.1)
                 || (is_last(other) && one.1 > other.1)
         }

@@ -135,6 +135,21 @@ fn two_last_datagrams_that_differ_in_their_end_are_never_complete() {
     }
 }
 
+/// Unreal 227 without players (UdpServerQuery 1.5): the end mark has the number of the datagram before it.
+#[test]
+fn an_end_mark_alone_can_repeat_a_number() {
+    let all: [&[u8]; 3] = [
+        br"\gamename\unreal\queryid\5.1",
+        br"\hostname\Srv\mapname\DmDeck16\numplayers\0\queryid\5.2",
+        br"\final\\queryid\5.2",
+    ];
+    for order in orders(&all) {
+        let mut rig = Rig::new();
+        order.iter().for_each(|datagram| rig.receive(datagram));
+        assert!(is_complete(&rig.outcome().unwrap().answer), "{}", order.concat().escape_ascii());
+    }
+}
+
 /// Nothing binds the two parts: the session waits one round trip for one that contradicts.
 #[test]
 fn parts_without_a_reply_number_wait_for_a_contradiction() {
