@@ -83,9 +83,8 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
         write(&parts, if is_qr1 { 1349 } else { 1000 }, is_qr1, template);
     });
     let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
-    let number = before.saturating_add(1).min(u64::from(u32::MAX));
-    let number = i64::try_from(number).unwrap_or(i64::MAX);
-    Patched::new(template, Patch::new(|out| number::put(number, out)))
+    let number = u32::try_from(before.saturating_add(1)).unwrap_or(u32::MAX);
+    Patched::new(template, Patch::new(|out| number::put(number.into(), out)))
 }
 
 /// Commands up to this number have no value.
@@ -109,10 +108,8 @@ fn answered<'a>(request: &Request<'a>, options: &Service) -> impl Iterator<Item 
     let (mut seen, mut properties) = (0_u32, Vec::new());
     found.chain(listed).filter_map(move |(name, value)| {
         let (number, command) = Command::numbered(name, value)?;
-        let is_repeated = match command.is_property() {
-            true => properties.contains(&command),
-            false => seen & 1 << number != 0,
-        };
+        let is_repeated =
+            seen & 1 << number != 0 && (!command.is_property() || properties.contains(&command));
         seen |= 1 << number;
         properties.extend(command.is_property().then_some(command));
         (!is_repeated && is_answered(command, options)).then_some((number, command))
@@ -212,10 +209,8 @@ fn pack(parts: &[Part], limit: usize, mut room: Option<usize>) -> (Template, boo
     packed.begin();
     for part in parts {
         let bytes = &part.texts.bytes[..];
-        let texts = match part.is_rules && room.is_none() && bytes.len() <= limit {
-            true => vec![bytes],
-            false => part.texts.iter().collect(),
-        };
+        let is_one = part.is_rules && room.is_none() && bytes.len() <= limit;
+        let texts: Vec<_> = if is_one { vec![bytes] } else { part.texts.iter().collect() };
         'texts: for text in texts {
             let mut rest = text;
             while !rest.is_empty() {
