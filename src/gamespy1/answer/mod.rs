@@ -89,8 +89,7 @@ fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     names.sort_unstable();
     let repeats = !names.is_sorted_by(|a, b| a < b);
     let count = || fields.get("numplayers").and_then(number::number::<usize>);
-    let is_less = || count().is_some_and(|count| rows.len() < count);
-    repeats || ((are_asked || !rows.is_empty()) && is_less())
+    repeats || ((are_asked || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count))
 }
 
 impl Answer {

@@ -60,14 +60,11 @@ struct Reply {
     /// Whether more datagrams may join. Where the reply has no number, those of a retry must not.
     is_open: bool,
     parts: Fragments,
-    limits: Limits,
     zero_based: bool,
     /// Whether every datagram has an end mark.
     ends_each: bool,
     /// Whether this is Serious Sam's status, which begins with the server's description.
     is_described: bool,
-    /// Pairs, and names of players in the datagrams that came after the pairs had exceeded the limit of players. Before, there
-    /// cannot be more names than the limit.
     counts: Counts,
 }
 
@@ -140,11 +137,10 @@ impl Reassembly {
                 order,
                 is_open: true,
                 parts: Fragments::new(&self.limits),
-                limits: self.limits,
                 zero_based: false,
                 ends_each: true,
                 is_described: false,
-                counts: (0, 0),
+                counts: Counts::default(),
             });
         }
         let mismatch = ParseError::new(ParseErrorKind::Mismatch("reply number"), offset);
@@ -188,8 +184,11 @@ impl Reply {
             None if is_last && self.order == Order::Arrival => u32::MAX,
             None => self.parts.iter().find(|(_, part)| **part == body).map_or(arrived, |(number, _)| number),
         };
-        let is_known = self.parts.contains(number);
-        let counts = if is_known { self.counts } else { count(&body, self.counts, &self.limits)? };
+        let mut counts = self.counts;
+        if !self.parts.contains(number) {
+            let before = self.parts.iter().map(|(_, part)| &part[..]);
+            counts = count(&body, before, counts, &self.parts.limits)?;
+        }
         self.parts.insert(number, body, is_last)?;
         self.counts = counts;
         // Several parts without a reply number: one of another reply, still on its way, can contradict them.

@@ -56,20 +56,20 @@ impl<'a> Response<'a> {
     ///
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] when it begins neither with `\` nor with `gamename\`, as netPanzer's replies do
-    /// (InfoSocket.cpp); [`ParseErrorKind::Limit`] for more pairs, players or fragments than `limits` allow.
+    /// (InfoSocket.cpp); [`ParseErrorKind::Limit`] for more pairs, players, teams or fragments than `limits`
+    /// allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') && !datagram.starts_with(br"gamename\") {
             return Err(ParseError::new(ParseErrorKind::NotThisProtocol("a backslash"), 0));
         }
         let (body, trailer) = split(datagram);
         let response = Self { datagram, body, trailer };
-        let fragment = trailer.fragment.and_then(|fragment| usize::try_from(fragment).ok());
-        if fragment.is_some_and(|fragment| fragment > limits.max_fragments()) {
+        if trailer.fragment.is_some_and(|fragment| fragment as usize > limits.max_fragments()) {
             return Err(ParseError::limit("fragments", limits.max_fragments(), response.end()));
         }
         // A text too short for so many is not counted.
         if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
-            count(body, (0, 0), limits)?;
+            count(body, std::iter::empty(), Counts::default(), limits)?;
         }
         Ok(response)
     }
@@ -168,23 +168,29 @@ impl fmt::Debug for Response<'_> {
     }
 }
 
-/// The number of pairs and of players' names.
-pub(crate) type Counts = (usize, usize);
+/// The number of pairs, and of players' names, fields of teams, and `team_N`, which names a team in the answer to `\teams\`.
+pub(crate) type Counts = (usize, [usize; 3]);
 
-/// Bounds the pairs and the players' names of a reply: adds those of some data to those before it. Names are tokens, keys or
-/// values, and counted only where there are more pairs than players may be.
-pub(crate) fn count(body: &[u8], (pairs, names): Counts, limits: &Limits) -> Result<Counts, ParseError> {
-    let pairs = pairs.saturating_add(count_bound(body));
+/// Bounds the pairs, players and teams of a reply: adds a datagram to those before it. Rows are counted by tokens, keys or values,
+/// and only where there are more pairs than rows may be: then in the datagrams before it too.
+pub(crate) fn count<'a>(
+    body: &'a [u8],
+    before: impl Iterator<Item = &'a [u8]>,
+    (known, mut rows): Counts,
+    limits: &Limits,
+) -> Result<Counts, ParseError> {
+    let (pairs, most) = (known.saturating_add(count_bound(body)), limits.max_players());
     if pairs > limits.max_rules() {
         return Err(ParseError::limit("pairs", limits.max_rules(), 0));
     }
-    let is_name = |token: &&[u8]| RowKey::name_index(token).is_some();
-    let more = if pairs > limits.max_players() { tokens(body).filter(is_name).count() } else { 0 };
-    let names = names.saturating_add(more);
-    if names > limits.max_players() {
-        return Err(ParseError::limit("players", limits.max_players(), 0));
+    let uncounted = before.filter(|_| known <= most).chain([body]).filter(|_| pairs > most);
+    for key in uncounted.flat_map(tokens).filter_map(RowKey::parse) {
+        let is = |name: &[u8]| key.field.eq_ignore_ascii_case(name);
+        let kinds = [is(b"player") || is(b"playername"), key.is_team, is(b"team")];
+        rows.iter_mut().zip(kinds).for_each(|(count, is_kind)| *count = count.saturating_add(is_kind.into()));
     }
-    Ok((pairs, names))
+    let over = ["players", "teams", "teams"].into_iter().zip(rows).find(|(_, count)| *count > most);
+    over.map_or(Ok((pairs, rows)), |(what, _)| Err(ParseError::limit(what, most, 0)))
 }
 
 /// The number and the end mark of one datagram.

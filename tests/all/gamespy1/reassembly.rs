@@ -1,7 +1,7 @@
 //! Datagrams of two replies that look like one, and players whose texts look like the end of a reply.
 use bytes::Bytes;
-use queryport::gamespy1::{Answer, StatusQuery};
-use queryport::session::{Conversation, Verdict};
+use queryport::gamespy1::{Answer, Command, StatusQuery};
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, QueryOptions, ToStatus};
 
 use crate::gamespy1::conversation::Rig;
@@ -290,6 +290,36 @@ fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
     query.receive(br"\hostname\Srv\mapname\DM\a\1\b\2\c\3\numplayers\1\queryid\8.1");
     let Verdict::Done(answer) = query.receive(br"\player_0\Ann\final\\queryid\8.2") else { panic!() };
     assert!(!is_complete(&answer));
+}
+
+/// The answer of a query of players and teams with room for two of each.
+fn limited(commands: &[Command<'_>], datagrams: &[&[u8]]) -> Option<Answer> {
+    let options = QueryOptions::default().with_limits(Limits::default().with_max_players(2));
+    let mut query = StatusQuery::commands(commands, &options).unwrap();
+    query.request(&mut Vec::new());
+    datagrams.iter().for_each(|datagram| drop(query.receive(datagram)));
+    match query.timeout(Remaining::Nothing) {
+        OnTimeout::Done(answer) => Some(answer),
+        _ => None,
+    }
+}
+
+#[test]
+fn players_and_teams_are_bounded_over_all_datagrams() {
+    let players =
+        [&br"\player_0\a\player_1\b\queryid\7.1"[..], br"\player_2\c\player_3\d\queryid\7.2\final\"];
+    for order in orders(&players) {
+        let answer = limited(&[Command::Players], &order).unwrap();
+        assert_eq!((names(&answer).len(), is_complete(&answer)), (2, false));
+    }
+    for teams in [
+        &br"\teamname_0\A\teamname_1\B\teamname_2\C\queryid\7.1\final\"[..],
+        br"\team_0\A\size_0\1\team_1\B\size_1\1\team_2\C\size_2\1\queryid\7.1\final\",
+    ] {
+        assert!(limited(&[Command::Teams], &[teams]).is_none(), "{}", teams.escape_ascii());
+    }
+    let two = br"\team_0\A\size_0\1\team_1\B\size_1\1\queryid\7.1\final\";
+    assert_eq!(limited(&[Command::Teams], &[two]).unwrap().to_status().teams.len(), 2);
 }
 
 /// Serious Sam's datagrams have no numbers but for the last one, and a player's text can hold the key of a name.
