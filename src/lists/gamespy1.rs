@@ -175,7 +175,9 @@ impl Form for Dialogue {
             }
             (State::Request | State::List, None) => {
                 let records = self.records(rest);
-                for server in &mut iterator(records.unwrap_or(rest), record) {
+                // In a list that was cut, the end mark of the greeting can precede the records too.
+                let some = rest.strip_prefix(END).filter(|_| !self.greeting_ended).unwrap_or(rest);
+                for server in &mut iterator(records.unwrap_or(some), record) {
                     servers.add(server);
                 }
                 Ok(records.is_some())

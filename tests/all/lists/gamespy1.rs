@@ -183,6 +183,21 @@ fn an_end_mark_before_the_request_belongs_to_the_greeting() {
     assert_eq!(session.poll_answer().unwrap().unwrap().servers.len(), 1);
 }
 
+/// It arrives late, and the list is cut.
+#[test]
+fn the_end_mark_of_the_greeting_is_no_server() {
+    let start = Instant::now();
+    let mut session = session(COMPRESSED, start);
+    session.handle_bytes(start, GREETING);
+    session.poll_transmit(start, &mut Vec::new());
+    session.handle_bytes(start, END);
+    session.handle_bytes(start, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02\x02\x1e\x62\xc0");
+    session.handle_end(start);
+    let list = session.poll_answer().unwrap().unwrap();
+    assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.2:7778"]));
+    assert!(!is_complete(&list));
+}
+
 #[test]
 fn servers_are_listed_once_and_up_to_the_limit() {
     let start = Instant::now();
