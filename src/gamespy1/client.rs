@@ -70,6 +70,10 @@ impl StatusQuery {
     /// A query of these commands in one datagram: a request of this protocol is a list of commands. The Unreal engine
     /// answers them in the same order, GameSpy's own code in the order of its own table.
     ///
+    /// Players and teams need two queries: servers number the rows of both from 0 and call fields of both `team_N` and `score_N`
+    /// (UT99's UdpServerQuery 1.5.2; Classes/ServQuery.uc of elmuerte/UT2004-ServerExt). In one answer to
+    /// [`Command::Players`] or [`Command::Status`] and [`Command::Teams`], the fields of teams are read as those of players.
+    ///
     /// ```
     /// use queryport::QueryOptions;
     /// use queryport::gamespy1::{Command, StatusQuery};
@@ -99,7 +103,8 @@ impl StatusQuery {
     }
 
     /// [`Self::commands`] with `\echo\` after all others. UT99 sends nothing at all when it does not know the last
-    /// command; it knows this one. Use it with commands of mods.
+    /// command; it knows this one. Use it with commands of mods, and always with ServQuery's `\maplist\`: as the last command, it
+    /// ends every datagram with an end mark (elmuerte/UT2004-ServerExt, Classes/ServQuery.uc).
     ///
     /// # Errors
     /// As [`Request::encode`].

@@ -42,7 +42,8 @@ pub enum Command<'a> {
     Status,
     /// All four, each in a datagram of its own; GameSpy's own code only.
     Packets,
-    /// The teams; patched UT99 servers and mods.
+    /// The teams; patched UT99 servers and mods. Not together with players: see
+    /// [`StatusQuery::commands`](crate::gamespy1::StatusQuery::commands).
     Teams,
     /// A text to be sent back.
     Echo(&'a [u8]),
