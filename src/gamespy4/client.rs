@@ -113,7 +113,7 @@ impl StatusQuery {
         }
         let datagram = Bytes::copy_from_slice(raw);
         match number {
-            Some(_) if self.is_basic() => unexpected("the basic reply"),
+            // To the short request too: Geyser has no other reply (github.com/GeyserMC/Geyser, QueryPacketHandler.java).
             Some(number) => self.collect(id, number, last, datagram),
             // Datagrams of this id have numbers: this one lost its own on its way.
             None if self.assemblies.iter().any(|assembly| assembly.id == id) => {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::Service;
-use queryport::gamespy4::{Answer, Command, Request, StatusQuery};
+use queryport::gamespy4::{Answer, Command, Form, Request, StatusQuery};
 use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
     Detail, Dialect, Engine, ParseErrorKind, Player, QueryError, QueryOptions, ServerStatus, Timing,
@@ -213,6 +213,23 @@ fn minecraft_always_receives_four_bytes_of_challenge() {
     let (steps, _) =
         ask(query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)), |_, _, _| Vec::new());
     assert_eq!(steps, "ccc", "never without a challenge");
+}
+
+/// Geyser and WaterdogPE have no basic reply.
+#[test]
+fn a_full_reply_answers_the_short_request() {
+    let short = QueryOptions::default().with_dialect(Dialect::Minecraft).with_detail(Detail::Short);
+    let (steps, played) = ask(query_with(short), |_, request, _| match request.command {
+        Command::Challenge => vec![challenge(request, "77")],
+        _ => {
+            let body = b"GeyserMC\0\x80\0hostname\0Srv\0game_id\0MINECRAFT\0numplayers\x001\0\0\x01player_\0\0Ann\0\0";
+            vec![[b"\0", &request.id.0[..], body].concat()]
+        }
+    });
+    assert_eq!(steps, "cd");
+    assert!(is_complete(&played));
+    let answer = played.result.unwrap().answer;
+    assert_eq!((answer.form(), answer.players().len()), (Form::MinecraftFull, 1));
 }
 
 /// GameSpy's own code accepts each challenge once.
