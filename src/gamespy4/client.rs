@@ -139,6 +139,10 @@ impl StatusQuery {
         let new = || Assembly::new(id, &self.options.limits);
         let mut assembly = known.map_or_else(new, |index| self.assemblies.remove(index));
         let inserted = assembly.fragments.insert(number.into(), datagram, last);
+        if known.is_none() {
+            // Without a datagram it would pass for an empty answer.
+            inserted?;
+        }
         let fragments = &assembly.fragments;
         let is_complete = fragments.is_complete(0);
         let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();

@@ -8,7 +8,7 @@ use queryport::Service;
 use queryport::gamespy4::{Answer, Command, Form, Request, StatusQuery};
 use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
-    Detail, Dialect, Engine, ParseErrorKind, Player, QueryError, QueryOptions, ServerStatus, Timing,
+    Detail, Dialect, Engine, Limits, ParseErrorKind, Player, QueryError, QueryOptions, ServerStatus, Timing,
     ToStatus, Verification,
 };
 
@@ -230,6 +230,24 @@ fn a_full_reply_answers_the_short_request() {
     assert!(is_complete(&played));
     let answer = played.result.unwrap().answer;
     assert_eq!((answer.form(), answer.players().len()), (Form::MinecraftFull, 1));
+}
+
+#[test]
+fn a_reply_over_the_limit_of_bytes_is_no_answer() {
+    for dialect in [Dialect::Standard, Dialect::Minecraft] {
+        let limits = Limits::default().with_max_answer_bytes(2048);
+        let options = QueryOptions::default().with_dialect(dialect).with_limits(limits);
+        let body = [b"\0hostname\0Srv\0long\0", &[b'x'; 2048][..], b"\0\0\x01player_\0\0\0"].concat();
+        let (steps, played) = ask(query_with(options), |_, request, _| match request.command {
+            Command::Challenge => vec![challenge(request, "0")],
+            _ => vec![part(request, 0x80, &body)],
+        });
+        assert_eq!(&steps[..2], if dialect == Dialect::Minecraft { "cz" } else { "c0" }, "{steps}");
+        let Err(QueryError::NoUsableAnswer { last, .. }) = played.result else {
+            panic!("{:?}", played.result)
+        };
+        assert_eq!(last.kind, ParseErrorKind::Limit { what: "bytes of one answer", limit: 2048 });
+    }
 }
 
 /// GameSpy's own code accepts each challenge once.
