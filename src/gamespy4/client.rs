@@ -13,8 +13,10 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks for everything: keys, players and teams.
 ///
-/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. Every data request has an
-/// id of its own, so that parts of two replies are not mixed. A reply to an earlier attempt still counts.
+/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. After two challenge requests
+/// without a reply, requests for data without a challenge alternate with them, until a part of the data comes: then only data
+/// is requested. Every data request has an id of its own, so that parts of two replies are not mixed. A reply to an earlier
+/// attempt still counts.
 ///
 /// The network can deliver a data request twice, and a server that accepts a challenge more than once then sends two replies
 /// with one id. Where two datagrams of one number differ, nothing of that id becomes a complete answer, and the next attempt
@@ -52,10 +54,6 @@ pub struct StatusQuery {
     open: u8,
     /// Attempts for which data was requested, one bit each.
     requested: u32,
-    /// Challenge requests without a reply, in a row.
-    unanswered: u8,
-    /// Whether data was requested without any challenge reply.
-    tried_without: bool,
     /// Incomplete replies, at most two: to the current attempt and to the one before.
     assemblies: Vec<Assembly>,
 }
@@ -82,8 +80,6 @@ impl StatusQuery {
             step: Step::Challenge,
             open: 0,
             requested: 0,
-            unanswered: 0,
-            tried_without: false,
             assemblies: Vec::new(),
         }
     }
@@ -99,7 +95,7 @@ impl StatusQuery {
             // A copy of one that was used.
             return Ok(Verdict::Partial(Wait::Reply));
         }
-        (self.open, self.unanswered) = (attempt.saturating_add(1), 0);
+        self.open = attempt.saturating_add(1);
         let is_unused = value == 0 && self.options.dialect != Dialect::Minecraft;
         self.request_data(attempt, (!is_unused).then_some(value), is_unused);
         Ok(Verdict::Next)
@@ -225,12 +221,9 @@ impl Conversation for StatusQuery {
         let may_continue = remaining != Remaining::Nothing;
         let is_minecraft = self.options.dialect == Dialect::Minecraft;
         match self.step {
-            Step::Challenge if may_continue => {
-                self.unanswered = self.unanswered.saturating_add(1);
-                // Some servers of Battlefield 2's kind know no challenge.
-                let is_last_chance = remaining == Remaining::Step || self.unanswered >= 2;
-                let may_omit = !is_minecraft && self.assemblies.is_empty();
-                if is_last_chance && may_omit && !std::mem::replace(&mut self.tried_without, true) {
+            // Some servers of Battlefield 2's kind know no challenge.
+            Step::Challenge if may_continue && !is_minecraft && self.requested == 0 => {
+                if remaining == Remaining::Step || self.attempt > 0 {
                     self.request_data(self.attempt, None, false);
                     return OnTimeout::Next;
                 }
@@ -250,7 +243,12 @@ impl Conversation for StatusQuery {
             return answer.map_or(OnTimeout::Retry, OnTimeout::Done);
         }
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
+        let has_data = !self.assemblies.is_empty();
+        let omits = self.open == 0 && self.requested != 0 && (has_data || self.step == Step::Challenge);
         self.step = Step::Challenge;
+        if omits {
+            self.request_data(self.attempt, None, false);
+        }
         OnTimeout::Retry
     }
 

@@ -54,10 +54,18 @@ fn quiet() -> (Conditions, u64) {
 /// What was requested, step by step: `c` for a challenge, `0` for data without one, `z` for one of zeros, `d` for another.
 fn ask(
     query: StatusQuery,
+    reply: impl FnMut(usize, &Request<'_>, &[u8]) -> Vec<Vec<u8>>,
+) -> (String, Played<Answer>) {
+    ask_with(query, Timing::default(), reply)
+}
+
+fn ask_with(
+    query: StatusQuery,
+    timing: Timing,
     mut reply: impl FnMut(usize, &Request<'_>, &[u8]) -> Vec<Vec<u8>>,
 ) -> (String, Played<Answer>) {
     let mut steps = String::new();
-    let played = play(query, Timing::default(), quiet(), |_, _, datagram| {
+    let played = play(query, timing, quiet(), |_, _, datagram| {
         let is_unchallenged = datagram.len() == 11 && datagram.ends_with(b"\xff\xff\xff\x01");
         let request = if is_unchallenged {
             Request::parse_without_challenge(datagram)
@@ -194,6 +202,19 @@ fn where_no_challenge_is_known_the_data_is_requested_without() {
     let (steps, played) = ask(query(), |_, _, _| Vec::new());
     assert_eq!(steps, "cc0", "once, within four seconds");
     assert!(matches!(played.result, Err(QueryError::NoAnswer { requests: 3, .. })));
+    let patient = Timing::default().with_retries(6).with_timeout(Duration::from_secs(60));
+    let (steps, _) = ask_with(query(), patient, |_, _, _| Vec::new());
+    assert_eq!(steps, "cc0c0c0c0");
+    // The first reply loses a datagram.
+    let (steps, played) = ask_with(query(), patient, |step, request, datagram| {
+        let mut parts = unchallenged(step, request, datagram);
+        if step == 3 {
+            parts = vec![part(request, 0, b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0")];
+        }
+        parts
+    });
+    assert_eq!(steps, "cc00");
+    assert!(is_complete(&played));
 }
 
 #[test]
