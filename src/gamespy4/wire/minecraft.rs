@@ -142,9 +142,9 @@ const USUAL: usize = 7;
 /// Ends the server's keys and begins the players.
 const PLAYERS: &[u8] = b"\0\0\x01player_\0\0";
 
-/// Whether a body of sections is a Minecraft server's: no other has this key.
+/// Whether a body of sections is a Minecraft server's: no other has this key. A player can have its name.
 pub(crate) fn is_full(body: &[u8]) -> bool {
-    memmem::find(body, b"\0game_id\0").is_some()
+    memmem::find(body, b"\0game_id\0").is_some() && full(body).0.any(|(key, _)| key == b"game_id")
 }
 
 /// Divides the body of a full reply: its pairs, and its players from their section's type on, unless they are cut off.

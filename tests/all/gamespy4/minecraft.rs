@@ -209,6 +209,16 @@ fn a_cut_basic_reply_is_rejected() {
     }
 }
 
+#[test]
+fn a_player_called_like_minecrafts_key_changes_nothing() {
+    let reply = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0hostport\x007777\0numplayers\x002\0\0\
+        \x01player_\0\0Ann\0game_id\0\0score_\0\x005\x006\0\0\0\x02team_t\0\0Red\0Blue\0\0score_t\0\x001\x002\0\0\0";
+    let answer = decode([&reply[..]]).unwrap();
+    assert_eq!((answer.form(), answer.teams().len()), (Form::Sections, 2));
+    assert_eq!(names(&answer), ["Ann", "game_id"]);
+    assert!(answer.completeness().is_complete());
+}
+
 /// A server that ignores what was asked still gives half an answer.
 #[test]
 fn a_basic_reply_to_the_full_request_is_incomplete() {
