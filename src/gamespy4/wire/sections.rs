@@ -81,11 +81,12 @@ pub(crate) fn header(input: &[u8]) -> IResult<&[u8], (&[u8], usize)> {
     (word, any_byte.map(usize::from)).parse(input)
 }
 
-/// `field-name = ALPHA *( ALPHA / DIGIT ) "_" ["t"]`.
+/// `field-name = ALPHA *( ALPHA / DIGIT / "_" ) "_" ["t"]`.
 pub(crate) fn is_field_name(text: &[u8]) -> bool {
     let stem = text.strip_suffix(b"_t").or_else(|| text.strip_suffix(b"_"));
     stem.is_some_and(|stem| {
-        stem.first().is_some_and(u8::is_ascii_alphabetic) && stem.iter().all(u8::is_ascii_alphanumeric)
+        let is_allowed = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        stem.first().is_some_and(u8::is_ascii_alphabetic) && stem.iter().all(is_allowed)
     })
 }
 

@@ -242,6 +242,16 @@ fn a_cut_field_name_is_no_value() {
     assert_eq!(players.rows().last().unwrap().get("player_"), Some(&b"CC"[..]));
 }
 
+/// GameSpy's own code asks only that the fields of players end in an underscore.
+#[test]
+fn a_field_name_can_have_underscores_within() {
+    let reply = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0time_on_\0\x005\0\0\0\x02\0";
+    let answer = decode([&reply[..]]).unwrap();
+    assert!(answer.completeness().is_complete());
+    let players: Vec<_> = answer.players().rows().map(|row| row.get("time_on_").unwrap()).collect();
+    assert_eq!(players, [b"5"]);
+}
+
 /// rust-gamedig panics at start row 255.
 #[test]
 fn rows_that_never_came_are_no_empty_values() {
