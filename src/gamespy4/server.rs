@@ -42,7 +42,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// | no bytes; to [`Engine::Minecraft`] any number of bytes but four | Minecraft's basic reply |
 /// | four bytes, to [`Engine::Minecraft`] | everything, in one datagram |
 /// | three lists with flag 01 | everything, in as many datagrams as it needs |
-/// | three lists without it | the keys of the lists, by name or by id, in one datagram of at most 1,400 bytes |
+/// | three lists without it | the keys of the lists, by name or by id, in one datagram of fewer than 1,400 bytes |
 ///
 /// Other requests get no reply.
 ///

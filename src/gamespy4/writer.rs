@@ -80,7 +80,8 @@ impl<'a> Content<'a> {
     /// value.
     pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize, template: &mut Template) {
         put_head(DATA, template);
-        let room = max_bytes.min(MAX_DATAGRAM).saturating_sub(HEAD);
+        // A full datagram counts as cut.
+        let room = max_bytes.min(MAX_DATAGRAM.saturating_sub(1)).saturating_sub(HEAD);
         let mut tables = Vec::new();
         legacy_table(&self.players, keys.players, room, &mut tables);
         legacy_table(&self.teams, keys.teams, room, &mut tables);

@@ -134,6 +134,8 @@ impl<'a> Reader<'a> {
     pub(super) fn read_legacy(&mut self, body: &'a [u8]) -> Result<(), ParseError> {
         self.input = body;
         self.lose(SERVER, TEAMS);
+        // GameSpy's own code can have cut its last value.
+        self.missing.end = self.bytes.len() == MAX_DATAGRAM;
         while let Some(pair) = self.take(pair) {
             self.push_pair(pair)?;
         }
@@ -545,6 +547,16 @@ mod tests {
         for cut in 6..REPLY.len() {
             let cut = answer(&REPLY[..cut]);
             assert!(cut.is_err() || !cut.unwrap().completeness().is_complete());
+        }
+    }
+
+    #[test]
+    fn a_full_datagram_can_be_cut_in_its_last_value() {
+        for (length, is_full) in [(1399, false), (1400, true), (1401, false)] {
+            let mut reply = REPLY.to_vec();
+            reply.splice(14..17, vec![b'v'; 3 + length - REPLY.len()]);
+            let answer = Answer::from_datagrams([Bytes::from(reply)], &Limits::default()).unwrap();
+            assert_eq!((answer.raw().len(), answer.completeness().end), (length, is_full));
         }
     }
 
