@@ -117,6 +117,8 @@ impl Answer {
 
     /// The reply of a server that does not number its datagrams.
     pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
+        // Bounded as a reply of numbered datagrams.
+        Fragments::new(limits).insert(0, bytes.clone(), true)?;
         let body = bytes.get(HEAD..).unwrap_or_default();
         let (form, index, missing) = match minecraft::basic(body) {
             Some(basic) => {
@@ -255,8 +257,10 @@ impl Assembly {
             Form::MinecraftFull
         } else if let Some(body) = only.filter(|body| !body.last)
             && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
-            && players.len() <= limits.max_players()
         {
+            if players.len() > limits.max_players() {
+                return Err(ParseError::limit("players", limits.max_players(), BODY_AT));
+            }
             pairs.into_iter().try_for_each(|pair| reader.push_pair(pair))?;
             Form::JustCause2
         } else {
