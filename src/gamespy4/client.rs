@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::answer::{Answer, Assembly, Form};
 use super::wire::request::{Command, Request, RequestId, Selection};
-use super::wire::response::Response;
+use super::wire::response::{Response, raw_challenge};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
@@ -52,6 +52,8 @@ pub struct StatusQuery {
     step: Step,
     /// The first attempt whose challenge reply can still be used.
     open: u8,
+    /// Whether the server sends its token as raw bytes, as Nukkit does.
+    has_raw_token: bool,
     /// Attempts for which data was requested, one bit each.
     requested: u32,
     /// Incomplete replies, at most two: to the current attempt and to the one before.
@@ -79,6 +81,7 @@ impl StatusQuery {
             attempt: 0,
             step: Step::Challenge,
             open: 0,
+            has_raw_token: false,
             requested: 0,
             assemblies: Vec::new(),
         }
@@ -197,6 +200,7 @@ impl Conversation for StatusQuery {
             Step::Data { attempt, challenge, .. } => {
                 let selection = match self.options.dialect {
                     Dialect::Minecraft if self.is_basic() => Selection::MINECRAFT_BASIC,
+                    Dialect::Minecraft if self.has_raw_token => Selection(&[0; 8]),
                     Dialect::Minecraft => Selection::MINECRAFT_FULL,
                     Dialect::JustCause2 => Selection::JUST_CAUSE_2,
                     _ => Selection::ALL,
@@ -209,10 +213,12 @@ impl Conversation for StatusQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let verdict = match Response::parse(datagram, &self.options.limits) {
-            Ok(Response::Challenge { id, value, .. }) => self.take_challenge(id, value),
-            Ok(Response::Data { id, number, last, raw }) => self.take_data(id, number, last, raw),
-            Err(error) => Err(error),
+        let raw = raw_challenge(datagram).filter(|_| self.options.dialect == Dialect::Minecraft);
+        let verdict = match (raw, Response::parse(datagram, &self.options.limits)) {
+            (Some((id, token)), _) => self.take_challenge(id, token).inspect(|_| self.has_raw_token = true),
+            (_, Ok(Response::Challenge { id, value, .. })) => self.take_challenge(id, value),
+            (_, Ok(Response::Data { id, number, last, raw })) => self.take_data(id, number, last, raw),
+            (_, Err(error)) => Err(error),
         };
         verdict.unwrap_or_else(Verdict::Rejected)
     }

@@ -44,6 +44,9 @@
 //!   the answer is then not complete, and the client asks again.
 //! - Minecraft's server decodes the request id as UTF-8: [`StatusQuery`] keeps its bytes at or below 0x7F
 //!   (github.com/PassTheMayo/minecraft-server-util, issue 30).
+//! - Nukkit, a Minecraft server, sends its challenge as four raw bytes and NUL, and its full reply where eight bytes follow the
+//!   quoted challenge (github.com/CloudburstMC/Nukkit, QueryHandler.java; github.com/PowerNukkit/PowerNukkit, issue 652).
+//!   [`StatusQuery`] understands it in [`Dialect::Minecraft`](crate::Dialect::Minecraft).
 //! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, and the flag for several datagrams
 //!   (QR2). See [`Selection`].
 //!

@@ -3,9 +3,9 @@
 use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take, take_till};
-use nom::combinator::{cut, map_opt, peek, success, value, verify};
-use nom::number::complete::u8 as any_byte;
-use nom::sequence::preceded;
+use nom::combinator::{all_consuming, cut, map_opt, peek, success, value, verify};
+use nom::number::complete::{be_i32, u8 as any_byte};
+use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
 use super::request::{CHALLENGE, DATA, RequestId, id};
@@ -164,6 +164,14 @@ fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
     map_opt(take_till(|byte| byte == 0), number).parse(input)
 }
 
+/// `raw-challenge = %x09 id 4OCTET NUL`, where the four bytes are no decimal number: Nukkit's token, big-endian
+/// (github.com/CloudburstMC/Nukkit, QueryHandler.java).
+pub(crate) fn raw_challenge(input: &[u8]) -> Option<(RequestId, i32)> {
+    let token = verify(be_i32, |token: &i32| number::integer(&token.to_be_bytes()).is_none());
+    let challenge = delimited(tag(&[CHALLENGE][..]), (id, token), tag(&[0][..]));
+    all_consuming(challenge).parse(input).ok().map(|(_, challenge)| challenge)
+}
+
 /// `number = "splitnum" NUL OCTET / 8(%x01-FF) NUL %x80 &NUL / 10NUL &NUL / ""`: bit 7 in the last datagram.
 ///
 /// GameSpy's own code writes `splitnum`. Other Minecraft servers write eight bytes of their own or only zeros
@@ -248,6 +256,17 @@ mod tests {
             b"99999999999999999999\0",
         ] {
             assert_eq!(challenge(bad), None, "{bad:?}");
+        }
+        let raw = |tail: &[u8]| {
+            let datagram = [b"\x09\x01\x02\x03\x04", tail].concat();
+            raw_challenge(&datagram).map(|(_, token)| token)
+        };
+        assert_eq!(raw(b"\xb3\x41\x2b\x5a\0"), Some(-1_287_574_694));
+        assert_eq!(raw(b"5\0\0\0\0"), Some(0x3500_0000));
+        for other in
+            [&b"1234\0"[..], b"-123\0", b"\xb3\x41\x2b\x5a", b"\xb3\x41\x2b\0", b"\xb3\x41\x2b\x5a\0\0"]
+        {
+            assert_eq!(raw(other), None, "{other:?}");
         }
         assert_eq!((-1_287_574_694_i32).to_be_bytes(), [0xB3, 0x41, 0x2B, 0x5A]);
         assert_eq!((-686_575_265_i32).to_be_bytes(), [0xD7, 0x13, 0xB1, 0x5F]);

@@ -271,6 +271,33 @@ fn a_reply_over_the_limit_of_bytes_is_no_answer() {
     }
 }
 
+/// Nukkit's QueryHandler.java: four bytes of a hash, and the full reply where eight bytes follow them.
+#[test]
+fn a_raw_token_of_minecrafts_dialect_is_quoted() {
+    for token in [b"\xd4\x1d\x8c\xd9", b"\x007\0\0", b"abcd"] {
+        let raw = |request: &Request<'_>| vec![[b"\x09", &request.id.0[..], token, b"\0"].concat()];
+        for detail in [Detail::Full, Detail::Short] {
+            let options = QueryOptions::default().with_dialect(Dialect::Minecraft).with_detail(detail);
+            let (steps, played) = ask(query_with(options), |_, request, datagram| {
+                let Command::Data { selection, .. } = request.command else { return raw(request) };
+                assert_eq!(&datagram[7..11], token);
+                if selection.0 == [0; 8] {
+                    vec![part(request, 0x80, b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0")]
+                } else {
+                    let body = b"Srv\0SMP\0world\x002\x0020\0\xbc\x4a127.0.0.1\0";
+                    vec![[b"\0", &request.id.0[..], body].concat()]
+                }
+            });
+            assert_eq!(steps, "cd");
+            assert!(is_complete(&played));
+            let form = if detail == Detail::Full { Form::MinecraftFull } else { Form::MinecraftBasic };
+            assert_eq!(played.result.unwrap().answer.form(), form);
+        }
+    }
+    let (_, played) = ask(query(), |_, request, _| vec![[b"\x09", &request.id.0[..], b"abcd\0"].concat()]);
+    assert!(matches!(played.result, Err(QueryError::NoUsableAnswer { .. })), "other servers send a number");
+}
+
 /// GameSpy's own code accepts each challenge once.
 #[test]
 fn a_retry_starts_again_at_the_challenge() {
