@@ -224,21 +224,18 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let may_continue = remaining != Remaining::Nothing;
         let is_minecraft = self.options.dialect == Dialect::Minecraft;
-        match self.step {
+        let has_data = !self.assemblies.is_empty();
+        let is_late = remaining == Remaining::Step || self.attempt > 0;
+        let next = match self.step {
             // Some servers of Battlefield 2's kind know no challenge.
-            Step::Challenge if may_continue && !is_minecraft && self.requested == 0 => {
-                if remaining == Remaining::Step || self.attempt > 0 {
-                    self.request_data(self.attempt, None, false);
-                    return OnTimeout::Next;
-                }
-            }
-            Step::Data { attempt, then_zeros: true, .. } if may_continue && self.assemblies.is_empty() => {
-                self.request_data(attempt, Some(0), false);
-                return OnTimeout::Next;
-            }
-            _ => {}
+            Step::Challenge if is_late && !is_minecraft && self.requested == 0 => Some((self.attempt, None)),
+            Step::Data { attempt, then_zeros: true, .. } if !has_data => Some((attempt, Some(0))),
+            _ => None,
+        };
+        if let Some((attempt, challenge)) = next.filter(|_| remaining != Remaining::Nothing) {
+            self.request_data(attempt, challenge, false);
+            return OnTimeout::Next;
         }
         let is_over = |assembly: &Assembly| !assembly.fragments.is_mixed() && assembly.is_at_senders_limit();
         let nothing_follows = self.assemblies.iter().any(is_over);
@@ -249,7 +246,6 @@ impl Conversation for StatusQuery {
             return answer.map_or(OnTimeout::Retry, OnTimeout::Done);
         }
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
-        let has_data = !self.assemblies.is_empty();
         let omits = self.open == 0 && self.requested != 0 && (has_data || self.step == Step::Challenge);
         self.step = Step::Challenge;
         if omits {
