@@ -233,7 +233,8 @@ impl Service {
         ///
         /// GameSpy v4: all datagrams together. A reply that would exceed it has as many players as fit, then each rule in turn
         /// that still fits; `numplayers` keeps the true number. It lacks its end, so that a client can see that it is incomplete.
-        /// The default, 11,200, is what eight datagrams hold.
+        /// The default, 11,200, is what eight datagrams hold. Minecraft's basic reply has no end to lack and is not bounded by
+        /// it; each of its texts is cut at 1,200 bytes.
         with_max_reply(bytes: usize) max_reply = bytes;
 
         /// Sets the most datagrams of one list of UT2004, default 64, which hold some 28,000 bytes. Entries beyond them are left

@@ -23,18 +23,20 @@ pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut 
     let required = required(status, engine).into_iter().filter_map(|(key, value)| Some((key, value?)));
     let required: Vec<_> = required.collect();
     template.begin();
+    template.bytes.push(is_cut(status, engine, &required).into());
+    template.begin();
     for (key, value) in &required {
-        put_text(key.as_bytes(), &mut template.bytes);
-        put_text(value, &mut template.bytes);
+        put_text(key.as_bytes(), MAX_KEY, &mut template.bytes);
+        put_text(value, MAX_VALUE, &mut template.bytes);
     }
     template.begin();
     for (key, value) in &status.rules {
-        let key = wire(key, MAX_KEY);
+        let key = wire(key);
         // A key that began with a section's type would be taken for one.
         let can_be_said = key.first().is_some_and(|&first| first > 2);
         if can_be_said && !required.iter().any(|(other, _)| key.eq_ignore_ascii_case(other.as_bytes())) {
-            put_text(&key, &mut template.bytes);
-            put_text(&wire(value, MAX_VALUE), &mut template.bytes);
+            put_text(&key, MAX_KEY, &mut template.bytes);
+            put_text(&wire(value), MAX_VALUE, &mut template.bytes);
         }
     }
     put_players(status, engine, template);
@@ -45,16 +47,17 @@ pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut 
     put_column("score_t", teams, |team, out| number::put(team.score.unwrap_or_default(), out), template);
 }
 
-/// Whether a text or the list of players is too long to be written in full.
-pub(super) fn is_cut(status: &ServerStatus, engine: Engine) -> bool {
-    let exceeds =
-        |text: TextRef<'_>, limit: usize| text.raw().len() > limit && wire(text, usize::MAX).len() > limit;
-    let players = status.listed_players();
+/// Whether a text or a list of rows is too long to be written in full.
+fn is_cut(status: &ServerStatus, engine: Engine, required: &[(&str, Cow<'_, [u8]>)]) -> bool {
+    let exceeds = |text: TextRef<'_>, limit| wire(text).len() > limit;
+    let (players, teams) = (status.listed_players(), &status.teams);
+    let extra = players.iter().flat_map(|player| player.extra.iter().map(|(_, cell)| cell));
+    let names = players.iter().map(|player| &player.name).chain(teams.iter().flat_map(|team| &team.name));
     (players.len() > MAX_ROWS && engine != Engine::Minecraft)
-        || status.teams.len() > MAX_ROWS
-        || status.name.as_ref().is_some_and(|name| exceeds(name.as_ref(), MAX_VALUE))
+        || teams.len() > MAX_ROWS
+        || required.iter().any(|(_, value)| value.len() > MAX_VALUE)
         || status.rules.iter().any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
-        || players.iter().any(|player| exceeds(player.name.as_ref(), MAX_CELL))
+        || names.map(Text::as_ref).chain(extra).any(|cell| exceeds(cell, MAX_CELL))
 }
 
 /// Minecraft's basic reply.
@@ -66,20 +69,20 @@ pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
             template.bytes.extend_from_slice(&status.game_port.unwrap_or(25565).to_le_bytes());
         }
         let value = required.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_deref());
-        put_text(value.unwrap_or_default(), &mut template.bytes);
+        put_text(value.unwrap_or_default(), MAX_VALUE, &mut template.bytes);
     }
 }
 
 /// The keys that tools look for, in the order of the server that is imitated.
 fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<Cow<'_, [u8]>>)> {
     fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
-        text.as_ref().map(|text| wire(text.as_ref(), MAX_VALUE))
+        text.as_ref().map(|text| wire(text.as_ref()))
     }
     fn number<'a>(number: Option<impl Into<i64>>) -> Option<Cow<'a, [u8]>> {
         number.map(|number| Cow::Owned(number.into().to_string().into_bytes()))
     }
     let rule = |key: &str, default: &'static str| {
-        let value = status.rules.get(key).map(|value| wire(value, MAX_VALUE));
+        let value = status.rules.get(key).map(wire);
         Some(value.unwrap_or(Cow::Borrowed(default.as_bytes())))
     };
     let empty = || Some(Cow::Borrowed(&[][..]));
@@ -158,7 +161,7 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
 fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     let has_key = |key| status.rules.get(key).is_some();
     let mutators = status.mutators.as_ref().filter(|_| !has_key("p268435717") && !has_key("p1073741828"));
-    let names: Vec<_> = mutators?.iter().map(|name| wire(name.as_ref(), MAX_CELL)).collect();
+    let names: Vec<_> = mutators?.iter().map(|name| wire(name.as_ref())).collect();
     Some(names.join(&SEPARATOR).into())
 }
 
@@ -187,7 +190,7 @@ fn put_players(status: &ServerStatus, engine: Engine, template: &mut Template) {
 /// Writes a column: the name, and what `write` appends for each row, each with its NUL.
 fn put_column<T>(name: &str, rows: &[T], write: impl Fn(&T, &mut Vec<u8>), template: &mut Template) {
     template.begin();
-    put_text(name.as_bytes(), &mut template.bytes);
+    put_text(name.as_bytes(), MAX_KEY, &mut template.bytes);
     for row in rows {
         write(row, &mut template.bytes);
         template.bytes.push(0);
@@ -197,8 +200,8 @@ fn put_column<T>(name: &str, rows: &[T], write: impl Fn(&T, &mut Vec<u8>), templ
 /// A text as a table can carry it: tools take an empty value for a column's end, and a first byte below 3 for a section.
 fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
     let start = out.len();
-    let cell = text.map(|text| wire(text, MAX_CELL)).unwrap_or_default();
-    out.extend(cell.iter().filter(|&&byte| byte > 2));
+    let cell = text.map(wire).unwrap_or_default();
+    out.extend(cell.iter().take(MAX_CELL).filter(|&&byte| byte > 2));
     if out.len() == start {
         out.push(empty);
     }
@@ -213,20 +216,21 @@ fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
     let narrow = || decoded.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>();
     let narrow = if numbers.ge([1, 21, 11]) { None } else { narrow() };
     let bytes = narrow.unwrap_or_else(|| decoded.as_bytes().to_vec());
-    bytes.into_iter().filter(|&byte| byte != 0).take(MAX_VALUE).collect()
+    bytes.into_iter().filter(|&byte| byte != 0).collect()
 }
 
-/// Appends a text and its NUL.
-fn put_text(text: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(text);
+/// Appends a text and its NUL. A longer one is cut at `limit`, a list of mutators behind a whole name.
+fn put_text(text: &[u8], limit: usize, out: &mut Vec<u8>) {
+    let end = text.get(..=limit).map(|cut| memchr::memrchr(SEPARATOR, cut).unwrap_or(limit));
+    out.extend_from_slice(end.and_then(|end| text.get(..end)).unwrap_or(text));
     out.push(0);
 }
 
-/// A text's bytes without NUL, cut at `limit`.
-fn wire(text: TextRef<'_>, limit: usize) -> Cow<'_, [u8]> {
+/// A text's bytes without NUL.
+fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
     let bytes = text.encoded(Charset::Utf8OrWindows1252);
-    if bytes.len() <= limit && memchr::memchr(0, &bytes).is_none() {
+    if memchr::memchr(0, &bytes).is_none() {
         return bytes;
     }
-    bytes.iter().copied().filter(|&byte| byte != 0).take(limit).collect()
+    bytes.iter().copied().filter(|&byte| byte != 0).collect()
 }

@@ -12,7 +12,7 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{basic, is_cut, put_content};
+use super::from_status::{basic, put_content};
 use super::wire::request::{CHALLENGE, Command, Request, Selection};
 use super::wire::response::{MAX_DATAGRAMS, put_head};
 use super::writer::{Content, Portion};
@@ -142,8 +142,7 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
         // Ever other ids need one encoding of what the status says.
         let (content, _) =
             context.template(CONTENT, |_, content| put_content(status, options.engine, content));
-        let cut = is_cut(status, options.engine);
-        Content::new(&content, is_minecraft, cut).encode_legacy(&keys, options.max_reply, template);
+        Content::new(&content, is_minecraft).encode_legacy(&keys, options.max_reply, template);
     });
     Patched::new(template, id)
 }
@@ -168,7 +167,7 @@ fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
     let mut said = Template::default();
     put_content(status, options.engine, &mut said);
     let is_minecraft = options.engine == Engine::Minecraft;
-    let content = Content::new(&said, is_minecraft, is_cut(status, options.engine));
+    let content = Content::new(&said, is_minecraft);
     let max_bytes = if is_minecraft { options.max_reply.min(MAX_UDP_PAYLOAD) } else { options.max_reply };
     let written = |portion| {
         let mut template = Template::default();

@@ -38,9 +38,10 @@ pub(super) struct Portion {
 
 impl<'a> Content<'a> {
     /// Takes the output of `put_content`.
-    pub(super) fn new(content: &'a Template, is_minecraft: bool, cut: bool) -> Self {
+    pub(super) fn new(content: &'a Template, is_minecraft: bool) -> Self {
         let mut parts = content.iter();
-        let (required, rules) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let mut part = || parts.next().unwrap_or_default();
+        let (cut, required, rules) = (part() == [1], part(), part());
         let (teams, players) = parts.partition(|column| name(column).ends_with(b"_t\0"));
         Self { is_minecraft, required, rules, players, teams, cut }
     }

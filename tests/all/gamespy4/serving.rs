@@ -173,6 +173,65 @@ fn a_rule_that_does_not_fit_displaces_no_other() {
     }
 }
 
+/// A reply that has a text in part must not read as complete, nor be longer for it.
+#[test]
+fn every_text_that_is_cut_makes_the_reply_incomplete() {
+    let long = |length| Some("x".repeat(length).into());
+    type Change<'a> = &'a dyn Fn(&mut ServerStatus, usize);
+    let changes: [(Change<'_>, usize, &[Engine]); 8] = [
+        (&|status, length| status.name = long(length), 1200, &DIALECTS),
+        (&|status, length| status.map = long(length), 1200, &DIALECTS),
+        (&|status, length| status.game_type = long(length), 1200, &DIALECTS),
+        (&|status, length| status.version = long(length), 1200, &DIALECTS),
+        (&|status, length| status.mod_name = long(length), 1200, &DIALECTS[1..]),
+        (&|status, length| status.rules.push("gamemode", &"x".repeat(length)), 1200, &DIALECTS[..2]),
+        (&|status, length| status.teams[0].name = long(length), 200, &DIALECTS[..2]),
+        (
+            &|status, length| {
+                status.players.as_mut().unwrap()[0].extra = Default::default();
+                status.players.as_mut().unwrap()[0].extra.push("pid_", &"x".repeat(length));
+            },
+            200,
+            &DIALECTS[..2],
+        ),
+    ];
+    for (number, (change, limit, dialects)) in changes.into_iter().enumerate() {
+        for &dialect in dialects {
+            for (length, is_whole) in [(limit, true), (limit + 1, false)] {
+                let mut served = status(1, 0);
+                change(&mut served, length);
+                let replies = ask(Selection::ALL, &served, dialect);
+                assert!(
+                    dialect == Engine::Minecraft || replies.iter().all(|reply| reply.len() <= MAX_DATAGRAM)
+                );
+                let answer = decode(replies).unwrap();
+                assert_eq!(answer.completeness().is_complete(), is_whole, "{number} {dialect:?} {length}");
+            }
+        }
+    }
+    // As many bytes as characters, in Latin-1.
+    let mut served = status(0, 0);
+    (served.name, served.version) = (Some("é".repeat(700).into()), Some("1.8".into()));
+    let answer = decode(ask(Selection::ALL, &served, Engine::Minecraft)).unwrap();
+    assert!(answer.completeness().is_complete() && answer.get("hostname").unwrap().len() == 700);
+}
+
+#[test]
+fn a_list_of_mutators_is_cut_behind_a_whole_name() {
+    // 24 bytes each with its separator: the fiftieth name ends at byte 1,199.
+    for (count, is_whole) in [(50, true), (51, false), (90, false)] {
+        let name = |number: usize| format!("a custom mutator no. {number:02}");
+        let mut served = status(2, 0);
+        served.mutators = Some((0..count).map(|number| name(number).into()).collect());
+        let replies = ask(Selection::ALL, &served, Engine::UnrealTournament3);
+        assert!(replies.iter().all(|reply| reply.len() <= MAX_DATAGRAM));
+        let answer = decode(replies).unwrap();
+        assert_eq!(answer.completeness().is_complete(), is_whole);
+        let read: Vec<_> = answer.to_status().mutators.unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(read, (0..50).map(name).collect::<Vec<_>>());
+    }
+}
+
 /// `numplayers` is true, the rows are fewer: such a reply must not read as complete.
 #[test]
 fn a_list_of_players_that_was_cut_is_incomplete() {
