@@ -355,7 +355,7 @@ mod tests {
         }
     }
 
-    /// Activision's masters end every datagram with `\\EOT`, dpmaster before 2.0 with NULs behind it: each would end the list.
+    /// Activision's masters end every datagram with `\EOT`, dpmaster before 2.0 with NULs behind it: each would end the list.
     #[test]
     fn a_mark_in_every_datagram_does_not_end_the_list() {
         for (nuls, first) in [(0, Wait::Quiet), (3, Wait::Grace)] {

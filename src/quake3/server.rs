@@ -23,7 +23,7 @@ const PURPOSE: u16 = 0x5133;
 ///
 /// The names and counts go in first, then as many whole player lines as fit, then each of the status's own rules that still
 /// fits and is not empty: one that is too long is left out, shorter ones behind it are not. A status that lists fewer players than are on
-/// says their number under `clients`; where that does not fit either, the reply ends behind its names, without a line feed, and
+/// says their number under `clients`; where that does not fit either, the reply ends behind its keys, without a line feed, and
 /// reads as cut. What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
 ///
 /// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check the challenge that comes
