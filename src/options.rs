@@ -93,8 +93,9 @@ pub enum Dialect {
     /// At most one demand a query is met, of at most 128 printable characters that begin with `echoResponse` and the
     /// request's word.
     OpenJk,
-    /// UT2004, knows only the requests for one list each, types 1 and 2. Other servers send both lists for one request,
-    /// type 3, as the game's own browser asks; one that does not answer it is asked for each list.
+    /// UT2004, knows only the requests for one list each, types 1 and 2: an empty list of players is silence, so it counts as
+    /// missing. Other servers send both lists for one request, type 3, as the game's own browser asks; one that does not answer
+    /// it is asked for each list.
     SeparateLists,
 }
 

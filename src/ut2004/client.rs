@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::answer::Answer;
-use super::lists::{Lists, State};
+use super::lists::{List, Lists, State};
 use super::wire::{Command, Request};
+use crate::error::ParseErrorKind;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -43,26 +44,31 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub struct StatusQuery {
     options: QueryOptions,
     lists: Lists,
+    /// Whether the server may know the request for both lists.
+    knows_both: bool,
 }
 
 impl StatusQuery {
     /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to
     /// its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        Self { options: *options, lists: Lists::default() }
+        let knows_both = options.dialect != Dialect::SeparateLists;
+        Self { options: *options, lists: Lists::default(), knows_both }
     }
 
     /// The command of the next request; `None` when nothing is open. The info is requested when the first list begins to come:
     /// its round trip is the pause for the rest.
     fn next_command(&self) -> Option<Command> {
         let Lists { info, rules, players, asked, .. } = &self.lists;
+        let is_split = self.options.dialect == Dialect::SeparateLists;
+        let is_empty = if is_split { players.expects_nothing() } else { players.sections.is_empty() };
         match (rules.state == State::Open, players.state == State::Open) {
             _ if self.options.detail == Detail::Short => info.is_none().then_some(Command::Info),
             _ if players.state == State::Counting || info.is_none() && asked.is_some() => Some(Command::Info),
-            (true, true) if self.options.dialect != Dialect::SeparateLists => Some(Command::RulesAndPlayers),
+            (true, true) if !is_split => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
-            // The rules of the same reply show that the request has arrived.
-            (false, true) if players.expects_nothing() => Some(Command::RulesAndPlayers),
+            // Nobody may be listed: the rules of the same reply show that the request has arrived.
+            (false, true) if self.knows_both && is_empty => Some(Command::RulesAndPlayers),
             (false, true) => Some(Command::Players),
             (false, false) => None,
         }
@@ -71,17 +77,18 @@ impl StatusQuery {
     fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
         let (readings, awaited_info) = (self.options.readings, self.lists.awaits_info);
         match self.lists.take(datagram, is_early && !awaited_info, &self.options.limits) {
-            Err(error) => Verdict::Rejected(error),
+            // What is over the limits shows that the request has arrived.
+            Err(error) if !matches!(error.kind, ParseErrorKind::Limit { .. }) => Verdict::Rejected(error),
             // What comes while the info is awaited is judged with it.
-            Ok(()) if self.lists.awaits_info => Verdict::Earlier,
-            Ok(()) if self.lists.info.is_none() => Verdict::Next,
-            Ok(()) if awaited_info || self.lists.awaited().all(|list| list.has_all(readings)) => {
+            _ if self.lists.awaits_info => Verdict::Earlier,
+            _ if self.lists.info.is_none() => Verdict::Next,
+            _ if awaited_info || self.lists.awaited().all(|list| list.has_all(readings)) => {
                 self.lists.awaited().for_each(|list| list.end_reading(readings));
                 if self.next_command().is_some() { Verdict::Next } else { Verdict::Done(self.take_answer()) }
             }
-            Ok(()) if self.lists.awaited().all(|list| list.looks_complete()) => Verdict::Partial(Wait::Grace),
-            Ok(()) if self.lists.awaited().all(|list| list.is_silent()) => Verdict::Partial(Wait::Reply),
-            Ok(()) => Verdict::Partial(Wait::Quiet),
+            _ if self.lists.awaited().all(|list| list.looks_complete()) => Verdict::Partial(Wait::Grace),
+            _ if self.lists.awaited().all(|list| list.is_silent()) => Verdict::Partial(Wait::Reply),
+            _ => Verdict::Partial(Wait::Quiet),
         }
     }
 
@@ -110,7 +117,8 @@ impl Conversation for StatusQuery {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let (has_info, awaits_info) = (self.lists.info.is_some(), self.lists.awaits_info);
-        let has_nothing = self.lists.rules.sections.is_empty() && self.lists.players.sections.is_empty();
+        let is_untouched = |list: &List| list.sections.is_empty() && list.state == State::Open;
+        let has_nothing = is_untouched(&self.lists.rules) && is_untouched(&self.lists.players);
         let looks_complete = self.lists.awaited().all(|list| list.looks_complete());
         match remaining {
             Remaining::Retry if awaits_info => return OnTimeout::Retry,

@@ -95,20 +95,20 @@ impl Lists {
             _ => return self.take_info(datagram, limits),
         };
         let taken = list.add(datagram, limits);
-        match taken {
-            Err(ParseError { kind: ParseErrorKind::Limit { .. }, .. }) => {
-                // A part of it is missing, and no reading can prove otherwise.
-                (list.state, list.outdated) = (State::GivenUp, u32::MAX);
-                list.sections.retain(|section| section.bytes != datagram);
-            }
-            Ok(()) if is_late => {
-                self.rules.outdated |= self.rules.reading;
-                self.players.outdated |= self.players.reading;
-            }
-            Ok(()) if self.asked == Some(Command::RulesAndPlayers) => {
-                self.players.answered |= self.players.reading;
-            }
-            _ => {}
+        let is_over = matches!(taken, Err(ParseError { kind: ParseErrorKind::Limit { .. }, .. }));
+        if is_over {
+            // A part of it is missing, and no reading can prove otherwise.
+            (list.state, list.outdated) = (State::GivenUp, u32::MAX);
+            list.sections.retain(|section| section.bytes != datagram);
+        } else if taken.is_err() {
+            return taken;
+        }
+        if self.asked == Some(Command::RulesAndPlayers) {
+            self.players.answered |= self.players.reading;
+        }
+        if is_late {
+            self.rules.outdated |= self.rules.reading;
+            self.players.outdated |= self.players.reading;
         }
         taken
     }

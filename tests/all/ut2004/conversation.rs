@@ -225,7 +225,6 @@ fn no_query_waits_longer_than_it_must() {
         "nobody listed: three readings, because nobody counts spectators"
     );
     assert_eq!(time(&empty, one()), (80, 2));
-    assert_eq!(time(&empty, separate()), (320, 5));
 }
 
 /// Answers only some types of request.

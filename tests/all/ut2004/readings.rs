@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use queryport::session::Machine;
 use queryport::ut2004::{Answer, Body, Command, FString, PlayerRecord, Request, Response, StatusQuery};
-use queryport::{Completeness, Limits, Outcome, Part, QueryError, QueryOptions, Timing};
+use queryport::{Completeness, Dialect, Limits, Outcome, Part, QueryError, QueryOptions, Timing};
 
 use crate::common::driven::Driven;
 use crate::common::link::Random;
@@ -338,6 +338,64 @@ fn a_copy_of_the_rules_does_not_prove_that_nobody_is_listed() {
     let query = StatusQuery::new(0, &QueryOptions::default().with_readings(1));
     let answer = play(query, serve).0.unwrap().answer;
     assert!(!answer.completeness().is_complete());
+}
+
+/// Plays a query of a server that lists nobody, whatever it counts. The first reply takes other milliseconds than those after it.
+/// Returns what was asked too.
+fn of_nobody(options: QueryOptions, count: i32, (first, later): (u32, u32)) -> (Outcome<Answer>, Vec<u8>) {
+    let mut asked = Vec::new();
+    let serve = |command| {
+        asked.push(command);
+        let after = if asked.len() == 1 { first } else { later };
+        match command {
+            0 => vec![(after, info(count))],
+            2 => Vec::new(),
+            _ => vec![(after, whole_rules())],
+        }
+    };
+    let outcome = play(StatusQuery::new(0, &options), serve).0.unwrap();
+    (outcome, asked)
+}
+
+/// The first reply waits for ARP: the others come sooner than half of its round trip.
+#[test]
+fn early_rules_show_that_nobody_is_listed() {
+    for times in [(9, 1), (90, 20), (400, 20)] {
+        let (outcome, asked) = of_nobody(QueryOptions::default(), 0, times);
+        assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE, "{times:?}: {asked:?}");
+        assert!(outcome.elapsed < MS * 1100, "{times:?}: {:?}", outcome.elapsed);
+    }
+}
+
+/// Bots are counted and not listed.
+#[test]
+fn players_who_are_counted_and_not_listed_are_missing_soon() {
+    let (outcome, asked) = of_nobody(QueryOptions::default(), 5, (20, 20));
+    assert!(outcome.answer.completeness().lacks(Part::Players));
+    assert!(!asked.contains(&2) && outcome.elapsed < MS * 1500, "{:?}: {asked:?}", outcome.elapsed);
+}
+
+/// The request has arrived, whatever the limits say of its reply.
+#[test]
+fn rules_over_the_limit_show_that_nobody_is_listed() {
+    let limits = Limits::default().with_max_rules(1);
+    let (outcome, asked) = of_nobody(QueryOptions::default().with_limits(limits), 0, (20, 20));
+    let missing = outcome.answer.completeness();
+    assert!(missing.lacks(Part::Rules) && !missing.lacks(Part::Players));
+    assert!(outcome.elapsed < MS * 500, "{:?}: {asked:?}", outcome.elapsed);
+    // A server that sends nothing else is not offline.
+    let only_rules = |command| if command == 3 { vec![(20, whole_rules())] } else { Vec::new() };
+    let query = StatusQuery::new(0, &QueryOptions::default().with_limits(limits));
+    let missing = play(query, only_rules).0.unwrap().answer.completeness();
+    assert!(missing.lacks(Part::Info) && missing.lacks(Part::Rules) && missing.lacks(Part::Players));
+}
+
+#[test]
+fn a_server_of_separate_lists_is_never_asked_for_both() {
+    let options = QueryOptions::default().with_dialect(Dialect::SeparateLists);
+    let (outcome, asked) = of_nobody(options, 0, (20, 20));
+    assert_eq!(asked[..3], [1, 0, 2]);
+    assert!(!asked.contains(&3) && outcome.answer.completeness().lacks(Part::Players), "{asked:?}");
 }
 
 /// A server that numbers no player, asked by a request that arrives twice: four players are in the parts of both replies.
