@@ -113,7 +113,7 @@ fn part(datagram: &[u8]) -> Part {
         2 => {
             let mut players = Vec::new();
             while !rest.is_empty() {
-                let Some(player) = player(&mut rest) else { return Part::Cut };
+                let Some(player) = player(&mut rest, datagram[0] == 0x7E) else { return Part::Cut };
                 players.push(player);
             }
             Part::Players(players)
@@ -139,10 +139,22 @@ fn info(rest: &mut &[u8]) -> Option<Part> {
     Some(Part::Info { name, map, players: if players > i32::MAX as u32 { 0 } else { players } })
 }
 
-fn player(rest: &mut &[u8]) -> Option<Pairs> {
+fn player(rest: &mut &[u8], is_xmp: bool) -> Option<Pairs> {
     let id = integer(rest)?;
+    if is_xmp {
+        integer(rest)?;
+    }
     let name = string(rest)?;
     let (ping, score, stats) = (integer(rest)?, integer(rest)?, integer(rest)?);
+    if is_xmp {
+        let (is_negative, pairs) = index(rest)?;
+        if pairs > 63 || is_negative && pairs > 0 {
+            return None;
+        }
+        for _ in 0..2 * pairs {
+            string(rest)?;
+        }
+    }
     let signed = |value: u32| (value as i32).to_string().into_bytes();
     Some(vec![
         (b"id".to_vec(), signed(id)),
@@ -167,10 +179,9 @@ fn integer(rest: &mut &[u8]) -> Option<u32> {
     Some(value)
 }
 
-/// The bytes of a string without the one terminator at their end.
-fn string(rest: &mut &[u8]) -> Option<Text> {
+/// Whether a compact index is below 0, and the number without its sign.
+fn index(rest: &mut &[u8]) -> Option<(bool, u64)> {
     let first = byte(rest)?;
-    let is_wide = first & 0x80 != 0;
     let mut length = u64::from(first & 0x3F);
     let mut more = first & 0x40 != 0;
     for shift in [6, 13, 20, 27] {
@@ -182,7 +193,12 @@ fn string(rest: &mut &[u8]) -> Option<Text> {
         more = next & 0x80 != 0;
     }
     // 32 bits are all there are.
-    length &= 0xFFFF_FFFF;
+    Some((first & 0x80 != 0, length & 0xFFFF_FFFF))
+}
+
+/// The bytes of a string without the one terminator at their end.
+fn string(rest: &mut &[u8]) -> Option<Text> {
+    let (is_wide, length) = index(rest)?;
     let unit = if is_wide { 2 } else { 1 };
     let bytes = length * unit;
     if bytes > rest.len() as u64 {

@@ -86,6 +86,7 @@
 //! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it may be longer than the
 //!   count (captures), and shorter where a modification counts others. Some
 //!   modifications list their teams' scores as players with number 0: see [`PlayerRecord::pseudo_team`].
+//! - Version 0x7E, Unreal II XMP, has another record for players: [`PlayerRecord::xmp`].
 //!
 //! # Sources
 //! "Captures" are the datagrams of real servers in `Austinb/GameQ`, `tests/Protocols/Providers/Ut2004` and
@@ -118,7 +119,7 @@
 //! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
 //! | `time_limit` | rule `TimeLimit`, in minutes; 0 is none | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
-//! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID` | `Engine/GameInfo.uc`, `GetServerPlayers` |
+//! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID`; `extra` has the other fields and the pairs of Unreal II XMP | `Engine/GameInfo.uc`, `GetServerPlayers` |
 //! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
 //!
 //! Flags count only where any is set: a UT2004 server sends 0 whatever it is. Nothing names the game, a modification or the

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::from_status::{self, InfoRules};
 use super::wire::info::Info;
-use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList};
+use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, XMP_VERSION};
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
@@ -106,8 +106,9 @@ impl Writer<'_> {
             }
         }
         if request.command != Command::Rules {
+            let xmp = (self.options.protocol_version == XMP_VERSION).then(Default::default);
             self.list(PLAYERS, from_status::players(status), |(name, record), out| {
-                PlayerRecord { name: name.string(), ..record }.encode(out)
+                PlayerRecord { name: name.string(), xmp, ..record }.encode(out)
             })?;
         }
         Ok(())

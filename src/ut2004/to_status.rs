@@ -5,7 +5,8 @@ use bytes::Bytes;
 use super::answer::Answer;
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{
-    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, SERVER_VERSION, STATS_ID,
+    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, SERVER_VERSION,
+    STATS_ID,
 };
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus};
@@ -94,9 +95,7 @@ fn rules<'a>(answer: &'a Answer, info: Option<&Info<'_>>) -> (Rules, Known<'a>, 
     let (mut known, mut version, mut mutators) = (Known::default(), None, Vec::new());
     let style = FString::default().style();
     let mut rules = RulesBuilder::new(&answer.bytes, style.charset, answer.count(RULES).saturating_add(4));
-    let mut push = |key: FString<'_>, value: FString<'_>| {
-        rules.push_with((key.shown(), key.charset()), (value.shown(), value.charset()));
-    };
+    let mut push = |key: FString<'_>, value: FString<'_>| rules.push_with(key.part(), value.part());
     answer.rules().for_each(|(key, value)| {
         push(key, value);
         let text = || text(&answer.bytes, value);
@@ -156,6 +155,10 @@ fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
         let stats = next();
         if !stats.is_empty() {
             extras.push(stats_id, stats);
+        }
+        if let Some((player_id, pairs)) = record.xmp {
+            extras.push(PLAYER_ID.as_bytes(), player_id.to_string().as_bytes());
+            pairs.iter().for_each(|(key, value)| extras.push_with(key.part(), value.part()));
         }
         players.push(Player {
             name: text(bytes, record.name),

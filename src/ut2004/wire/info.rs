@@ -2,12 +2,12 @@
 
 use bytes::BufMut;
 use nom::branch::alt;
-use nom::combinator::{all_consuming, eof, map_opt, rest, value, verify};
+use nom::combinator::{all_consuming, eof, rest, value, verify};
 use nom::error::ErrorKind;
 use nom::{IResult, Parser};
 
-use super::lists::{Entries, HEADER, PlayerList, RuleList, int, player, rule};
-use super::strings::{FString, index, put_index, string};
+use super::lists::{HEADER, PlayerList, RuleList, counted, int, player, rule};
+use super::strings::{FString, string};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 
@@ -91,18 +91,14 @@ impl<'a> Info<'a> {
     /// [`Response::parse`](super::Response::parse).
     pub(super) fn read(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let body = datagram.get(HEADER..).unwrap_or_default();
-        let (kind, left) = match info(body, limits) {
-            Ok((_, info)) => return Ok(info),
-            Err(nom::Err::Error(error) | nom::Err::Failure(error)) => {
-                let is_port = error.code == ErrorKind::Verify;
-                if is_port && let Some(info) = repaired(body, limits) {
-                    return Ok(info);
-                }
-                (if is_port { PORT } else { CUT_SHORT }, error.input.len())
+        let read = info(body, limits).map(|(_, info)| info).or_else(|error| match error {
+            nom::Err::Error(error) if error.code == ErrorKind::Verify => {
+                repaired(body, limits).ok_or((PORT, error.input.len()))
             }
-            Err(nom::Err::Incomplete(_)) => (CUT_SHORT, 0),
-        };
-        Err(ParseError::new(kind, datagram.len().saturating_sub(left)))
+            nom::Err::Error(error) | nom::Err::Failure(error) => Err((CUT_SHORT, error.input.len())),
+            nom::Err::Incomplete(_) => Err((CUT_SHORT, 0)),
+        });
+        read.map_err(|(kind, left)| ParseError::new(kind, datagram.len().saturating_sub(left)))
     }
 
     pub(super) fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
@@ -122,10 +118,8 @@ impl<'a> Info<'a> {
             skill_level.encode(out)?;
         }
         if let Some((pairs, players)) = self.lists {
-            for Entries { count, bytes, .. } in [pairs.0, players.0] {
-                put_index(count, false, out)?;
-                out.put_slice(bytes);
-            }
+            pairs.0.encode_counted(out)?;
+            players.0.encode_counted(out)?;
         }
         out.put_slice(self.trailing);
         Ok(())
@@ -167,18 +161,11 @@ fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> IResult<&
         .parse(input)
 }
 
-/// `lists = index *rule index *player`, each as many as its index says
+/// `lists = counted-rules counted-players`. Unreal II XMP empties both (`jmarshall23/Unreal2XMP`,
+/// `IpDrv/Src/MasterServerUplink.cpp`, `SendPing`), so the players are those of the other games.
 fn lists<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], (RuleList<'a>, PlayerList<'a>)> {
-    let count =
-        |limit| map_opt(index, move |count| usize::try_from(count).ok().filter(|count| *count <= limit));
-    let (input, count_of_rules) = count(limits.max_rules()).parse(input)?;
-    let (input, rules) =
-        verify(Entries::read(count_of_rules, rule), |rules| rules.count == count_of_rules).parse(input)?;
-    let (input, count_of_players) = count(limits.max_players()).parse(input)?;
-    let (input, players) =
-        verify(Entries::read(count_of_players, player), |players| players.count == count_of_players)
-            .parse(input)?;
-    Ok((input, (RuleList(rules), PlayerList(players))))
+    let players = counted(limits.max_players(), player(false));
+    (counted(limits.max_rules(), rule).map(RuleList), players.map(PlayerList)).parse(input)
 }
 
 /// The record one byte later, where that makes sense of it: see [`Response::parse`](super::Response::parse).

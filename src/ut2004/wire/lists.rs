@@ -3,10 +3,12 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::IResult;
+use nom::combinator::{cond, consumed, map_opt, verify};
 use nom::error::{Error, ErrorKind};
+use nom::multi::fold_many_m_n;
+use nom::{IResult, Parser};
 
-use super::strings::{FString, string};
+use super::strings::{FString, index, put_index, string};
 use crate::error::EncodeError;
 
 /// Length of the header before the entries.
@@ -29,8 +31,14 @@ pub(crate) const NON_DEDICATED: &str = "non-dedicated";
 pub(crate) const SERVER_VERSION: &str = "ServerVersion";
 pub(crate) const MUTATOR: &str = "Mutator";
 
+/// The version of Unreal II XMP (`Unity-Technologies/qstat`, `qstat.c`), whose players have an id and pairs.
+pub(crate) const XMP_VERSION: u32 = 0x7E;
+/// Most pairs of a player: qstat reads their number as one byte, and a compact index of one byte ends at 63.
+const MAX_PAIRS: usize = 63;
+
 /// Names of a player's fields in the script source.
 pub(crate) const PLAYER_NUM: &str = "PlayerNum";
+pub(crate) const PLAYER_ID: &str = "PlayerID";
 pub(crate) const STATS_ID: &str = "StatsID";
 
 /// A team's bit in a stats id: red, team 0.
@@ -38,8 +46,8 @@ const RED: u32 = 0x2000_0000;
 /// A team's bit in a stats id: blue, team 1.
 const BLUE: u32 = 0x4000_0000;
 
-/// Key/value pairs of one datagram. Order, repeated keys and empty values are kept.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+/// Key/value pairs of one datagram or player. Order, repeated keys and empty values are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct RuleList<'a>(pub(crate) Entries<'a>);
 
 impl<'a> RuleList<'a> {
@@ -62,7 +70,7 @@ pub struct PlayerList<'a>(pub(crate) Entries<'a>);
 impl<'a> PlayerList<'a> {
     /// The records in order.
     pub fn iter(self) -> impl Iterator<Item = PlayerRecord<'a>> + Clone {
-        self.0.iter(player)
+        self.0.iter(player(self.0.is_xmp))
     }
 }
 
@@ -77,6 +85,8 @@ impl fmt::Debug for PlayerList<'_> {
 pub(crate) struct Entries<'a> {
     pub(super) bytes: &'a [u8],
     pub(crate) count: usize,
+    /// Whether they are players of Unreal II XMP.
+    pub(super) is_xmp: bool,
     pub(super) trailing: &'a [u8],
 }
 
@@ -84,7 +94,9 @@ impl<'a> Entries<'a> {
     /// The first `count` entries of a datagram of this type that was read before; none of another type.
     pub(crate) fn of(datagram: &'a [u8], kind: u8, count: usize) -> Self {
         match datagram.split_at_checked(HEADER) {
-            Some(([.., found], bytes)) if *found == kind => Self { bytes, count, trailing: &[] },
+            Some(([version, .., found], bytes)) if *found == kind => {
+                Self { bytes, count, is_xmp: u32::from(*version) == XMP_VERSION, trailing: &[] }
+            }
             _ => Self::default(),
         }
     }
@@ -95,15 +107,16 @@ impl<'a> Entries<'a> {
         entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
     ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Self> {
         move |input| {
-            let (mut rest, mut count) = (input, 0_usize);
-            while count < most
-                && let Ok((after, _)) = entry(rest)
-            {
-                (rest, count) = (after, count.saturating_add(1));
-            }
-            let bytes = input.get(..input.len().saturating_sub(rest.len())).unwrap_or_default();
-            Ok((rest, Self { bytes, count, trailing: &[] }))
+            let entries = fold_many_m_n(0, most, &entry, || 0_usize, |count, _| count.saturating_add(1));
+            consumed(entries).map(|(bytes, count)| Self { bytes, count, ..Self::default() }).parse(input)
         }
+    }
+
+    /// Appends their number and them.
+    pub(super) fn encode_counted(self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+        put_index(self.count, false, out)?;
+        out.put_slice(self.bytes);
+        Ok(())
     }
 
     fn iter<T>(
@@ -146,12 +159,16 @@ pub struct PlayerRecord<'a> {
     pub score: i32,
     /// Statistics id in the low bits, the team's bit above them: see [`Self::team`].
     pub stats_id: u32,
+    /// Unreal II XMP, in datagrams of version 0x7E: `PlayerID`, and the pairs of `PlayerInfo`, such as `team` and `class`
+    /// (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`; `Unity-Technologies/qstat`, `qstat.c`; no capture). [`Self::encode`]
+    /// writes the record of that game where it is `Some`.
+    pub xmp: Option<(i32, RuleList<'a>)>,
 }
 
 impl<'a> PlayerRecord<'a> {
     /// A player with this number and name.
     pub const fn new(player_num: i32, name: FString<'a>) -> Self {
-        Self { player_num, name, ping: 0, score: 0, stats_id: 0 }
+        Self { player_num, name, ping: 0, score: 0, stats_id: 0, xmp: None }
     }
 
     /// The team by its bit in the stats id: 0 red, 1 blue; `None` for spectators and where there are no teams.
@@ -188,12 +205,13 @@ impl<'a> PlayerRecord<'a> {
     /// # Errors
     /// As [`FString::encode`].
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        out.put_i32_le(self.player_num);
+        let (player_id, pairs) = self.xmp.unzip();
+        [Some(self.player_num), player_id].into_iter().flatten().for_each(|number| out.put_i32_le(number));
         self.name.encode(out)?;
         out.put_i32_le(self.ping);
         out.put_i32_le(self.score);
         out.put_u32_le(self.stats_id);
-        Ok(())
+        pairs.map_or(Ok(()), |pairs| pairs.0.encode_counted(out))
     }
 }
 
@@ -214,15 +232,28 @@ pub(super) fn rule(input: &[u8]) -> IResult<&[u8], (FString<'_>, FString<'_>)> {
     Ok((rest, (key, value)))
 }
 
-/// `player = int string int int int`
+/// `counted = index *entry`, as many as the index says, which is no more than `most`
+pub(super) fn counted<'a, T>(
+    most: usize,
+    entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Entries<'a>> {
+    move |input| {
+        let count = |count| usize::try_from(count).ok().filter(|count| *count <= most);
+        let (rest, count) = map_opt(index, count).parse(input)?;
+        verify(Entries::read(count, &entry), |entries| entries.count == count).parse(rest)
+    }
+}
+
+/// `player = int [int] string int int int [counted rule]`: what is in brackets is in records of Unreal II XMP only
 #[inline]
-pub(super) fn player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
-    let (rest, player_num) = int(input)?;
-    let (rest, name) = string(rest)?;
-    let (rest, ping) = int(rest)?;
-    let (rest, score) = int(rest)?;
-    let (rest, stats_id) = int(rest)?;
-    Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id: stats_id.cast_unsigned() }))
+pub(super) fn player<'a>(is_xmp: bool) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], PlayerRecord<'a>> + Copy {
+    move |input| {
+        let (rest, (player_num, player_id, name)) = (int, cond(is_xmp, int), string).parse(input)?;
+        let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
+        let (rest, pairs) = cond(is_xmp, counted(MAX_PAIRS, rule)).parse(rest)?;
+        let (stats_id, xmp) = (stats_id.cast_unsigned(), player_id.zip(pairs.map(RuleList)));
+        Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id, xmp }))
+    }
 }
 
 #[cfg(test)]
@@ -280,7 +311,7 @@ mod tests {
         assert_eq!(format!("{list:?}"), r#"[("a", "é\u{1b}")]"#);
         let mut bytes = Vec::new();
         PlayerRecord::new(7, FString::narrow(b"Ann")).encode(&mut bytes).unwrap();
-        let shown = format!("{:?}", PlayerList(read(&bytes, 1, player)));
+        let shown = format!("{:?}", PlayerList(read(&bytes, 1, player(false))));
         assert!(shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""), "{shown}");
     }
 }

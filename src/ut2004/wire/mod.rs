@@ -10,7 +10,7 @@ use nom::{IResult, Parser};
 
 pub use self::info::Info;
 use self::info::PORT;
-use self::lists::{Entries, HEADER, player, rule};
+use self::lists::{Entries, HEADER, XMP_VERSION, player, rule};
 pub use self::lists::{PlayerList, PlayerRecord, RuleList};
 pub use self::strings::FString;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -77,9 +77,7 @@ impl Request {
     /// [`ParseErrorKind::Unexpected`] in the versions of the games (0x77 to 0x80) and 0, else
     /// [`ParseErrorKind::NotThisProtocol`].
     pub fn parse(datagram: &[u8]) -> Result<Self, ParseError> {
-        let Ok((rest, (version, code))) = header(datagram) else {
-            return Err(ParseError::new(ParseErrorKind::CutShort("the request"), datagram.len()));
-        };
+        let (rest, (version, code)) = header(datagram, "the request")?;
         let unexpected = |what, offset| match version {
             0 | 0x77..=0x80 => ParseError::new(ParseErrorKind::Unexpected(what), offset),
             _ => ParseError::new(ParseErrorKind::NotThisProtocol(what), 0),
@@ -89,10 +87,8 @@ impl Request {
         }
         let commands =
             [Command::Info, Command::Rules, Command::Players, Command::RulesAndPlayers, Command::SmallPing];
-        let Some(&command) = commands.get(usize::from(code)) else {
-            return Err(unexpected("a type from 0 to 4", 4));
-        };
-        Ok(Self { version, command })
+        let command = commands.get(usize::from(code)).ok_or_else(|| unexpected("a type from 0 to 4", 4))?;
+        Ok(Self { version, command: *command })
     }
 
     /// Appends the request.
@@ -174,9 +170,7 @@ impl<'a> Response<'a> {
     /// that ends before `max_players` or whose port is none, [`ParseErrorKind::Limit`] for more entries than `limits`
     /// allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        let Ok((rest, (version, code))) = header(datagram) else {
-            return Err(ParseError::new(ParseErrorKind::CutShort("the header"), datagram.len()));
-        };
+        let (rest, (version, code)) = header(datagram, "the header")?;
         if !(1..=255).contains(&version) {
             return Err(ParseError::new(VERSION, 0));
         }
@@ -194,8 +188,10 @@ impl<'a> Response<'a> {
                 (Body::Rules(RuleList(rules)), problem)
             }
             2 => {
-                let (players, problem) = list(rest, player, limits.max_players(), ("players", "a player"))?;
-                (Body::Players(PlayerList(players)), problem)
+                let is_xmp = version == XMP_VERSION;
+                let names = ("players", "a player");
+                let (players, problem) = list(rest, player(is_xmp), limits.max_players(), names)?;
+                (Body::Players(PlayerList(Entries { is_xmp, ..players })), problem)
             }
             4 => (Body::SmallPing(rest), None),
             _ => return Err(ParseError::new(ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4"), 4)),
@@ -273,9 +269,10 @@ fn list<'a, T>(
     Ok((Entries { trailing, ..entries }, (!trailing.is_empty()).then_some(problem)))
 }
 
-/// `header = version type`, `version = 4OCTET`, `type = OCTET`
-fn header(input: &[u8]) -> IResult<&[u8], (u32, u8)> {
-    (le_u32, byte).parse(input)
+/// `header = version type`, `version = 4OCTET`, `type = OCTET`. `what` is cut short where it is not whole.
+fn header<'a>(datagram: &'a [u8], what: &'static str) -> Result<(&'a [u8], (u32, u8)), ParseError> {
+    let header: IResult<_, _> = (le_u32, byte).parse(datagram);
+    header.map_err(|_| ParseError::new(ParseErrorKind::CutShort(what), datagram.len()))
 }
 
 /// Appends a version and a type.

@@ -91,6 +91,11 @@ impl<'a> FString<'a> {
         }
     }
 
+    /// The units up to the first NUL, with their character set.
+    pub(crate) fn part(self) -> (&'a [u8], Charset) {
+        (self.shown(), self.charset())
+    }
+
     /// Appends the string as servers write it: `00` when empty, else its length with the NUL, the units and the NUL.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use queryport::ut2004::{Answer, Command, Request};
+use queryport::ut2004::{Answer, Body, Command, Request, Response};
 use queryport::{Completeness, Limits, Part, Player, Protocol, ServerStatus, Text, ToStatus};
 use queryport::{Engine, Service};
 
@@ -156,6 +156,55 @@ fn limits_that_are_no_numbers_are_none() {
     assert_eq!(of("2.5", "many"), (None, None));
     assert_eq!(of("-1", "-1"), (None, Some(-1)));
     assert_eq!(of("4294967295", ""), (Some(Duration::from_secs(60 * 4_294_967_295)), None));
+}
+
+/// Unreal II XMP's record (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`, `PlayerResponseLine`), with the pairs that qstat
+/// reads (`qstat.c`).
+#[test]
+fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
+    let player = |number: u8, name| {
+        let (head, numbers) = ([number, 0, 0, 0, 9, 0, 0, 0], [40, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2]);
+        let pairs = ["team", "red", "class", "Ranger"].map(string).concat();
+        [&head[..], &string(name), &numbers, &pairs].concat()
+    };
+    let packet = [&[0x7E, 0, 0, 0, 2][..], &player(2, "Ann"), &player(1, "Christopher")].concat();
+    let response = Response::parse(&packet, &Limits::default()).unwrap();
+    assert_eq!(response.problems().count(), 0);
+    let Body::Players(players) = response.body else { panic!() };
+    let mut out = packet[..5].to_vec();
+    players.iter().for_each(|player| player.encode(&mut out).unwrap());
+    assert_eq!(out, packet, "each record as it came");
+    out.clear();
+    response.encode(&mut out).unwrap();
+    assert_eq!(out, packet);
+    for cut in 6..packet.len() {
+        let response = Response::parse(&packet[..cut], &Limits::default()).unwrap();
+        let Body::Players(players) = response.body else { panic!() };
+        assert!(players.iter().count() <= 1, "cut at {cut}");
+    }
+
+    let players = status([packet.into()]).players.unwrap();
+    let shown: Vec<_> =
+        players.iter().map(|player| (player.name.to_string(), player.ping, player.score)).collect();
+    assert_eq!(shown, [("Ann".to_owned(), Some(40), Some(3)), ("Christopher".to_owned(), Some(40), Some(3))]);
+    for player in &players {
+        let extra = ["PlayerID", "team", "class"].map(|key| player.extra.get(key).unwrap().to_string());
+        assert_eq!(extra, ["9", "red", "Ranger"]);
+    }
+    assert_eq!(players[1].extra.get("PlayerNum").unwrap(), "1");
+
+    let server = Service::new(Engine::Ut2003).with_protocol_version(0x7E);
+    let written = queryport::ut2004::answer(
+        &Request::new(Command::Players),
+        &crate::ut2004::status_with(3, 0, true),
+        &server,
+        &requester(CLIENT),
+    );
+    assert_eq!(
+        status(written).players.unwrap()[2].name,
+        "player number 2",
+        "its server writes the same record"
+    );
 }
 
 /// Fields without rules become rules, the mode first as in the stock game; what the rules say stays as it is.
