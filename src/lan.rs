@@ -363,6 +363,10 @@ mod tests {
         let expected = ["192.0.2.1:7798", "192.0.2.2:7778"].map(|at| (Protocol::Ut2004, at.to_owned()));
         assert_eq!(found(&mut ut2004), expected);
 
+        let (sent, _) = send(&mut search(Some("ut2003"), now), now);
+        let ports: Vec<u16> = (7758..=7761).chain(7778..=7781).chain([10777]).collect();
+        assert_eq!(sent.keys().copied().collect::<Vec<_>>(), ports);
+
         let mut ut = search(Some("ut99"), now);
         let (sent, _) = send(&mut ut, now);
         assert_eq!(sent[&8777], [b"REPORTQUERY"; 2]);

@@ -47,7 +47,7 @@ const SERIOUS_SAM: &[(Protocol, QueryPort)] = &[(Quake3, Offset(1))];
 /// Ports that the game's own client asks on a local network (openmoh/openmohaa, `cl_uiserverlist.cpp`).
 const MOHAA_LAN: &[Lan] = &[Lan::Ports(12300, 12316), Lan::Ports(12201, 12233)];
 /// `LANServerPort` of Unreal Engine 2's games (Deaod/UT2004, InsultingPros/KillingFloor, Red Orchestra's sources:
-/// `IpDrv/MasterServerLink.uc`).
+/// `IpDrv/MasterServerLink.uc`). UT2003's is believed to be UT2004's (notes of server administrators).
 const UT2004_LAN: &[Lan] = &[Lan::Shared(10777)];
 const TRIPWIRE_LAN: &[Lan] = &[Lan::Shared(10757)];
 /// `ServerBeaconPort` of Unreal and Unreal Tournament (`UBrowserLocalFact`) and of SWAT 4 (eezstreet/SWATEliteForce,
@@ -542,11 +542,11 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "devastation", name: "Devastation", year: Some(2003), game_port: Some(7777),
         source: "node-gamedig", ..UT2004 },
     Game { id: "u2tax", name: "Unreal 2: The Awakening - XMP", year: Some(2003), game_port: Some(7777),
-        numbers: &[(2226, "")], source: "node-gamedig", ..UT2004 },
+        numbers: &[(2226, "")], marks: &[Rule("ServerVersion", "2226")], source: "node-gamedig", ..UT2004 },
     Game { id: "unrealtournament2003", name: "Unreal Tournament 2003", old_ids: &["ut2003"],
         aliases: &["ut2k3"], year: Some(2003), game_port: Some(7757), also_at: &[(GameSpy1, Offset(10))],
         numbers: &[(2225, "")], masters: &[ut2004("utmaster.openspy.net:28902")],
-        marks: &[Rule("ServerVersion", "22")],
+        marks: &[Rule("ServerVersion", "22")], lan: &[Lan::Shared(10777), Lan::Ports(7778, 7781)],
         quirks: "the game's own default port is 7777 (Unity-Technologies/qstat)", certainty: Living,
         source: "node-gamedig; GameserverLister; cetteup/pyut2serverlist", ..UT2004 },
     Game { id: "unrealtournament2004", name: "Unreal Tournament 2004", old_ids: &["ut2004"],

@@ -161,6 +161,17 @@ fn numbers_tell_only_what_no_other_game_uses() {
     }
 }
 
+/// UT2003 is 2225.
+#[test]
+fn versions_tell_unreal_ii_xmp_from_ut2003() {
+    let of = |version: &str| {
+        let mut status = ServerStatus::default();
+        status.rules.push("ServerVersion", version);
+        Game::of(&status, Protocol::Ut2004).map(|game| game.id)
+    };
+    assert_eq!((of("2226"), of("2225")), (Some("u2tax"), Some("unrealtournament2003")));
+}
+
 #[test]
 fn game_ports_tell_only_what_no_other_game_uses() {
     let at_port = |protocol, port| {
