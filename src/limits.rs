@@ -67,7 +67,8 @@ impl Limits {
         /// Sets the most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one datagram for each player).
         with_max_fragments(fragments: u16) fragments = fragments.clamp(1, 1024);
 
-        /// Sets the most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256 KiB.
+        /// Sets the most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256 KiB. UT2004's info record, one
+        /// datagram, is taken whatever its size.
         with_max_answer_bytes(bytes: u32) answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
 
         /// Sets the most servers of one list from a master: 1–1,048,576, default 65,536 (the largest public list has about 15,000).

@@ -89,12 +89,17 @@ impl Lists {
     pub(super) fn take(&mut self, datagram: &[u8], is_late: bool, limits: &Limits) -> Result<(), ParseError> {
         // An echo of the request differs from a reply without entries in the version only.
         let is_echo = self.asked.is_some_and(|asked| Request::parse(datagram) == Ok(Request::new(asked)));
-        let list = match datagram.get(4).filter(|_| !is_echo) {
-            Some(&RULES) if self.rules.reading != 0 => &mut self.rules,
-            Some(&PLAYERS) if self.players.reading != 0 => &mut self.players,
+        let (list, other) = match datagram.get(4).filter(|_| !is_echo) {
+            Some(&RULES) if self.rules.reading != 0 => (&mut self.rules, &self.players),
+            Some(&PLAYERS) if self.players.reading != 0 => (&mut self.players, &self.rules),
             _ => return self.take_info(datagram, limits),
         };
-        let taken = list.add(datagram, limits);
+        let taken = list.add(datagram, limits).and_then(|()| {
+            let sections = list.sections.iter().chain(&other.sections);
+            let sizes = sections.map(|section| section.bytes.len()).chain(self.info.as_ref().map(Vec::len));
+            bound(sizes.clone().count(), limits.max_fragments(), "datagrams")?;
+            bound(sizes.sum(), limits.max_answer_bytes(), "bytes of one answer")
+        });
         let is_over = matches!(taken, Err(ParseError { kind: ParseErrorKind::Limit { .. }, .. }));
         if is_over {
             // A part of it is missing, and no reading can prove otherwise.
@@ -186,12 +191,6 @@ impl List {
             }
             Some(_) => {}
         }
-        let bytes = self.sections.iter().map(|section| section.bytes.len()).sum();
-        let bound = |size: usize, most, what| {
-            (size > most).then(|| ParseError::limit(what, most, 0)).map_or(Ok(()), Err)
-        };
-        bound(self.sections.len(), limits.max_fragments(), "datagrams")?;
-        bound(bytes, limits.max_answer_bytes(), "bytes of one answer")?;
         bound(self.entries(), most, what)
     }
 
@@ -330,6 +329,11 @@ impl List {
     pub(super) fn is_silent(&self) -> bool {
         self.latest().next().is_none() && self.answered & self.reading == 0
     }
+}
+
+/// An error where there is more of `what` than a limit allows.
+fn bound(size: usize, most: usize, what: &'static str) -> Result<(), ParseError> {
+    if size > most { Err(ParseError::limit(what, most, 0)) } else { Ok(()) }
 }
 
 /// One datagram of a list, and the readings that brought it.
