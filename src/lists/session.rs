@@ -201,16 +201,18 @@ impl ListSession {
         self.settles_at = now.checked_add(SETTLE).filter(|_| self.form.looks_whole(&self.received));
     }
 
-    /// Ends with a list, whole or not, or with an error within bytes that begin here in those received.
+    /// Ends with a list, whole or not, or with an error within bytes that begin here in those received. Damaged bytes behind
+    /// servers cut the list short.
     fn finish(&mut self, is_whole: Result<bool, ListError>, start: usize) {
         self.out = Vec::new();
-        let list = is_whole.map(|is_whole| self.servers.finish(is_whole));
-        self.answer = Some(Some(list.map_err(|error| match error {
+        let is_whole = is_whole.or_else(|error| match error {
+            ListError::Malformed(_) if self.servers.count > 0 => Ok(false),
             ListError::Malformed(at) => {
-                ListError::Malformed(self.offset.saturating_add(start).saturating_add(at))
+                Err(ListError::Malformed(self.offset.saturating_add(start).saturating_add(at)))
             }
-            other => other,
-        })));
+            other => Err(other),
+        });
+        self.answer = Some(Some(is_whole.map(|is_whole| self.servers.finish(is_whole))));
     }
 }
 

@@ -3,7 +3,9 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use queryport::lists::{Comparison, ListRequest, ListSession, ListedServer, ServerList, Ut2004List};
+use queryport::lists::{
+    Comparison, ListCompleteness, ListRequest, ListSession, ListedServer, ServerList, Ut2004List,
+};
 use queryport::{EncodeError, Limits, ListError, Timing};
 
 use crate::common::list_servers::ut2004::{CHALLENGE, ListServer, Listed, frame, text};
@@ -212,6 +214,15 @@ fn messages_that_are_no_list_are_named_with_their_place() {
     assert_eq!(list(&bytes("0400000001000000")), Err(ListError::Malformed(login + 4)));
     assert_eq!(list(&bytes("0500000001000000010300000001ffff")), Err(ListError::Malformed(login + 13)));
     assert_eq!(list(&bytes("0500000001000000010000010001ffff")), Err(ListError::Malformed(login + 9)));
+}
+
+#[test]
+fn damaged_bytes_behind_servers_cut_the_list_short() {
+    let whole = frames(3, &[1, 2].map(|number| Listed::new(number, b"Name")));
+    for damaged in ["0300000001ffff", "0000010001ffff"] {
+        let list = listed(&[&whole[..], &bytes(damaged)].concat(), 4096, Limits::default()).unwrap();
+        assert_eq!((list.servers.len(), list.completeness), (2, ListCompleteness::Incomplete));
+    }
 }
 
 #[test]
