@@ -47,8 +47,9 @@ impl QueryOptions {
         /// default 3. A reading is what one request for the list brings. An answer marked complete lacks something only if the
         /// same datagram was lost from every reading: at least so many, and more where some were incomplete.
         ///
-        /// With 1, nothing is asked twice: a scan sends half as many requests, a list of as many players as are counted is taken
-        /// at once, and a datagram lost from the middle goes unnoticed.
+        /// With 1, no list is requested again once it has come whole, and the info only where it counts more players than the list
+        /// has: a scan sends half as many requests, a list of as many players as are counted is taken at once, and a datagram lost
+        /// from the middle goes unnoticed.
         with_readings(readings: u8) readings = readings.clamp(1, 4);
     }
 

@@ -148,7 +148,8 @@ impl Answer {
 
     /// Whether all that was asked for is there.
     ///
-    /// [`Part::Info`](crate::Part::Info): the lists came and no info, so name, map and counts are unknown.
+    /// [`Part::Info`](crate::Part::Info): the lists came and no info, so name, map and counts are unknown; or the info of
+    /// version 0x80 ends too soon, or with bytes that no known layout has.
     /// [`Part::Rules`](crate::Part::Rules) and [`Part::Players`](crate::Part::Players): that list did not come, or part
     /// of it is known to be missing, as when fewer players are listed than the server counts.
     /// [`Part::End`](crate::Part::End): a list looks complete and nothing confirms it, or every reply ended with a
