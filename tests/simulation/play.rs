@@ -43,8 +43,13 @@ pub struct Moment {
 impl Moment {
     pub fn new(server: &Server, client: &Client, moment: usize) -> Self {
         let (mut truths, mut names, mut datagrams) = (Vec::new(), BTreeSet::new(), Vec::new());
-        for client in client.of_each_dialect() {
-            let result = exchange(server, &client, moment, &mut datagrams);
+        // A retry of GameSpy v1's short query asks for everything.
+        let asks_twice = client.protocol == Protocol::GameSpy1 && client.detail == Detail::Short;
+        let clients = client.of_each_dialect().into_iter();
+        for (client, lost) in
+            clients.flat_map(|client| (0..=usize::from(asks_twice)).map(move |lost| (client, lost)))
+        {
+            let result = exchange_after(lost, server, &client, moment, &mut datagrams);
             let Some(status) = judge::status(&result) else { continue };
             names.extend(status.listed_players().iter().map(|player| player.name.raw().to_vec()));
             if status.completeness.is_complete() && !truths.contains(&status) {
@@ -57,13 +62,29 @@ impl Moment {
 
 /// A query without any fault. What the server sends goes into `datagrams`.
 pub fn exchange(server: &Server, client: &Client, moment: usize, datagrams: &mut Vec<Bytes>) -> AnyResult {
+    exchange_after(0, server, client, moment, datagrams)
+}
+
+/// The same, without the first requests, which are lost.
+fn exchange_after(
+    lost: usize,
+    server: &Server,
+    client: &Client,
+    moment: usize,
+    datagrams: &mut Vec<Bytes>,
+) -> AnyResult {
+    let mut lost = 0..lost;
     let start = Instant::now();
     let mut live = Live::new(server, moment, 7, start);
     let mut session = Session::new(client.query(7), SERVER, Timing::default(), start);
     let (mut now, mut out) = (start, Vec::new());
     loop {
         while session.poll_transmit(now, &mut out).is_some() {
-            for reply in live.handle(now, CLIENT, &std::mem::take(&mut out)) {
+            let request = std::mem::take(&mut out);
+            if lost.next().is_some() {
+                continue;
+            }
+            for reply in live.handle(now, CLIENT, &request) {
                 session.handle_datagram(now, SERVER, &reply);
                 datagrams.push(reply);
             }

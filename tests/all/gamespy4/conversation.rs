@@ -263,7 +263,7 @@ fn a_reply_over_the_limit_of_bytes_is_no_answer() {
             Command::Challenge => vec![challenge(request, "0")],
             _ => vec![part(request, 0x80, &body)],
         });
-        assert_eq!(&steps[..2], if dialect == Dialect::Minecraft { "cz" } else { "c0" }, "{steps}");
+        assert!(steps.starts_with(if dialect == Dialect::Minecraft { "cz" } else { "c0z" }), "{steps}");
         let Err(QueryError::NoUsableAnswer { last, .. }) = played.result else {
             panic!("{:?}", played.result)
         };
