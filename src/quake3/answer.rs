@@ -97,8 +97,13 @@ impl Answer {
     /// server's (Call of Duty leaves `clients` out when it is 0, ioquake3 every key with an empty value). An `infoResponse`
     /// to `getstatus` lacks rules and players.
     pub fn completeness(&self) -> Completeness {
-        let is_odd = |line: &[u8]| PlayerLine::parse(line).is_none() && !is_blank(line);
-        let (listed, has_odd_line) = (self.players().count(), self.response().text_lines().any(is_odd));
+        let (mut listed, mut has_odd_line) = (0_usize, false);
+        for line in self.response().text_lines() {
+            match PlayerLine::parse(line) {
+                Some(_) => listed = listed.saturating_add(1),
+                None => has_odd_line |= !is_blank(line),
+            }
+        }
         self.missing(listed, has_odd_line, self.get("clients"))
     }
 
