@@ -236,7 +236,10 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
 fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
     // The mark is a key: an even number of tokens precedes it, and without a value it is the odd one.
     let is_key = |body: &[u8], (id, trailer): &(Option<Id>, Trailer)| match id {
-        None => tokens(body).count().is_multiple_of(2),
+        None => {
+            let is_bare = body.first().is_some_and(|first| *first != b'\\');
+            memchr::memchr_iter(b'\\', body).count().is_multiple_of(2) != is_bare
+        }
         Some(_) => {
             !trailer.is_unclosed
                 || ends_with_key(text.get(..body.len().saturating_add(6)).unwrap_or_default())

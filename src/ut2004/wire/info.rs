@@ -6,7 +6,7 @@ use nom::combinator::{all_consuming, eof, rest, value, verify};
 use nom::error::ErrorKind;
 use nom::{IResult, Parser};
 
-use super::lists::{HEADER, PlayerList, RuleList, counted, int, player, rule};
+use super::lists::{HEADER, PlayerList, RuleList, counted, int, rule, usual_player};
 use super::strings::{FString, string};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -164,7 +164,7 @@ fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> IResult<&
 /// `lists = counted-rules counted-players`. Unreal II XMP empties both (`jmarshall23/Unreal2XMP`,
 /// `IpDrv/Src/MasterServerUplink.cpp`, `SendPing`), so the players are those of the other games.
 fn lists<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], (RuleList<'a>, PlayerList<'a>)> {
-    let players = counted(limits.max_players(), player(false));
+    let players = counted(limits.max_players(), usual_player);
     (counted(limits.max_rules(), rule).map(RuleList), players.map(PlayerList)).parse(input)
 }
 

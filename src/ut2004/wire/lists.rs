@@ -3,9 +3,8 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::combinator::{cond, consumed, map_opt, verify};
+use nom::combinator::{map_opt, verify};
 use nom::error::{Error, ErrorKind};
-use nom::multi::fold_many_m_n;
 use nom::{IResult, Parser};
 
 use super::strings::{FString, index, put_index, string};
@@ -107,8 +106,14 @@ impl<'a> Entries<'a> {
         entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
     ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Self> {
         move |input| {
-            let entries = fold_many_m_n(0, most, &entry, || 0_usize, |count, _| count.saturating_add(1));
-            consumed(entries).map(|(bytes, count)| Self { bytes, count, ..Self::default() }).parse(input)
+            let (mut rest, mut count) = (input, 0_usize);
+            while count < most
+                && let Ok((after, _)) = entry(rest)
+            {
+                (rest, count) = (after, count.saturating_add(1));
+            }
+            let bytes = input.get(..input.len().saturating_sub(rest.len())).unwrap_or_default();
+            Ok((rest, Self { bytes, count, ..Self::default() }))
         }
     }
 
@@ -247,13 +252,25 @@ pub(super) fn counted<'a, T>(
 /// `player = int [int] string int int int [counted rule]`: what is in brackets is in records of Unreal II XMP only
 #[inline]
 pub(super) fn player<'a>(is_xmp: bool) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], PlayerRecord<'a>> + Copy {
-    move |input| {
-        let (rest, (player_num, player_id, name)) = (int, cond(is_xmp, int), string).parse(input)?;
-        let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
-        let (rest, pairs) = cond(is_xmp, counted(MAX_PAIRS, rule)).parse(rest)?;
-        let (stats_id, xmp) = (stats_id.cast_unsigned(), player_id.zip(pairs.map(RuleList)));
-        Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id, xmp }))
-    }
+    move |input| if is_xmp { xmp_player(input) } else { usual_player(input) }
+}
+
+#[inline]
+pub(super) fn usual_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
+    let (rest, player_num) = int(input)?;
+    let (rest, name) = string(rest)?;
+    let (rest, ping) = int(rest)?;
+    let (rest, score) = int(rest)?;
+    let (rest, stats_id) = int(rest)?;
+    Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id: stats_id.cast_unsigned(), xmp: None }))
+}
+
+pub(super) fn xmp_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
+    let (rest, (player_num, player_id, name)) = (int, int, string).parse(input)?;
+    let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
+    let (rest, pairs) = counted(MAX_PAIRS, rule).parse(rest)?;
+    let (stats_id, xmp) = (stats_id.cast_unsigned(), Some((player_id, RuleList(pairs))));
+    Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id, xmp }))
 }
 
 #[cfg(test)]

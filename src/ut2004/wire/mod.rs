@@ -10,7 +10,7 @@ use nom::{IResult, Parser};
 
 pub use self::info::Info;
 use self::info::PORT;
-use self::lists::{Entries, HEADER, XMP_VERSION, player, rule};
+use self::lists::{Entries, HEADER, XMP_VERSION, rule, usual_player, xmp_player};
 pub use self::lists::{PlayerList, PlayerRecord, RuleList};
 pub use self::strings::FString;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -190,7 +190,11 @@ impl<'a> Response<'a> {
             2 => {
                 let is_xmp = version == XMP_VERSION;
                 let names = ("players", "a player");
-                let (players, problem) = list(rest, player(is_xmp), limits.max_players(), names)?;
+                // Each is compiled by itself: counting the usual players makes no records.
+                let (players, problem) = match is_xmp {
+                    true => list(rest, xmp_player, limits.max_players(), names)?,
+                    false => list(rest, usual_player, limits.max_players(), names)?,
+                };
                 (Body::Players(PlayerList(Entries { is_xmp, ..players })), problem)
             }
             4 => (Body::SmallPing(rest), None),
