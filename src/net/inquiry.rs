@@ -260,7 +260,10 @@ impl Inquiry {
             let (peer, timing) = (attempts.address, attempts.timing(I::now()));
             let list = match request.clone() {
                 ListRequest::Quake3(query) => {
-                    let query = scope.map_or(query.clone(), |scope| query.with_scope(scope));
+                    let query = match scope {
+                        Some(scope) => query.with_scope(*scope),
+                        None => query,
+                    };
                     let session = Session::new(query, peer, timing, I::now());
                     self.over_udp::<I>(session).await
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use self::reassembly::{Body, Reassembly};
+use self::reassembly::{Body, Reassembly, has_repeats};
 use super::wire::request::Command;
 use super::wire::{Fields, RowKey, count_bound, is_control};
 use crate::error::{ParseError, ParseErrorKind};
@@ -85,9 +85,7 @@ fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
     rows.sort_unstable();
     rows.dedup();
-    let mut names: Vec<_> = keys().filter_map(RowKey::name_index).collect();
-    names.sort_unstable();
-    let repeats = !names.is_sorted_by(|a, b| a < b);
+    let repeats = has_repeats(keys().filter_map(RowKey::name_index));
     let count = || fields.get("numplayers").and_then(number::number::<usize>);
     repeats || ((are_asked || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count))
 }

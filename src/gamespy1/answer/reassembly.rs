@@ -159,10 +159,7 @@ impl Reassembly {
         let without_end = |reply: &&Reply| {
             reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
         };
-        let lengths = self.replies.iter().filter(without_end).map(|reply| reply.parts.len());
-        let mut lengths: Vec<_> = lengths.collect();
-        lengths.sort_unstable();
-        !lengths.is_sorted_by(|a, b| a < b)
+        has_repeats(self.replies.iter().filter(without_end).map(|reply| reply.parts.len()))
     }
 }
 
@@ -284,4 +281,11 @@ impl Reply {
 fn is_described(fields: Fields<'_>) -> bool {
     let mut before_rows = fields.pairs().take_while(|(key, _)| RowKey::parse(key).is_none());
     before_rows.any(|(key, _)| key.eq_ignore_ascii_case(b"hostname"))
+}
+
+/// Whether two of them are equal.
+pub(super) fn has_repeats<T: Ord>(items: impl Iterator<Item = T>) -> bool {
+    let mut items: Vec<_> = items.collect();
+    items.sort_unstable();
+    !items.is_sorted_by(|a, b| a < b)
 }

@@ -249,12 +249,13 @@ pub(super) fn counted<'a, T>(
     }
 }
 
-/// `player = int [int] string int int int [counted rule]`: what is in brackets is in records of Unreal II XMP only
+/// A player of the game that the datagram's version names.
 #[inline]
 pub(super) fn player<'a>(is_xmp: bool) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], PlayerRecord<'a>> + Copy {
     move |input| if is_xmp { xmp_player(input) } else { usual_player(input) }
 }
 
+/// `usual-player = int string int int int`
 #[inline]
 pub(super) fn usual_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
     let (rest, player_num) = int(input)?;
@@ -265,6 +266,7 @@ pub(super) fn usual_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
     Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id: stats_id.cast_unsigned(), xmp: None }))
 }
 
+/// `xmp-player = int int string int int int counted-rules`: Unreal II XMP's, see [`PlayerRecord::xmp`]
 pub(super) fn xmp_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
     let (rest, (player_num, player_id, name)) = (int, int, string).parse(input)?;
     let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
