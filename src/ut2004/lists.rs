@@ -165,13 +165,18 @@ impl Lists {
 impl List {
     /// Takes a datagram of it. One that is cut is of no reading.
     fn add(&mut self, datagram: &[u8], limits: &Limits) -> Result<(), ParseError> {
-        let response = Response::parse(datagram, limits)?;
-        let (entries, most, what) = match response.body {
-            Body::Rules(rules) => (rules.0.count, limits.max_rules(), "rules"),
-            Body::Players(players) => (players.0.count, limits.max_players(), "players"),
-            _ => return Ok(()),
+        let (entries, is_cut) = match self.sections.iter().find(|old| old.bytes == datagram) {
+            Some(same) => (same.entries, same.readings == 0),
+            None => {
+                let response = Response::parse(datagram, limits)?;
+                let (Body::Rules(RuleList(entries)) | Body::Players(PlayerList(entries))) = response.body
+                else {
+                    return Ok(());
+                };
+                (entries.count, response.is_cut())
+            }
         };
-        let (readings, cut_in) = if response.is_cut() { (0, self.reading) } else { (self.reading, 0) };
+        let (readings, cut_in) = if is_cut { (0, self.reading) } else { (self.reading, 0) };
         let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in };
         // The first key with its length, or the low bytes of the first number: most other datagrams differ in it.
         let key = datagram.iter().skip(HEADER).take_while(|byte| **byte != 0).count();
@@ -191,7 +196,10 @@ impl List {
             }
             Some(_) => {}
         }
-        bound(self.entries(), most, what)
+        match datagram.get(4) {
+            Some(&RULES) => bound(self.entries(), limits.max_rules(), "rules"),
+            _ => bound(self.entries(), limits.max_players(), "players"),
+        }
     }
 
     /// Ends a reading. `wanted`: how many must agree where nothing proves the list complete.

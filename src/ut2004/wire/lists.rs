@@ -79,14 +79,14 @@ impl fmt::Debug for PlayerList<'_> {
     }
 }
 
-/// Whole entries, how many, and what stands after them.
+/// Entries and how many of them are whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Entries<'a> {
+    /// The rest of a datagram with them, or their bytes in an info record.
     pub(super) bytes: &'a [u8],
     pub(crate) count: usize,
     /// Whether they are players of Unreal II XMP.
     pub(super) is_xmp: bool,
-    pub(super) trailing: &'a [u8],
 }
 
 impl<'a> Entries<'a> {
@@ -94,7 +94,7 @@ impl<'a> Entries<'a> {
     pub(crate) fn of(datagram: &'a [u8], kind: u8, count: usize) -> Self {
         match datagram.split_at_checked(HEADER) {
             Some(([version, .., found], bytes)) if *found == kind => {
-                Self { bytes, count, is_xmp: u32::from(*version) == XMP_VERSION, trailing: &[] }
+                Self { bytes, count, is_xmp: u32::from(*version) == XMP_VERSION }
             }
             _ => Self::default(),
         }
@@ -283,22 +283,18 @@ mod tests {
         input: &'a [u8],
         most: usize,
         entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
-    ) -> Entries<'a> {
-        let (trailing, entries) = Entries::read(most, entry)(input).unwrap();
-        Entries { trailing, ..entries }
+    ) -> (&'a [u8], Entries<'a>) {
+        Entries::read(most, entry)(input).unwrap()
     }
 
     #[test]
     fn a_cut_entry_is_kept_apart() {
-        let list = RuleList(read(b"\x02a\0\x00\x02b\0\x03cc", 10, rule));
-        assert_eq!((list.0.count, list.0.trailing), (1, &b"\x02b\0\x03cc"[..]));
-        assert_eq!(list.iter().next().unwrap().0.raw(), b"a");
-        let list = RuleList(read(b"\x02a\0\x00\x02b\0\x00", 1, rule));
-        assert_eq!(
-            (list.iter().count(), list.0.trailing),
-            (1, &b"\x02b\0\x00"[..]),
-            "no more than asked for"
-        );
+        let (trailing, entries) = read(b"\x02a\0\x00\x02b\0\x03cc", 10, rule);
+        assert_eq!((entries.count, trailing), (1, &b"\x02b\0\x03cc"[..]));
+        assert_eq!(RuleList(entries).iter().next().unwrap().0.raw(), b"a");
+        let (trailing, entries) = read(b"\x02a\0\x00\x02b\0\x00", 1, rule);
+        let count = RuleList(entries).iter().count();
+        assert_eq!((count, trailing), (1, &b"\x02b\0\x00"[..]), "no more than asked for");
     }
 
     #[test]
@@ -326,11 +322,11 @@ mod tests {
 
     #[test]
     fn lists_are_shown_as_text() {
-        let list = RuleList(read(b"\x02a\0\x03\xe9\x1b\0", 1, rule));
+        let list = RuleList(read(b"\x02a\0\x03\xe9\x1b\0", 1, rule).1);
         assert_eq!(format!("{list:?}"), r#"[("a", "é\u{1b}")]"#);
         let mut bytes = Vec::new();
         PlayerRecord::new(7, FString::narrow(b"Ann")).encode(&mut bytes).unwrap();
-        let shown = format!("{:?}", PlayerList(read(&bytes, 1, player(false))));
+        let shown = format!("{:?}", PlayerList(read(&bytes, 1, player(false)).1));
         assert!(shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""), "{shown}");
     }
 }

@@ -240,18 +240,17 @@ impl<'a> Response<'a> {
     /// # Errors
     /// As [`FString::encode`].
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let (code, bytes, end) = match &self.body {
+        let (code, bytes) = match &self.body {
             Body::Info(info) => {
                 put_header(self.version, 0, out);
                 return info.encode(out);
             }
-            Body::Rules(rules) => (1, rules.0.bytes, rules.0.trailing),
-            Body::Players(players) => (2, players.0.bytes, players.0.trailing),
-            Body::SmallPing(payload) => (4, *payload, &[][..]),
+            Body::Rules(rules) => (1, rules.0.bytes),
+            Body::Players(players) => (2, players.0.bytes),
+            Body::SmallPing(payload) => (4, *payload),
         };
         put_header(self.version, code, out);
         out.put_slice(bytes);
-        out.put_slice(end);
         Ok(())
     }
 }
@@ -270,7 +269,7 @@ fn list<'a, T>(
     }
     let at = HEADER.saturating_add(entries.bytes.len());
     let problem = ParseError::new(ParseErrorKind::CutShort(names.1), at);
-    Ok((Entries { trailing, ..entries }, (!trailing.is_empty()).then_some(problem)))
+    Ok((Entries { bytes: input, ..entries }, (!trailing.is_empty()).then_some(problem)))
 }
 
 /// `header = version type`, `version = 4OCTET`, `type = OCTET`. `what` is cut short where it is not whole.

@@ -125,6 +125,12 @@ impl fmt::Debug for FString<'_> {
 /// string are read: `00` and a counted NUL alone. Where no NUL ends the units, all of them are text.
 #[inline]
 pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
+    // Nearly all strings: 8-bit units, and a length of one byte.
+    if let Some((&length @ ..0x40, rest)) = input.split_first()
+        && let Some((raw, rest)) = rest.split_at_checked(length.into())
+    {
+        return Ok((rest, FString::narrow(raw.strip_suffix(&[0]).unwrap_or(raw))));
+    }
     let (rest, length) = index(input)?;
     let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
     let bytes = if length < 0 { units.saturating_mul(2) } else { units };
@@ -141,9 +147,6 @@ pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
 #[inline]
 pub(super) fn index(input: &[u8]) -> IResult<&[u8], i32> {
     let Some((&first, mut rest)) = input.split_first() else { return Err(short(input)) };
-    if first & 0xC0 == 0 {
-        return Ok((rest, i32::from(first)));
-    }
     let (mut magnitude, mut more) = (u32::from(first & 0x3F), first & 0x40 != 0);
     for shift in [6_u32, 13, 20, 27] {
         if !more {
