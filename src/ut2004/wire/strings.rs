@@ -131,6 +131,12 @@ pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
     {
         return Ok((rest, FString::narrow(raw.strip_suffix(&[0]).unwrap_or(raw))));
     }
+    any_string(input)
+}
+
+/// `string`, of any length.
+#[cold]
+fn any_string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
     let (rest, length) = index(input)?;
     let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
     let bytes = if length < 0 { units.saturating_mul(2) } else { units };
