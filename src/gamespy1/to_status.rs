@@ -196,7 +196,7 @@ impl<'a> RowReader<'a> {
         let rest = &mut self.rest;
         rest.extend_from_slice(row.fields());
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
-        let score = take(rest, &["score", "frags", "frag", "kills"], number::integer);
+        let score = take(rest, &["score", "frags", "frag", "kills"], number::whole);
         let secret = rest.iter().rev().find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
         Player {
             bot: secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot")),
@@ -218,7 +218,7 @@ impl<'a> RowReader<'a> {
         Team {
             id: i32::try_from(row.index()).ok().map(|row| row.saturating_add(self.family.team_offset())),
             name: take(rest, &["teamname", "team_t", "team"], text),
-            score: take(rest, &["score_t", "score", "teamscore"], number::integer),
+            score: take(rest, &["score_t", "score", "teamscore"], number::whole),
             extra: self.extra(),
         }
     }
@@ -255,5 +255,14 @@ mod tests {
         let (team, player) = (&status.teams[0], &status.listed_players()[0]);
         assert_eq!((team.score, player.score), (Some(3), Some(7)));
         assert!(team.extra.get("score_t").is_some() && player.extra.get("frags").is_some());
+    }
+
+    /// UT99 469's answer to `\teams\` (opengsq/opengsq-python, docs/tests/protocols/test_gamespy1/test_get_teams.rst).
+    #[test]
+    fn scores_of_teams_are_fractions() {
+        let reply = br"\team_0\Red\score_0\7.000000\size_0\4\team_1\Blue\score_1\-6.50\size_1\3\queryid\9.1\final\";
+        let answer = Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
+        let scores = answer.to_status().teams.iter().map(|team| team.score).collect::<Vec<_>>();
+        assert_eq!(scores, [Some(7), Some(-6)]);
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::wire::player::{PlayerLine, is_blank, score};
+use super::wire::player::{PlayerLine, is_blank};
 use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
 };
@@ -132,7 +132,7 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
 fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     let name = Text::part(bytes, line.name(), style);
     let (score_text, ping, team_text) = line.fields();
-    let (score, team) = (score_text.and_then(score), team_text.and_then(number::number));
+    let (score, team) = (score_text.and_then(number::whole), team_text.and_then(number::number));
     let mut player = Player { name, score, ping: ping.and_then(number::number), team, ..Player::default() };
     if let Some(text) = team_text.filter(|text| team.is_none() && !text.is_empty()) {
         player.extra.push_raw(b"team", text);

@@ -23,6 +23,14 @@ pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
     integer(text).and_then(|value| T::try_from(value).ok())
 }
 
+/// A whole number, or the whole part of a fraction.
+pub(crate) fn whole(text: &[u8]) -> Option<i64> {
+    integer(text).or_else(|| {
+        let (whole, fraction) = text.split_at_checked(text.iter().position(|&byte| byte == b'.')?)?;
+        fraction.iter().skip(1).all(u8::is_ascii_digit).then(|| integer(whole))?
+    })
+}
+
 /// The digits that a text begins with, as a number.
 pub(crate) fn leading(text: &[u8]) -> Option<u32> {
     number(text.split(|byte| !byte.is_ascii_digit()).next()?)

@@ -56,7 +56,7 @@ impl<'a> PlayerLine<'a> {
 
     /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark spectators.
     pub fn score(self) -> Option<i64> {
-        score(self.score_text()?)
+        number::whole(self.score_text()?)
     }
 
     /// The ping as text.
@@ -93,14 +93,6 @@ impl<'a> PlayerLine<'a> {
 
 /// Score, ping and team as text.
 type Fields<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, Option<&'a [u8]>);
-
-/// A whole number, or the whole part of a fraction.
-pub(crate) fn score(text: &[u8]) -> Option<i64> {
-    number::integer(text).or_else(|| {
-        let (whole, fraction) = text.split_at_checked(text.iter().position(|&byte| byte == b'.')?)?;
-        fraction.iter().skip(1).all(u8::is_ascii_digit).then(|| number::integer(whole))?
-    })
-}
 
 /// `player-line = *( %x00-21 / %x23-5B / %x5D-FF ) names *( %x00-21 / %x23-FF )`. A backslash before the name makes it a pair of the
 /// infostring, whose value has the quote.
