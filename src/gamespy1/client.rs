@@ -70,9 +70,9 @@ impl StatusQuery {
     /// A query of these commands in one datagram: a request of this protocol is a list of commands. The Unreal engine
     /// answers them in the same order, GameSpy's own code in the order of its own table.
     ///
-    /// Players and teams need two queries: servers number the rows of both from 0 and call fields of both `team_N` and `score_N`
-    /// (UT99's UdpServerQuery 1.5.2; Classes/ServQuery.uc of elmuerte/UT2004-ServerExt). In one answer to
-    /// [`Command::Players`] or [`Command::Status`] and [`Command::Teams`], the fields of teams are read as those of players.
+    /// Servers number the rows of players and of teams from 0 and call fields of both `team_N` and `score_N` (UT99's
+    /// UdpServerQuery 1.5.2; Classes/ServQuery.uc of elmuerte/UT2004-ServerExt). In one answer to [`Command::Players`] or
+    /// [`Command::Status`] and [`Command::Teams`], a `team_N` that is no number and not a player's begins the row of a team.
     ///
     /// ```
     /// use queryport::QueryOptions;

@@ -39,7 +39,7 @@ impl ToStatus for Answer {
             }
         }
         let field_count = rows.len();
-        let [rows, team_rows] = sorted(rows);
+        let [rows, team_rows] = sorted(rows, self.asked);
         let has = |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
         let family = Family::of(&known, has(&rows, "playername") && has(&team_rows, "teamname"));
         let style = Style::new(CHARSET, family.colours());
@@ -47,8 +47,9 @@ impl ToStatus for Answer {
         let count = rows.iter().filter(|row| row.name().is_some()).count();
         let are_all = count == rows.len();
         let named_rows = || rows.iter().filter(|row| are_all || row.name().is_some());
-        // In the answer to `\teams\` alone, `team_N` is a name, and every row is a team's.
-        let all_teams = self.asked.teams || (count == 0 && rows.iter().any(|row| row.get("size").is_some()));
+        // In the answer to `\teams\` alone, every row is a team's, unless the server answers anything with its status.
+        let are_teams = self.asked.teams && !self.asked.players;
+        let all_teams = count == 0 && (are_teams || rows.iter().any(|row| row.get("size").is_some()));
         if !are_all && !all_teams {
             // Some rows belong neither to these players nor to a team: they are rules under their whole keys.
             let mut numbers: Vec<u32> = named_rows().map(Row::index).collect();
@@ -74,7 +75,7 @@ impl ToStatus for Answer {
         let mut reader = RowReader { family, style, bytes, sides, rest: Vec::new(), extras };
         let of_teams = rows.iter().filter(|_| all_teams).chain(&team_rows);
         let mut teams: Vec<Team> = of_teams.map(|row| reader.team(row)).collect();
-        let listed = self.asked.players || !(count == 0 || all_teams);
+        let listed = self.asked.players || count > 0;
         let mut players = listed.then(|| Vec::with_capacity(count));
         players.iter_mut().for_each(|players| players.extend(named_rows().map(|row| reader.player(row))));
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
@@ -260,7 +261,8 @@ mod tests {
     /// UT99 469's answer to `\teams\` (opengsq/opengsq-python, docs/tests/protocols/test_gamespy1/test_get_teams.rst).
     #[test]
     fn scores_of_teams_are_fractions() {
-        let reply = br"\team_0\Red\score_0\7.000000\size_0\4\team_1\Blue\score_1\-6.50\size_1\3\queryid\9.1\final\";
+        let reply =
+            br"\team_0\Red\score_0\7.000000\size_0\4\team_1\Blue\score_1\-6.50\size_1\3\queryid\9.1\final\";
         let answer = Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
         let scores = answer.to_status().teams.iter().map(|team| team.score).collect::<Vec<_>>();
         assert_eq!(scores, [Some(7), Some(-6)]);

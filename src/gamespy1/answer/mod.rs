@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub(crate) status: bool,
     /// The players.
     pub(crate) players: bool,
-    /// The teams and not the players: `team_N` is the name of a team then.
+    /// The teams: `team_N` is the name of one then.
     pub(crate) teams: bool,
     /// Only an echo.
     pub(crate) echo_alone: bool,
@@ -37,7 +37,7 @@ impl Asked {
         let status = has(b"status") || has(b"packets");
         let players = status || has(b"players");
         let echo_alone = matches!(commands, [Command::Echo(_)]);
-        Self { status, players, teams: has(b"teams") && !players, echo_alone, own_echo: false }
+        Self { status, players, teams: has(b"teams"), echo_alone, own_echo: false }
     }
 }
 
@@ -160,13 +160,13 @@ impl Answer {
     /// The rows of players, and of whatever else has a number, in the order of their first keys. A row without
     /// [`Row::name`] is no player. Allocates.
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        let [players, _] = rows(self.fields());
+        let [players, _] = rows(self.fields(), self.asked);
         players.into_iter()
     }
 
     /// The rows of teams in the order of their first keys. Allocates.
     pub fn teams(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        let [_, teams] = rows(self.fields());
+        let [_, teams] = rows(self.fields(), self.asked);
         teams.into_iter()
     }
 
@@ -275,14 +275,31 @@ impl fmt::Debug for Row<'_> {
 
 /// The rows of a reply, in the order of their first keys: those of players, and of whatever else has a number, and those of
 /// teams.
-pub(crate) fn rows(fields: Fields<'_>) -> [Vec<Row<'_>>; 2] {
+pub(crate) fn rows(fields: Fields<'_>, asked: Asked) -> [Vec<Row<'_>>; 2] {
     let mut rows = Vec::with_capacity(count_bound(fields.raw));
     rows.extend(fields.pairs().filter_map(|(key, value)| Some((RowKey::parse(key)?, value))));
-    sorted(rows)
+    sorted(rows, asked)
+}
+
+/// Marks the rows of teams in the answer to a request for players and teams: they have the same numbers and fields. `team_N` is a
+/// player's once behind the name, and where it is a number.
+fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
+    let (mut player, mut is_team) = (None, false);
+    for (key, value) in fields {
+        if key.is_name() {
+            (player, is_team) = (Some(key.index), false);
+        } else if key.field.eq_ignore_ascii_case(b"team") && player.take() != Some(key.index) {
+            is_team |= number::integer(value).is_none();
+        }
+        key.is_team |= is_team;
+    }
 }
 
 /// Sorts fields into rows, whatever order they come in: the fields of each together in the order of the wire.
-pub(crate) fn sorted<'a>(mut fields: Vec<(RowKey<'a>, &'a [u8])>) -> [Vec<Row<'a>>; 2] {
+pub(crate) fn sorted<'a>(mut fields: Vec<(RowKey<'a>, &'a [u8])>, asked: Asked) -> [Vec<Row<'a>>; 2] {
+    if asked.players && asked.teams {
+        mark_teams(&mut fields);
+    }
     // Players and teams are numbered independently. Most servers write row after row, and count up.
     let row = |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
     fields.sort_by_key(row);
@@ -314,7 +331,7 @@ mod tests {
     fn rows_keep_the_order_of_their_first_keys() {
         let fields =
             Fields::new(br"\player_9\z\player_2\a\frags_2\1\frags_9\2\teamname_1\B\teamname_0\A\frags_2\3");
-        let [players, teams] = rows(fields);
+        let [players, teams] = rows(fields, Asked::default());
         assert_eq!(players.iter().map(Row::index).collect::<Vec<_>>(), [9, 2]);
         assert_eq!(teams.iter().map(Row::index).collect::<Vec<_>>(), [1, 0]);
         let second = &players[1];
@@ -340,7 +357,7 @@ mod tests {
                 let team = if any == 0 { "t" } else { "" };
                 text.push_str(&format!("\\k{any}_{team}{row}\\{field}"));
             }
-            let [players, teams] = rows(Fields::new(text.as_bytes()));
+            let [players, teams] = rows(Fields::new(text.as_bytes()), Asked::default());
             let mut expected: Vec<(bool, u32, Vec<&[u8]>)> = Vec::new();
             for (key, value) in Fields::new(text.as_bytes()).pairs() {
                 let key = RowKey::parse(key).unwrap();

@@ -227,8 +227,12 @@ impl<'a> RowKey<'a> {
         // Most keys begin with another word.
         let may_be_name = matches!(key, [b'p' | b'P', b'l' | b'L', _, _, _, _, _, ..]);
         let key = may_be_name.then(|| RowKey::parse(key))??;
-        let is_name = |name: &[u8]| key.field.eq_ignore_ascii_case(name);
-        (is_name(b"player") || is_name(b"playername")).then_some(key.index)
+        key.is_name().then_some(key.index)
+    }
+
+    /// Whether it is the name of a player.
+    pub(crate) fn is_name(&self) -> bool {
+        self.field.eq_ignore_ascii_case(b"player") || self.field.eq_ignore_ascii_case(b"playername")
     }
 
     /// The row's number when the key is a field of players in captures. The first two are names.

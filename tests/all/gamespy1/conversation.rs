@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict, Wait};
 use queryport::{
-    Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, QueryError, QueryOptions, Service, Timing,
-    ToStatus,
+    Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, Player, QueryError, QueryOptions, Service,
+    Timing, ToStatus,
 };
 
 use crate::common::captures::cases;
@@ -472,4 +472,42 @@ fn fragments_of_a_description_and_of_a_status_are_not_joined() {
     let first = br"\gamename\ut\hostname\Srv\numplayers\1\queryid\1.1";
     let Verdict::Done(answer) = query.receive(first) else { panic!() };
     assert_eq!(answer.get("numplayers"), Some(&b"1"[..]));
+}
+
+/// Rows as elmuerte/UT2004-ServerExt writes them (Classes/ServQuery.uc, `GetPlayer` and `GetTeam`). A team's score is a fraction
+/// there and on UT99 469 (opengsq/opengsq-python, docs/tests/protocols/test_gamespy1/test_get_teams.rst).
+#[test]
+fn players_and_teams_of_one_request_are_apart() {
+    let [ann, bob] = [
+        r"\player_0\Ann\ping_0\ 20\frags_0\7\team_0\1\deaths_0\2",
+        r"\player_1\Bob\ping_1\ 30\frags_1\3\team_1\0\deaths_1\1",
+    ];
+    let teams = r"\team_0\Red\score_0\12.000000\size_0\1\team_1\Blue\score_1\-9.50\size_1\1";
+    let read = |commands: &[Command<'_>], text: &[&str]| {
+        let mut query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
+        request(&mut query);
+        let datagram = format!(r"\hostname\Srv{}\queryid\3.1\final\", text.concat());
+        let Verdict::Done(answer) = query.receive(datagram.as_bytes()) else { panic!("{datagram}") };
+        let status = answer.to_status();
+        let names = status.teams.iter().map(|team| team.name.as_ref().unwrap().plain().into_owned());
+        assert_eq!(names.collect::<Vec<_>>(), ["Red", "Blue"]);
+        let scores: Vec<_> =
+            status.teams.iter().map(|team| (team.id, team.score, team.extra.len())).collect();
+        assert_eq!(scores, [(Some(0), Some(12), 1), (Some(1), Some(-9), 1)], "{commands:?}");
+        let fields = |player: &Player| (player.name.plain().into_owned(), player.score, player.team);
+        let rows = (answer.players().len(), answer.teams().len(), status.rules.len());
+        (status.players.map(|players| players.iter().map(fields).collect::<Vec<_>>()), rows)
+    };
+    let of = |name: &str, score, team| (name.to_owned(), Some(score), Some(team));
+    let all = (Some(vec![of("Ann", 7, 1), of("Bob", 3, 0)]), (2, 2, 1));
+    let (players, both) = (Command::Players, Command::Teams);
+    assert_eq!(read(&[players, both], &[ann, bob, teams]), all);
+    assert_eq!(read(&[both, players], &[teams, ann, bob]), all);
+    assert_eq!(read(&[Command::Status, both], &[ann, bob, teams]), all);
+    assert_eq!(read(&[players, both], &[ann, teams]), (Some(vec![of("Ann", 7, 1)]), (1, 2, 1)));
+    assert_eq!(read(&[players, both], &[teams]), (Some(vec![]), (0, 2, 1)));
+    assert_eq!(read(&[both], &[teams]), (None, (2, 0, 1)));
+    // Star Wars: Battlefront 2 answers any request with its status.
+    let teams = r"\team_t0\Red\score_t0\12\x_t0\\team_t1\Blue\score_t1\-9\x_t1\";
+    assert_eq!(read(&[both], &[ann, bob, teams]), all);
 }
