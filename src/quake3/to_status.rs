@@ -257,7 +257,7 @@ fn match_rules<'a>(name: &[u8], known: &Known<'a>) -> (Option<&'a [u8]>, bool) {
 /// Whether `clients` of this game's `infoResponse` counts people only, and its `bots` come on top (DaemonEngine/Daemon,
 /// src/engine/server/sv_main.cpp; iw4x/iw4x-client, src/Components/Modules/Party.cpp).
 pub(super) fn counts_people_only(game: &[u8]) -> bool {
-    game == b"IW4" || game.eq_ignore_ascii_case(b"unvanquished")
+    game == b"IW4" || game == b"unv"
 }
 
 /// Whether a server of Quake III Arena or OpenArena runs a modification, which has types of match of its own.

@@ -53,9 +53,10 @@ const IW5M: &str = "infoResponse\n\\challenge\\x\\protocol\\20601\\hostname\\Srv
 const IW6: &str = "infoResponse\n\\challenge\\x\\gamename\\IW6\\hostname\\Srv\\gametype\\war\\sv_motd\\\\xuid\\1100001\
     \\mapname\\mp_strikezone\\isPrivate\\0\\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1";
 
-/// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`: bots count apart from people.
-const UNVANQUISHED: &str = "infoResponse\n\\abi\\1\\bots\\5\\challenge\\x\\clients\\3\\daemonver\\0.55\\gamename\\unvanquished\
-    \\hostname\\Unv\\mapname\\plat23\\protocol\\86\\serverload\\0\\sv_maxclients\\24";
+/// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`: bots count apart from people. `GAMENAME_STRING` is `unv`
+/// (src/common/Defs.h).
+const UNVANQUISHED: &str = "infoResponse\n\\abi\\1\\bots\\5\\challenge\\x\\clients\\3\\daemonver\\0.55\\gamename\\unv\
+    \\hostname\\^#fF8000U^onv^^1 # server\\mapname\\plat23\\protocol\\86\\serverload\\0\\sv_maxclients\\24";
 
 /// xonotic/darkplaces, netconn.c, `NetConn_BuildStatusResponse`, and Xonotic's `worldstatus`.
 const XONOTIC: &str = "statusResponse\n\\gamename\\Xonotic\\modname\\data\\gameversion\\806\\sv_maxclients\\16\\clients\\3\\bots\\1\
