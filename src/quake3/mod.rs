@@ -84,6 +84,7 @@
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever` | all; Call of Duty; DarkPlaces; OpenMoHAA |
 //! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
 //! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x |
+//! | `dedicated` | `dedicated` | BOIII, H1-Mod, iw7-mod (their getInfo) |
 //! | `anti_cheat` | `sv_punkbuster`, `punkbuster`, `pb`, `sv_NxAC`: whether any is on | captures of Quake III, Call of Duty and Enemy Territory; etlegacy, src/client/cl_main.c |
 //! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out; Call of Duty's without the key are of an empty server. IW4x's status lists no bots; IW6x, S1x, iw7-mod and BOIII count bots in `clients` (their getInfo) |
 //! | `bot_count` | `bots`; the count less `g_humanplayers` or `humans` | DarkPlaces, Warsow, Urban Terror, IW4x, Unvanquished; ioquake3, Quake3e, OpenJK; ET: Legacy |
@@ -95,7 +96,7 @@
 //! | `teams` | `qcstatus`; `g_match_score`; `Score_Red`, `Score_Blue`; `redscore`, `bluescore`; names in `g_teamnamered`, `g_nameRed`, `g_redteam` and their like for blue, in team games | DarkPlaces (recorded from Nexuiz); Warsow; OSP; Soldier of Fortune II; Urban Terror, Jedi Outcast (captures). 1 is red, 2 blue, 3 yellow, 4 pink; on Warsow 2 and 3 |
 //! | `Player::team` | the player line; `P`, a digit for each client slot in use | see [`PlayerLine`]; Enemy Territory (etlegacy, src/game/g_main.c) |
 //!
-//! `dedicated`, `time_left` and `mutators` are in no known key.
+//! `time_left` and `mutators` are in no known key.
 //!
 //! The server side writes them under ioquake3's keys, an info also with `needpass`, `humans` and `sv_privateclients`, the keys of
 //! which Jedi Academy's and Enemy Territory's clients read (OpenJK, ET: Legacy: `CL_SetServerInfo`); teams under

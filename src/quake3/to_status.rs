@@ -91,6 +91,7 @@ impl ToStatus for Answer {
             version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
             protocol_version: first_filled(&[known.protocol, known.com_protocol]).and_then(number::leading),
             password: first_filled(&locked).and_then(number::boolean),
+            dedicated: known.dedicated.and_then(number::boolean),
             anti_cheat: any(&[known.sv_punkbuster, known.punkbuster, known.pb, known.sv_nxac]),
             player_count,
             bot_count: count(known.bots).or_else(bots),
@@ -147,7 +148,7 @@ fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
 known_keys! {
     /// Keys that mean something to the model.
     struct Known {
-        bluescore, bots, capturelimit, clients, com_gamename, com_protocol, duel_fraglimit, fraglimit,
+        bluescore, bots, capturelimit, clients, com_gamename, com_protocol, dedicated, duel_fraglimit, fraglimit,
         fs_game, g_blueteam, g_gametype, g_gametypestring, g_humanplayers, g_jedivmerc, g_match_score,
         g_nameblue, g_namered, g_needpass, g_redteam, g_teamnameblue, g_teamnamered, game, gamename,
         gametype, gamever, gameversion, hostname, humans, hw, isprivate, mapname, modname, needpass, p,

@@ -53,6 +53,10 @@ const IW5M: &str = "infoResponse\n\\challenge\\x\\protocol\\20601\\hostname\\Srv
 const IW6: &str = "infoResponse\n\\challenge\\x\\gamename\\IW6\\hostname\\Srv\\gametype\\war\\sv_motd\\\\xuid\\1100001\
     \\mapname\\mp_strikezone\\isPrivate\\0\\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1";
 
+/// CBServers/boiii, src/client/component/getinfo.cpp: its server is a dedicated one.
+const BOIII: &str = "infoResponse\n\\challenge\\x\\gamename\\T7\\hostname\\Srv\\gametype\\tdm\\mapname\\mp_biodome\\isPrivate\\0\
+    \\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1\\sv_running\\1\\dedicated\\1\\hc\\0\\shortversion\\1.0";
+
 /// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`: bots count apart from people. `GAMENAME_STRING` is `unv`
 /// (src/common/Defs.h).
 const UNVANQUISHED: &str = "infoResponse\n\\abi\\1\\bots\\5\\challenge\\x\\clients\\3\\daemonver\\0.55\\gamename\\unv\
@@ -163,6 +167,7 @@ fn limits_and_locks_are_read_by_game() {
 
 #[test]
 fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
+    assert_eq!([BOIII, IW6, XONOTIC].map(|body| read(body).dedicated), [Some(true), None, None]);
     let xonotic = read(XONOTIC);
     assert_eq!(plain(&xonotic.game_type).unwrap(), "ctf");
     for (pairs, words) in [
