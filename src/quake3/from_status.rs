@@ -38,12 +38,13 @@ pub(super) fn named(
     let left_out = private.filter(|_| is_info).unwrap_or(0);
     let qcstatus = (engine == Engine::DarkPlaces).then(|| qcstatus(status)).flatten();
     // ioquake3 names the game and what runs in it; other games' keys for a modification come with the rules.
+    let read = |key| status.rules.get(key).map(|raw| wire(raw).into_owned());
     let inner = text(&status.mod_name)
+        .or_else(|| read("com_gamename").and_then(|_| read("gamename")))
         .filter(|_| is_quake3 && !is_info && lacks(&["fs_game", "modname"]) && status.game.is_some());
     // A status that was read has the game's words for the number, which the engines want.
     let is_number = |raw: &Vec<u8>| integer(raw).is_some();
-    let read = ["g_gametype", "gametype"].into_iter().find_map(|key| status.rules.get(key));
-    let read = read.map(|raw| wire(raw).into_owned()).filter(is_number);
+    let read = ["g_gametype", "gametype"].into_iter().find_map(read).filter(is_number);
     let played = text(&status.game_type);
     let played = played.clone().filter(is_number).or(read).or(played);
 

@@ -271,7 +271,8 @@ fn is_modified(family: Family, known: &Known<'_>) -> bool {
 
 /// Whether a folder is a game's own and no modification.
 fn is_base_folder(folder: &[u8]) -> bool {
-    const BASE: [&[u8]; 7] = [b"baseq3", b"basewsw", b"basewf", b"data", b"id1", b"main", b"etmain"];
+    const BASE: [&[u8]; 8] =
+        [b"baseq3", b"baseoa", b"basewsw", b"basewf", b"data", b"id1", b"main", b"etmain"];
     BASE.contains(&folder)
 }
 

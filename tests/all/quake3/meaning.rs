@@ -117,6 +117,12 @@ fn game_and_modification_are_apart() {
         named("Quake3Arena", None)
     );
     assert_eq!(names("statusResponse\n\\gamename\\Warsow\\fs_game\\basewsw\n"), named("Warsow", None));
+    // Recorded from OpenArena 0.8.8, whose infoResponse has no key for a modification either.
+    let openarena = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\baseoa\n";
+    assert_eq!(names(openarena), named("Quake3Arena", None));
+    let again = serve(&read(openarena), Detail::Full, &Service::new(Engine::Quake3));
+    let pairs = ["com_gamename", "gamename"].map(|key| again.rules.get(key).unwrap().plain().into_owned());
+    assert_eq!(pairs, ["Quake3Arena", "baseoa"]);
 }
 
 #[test]
