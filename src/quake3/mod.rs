@@ -105,11 +105,12 @@
 //!
 //! | colour codes | games |
 //! |---|---|
-//! | `^` and a digit | Call of Duty 1–4, Jedi Knight (OpenJK, shared/qcommon/q_color.h), Warsow |
+//! | `^` and a digit | Call of Duty 1–4, Jedi Knight (OpenJK, shared/qcommon/q_color.h) |
 //! | `^0`–`^9`, `^:`, `^;` | Modern Warfare 2 |
 //! | `^` and a letter or digit | ioquake3, OpenMoHAA (code/qcommon/q_shared.h) |
 //! | `^` and any other character | id's 1.32, Quake3e, Enemy Territory, Urban Terror, Soldier of Fortune II |
-//! | `^0`–`^9`, `^xRGB`, `^^` | DarkPlaces: a server with `qcstatus`, or `modname` and protocol 3 |
+//! | `^0`–`^9`, `^xRGB`, `^^` | DarkPlaces: a server with `qcstatus`, or `modname` and protocol 3; Warsow, without the second (Qfusion/qfusion, source/gameshared/q_shared.c) |
+//! | `^0`–`^O`, `^xRGB`, `^#RRGGBB`, `^*`, `^^` | Unvanquished (DaemonEngine/Daemon, src/common/Color.cpp) |
 //!
 //! # Reading a datagram
 //! ```

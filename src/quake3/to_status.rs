@@ -172,6 +172,7 @@ enum Family {
     JediOutcast,
     JediAcademy,
     MedalOfHonor,
+    Unvanquished,
     Warsow,
 }
 
@@ -189,6 +190,8 @@ impl Family {
             }
             b"IW4" => Self::ModernWarfare2,
             b"Warsow" | b"Warfork" => Self::Warsow,
+            b"unv" => Self::Unvanquished,
+            _ if begins(known.version.unwrap_or_default(), "Unvanquished") => Self::Unvanquished,
             _ if is_jedi && protocol.is_some_and(|protocol| protocol < 20) => Self::JediOutcast,
             _ if is_jedi => Self::JediAcademy,
             _ if known.shortversion.is_some() || known.hw.is_some() => Self::CallOfDuty,
@@ -205,9 +208,11 @@ impl Family {
     /// The colour codes that texts may hold.
     const fn colours(self) -> Colours {
         match self {
-            Self::DarkPlaces => Colours::DarkPlaces,
+            // Warsow has no `^xRGB`, and doubles each caret in a name, so that none is before an `x`.
+            Self::DarkPlaces | Self::Warsow => Colours::DarkPlaces,
+            Self::Unvanquished => Colours::Daemon,
             Self::ModernWarfare2 => Colours::ModernWarfare2,
-            Self::CallOfDuty | Self::JediOutcast | Self::JediAcademy | Self::Warsow => Colours::CaretDigit,
+            Self::CallOfDuty | Self::JediOutcast | Self::JediAcademy => Colours::CaretDigit,
             Self::Ioquake3 | Self::MedalOfHonor => Colours::CaretAlphanumeric,
             Self::Quake3 | Self::UrbanTerror => Colours::Caret,
         }

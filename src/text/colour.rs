@@ -27,10 +27,13 @@ pub enum Colours {
     Caret,
     /// ioquake3: `^` and a letter or digit.
     CaretAlphanumeric,
-    /// DarkPlaces (Nexuiz, Xonotic): `^0`–`^9`, `^xRGB` in hexadecimal, and `^^` for a caret.
+    /// DarkPlaces (Nexuiz, Xonotic), and Warsow: `^0`–`^9`, `^xRGB` in hexadecimal, and `^^` for a caret.
     DarkPlaces,
-    /// Call of Duty, Jedi Knight and Warsow: `^0`–`^9`.
+    /// Call of Duty and Jedi Knight: `^0`–`^9`.
     CaretDigit,
+    /// Unvanquished: `^` and one of the 32 characters from `0` to `O`, either case, `^xRGB` and `^#RRGGBB` in hexadecimal, `^*`
+    /// for the default, and `^^` for a caret (DaemonEngine/Daemon, src/common/Color.cpp).
+    Daemon,
     /// Call of Duty: Modern Warfare 2: `^0`–`^9`, `^:` and `^;`.
     ModernWarfare2,
     /// Unreal Engine 2: ESC and three code units for red, green and blue. A code at the end of a text can be truncated.
@@ -80,10 +83,14 @@ fn code(colours: Colours, units: &[u8]) -> Option<(usize, Code)> {
         (Colours::CaretAlphanumeric, [b'^', c, ..]) if c.is_ascii_alphanumeric() => caret(*c),
         (Colours::CaretDigit, [b'^', c @ b'0'..=b'9', ..]) => caret(*c),
         (Colours::ModernWarfare2, [b'^', c @ b'0'..=b';', ..]) => caret(*c),
-        (Colours::DarkPlaces | Colours::SeriousSam, [b'^', b'^', ..]) => (2, Code::Literal),
+        (Colours::DarkPlaces | Colours::Daemon | Colours::SeriousSam, [b'^', b'^', ..]) => (2, Code::Literal),
         (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => (2, colour(Colour::Palette(hex(*c)?))),
         // One digit per component: F is 0xFF.
-        (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..]) => (5, colour(rgb(&[*r, *r, *g, *g, *b, *b])?)),
+        (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..])
+        | (Colours::Daemon, [b'^', b'x' | b'X', r, g, b, ..]) => (5, colour(rgb(&[*r, *r, *g, *g, *b, *b])?)),
+        (Colours::Daemon, [b'^', b'#', digits @ ..]) => (8, colour(rgb(digits)?)),
+        (Colours::Daemon, [b'^', b'*', ..]) => (2, Code::Colour(None)),
+        (Colours::Daemon, [b'^', c @ (b'0'..=b'O' | b'a'..=b'o'), ..]) => caret(*c),
         (Colours::UnrealEscape, [0x1B, r, g, b, ..]) => (4, colour(Colour::Rgb(*r, *g, *b))),
         (Colours::UnrealEscape, [0x1B, ..]) => (4, Code::Format),
         (Colours::SectionSign, _) => section_sign(units)?,
@@ -232,6 +239,10 @@ mod tests {
         assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::CaretDigit), b"{RA^:^;}^a");
         assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::ModernWarfare2), b"{RA}^a");
         assert_eq!(strip(b"^1a^Zb^_^^2", Colours::CaretAlphanumeric), b"ab^_^");
+        assert_eq!(
+            strip(b"^1a^Ob^pc^^2^*d^xF0^X0f0e^#12^#aAbB09f^@", Colours::Daemon),
+            b"ab^pc^2d^xF0e^#12f"
+        );
         assert_eq!(strip(b"Test \x1b\xff\x01\x0aRed\x1b\x01", Colours::UnrealEscape), b"Test Red");
         assert_eq!(strip(b"\xA7aA \xA7lB\xC2\xA7rC\xA7z", Colours::SectionSign), b"A BC\xA7z");
         assert_eq!(strip(b"[c=FF0000]A[\\c][b]B[\\B][x][c=12]", Colours::Swat4), b"AB[x][c=12]");

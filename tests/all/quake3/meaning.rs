@@ -132,6 +132,14 @@ fn colour_codes_are_those_of_the_game() {
     assert_eq!(shown(CALL_OF_DUTY_2), "CoD^:2");
     assert_eq!(shown(IW4X), "IW4");
     assert_eq!(shown(XONOTIC), "Xon^");
+    assert_eq!(shown(UNVANQUISHED), "Unv^1 # server");
+    assert_eq!(
+        shown("statusResponse\n\\version\\Unvanquished 0.55.4 linux-amd64\\sv_hostname\\^x08FUnv^*\n"),
+        "Unv"
+    );
+    // Qfusion/qfusion, source/gameshared/q_shared.c, `COM_SanitizeColorString`: a caret in a player's name is written twice.
+    let warsow = read("statusResponse\n\\gamename\\Warsow\n5 20 \"^1o^^^7_^^1\" 2\n");
+    assert_eq!(warsow.listed_players()[0].name.plain(), "o^_^1");
     let colours = |info: &str| {
         read(&format!("statusResponse\n{info}\\sv_hostname\\^1a\n")).name.unwrap().style().colours
     };
@@ -159,6 +167,7 @@ fn limits_and_locks_are_read_by_game() {
     assert_eq!(status(r"\timelimit\none").time_limit, None);
     assert_eq!([ET_LEGACY, IW4X, CALL_OF_DUTY_2].map(|body| read(body).password), [Some(true); 3]);
     assert_eq!(read(XONOTIC).password, None);
+    assert_eq!([BOIII, IW6, XONOTIC].map(|body| read(body).dedicated), [Some(true), None, None]);
     assert_eq!(
         [FTE, IW4X, ET_LEGACY].map(|body| read(body).protocol_version),
         [Some(3), Some(150), Some(84)]
@@ -173,7 +182,6 @@ fn limits_and_locks_are_read_by_game() {
 
 #[test]
 fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
-    assert_eq!([BOIII, IW6, XONOTIC].map(|body| read(body).dedicated), [Some(true), None, None]);
     let xonotic = read(XONOTIC);
     assert_eq!(plain(&xonotic.game_type).unwrap(), "ctf");
     for (pairs, words) in [
