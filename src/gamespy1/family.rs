@@ -56,10 +56,11 @@ impl<'a> Known<'a> {
         left.and_then(seconds).filter(|_| self.time_limit(family) != Some(Duration::ZERO))
     }
 
-    /// A team game ends by `goalteamscore` even where the server has a `fraglimit` too.
+    /// A team game ends by `goalteamscore` even where the server has a `fraglimit` too. Descent 3 sends limits that are not in
+    /// force, and 0 for those that are.
     pub(crate) fn score_limit(&self) -> Option<i64> {
-        first_filled(&[self.goalteamscore, self.goalscore, self.scorelimit, self.fraglimit])
-            .and_then(number::integer)
+        let frags = self.fraglimit.filter(|_| self.gamename != Some(b"descent3"));
+        first_filled(&[self.goalteamscore, self.goalscore, self.scorelimit, frags]).and_then(number::integer)
     }
 
     /// The two sides of games that have no rows of teams: name and score.
@@ -120,7 +121,7 @@ impl Family {
     pub(crate) fn counts_minutes(self, game: &[u8]) -> bool {
         match self {
             Self::Unreal | Self::MedalOfHonor | Self::SeriousSam => true,
-            Self::Other => [&b"descent3"[..], b"nolf2"].iter().any(|known| game.eq_ignore_ascii_case(known)),
+            Self::Other => game.eq_ignore_ascii_case(b"nolf2"),
             Self::Battlefield1942 | Self::Swat4 | Self::TribesVengeance => false,
         }
     }

@@ -101,9 +101,9 @@
 //! | `private_slots` | `reservedslots` | Battlefield 1942 | captures |
 //! | `player_count` | `numplayers`; with OpenMoHAA's bots added, and with UT99's where the rows that are no bots are as many as it counts | all | sv_gamespy.c; UdpServerQuery |
 //! | `bot_count` | `numbots`; `minplayers` less `numplayers` (OpenMoHAA); the rows with `ngsecret` `bot`, where every row has the key and none is missing | as named; Unreal engine | the same |
-//! | `time_limit` | `timelimit` in minutes; `roundTime` in seconds, else `time_limit` in minutes (Battlefield 1942) | Unreal engine, Medal of Honor, Serious Sam, Descent 3, No One Lives Forever 2; elsewhere its unit is unknown | captures; SessionProperties.h of Croteam-official/Serious-Engine |
+//! | `time_limit` | `timelimit` in minutes; `roundTime` in seconds, else `time_limit` in minutes (Battlefield 1942) | Unreal engine, Medal of Honor, Serious Sam, No One Lives Forever 2; elsewhere its unit is unknown | captures; SessionProperties.h of Croteam-official/Serious-Engine |
 //! | `time_left` | `roundTimeRemain` (Battlefield 1942), `timeleft` (SWAT 4), `remainingtime` (UT99 on request), all in seconds; nothing where there is no limit | as named | captures; sergeii/swat4master |
-//! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | all | UdpServerQuery; gamespy.cpp of DescentDevelopers/Descent3 |
+//! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | all but Descent 3, which sends 0 for a limit in force and other limits as they are stored | UdpServerQuery; gamespy.cpp of DescentDevelopers/Descent3 |
 //! | `teams` | rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\` (scores there are fractions, whose whole part counts); `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore` (Tribes: Vengeance), `tickets1`, `tickets2` (Battlefield 1942), `swatscore`, `suspectsscore` (SWAT 4) as teams 0 and 1, on Battlefield 1942 teams 1 and 2 | as named | captures; sergeii/swat4master; for Tribes replies that public tools quote |
 //! | `Player::name`, `score`, `ping`, `team` | `player_N` or `playername_N`; `score_N`, `frags_N`, `frag_N`, `kills_N`; `ping_N`; `team_N`, a name on Tribes: Vengeance | all | captures |
 //! | `Player::bot` | `ngsecret_N` is `bot` | Unreal engine | captures |

@@ -361,7 +361,8 @@ mod mapping {
         assert!(status.completeness.is_complete());
         let cut = &status.listed_players()[15];
         assert_eq!((cut.score, cut.ping, cut.team), (Some(43), Some(65), Some(1)));
-        assert_eq!((seconds(status.time_limit), status.score_limit), (Some(1200), Some(30)));
+        // DescentDevelopers/Descent3, gamespy.cpp: `timelimit` 20 where `NF_TIMER` is not set, else 0, and so `fraglimit`.
+        assert_eq!((seconds(status.time_limit), status.score_limit), (None, None));
         // The first datagram has an end mark too, and the count says that it is not the end.
         let case = cases("gamespy1").into_iter().find(|case| case.name == "descent3-30").unwrap();
         let first = answer([case.packets[0].clone()]).unwrap();
