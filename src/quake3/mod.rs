@@ -80,7 +80,7 @@
 //! | `map` | `mapname` | all |
 //! | `game` | `com_gamename`, `gamename`, `game` | ioquake3's status; all; id's info, whose `game` is the folder |
 //! | `mod_name` | `gamename` beside `com_gamename`; `modname`; `fs_game`; `game` beside `gamename` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy. A game's own folder (`baseq3`, `data`…) is none |
-//! | `game_type` | `g_gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | Medal of Honor; status; info; DarkPlaces. In Quake III Arena, OpenArena, Urban Terror and Jedi Knight the game's words for the number, which stays in the rules |
+//! | `game_type` | `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. In Quake III Arena, OpenArena, Urban Terror and Jedi Knight the game's words for the number, which stays in the rules |
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever` | all; Call of Duty; DarkPlaces; OpenMoHAA |
 //! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
 //! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x |

@@ -85,7 +85,7 @@ impl ToStatus for Answer {
             map: text(&[known.mapname]),
             game: text(&[game]),
             mod_name: text(&[mod_name]),
-            game_type: text(&[known.g_gametypestring])
+            game_type: text(&[known.g_gametypestring, known.gametypestring])
                 .or(words)
                 .or_else(|| text(&[known.g_gametype, known.gametype, world])),
             version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
@@ -151,7 +151,7 @@ known_keys! {
         bluescore, bots, capturelimit, clients, com_gamename, com_protocol, dedicated, duel_fraglimit, fraglimit,
         fs_game, g_blueteam, g_gametype, g_gametypestring, g_humanplayers, g_jedivmerc, g_match_score,
         g_nameblue, g_namered, g_needpass, g_redteam, g_teamnameblue, g_teamnamered, game, gamename,
-        gametype, gamever, gameversion, hostname, humans, hw, isprivate, mapname, modname, needpass, p,
+        gametype, gametypestring, gamever, gameversion, hostname, humans, hw, isprivate, mapname, modname, needpass, p,
         password, pb, protocol, pswrd, punkbuster, pure, qcstatus, redscore, score_blue, score_red, scorelimit,
         shortversion, sv_hostname, sv_maxclients, sv_nxac, sv_privateclients, sv_punkbuster, timelimit,
         truejedi, version,
@@ -197,7 +197,7 @@ impl Family {
             _ if known.shortversion.is_some() || known.hw.is_some() => Self::CallOfDuty,
             game if begins(game, "Call of Duty") || begins(game, "CoD:") => Self::CallOfDuty,
             game if begins(game, "q3ut") || begins(game, "q3urt") => Self::UrbanTerror,
-            _ if known.g_gametypestring.is_some() => Self::MedalOfHonor,
+            _ if known.g_gametypestring.or(known.gametypestring).is_some() => Self::MedalOfHonor,
             _ if begins(known.version.unwrap_or_default(), "ioq3") => Self::Ioquake3,
             // Quake3e's infoResponse has no `gamename`.
             _ if known.gamename.is_some() && known.g_humanplayers.is_some() => Self::Ioquake3,

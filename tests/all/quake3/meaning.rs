@@ -62,6 +62,10 @@ const BOIII: &str = "infoResponse\n\\challenge\\x\\gamename\\T7\\hostname\\Srv\\
 const UNVANQUISHED: &str = "infoResponse\n\\abi\\1\\bots\\5\\challenge\\x\\clients\\3\\daemonver\\0.55\\gamename\\unv\
     \\hostname\\^#fF8000U^onv^^1 # server\\mapname\\plat23\\protocol\\86\\serverload\\0\\sv_maxclients\\24";
 
+/// openmoh/openmohaa, code/server/sv_main.c, `SVC_Info`.
+const OPENMOHAA: &str = "infoResponse\n\\serverType\\0\\gamever\\1.11+0.82.1\\game\\main\\pure\\0\\gametypestring\\Team-Match\
+    \\gametype\\2\\sv_maxclients\\20\\clients\\3\\mapname\\dm/mohdm6\\hostname\\^1Mo^_H\\protocol\\8";
+
 /// xonotic/darkplaces, netconn.c, `NetConn_BuildStatusResponse`, and Xonotic's `worldstatus`.
 const XONOTIC: &str = "statusResponse\n\\gamename\\Xonotic\\modname\\data\\gameversion\\806\\sv_maxclients\\16\\clients\\3\\bots\\1\
     \\mapname\\dance\\hostname\\^xF00Xon^^\\protocol\\3\\qcstatus\\ctf:0.8.6:P0:S13:F1:MXonotic::score!!:caps!!,score:5:2,40:14:1,30\
@@ -132,6 +136,7 @@ fn colour_codes_are_those_of_the_game() {
     assert_eq!(shown(CALL_OF_DUTY_2), "CoD^:2");
     assert_eq!(shown(IW4X), "IW4");
     assert_eq!(shown(XONOTIC), "Xon^");
+    assert_eq!(shown(OPENMOHAA), "Mo^_H");
     assert_eq!(shown(UNVANQUISHED), "Unv^1 # server");
     assert_eq!(
         shown("statusResponse\n\\version\\Unvanquished 0.55.4 linux-amd64\\sv_hostname\\^x08FUnv^*\n"),
@@ -182,6 +187,7 @@ fn limits_and_locks_are_read_by_game() {
 
 #[test]
 fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
+    assert_eq!(plain(&read(OPENMOHAA).game_type).unwrap(), "Team-Match");
     let xonotic = read(XONOTIC);
     assert_eq!(plain(&xonotic.game_type).unwrap(), "ctf");
     for (pairs, words) in [
