@@ -227,7 +227,8 @@ pub mod blocking {
     //! - A [`Scan`] has the receive buffer that the system gives. A server that does not exist times out.
     //!
     //! There is no [`Query`](crate::Query), so no mocks and targets, no scan of an own protocol or of a stream, no search of a local
-    //! network, no console and no server: they need the feature `tokio`. A server without it is a loop around a
+    //! network, no console and no server: they need the feature `tokio`. Without it, a console command is a
+    //! [`RconQuery`](crate::quake3::RconQuery) for [`Client::ask_host`], and a server a loop around a
     //! [`Responder`](crate::serve::Responder).
 
     pub use crate::net::blocking::{Client, Scan, Servers};
