@@ -93,6 +93,9 @@ fn an_outcome_is_stored_as_json() {
     assert!(json.contains(r#""rtt":0.413,"#), "{json}");
     assert_eq!(serde_json::from_str::<Outcome<ServerStatus>>(&json).unwrap(), outcome);
     assert_eq!(outcome.rtt.map(|rtt| rtt.as_millis()), Some(413));
+    let io = queryport::net::ScanIo::default();
+    let json = r#"{"receive_buffer":0,"drops":null,"send_errors":0}"#;
+    assert_eq!(serde_json::to_string(&io).unwrap(), json);
 }
 
 fn client() -> Client {

@@ -93,6 +93,7 @@ pub struct Scan<C: Conversation = StatusQuery> {
 /// assert_eq!(lost(&ScanIo::default()), "unknown");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ScanIo {
     /// Bytes of the smaller receive buffer, as the system counts them.
