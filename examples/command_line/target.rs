@@ -121,7 +121,7 @@ pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>,
     }
     // The name of a game may have blanks in it.
     let (what, text) = match text.rsplit_once(char::is_whitespace) {
-        Some((name, server)) => (What::parse(&name.trim().escape_debug().to_string())?, server),
+        Some((name, server)) => (What::parse(name.trim())?, server),
         None => (
             usual.ok_or_else(|| format!("\"{}\" has no protocol or game before it", text.escape_debug()))?,
             text,
@@ -161,6 +161,7 @@ mod tests {
             ("quake3 example.org:0", "the port \"0\""),
             ("quake3 a\u{1b}[2J", "\\u{1b}[2J\" is no HOST or HOST:PORT"),
             ("a b c", "unknown game \"a b\""),
+            ("d'or\u{1b} c", "unknown game \"d'or\\u{1b}\""),
             ("quake3 :27960", "\":27960\" is no HOST"),
             ("example.org", "\"example.org\" has no protocol or game before it"),
         ] {
