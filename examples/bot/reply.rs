@@ -4,7 +4,7 @@ use queryport::{Error, Outcome, Protocol, ServerStatus};
 
 use crate::command_line::{self, WrongUsage};
 
-const USAGE: &str = "bot PROTOCOL SERVER [PROTOCOL SERVER]...";
+const USAGE: &str = concat!(env!("CARGO_BIN_NAME"), " PROTOCOL SERVER [PROTOCOL SERVER]...");
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 

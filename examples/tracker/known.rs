@@ -8,7 +8,7 @@ use queryport::{Error, Outcome, Protocol, ServerStatus};
 
 use crate::command_line::{self, WrongUsage};
 
-const USAGE: &str = "tracker FILE [PROTOCOL SERVER]...";
+const USAGE: &str = concat!(env!("CARGO_BIN_NAME"), " FILE [PROTOCOL SERVER]...");
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
