@@ -108,7 +108,8 @@ impl<C: Conversation> Scan<C> {
     /// A scan that runs these conversations; [`Client::scan`] makes them for the usual query.
     ///
     /// # Errors
-    /// [`Error::Io`] when there is no socket to be had, or no tokio runtime with its drivers around.
+    /// [`Error::Io`] when there is no socket to be had, or no tokio runtime around. In a runtime without its drivers, see
+    /// `enable_all` of its builder, tokio panics.
     pub fn new<T>(targets: T, timing: Timing, options: ScanOptions) -> Result<Self, Error>
     where
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
