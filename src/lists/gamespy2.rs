@@ -6,8 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::streaming::{tag, take};
-use nom::combinator::{cond, map_opt, value as constant, verify};
-use nom::error::{Error, ErrorKind};
+use nom::combinator::{cond, fail, map_opt, value as constant, verify};
 use nom::number::streaming::{be_u16, be_u32, u8 as byte};
 use nom::{Err, IResult, Needed, Parser};
 
@@ -15,10 +14,13 @@ use super::cipher::{Cipher, Key, mix};
 use super::server_list::{Collector, ListedServer};
 use super::session::{Form, Next, words};
 use crate::error::{EncodeError, ListError};
+use crate::limits::LIST_BYTES;
 use crate::model::Rules;
 
 /// Most bytes of a name or value, with its NUL. Replies of GameSpy v4 are at most this long.
 const MAX_TEXT: usize = 4096;
+/// Most memory of the values of all servers and of their names: one byte of a list can stand for a popular value.
+const MAX_VALUES: usize = 2 * LIST_BYTES as usize;
 /// Types of fields; 0 is a text.
 const BYTE: u8 = 1;
 const NUMBER: u8 = 2;
@@ -81,6 +83,7 @@ impl GameSpy2List {
             default_port: 0,
             fields: Vec::new(),
             popular: Vec::new(),
+            room: MAX_VALUES,
             server: None,
         }
     }
@@ -152,6 +155,8 @@ struct Dialogue {
     /// The types and names of the fields, and the popular values.
     fields: Vec<(u8, Vec<u8>)>,
     popular: Vec<Vec<u8>>,
+    /// The memory that values may still take.
+    room: usize,
     /// The server whose values and pairs come.
     server: Option<ListedServer>,
 }
@@ -239,6 +244,10 @@ impl Dialogue {
             Part::Value(index) => match (&mut self.server, self.fields.get(index)) {
                 (Some(server), Some((kind, name))) if has(server, HAS_VALUES) => {
                     let (rest, value) = value(input, *kind, &self.popular)?;
+                    // Their lengths, and where they are.
+                    let taken = name.len().saturating_add(value.len()).saturating_add(24);
+                    let Some(room) = self.room.checked_sub(taken) else { return fail().parse(input) };
+                    self.room = room;
                     server.fields.push_raw(name, &value);
                     (rest, Part::Value(index.saturating_add(1)))
                 }
@@ -321,7 +330,7 @@ fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
     let within = input.get(..MAX_TEXT).unwrap_or(input);
     match memchr::memchr(0, within).and_then(|end| input.split_at_checked(end)) {
         Some((text, rest)) => Ok((rest.get(1..).unwrap_or_default(), text)),
-        None if within.len() < input.len() => Err(Err::Error(Error::new(input, ErrorKind::TooLarge))),
+        None if within.len() < input.len() => fail().parse(input),
         None => Err(Err::Incomplete(Needed::Unknown)),
     }
 }

@@ -201,6 +201,25 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     assert!(!list.completeness.is_complete());
 }
 
+/// A byte stands for a popular value of up to 4 KiB, in each field of each server.
+#[test]
+fn popular_values_do_not_make_a_short_list_large() {
+    let long = "x".repeat(4095);
+    for (name, value, servers) in [("a", &long[..], 100), ("", "", 2000)] {
+        let head = Plain::head([203, 0, 113, 9], 6500, &[(0, name); 255], &[value]);
+        let server = |plain: Plain, number: u16| {
+            let [high, low] = number.to_be_bytes();
+            plain.server(0x40, [192, 0, high, low], &[&[0; 255]])
+        };
+        let plain = (0..servers).fold(head, server);
+        let list = listed(&plain.end(), 4096, Limits::default()).unwrap();
+        let values = list.entries.iter().flat_map(fields);
+        let bytes: usize = values.map(|(name, value)| name.len() + value.len() + 24).sum();
+        assert!(bytes <= 8 << 20, "{bytes}");
+        assert!(!list.servers.is_empty() && !list.completeness.is_complete());
+    }
+}
+
 #[test]
 fn options_and_texts_are_written_as_the_sdk_writes_them() {
     let mut wanted = request();
