@@ -147,7 +147,11 @@ impl Gathering {
             }
             Event::Bytes(bytes) => report.bytes = bytes,
             Event::Remembered => report.remembered = true,
-            Event::End(list) => report.list = Some(list),
+            Event::End(list) => {
+                // Those named for two numbers came twice.
+                report.servers = list.as_ref().map_or(report.servers, |list| list.servers.len());
+                report.list = Some(list);
+            }
         }
         None
     }

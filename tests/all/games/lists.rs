@@ -152,6 +152,19 @@ async fn each_number_of_a_game_is_asked_for() {
     assert_eq!(list.completeness, ListCompleteness::Incomplete, "the master does not answer for number 15");
 }
 
+/// A master that takes no notice of the number.
+#[tokio::test]
+async fn a_server_that_a_list_server_names_for_two_numbers_counts_once() {
+    let (socket, address) = socket().await;
+    tokio::spawn(async move {
+        while let Ok((_, from)) = socket.recv_from(&mut [0; 256]).await {
+            socket.send_to(&datagram(1..=3, b"\\EOT\0\0\0"), from).await.unwrap();
+        }
+    });
+    let (listed, servers) = listed(&client(), &game("jk2", vec![master(MasterForm::Short, address)])).await;
+    assert_eq!((listed.len(), servers.masters()[0].servers), (3, 3));
+}
+
 /// AlterWare's master with servers on its list.
 async fn alterware_master(registered: &[(&str, i64, &str)]) -> SocketAddr {
     let (socket, address) = socket().await;
