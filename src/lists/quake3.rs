@@ -15,7 +15,7 @@ use super::session::{Form, Next};
 use crate::address::{Scope, canonical};
 use crate::error::{EncodeError, ListError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::quake3::wire::list::{ListPart, ListRequest};
+use crate::quake3::wire::list::{ListPart, ListRequest, MAX_PART};
 use crate::quake3::wire::request::{Command, Request};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -77,6 +77,9 @@ struct Pass {
     damaged: bool,
 }
 
+/// A datagram of more bytes has no room for another server: dpmaster before 2.0, and Tremulous' master, put their mark there too and
+/// begin another datagram.
+const FULL: usize = MAX_PART - 19;
 /// Most passes of one query.
 const MAX_PASSES: u8 = 8;
 
@@ -171,7 +174,8 @@ impl Conversation for Quake3List {
             return Verdict::Done(self.finish(ListCompleteness::Incomplete));
         }
         // Behind the end mark only what was overtaken can come; without it, quiet is the end.
-        Verdict::Partial(if part.has_end && !self.has_false_marks { Wait::Grace } else { Wait::Quiet })
+        let is_end = part.has_end && !self.has_false_marks && datagram.len() <= FULL;
+        Verdict::Partial(if is_end { Wait::Grace } else { Wait::Quiet })
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<ServerList> {
@@ -293,8 +297,11 @@ fn entry(input: &[u8]) -> IResult<&[u8], Option<SocketAddr>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "virtual time in tests")]
 mod tests {
     use super::*;
+    use crate::session::{Machine, Session, Timing};
+    use crate::time::{Duration, Instant};
 
     const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
 
@@ -370,6 +377,27 @@ mod tests {
             parts.iter().for_each(|part| drop(query.receive(part)));
             let answer = done(query.timeout(Remaining::Step));
             assert_eq!((answer.servers.len(), answer.completeness), (1000, SETTLED));
+        }
+    }
+
+    /// The gap before the second datagram is longer than the grace.
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "virtual time")]
+    fn a_mark_in_a_full_datagram_does_not_end_the_pass() {
+        let (start, master) = (Instant::now(), SocketAddr::from(([192, 0, 2, 9], 27950)));
+        for extended in [false, true] {
+            let request = ListRequest { extended, game: Some(b"x"), ..ListRequest::new(1) };
+            let query = Quake3List::new(&request, &Limits::default()).unwrap().with_passes(1);
+            let mut session = Session::new(query, master, Timing::default(), start);
+            session.poll_transmit(start, &mut Vec::new());
+            let all: Vec<_> = servers(200).collect();
+            for (part, ms) in all.chunks(195).zip([10, 190]) {
+                let now = start + Duration::from_millis(ms);
+                session.handle_timeout(now);
+                session.handle_datagram(now, master, &ListPart::encode(part.to_vec(), extended)[0]);
+            }
+            session.handle_timeout(start + Duration::from_secs(1));
+            assert_eq!(session.poll_answer().unwrap().unwrap().answer.servers, all);
         }
     }
 
