@@ -184,7 +184,10 @@ impl<C: Conversation> Scan<C> {
             if received >= BATCH && !round.is_multiple_of(MOST_BATCHES) {
                 continue;
             }
-            self.queries.scanner.handle_timeout(now);
+            // After a pause of the caller, what has arrived comes before the timers.
+            if received < BATCH || round == MOST_ROUNDS {
+                self.queries.scanner.handle_timeout(now);
+            }
             let [v4, v6] = &mut self.sockets;
             let due = self.queries.send(
                 BATCH,

@@ -9,7 +9,7 @@ use futures_core::Stream;
 use queryport::Scan;
 use queryport::net::ScanTarget;
 use queryport::scan::Scanned;
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
     Client, Dialect, Engine, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions, ScanOptions,
     Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus,
@@ -200,6 +200,51 @@ async fn a_pause_longer_than_the_timeout_loses_no_answer() {
         }
     }
     assert_eq!(answered, 100);
+}
+
+/// An answer of one datagram that only quiet ends.
+#[derive(Default)]
+struct Unmarked {
+    has_come: bool,
+}
+
+impl Conversation for Unmarked {
+    type Answer = ();
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        out.push(b'?');
+    }
+
+    fn receive(&mut self, _: &[u8]) -> Verdict<()> {
+        self.has_come = true;
+        Verdict::Partial(Wait::Quiet)
+    }
+
+    fn timeout(&mut self, _: Remaining) -> OnTimeout<()> {
+        if self.has_come { OnTimeout::Done(()) } else { OnTimeout::Retry }
+    }
+}
+
+/// Many datagrams in a row without a result do not hide those behind them.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
+    let servers: Vec<_> = (0..350).map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let targets: Vec<_> =
+        servers.iter().map(|server| (server.local_addr().unwrap(), Unmarked::default())).collect();
+    let timing = Timing::default().with_timeout(Duration::from_millis(500)).with_retries(0);
+    let mut scan = Scan::new(targets, timing, options().with_window(350)).unwrap();
+    assert!(tokio::time::timeout(Duration::from_millis(300), scan.next_answer()).await.is_err());
+    for server in &servers {
+        let (_, to) = server.recv_from(&mut [0; 8]).unwrap();
+        server.send_to(b"!", to).unwrap();
+    }
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    let mut answered = 0;
+    while let Some(scanned) = scan.next_answer().await {
+        answered += usize::from(scanned.result.is_ok());
+    }
+    assert_eq!(answered, 350, "{:?}", scan.io());
 }
 
 /// An address that the machine does not have, or a port in use, is an error of the scan and not of every server.
