@@ -80,6 +80,8 @@ pub struct Scan<C: Conversation = StatusQuery> {
     sockets: [Option<FamilySocket>; 2],
     buffer: Vec<u8>,
     sleep: Pin<Box<Sleep>>,
+    /// The time at which a short wait was last spent polling.
+    polled_at: Instant,
 }
 
 /// Counters of the sockets of a scan.
@@ -139,8 +141,9 @@ impl<C: Conversation> Scan<C> {
         let mut queries = Queries::new(targets, timing, options, Tokio::now());
         let receive_buffers = sockets.iter().flatten().map(|socket| socket.receive_buffer);
         queries.scanner.set_receive_buffer(receive_buffers.min().unwrap_or_default());
-        let sleep = Box::pin(sleep_until(Tokio::now().into()));
-        Ok(Self { queries, sockets, buffer: vec![0; BATCH.saturating_mul(PART)], sleep })
+        let polled_at = Tokio::now();
+        let sleep = Box::pin(sleep_until(polled_at.into()));
+        Ok(Self { queries, sockets, buffer: vec![0; BATCH.saturating_mul(PART)], sleep, polled_at })
     }
 
     /// The next result with the normalised status; `None` when every target has had its own. Cancel-safe.
@@ -232,7 +235,9 @@ impl<C: Conversation> Scan<C> {
         if wait.is_zero() {
             return false;
         }
-        if wait < SHORT_WAIT && self.queries.scanner.waits_for_room() {
+        // A paused clock stands still until the task sleeps.
+        let is_short = wait < SHORT_WAIT && std::mem::replace(&mut self.polled_at, now) != now;
+        if is_short && self.queries.scanner.waits_for_room() {
             cx.waker().wake_by_ref();
             return true;
         }

@@ -247,6 +247,26 @@ async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
     assert_eq!(answered, 350, "{:?}", scan.io());
 }
 
+/// Time that stands still until every task sleeps.
+#[cfg(target_os = "linux")]
+#[tokio::test(start_paused = true)]
+async fn a_scan_without_a_bound_ends_under_a_paused_clock() {
+    let silent = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let target = move |host: u16| {
+        let [high, low] = host.to_be_bytes();
+        (Protocol::Quake3, SocketAddr::from(([127, 1, high, low], port)))
+    };
+    let options = ScanOptions::default().with_rate(Some(10_000_000));
+    let mut scan = client().scan((1..=4000).map(target), options).unwrap();
+    let mut ended = 0;
+    while let Some(scanned) = scan.next().await {
+        assert_eq!(scanned.result.unwrap_err().kind(), ErrorKind::Offline);
+        ended += 1;
+    }
+    assert_eq!(ended, 4000);
+}
+
 /// An address that the machine does not have, or a port in use, is an error of the scan and not of every server.
 #[tokio::test]
 async fn a_local_address_that_cannot_be_bound_is_reported() {
