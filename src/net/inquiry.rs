@@ -22,7 +22,6 @@ use crate::session::Session;
 #[cfg(feature = "games")]
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
 /// A list server of a game is asked for the same list no sooner.
-#[cfg(feature = "games")]
 const LEAST_INTERVAL: Duration = Duration::from_secs(60);
 /// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at most.
 const MAX_PER_HOST: usize = 256;
@@ -202,9 +201,10 @@ impl Inquiry {
         let Options { client, scope, interval, .. } = &self.options;
         let key = format!("{} {:?} {scope:?} {:?}", self.master, self.requests, client.options.limits);
         let lists = || client.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_fresh = |read: Instant| I::now().saturating_duration_since(read) < *interval;
-        let known =
-            lists().iter().find(|(of, read, _)| *of == key && is_fresh(*read)).map(|known| known.2.clone());
+        let age = |read: &Instant| I::now().saturating_duration_since(*read);
+        let known = lists()
+            .iter()
+            .find_map(|(of, read, list)| (*of == key && age(read) < *interval).then(|| list.clone()));
         let list = match known {
             Some(list) => {
                 (self.tell)(Event::Remembered);
@@ -214,7 +214,7 @@ impl Inquiry {
             None => self.ask_all::<I>().await.inspect(|list| {
                 if *interval > Duration::ZERO {
                     let mut lists = lists();
-                    lists.retain(|(of, ..)| *of != key);
+                    lists.retain(|(of, read, _)| *of != key && age(read) < LEAST_INTERVAL.max(*interval));
                     lists.push((key, I::now(), list.clone()));
                 }
             }),
@@ -367,6 +367,31 @@ mod tests {
     fn list(hosts: std::ops::Range<u8>, completeness: ListCompleteness) -> ServerList {
         let servers = hosts.map(|host| ([192, 0, 2, host], 27960).into()).collect();
         ServerList { servers, completeness, over_limit: 1, out_of_scope: 2, ..ServerList::default() }
+    }
+
+    #[cfg(feature = "tokio")]
+    #[tokio::test]
+    #[allow(clippy::disallowed_methods, reason = "the time of a list")]
+    async fn lists_that_are_too_old_to_be_used_take_no_memory() {
+        let client = Client::new().unwrap();
+        let old = Instant::now().checked_sub(Duration::from_secs(61)).unwrap();
+        client.lists.lock().unwrap().push(("old".to_owned(), old, ServerList::default()));
+        let master = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address = master.local_addr().unwrap().to_string();
+        tokio::spawn(async move {
+            while let Ok((_, from)) = master.recv_from(&mut [0; 99]).await {
+                let list = b"\xff\xff\xff\xffgetserversResponse\\EOT\0\0\0";
+                master.send_to(list, from).await.unwrap();
+            }
+        });
+        let request = crate::quake3::master::ListRequest::new(68);
+        let request = Quake3List::new(&request, &crate::Limits::default()).unwrap();
+        let mut servers = client.servers_at(&address, request).with_least_interval(Duration::from_secs(1));
+        while servers.next().await.is_some() {}
+        let lists = client.lists.lock().unwrap();
+        assert_eq!(lists.iter().filter(|(of, ..)| of == "old").count(), 0);
+        assert_eq!(lists.len(), 1);
+        drop(lists);
     }
 
     #[test]
