@@ -16,6 +16,7 @@ use super::target::ScanTarget;
 use super::tokio_io::Tokio;
 use crate::games::Game;
 use crate::lan::Discovery;
+use crate::limits::LAN_SERVERS;
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
 
@@ -90,7 +91,7 @@ impl Client {
         // The client's secret and counter make each nonce another: the address is that of no server.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
         let discovery = Discovery::new(game, self.options, self.timing, nonce, Tokio::now());
-        let mut next = Box::pin(Search { discovery, networks: reachable, sockets }.next());
+        let mut next = Box::pin(Search { discovery, networks: reachable, sockets, late: 0 }.next());
         let source = move |cx: &mut Context<'_>| {
             let (search, target) = ready!(next.as_mut().poll(cx));
             next.set(search.next());
@@ -169,6 +170,8 @@ struct Search {
     discovery: Discovery,
     networks: Vec<SocketAddr>,
     sockets: Vec<UdpSocket>,
+    /// Datagrams that were read after the end.
+    late: usize,
 }
 
 impl Search {
@@ -178,9 +181,6 @@ impl Search {
         loop {
             if let Some((protocol, server, options)) = self.discovery.poll_found() {
                 return (self, Some(ScanTarget::from((protocol, server)).with_options(options)));
-            }
-            if self.discovery.is_finished(Tokio::now()) {
-                return (self, None);
             }
             while let Some((protocol, port)) = self.discovery.poll_transmit(Tokio::now(), &mut request) {
                 for (socket, network) in self.sockets.iter().zip(&self.networks) {
@@ -194,8 +194,16 @@ impl Search {
                 request.clear();
             }
             let due = self.discovery.poll_timeout();
+            let received = Tokio::receive(&self.sockets, due, &mut buffer).await;
+            // After a pause of the caller, what came in time is read late. It is bounded: a flood must not keep the search open.
+            if self.discovery.is_finished(Tokio::now()) {
+                self.late = self.late.saturating_add(1);
+                if received.is_none() || self.late > LAN_SERVERS {
+                    return (self, None);
+                }
+            }
             // An error is an ICMP error about one of the requests, on some systems.
-            if let Some((_, Ok((length, from)))) = Tokio::receive(&self.sockets, due, &mut buffer).await {
+            if let Some((_, Ok((length, from)))) = received {
                 self.discovery.handle_datagram(Tokio::now(), from, buffer.get(..length).unwrap_or_default());
             }
         }

@@ -126,6 +126,26 @@ async fn the_beacon_of_unreal_leads_to_the_query_port() {
     assert_eq!(found[&address.port()], [Ok(expected)]);
 }
 
+/// A caller that does something else for longer than the search waits.
+#[tokio::test]
+async fn a_pause_of_the_caller_loses_no_server() {
+    let mut late = None;
+    for port in 29253..=29256 {
+        late = late.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
+    }
+    let late = late.expect("a free port of Elite Force 2");
+    let mut scan = client().lan(Some(Game::find("stvef2").unwrap()), &LOOPBACK).unwrap();
+    assert!(tokio::time::timeout(Duration::from_millis(300), scan.next()).await.is_err(), "all is sent");
+    let mut request = [0; 256];
+    let (length, to) = late.recv_from(&mut request).await.unwrap();
+    let challenge = request[..length].strip_prefix(b"\xff\xff\xff\xffgetinfo ").unwrap();
+    let answer = [b"\xff\xff\xff\xffinfoResponse\n\\hostname\\late\\challenge\\", challenge].concat();
+    late.send_to(&answer, to).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let found = scan.next().await.expect("a server");
+    assert_eq!(found.peer.map(|peer| peer.port()), Some(late.local_addr().unwrap().port()));
+}
+
 /// A host that answers with everything but a status: nonsense, our own request, a copy of its answer again and again. It
 /// costs one failed query, and the server beside it is found.
 #[tokio::test]
