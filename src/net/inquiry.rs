@@ -330,7 +330,9 @@ impl Inquiry {
             }
         };
         let listed = list.servers.len();
-        list.servers.retain(|server| self.options.scope.unwrap_or_default().admits(*server));
+        let scope = self.options.scope.unwrap_or_default();
+        list.servers.retain(|server| scope.admits(*server));
+        list.entries.retain(|entry| scope.admits(entry.server));
         let left_out = listed.saturating_sub(list.servers.len());
         list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
         self.tell_all(&list.servers);

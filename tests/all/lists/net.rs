@@ -78,6 +78,19 @@ async fn each_failure_of_a_list_server_has_its_error() {
     assert_eq!(error.to_string(), format!("{denied}: the list server refused: \"DENIED\""));
 }
 
+/// What is left out of the servers is not among the entries either.
+#[tokio::test]
+async fn entries_are_of_servers_in_scope() {
+    let server = |plain: Plain, ip| plain.server(0x41, ip, &[b"\xffSrv\0"]);
+    let head = Plain::head([203, 0, 113, 9], 6500, &[(0, "hostname")], &[]);
+    let plain = [[127, 0, 0, 1], [192, 0, 2, 1], [0, 0, 0, 0]].into_iter().fold(head, server).end();
+    let master = tcp::gamespy4(b"tG3j8c", plain).await;
+    let list = client().list(&master.to_string(), GameSpy2List::new("swat4", "tG3j8c")).await.unwrap();
+    assert_eq!((list.servers.len(), list.out_of_scope), (1, 2));
+    let entries: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
+    assert_eq!(entries, list.servers);
+}
+
 /// What has come when the time is over is an incomplete list.
 #[tokio::test]
 async fn a_list_that_is_cut_by_time_is_incomplete() {
