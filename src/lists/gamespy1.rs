@@ -177,6 +177,8 @@ impl Form for Dialogue {
                 let records = self.records(rest);
                 // In a list that was cut, the end mark of the greeting can precede the records too.
                 let some = rest.strip_prefix(END).filter(|_| !self.greeting_ended).unwrap_or(rest);
+                // An end mark that was cut before its last byte looks like a record.
+                let some = some.strip_suffix(br"\final").unwrap_or(some);
                 for server in &mut iterator(records.unwrap_or(some), record) {
                     servers.add(server);
                 }

@@ -62,6 +62,8 @@ fn a_cut_list_is_incomplete() {
     assert_eq!((list.servers.len(), is_complete(&list)), (1, false), "the last address may be cut");
     let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02").unwrap();
     assert_eq!((&list.servers, is_complete(&list)), (&servers(&["192.0.2.1:7778"]), false));
+    let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\\final").unwrap();
+    assert_eq!((&list.servers, is_complete(&list)), (&servers(&["192.0.2.1:7778"]), false), "a cut end mark");
     assert_eq!(run(COMPRESSED, GREETING, b"\xc0").map(|list| is_complete(&list)), Ok(false));
 }
 
