@@ -312,6 +312,8 @@ impl<C: Conversation> Session<C> {
         }
         match verdict {
             Verdict::Partial(wait) if !self.has_request() => self.start(wait, self.since_start(now)),
+            // The next request waits already: several datagrams came at once.
+            Verdict::Next if self.has_request() && self.sends == 0 => {}
             Verdict::Rejected(_) | Verdict::Earlier | Verdict::Partial(_) => {}
             Verdict::Next => self.step(now),
             Verdict::Done(answer) => self.end(now, Ok(answer)),

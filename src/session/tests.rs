@@ -155,6 +155,19 @@ fn a_conversation_ends_after_max_steps() {
     assert_eq!(rig.session.poll_answer(), Some(Err(QueryError::TooManySteps(16))));
 }
 
+/// Batches of datagrams arrive without a chance to send in between.
+#[test]
+fn datagrams_that_come_at_once_are_one_step() {
+    let mut rig = Rig::new(Script::default(), timing());
+    rig.send();
+    for _ in 0..100 {
+        rig.receive(b"n");
+    }
+    assert!(rig.session.is_running && rig.send() && !rig.send());
+    rig.receive(b"d");
+    assert!(matches!(rig.session.poll_answer(), Some(Ok(_))));
+}
+
 /// The deadline is checked when datagrams arrive too.
 #[test]
 fn parts_do_not_extend_the_query_past_its_deadline() {

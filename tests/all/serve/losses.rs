@@ -49,6 +49,12 @@ fn a_name_that_ut2004_sends_as_utf_16_loses_nothing() {
     assert_eq!(losses(Protocol::Ut2004, &status), []);
 }
 
+/// All of them arrive before the client can send its next request.
+#[test]
+fn lists_of_many_datagrams_in_ut2004_lose_nothing() {
+    assert_eq!(losses(Protocol::Ut2004, &status(200, 100)), []);
+}
+
 #[test]
 fn bytes_that_end_a_field_are_reported_with_what_is_sent_instead() {
     for (protocol, name) in [
