@@ -57,6 +57,8 @@ pub struct Announcer {
     queue: VecDeque<SocketAddr>,
     /// The state that the queued heartbeats report.
     state: ServerState,
+    /// Whether the next ones report a change.
+    has_changed: bool,
     asked: BTreeSet<SocketAddr>,
 }
 
@@ -140,6 +142,7 @@ impl Announcer {
             last: now,
             queue: VecDeque::new(),
             state: ServerState::Running,
+            has_changed: false,
             asked: BTreeSet::new(),
         })
     }
@@ -159,7 +162,7 @@ impl Announcer {
     pub fn set_status(&mut self, now: Instant, status: &ServerStatus) -> Result<(), AnnounceError> {
         let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {
-            self.state = ServerState::Changed;
+            self.has_changed = true;
             self.next = self.next.min(after(self.last, LEAST).max(now));
         }
         Ok(())
@@ -180,15 +183,14 @@ impl Machine for Announcer {
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if self.queue.is_empty() && now >= self.next {
             self.queue.extend(&self.masters);
+            let has_changed = std::mem::take(&mut self.has_changed);
+            self.state = if has_changed { ServerState::Changed } else { ServerState::Running };
             self.last = now;
             self.next = after(now, self.interval);
         }
         let to = self.queue.pop_front()?;
         let start = out.len();
         self.protocol.encode(self.state, out);
-        if self.queue.is_empty() {
-            self.state = ServerState::Running;
-        }
         Some(Transmit { to, len: out.len().saturating_sub(start) })
     }
 
@@ -434,6 +436,33 @@ mod tests {
         announcer.close();
         assert_eq!(send(&mut announcer, at(321)).unwrap(), r"\heartbeat\7778\gamename\ut\statechanged\2");
         assert_eq!((send(&mut announcer, at(4000)), announcer.poll_timeout()), (None, None));
+    }
+
+    /// OpenSpy removes a server with state 2 only (code/qr/server/v1/handle_heartbeat.cpp).
+    #[test]
+    fn a_change_alters_no_heartbeat_that_waits() {
+        let now = Instant::now();
+        let masters = ["192.0.2.8:27900", "192.0.2.9:27900"].map(|master| master.parse().unwrap());
+        let mut announcer = Announcer::gamespy1(7778, masters, &status(0), now).unwrap();
+        let set = |players, announcer: &mut Announcer| {
+            announcer.set_status(now, &status(players)).unwrap();
+        };
+        let states = |announcer: &mut Announcer, now| {
+            let mut out = Vec::new();
+            let state = || {
+                out.clear();
+                announcer.poll_transmit(now, &mut out)?;
+                Some(out.strip_prefix(br"\heartbeat\7778\gamename\Test").unwrap().to_vec())
+            };
+            std::iter::from_fn(state).collect::<Vec<_>>()
+        };
+        announcer.poll_transmit(now, &mut Vec::new());
+        set(1, &mut announcer);
+        assert_eq!(states(&mut announcer, now), [b""]);
+        assert_eq!(states(&mut announcer, now + LEAST), [br"\statechanged\1"; 2]);
+        announcer.close();
+        set(0, &mut announcer);
+        assert_eq!(states(&mut announcer, now + LEAST), [br"\statechanged\2"; 2]);
     }
 
     #[test]
