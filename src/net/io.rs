@@ -61,8 +61,11 @@ pub(super) fn is_unreachable(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::HostUnreachable
             | io::ErrorKind::NetworkUnreachable
-    )
+    ) || error.raw_os_error() == Some(WSAENETRESET)
 }
+
+/// Windows reports the ICMP error of an expired time to live as this one, for which there is no kind.
+const WSAENETRESET: i32 = 10052;
 
 /// Errors of a socket of many servers that other servers may not cause. A lost interface looks the same.
 pub(super) fn is_about_the_address(error: &io::Error) -> bool {

@@ -186,7 +186,10 @@ mod tests {
         {
             assert!(is_about_a_peer(&kind.into()), "{kind:?}");
         }
-        assert!(is_about_a_peer(&io::Error::from_raw_os_error(WSAEMSGSIZE)));
+        // The second: an ICMP error about the time to live of an earlier reply, on Windows.
+        for code in [WSAEMSGSIZE, 10052] {
+            assert!(is_about_a_peer(&io::Error::from_raw_os_error(code)), "{code}");
+        }
         for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::NotConnected, io::ErrorKind::Other] {
             assert!(!is_about_a_peer(&kind.into()), "{kind:?}");
         }
