@@ -45,8 +45,8 @@ pub struct ResponderStats {
 
 /// Answers queries about one server. Pure: the caller owns the socket and the clock.
 ///
-/// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of encoded replies, 1,024
-/// replies that wait to be sent, and with GameSpy v4 the last 64 statuses that a reply was made from.
+/// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of encoded replies, and 1,024
+/// replies that wait to be sent.
 ///
 /// ```
 /// use std::time::Instant;
