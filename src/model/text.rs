@@ -261,9 +261,12 @@ impl<'a> TextRef<'a> {
         })
     }
 
-    /// The bytes in this character set. Only UTF-16 is converted, from and to: other bytes stay as they are.
+    /// The bytes in this character set. Only UTF-16 is converted, from and to: other bytes stay as they are, but for the colour
+    /// codes of the Unreal engine, whose control bytes other protocols do not carry.
     pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
-        if self.style.charset == charset || (!self.is_wide() && charset != Charset::Utf16Le) {
+        if self.style.colours == Colours::UnrealEscape && self.raw.contains(&0x1B) {
+            Cow::Owned(charset.encode(&self.plain()))
+        } else if self.style.charset == charset || (!self.is_wide() && charset != Charset::Utf16Le) {
             Cow::Borrowed(self.raw)
         } else {
             Cow::Owned(charset.encode(&self.decoded()))
@@ -386,6 +389,15 @@ mod tests {
         let joined: String = text.spans().map(|span| span.text.into_owned()).collect();
         assert_eq!(joined, text.plain());
         assert_eq!(text.spans().nth(1).unwrap().colour, Some(Colour::Palette(1)));
+    }
+
+    /// A status read from UT2004 and served in another protocol.
+    #[test]
+    fn colour_codes_of_the_unreal_engine_leave_no_letters_behind() {
+        let style = Style::new(Charset::Latin1, Colours::UnrealEscape);
+        let encoded = |raw| TextRef::new(raw, style).encoded(Charset::Utf8OrWindows1252);
+        assert_eq!(&*encoded(b"\x1b\xff\x01\x01Red \x1b\x40\x80\x22x"), b"Red x");
+        assert!(matches!(encoded(b"Bj\xf6rn"), Cow::Borrowed(b"Bj\xf6rn")));
     }
 
     #[test]
