@@ -40,11 +40,20 @@ pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut 
         }
     }
     put_players(status, engine, template);
-    // Their names end with `_t`, as no player's does.
-    let teams = status.teams.get(..MAX_ROWS).unwrap_or(&status.teams);
-    let name = |team: &Team, out: &mut Vec<u8>| put_cell(team.name.as_ref().map(Text::as_ref), b' ', out);
-    put_column("team_t", teams, name, template);
-    put_column("score_t", teams, |team, out| number::put(team.score.unwrap_or_default(), out), template);
+    // Clients number teams by their rows, which begin at 1, in UT3 at 0. One far behind the others has no row.
+    let first = i32::from(engine == Engine::Battlefield2);
+    let numbered = (first..).zip(&status.teams).map(|(at, team)| (team.id.unwrap_or(at), team));
+    let last = numbered.clone().map(|(id, _)| id).max().unwrap_or(-1);
+    let of = |id| numbered.clone().find(|(known, _)| *known == id).map(|(_, team)| team);
+    let most = status.teams.len().saturating_add(2).min(MAX_ROWS);
+    let teams: Vec<Option<&Team>> = (first..=last).take(most).map(of).collect();
+    // The names of their columns end with `_t`, as no player's does.
+    let name = |team: &Option<&Team>, out: &mut Vec<u8>| {
+        put_cell(team.and_then(|team| team.name.as_ref()).map(Text::as_ref), b' ', out);
+    };
+    let score = |team: &Option<&Team>| team.and_then(|team| team.score).unwrap_or_default();
+    put_column("team_t", &teams, name, template);
+    put_column("score_t", &teams, |team, out| number::put(score(team), out), template);
 }
 
 /// Whether a text or a list of rows is too long to be written in full.

@@ -232,6 +232,24 @@ fn a_list_of_mutators_is_cut_behind_a_whole_name() {
     }
 }
 
+/// Clients number teams by their rows: those of Battlefield 2 from 1, those of Unreal Tournament 3 from 0 (captures).
+#[test]
+fn the_row_of_a_team_is_its_number() {
+    let mut status = status(1, 0);
+    let team = |(id, name): (i32, &str)| {
+        let mut team = Team::default();
+        (team.id, team.name) = (Some(id), Some(name.into()));
+        team
+    };
+    status.teams = [(2, "US"), (1, "MEC"), (-1, "below the first row"), (i32::MAX, "far")].map(team).to_vec();
+    for dialect in &DIALECTS[..2] {
+        let read = decode(ask(Selection::ALL, &status, *dialect)).unwrap().to_status();
+        let named = read.teams.iter().map(|team| (team.id, team.name.as_ref().unwrap().raw()));
+        let named: Vec<_> = named.filter(|(_, name)| *name != b" ").collect();
+        assert_eq!(named, [(Some(1), &b"MEC"[..]), (Some(2), b"US")], "{dialect:?}");
+    }
+}
+
 /// `numplayers` is true, the rows are fewer: such a reply must not read as complete.
 #[test]
 fn a_list_of_players_that_was_cut_is_incomplete() {
