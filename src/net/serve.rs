@@ -13,6 +13,7 @@ use tokio::time::timeout_at;
 
 use super::io::{BATCH, Io, is_unreachable};
 use super::tokio_io::{Tokio, receive_batch, send_batch};
+use crate::address::canonical;
 use crate::session::Machine;
 use crate::time::after;
 
@@ -122,7 +123,7 @@ impl<'s> Outbox<'s> {
             }
             let start = self.bytes.len();
             let Some(transmit) = machine.poll_transmit(now, &mut self.bytes) else { return };
-            let same = request.filter(|(_, from)| *from == transmit.to);
+            let same = request.filter(|(_, from)| canonical(*from) == canonical(transmit.to));
             if let Some((socket, to)) = same.or_else(|| route(sockets, transmit.to)) {
                 self.datagrams.push((socket, to, start..self.bytes.len()));
             }
@@ -178,6 +179,46 @@ const WSAEMSGSIZE: i32 = 10040;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Protocol;
+    use crate::session::{Handled, Transmit};
+
+    /// Answers as a master does: to the canonical form of an address.
+    struct Answer(Option<SocketAddr>);
+
+    impl Machine for Answer {
+        fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+            let to = self.0.take()?;
+            out.push(b'x');
+            Some(Transmit { to, len: 1 })
+        }
+
+        fn handle_datagram(&mut self, _: Instant, from: SocketAddr, _: &[u8]) -> Handled {
+            self.0 = Some(canonical(from));
+            Handled::Request(Protocol::Quake3)
+        }
+
+        fn poll_timeout(&self) -> Option<Instant> {
+            None
+        }
+
+        fn handle_timeout(&mut self, _: Instant) {}
+    }
+
+    #[tokio::test]
+    async fn a_reply_over_ipv4_leaves_on_the_ipv6_socket_of_its_request() {
+        let bind = || async { UdpSocket::bind("[::]:0").await };
+        // A machine without IPv6.
+        let (Ok(first), Ok(second)) = (bind().await, bind().await) else { return };
+        let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        client.connect(("127.0.0.1", second.local_addr().unwrap().port())).await.unwrap();
+        client.send(b"?").await.unwrap();
+        let (sockets, mut reply) = ([first, second], [0; 9]);
+        tokio::select! {
+            failed = serve(&sockets, Answer(None)) => panic!("{failed:?}"),
+            received = client.recv(&mut reply) => assert_eq!(received.unwrap(), 1),
+            () = tokio::time::sleep(Duration::from_secs(5)) => panic!("no reply"),
+        }
+    }
 
     #[test]
     fn only_errors_of_the_socket_itself_end_serving() {
