@@ -49,7 +49,7 @@ fn in_order(List { mut sections, .. }: List) -> Vec<Section> {
     let first = |section: &Section| {
         section.players().iter().next().filter(|_| is_falling).map(|player| player.player_num)
     };
-    sections.sort_by_cached_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
+    sections.sort_by_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
     sections
 }
 
