@@ -58,16 +58,16 @@ const SWAT4_LAN: &[Lan] = &[Lan::Beacon(10487)];
 const DEATHMASK: &str = "dpmaster.deathmask.net:27950";
 const TCHR: &str = "dpmaster.tchr.no:27950";
 const IOQUAKE3: &str = "master.ioquake3.org:27950";
-const N333: &str = "master.333networks.com:28900";
-const OPENSPY: &str = "master.openspy.net:28900";
-const ERRORIST: &str = "master.errorist.eu:28900";
-const NEWBIES: &str = "master.newbiesplayground.net:28900";
-const OLDUNREAL: &str = "master.oldunreal.com:28900";
-const QTRACKER: &str = "master2.qtracker.com:28900";
+const N333: Master = gamespy1("master.333networks.com:28900");
+const OPENSPY: Master = gamespy1("master.openspy.net:28900");
+const ERRORIST: Master = gamespy1("master.errorist.eu:28900");
+const NEWBIES: Master = gamespy1("master.newbiesplayground.net:28900");
+const OLDUNREAL: Master = gamespy1("master.oldunreal.com:28900");
+const QTRACKER: Master = gamespy1("master2.qtracker.com:28900");
 const ALTERWARE: &str = "server.alterware.dev:20810";
 /// Both accept the names of nearly all games.
-const BOTH: &[Master] = &[gamespy1(N333), gamespy1(OPENSPY)];
-const COMMUNITY: &[Master] = &[gamespy1(N333), gamespy1(ERRORIST), gamespy1(NEWBIES), gamespy1(OLDUNREAL)];
+const BOTH: &[Master] = &[N333, OPENSPY];
+const COMMUNITY: &[Master] = &[N333, ERRORIST, NEWBIES, OLDUNREAL];
 
 macro_rules! masters {
     ($($name:ident: $form:ident,)+) => {
@@ -97,8 +97,7 @@ pub(crate) static TABLE: &[Game] = &[
         query_port: Fixed(1470), gamename: Some("bgate"), ..IN_BOTH },
     Game { id: "battlefield1942", name: "Battlefield 1942", old_ids: &["bf1942"], year: Some(2002),
         game_port: Some(14567), query_port: Fixed(23000), also_at: &[(GameSpy1, Offset(8433))],
-        gamename: Some("bfield1942"),
-        masters: &[gamespy1(OPENSPY), gamespy1("master.bf1942.org:28900"), gamespy1(QTRACKER)],
+        gamename: Some("bfield1942"), masters: &[OPENSPY, gamespy1("master.bf1942.org:28900"), QTRACKER],
         quirks: "GameserverLister asks Qtracker with enctype 2, Lookout without", certainty: Living,
         source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
     Game { id: "c3db", name: "Commandos 3: Destination Berlin", old_ids: &["commandos3"], year: Some(2003),
@@ -106,7 +105,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "cacr", name: "Command and Conquer: Renegade", old_ids: &["cacrenegade"], year: Some(2002),
         game_port: Some(4848), query_port: Fixed(25300), gamename: Some("ccrenegade"), ..IN_BOTH },
     Game { id: "cbu", name: "Clive Barker's Undying", year: Some(2002), game_port: Some(7777),
-        query_port: Offset(1), gamename: Some("undying"), masters: &[gamespy1(N333)],
+        query_port: Offset(1), gamename: Some("undying"), masters: &[N333],
         quirks: "333networks lists it without a proof (src/overrides.h)", certainty: Unverified,
         source: "node-gamedig", ..GAMESPY1 },
     Game { id: "codenameeagle", name: "Codename Eagle", year: Some(2000), query_port: Fixed(4711),
@@ -121,7 +120,7 @@ pub(crate) static TABLE: &[Game] = &[
         gamename: Some("deusex"), masters: COMMUNITY, certainty: Living,
         source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
     Game { id: "dnf2001", name: "Duke Nukem Forever 2001", year: Some(2022), game_port: Some(7777),
-        query_port: Offset(1), gamename: Some("dnf"), masters: &[gamespy1(N333)],
+        query_port: Offset(1), gamename: Some("dnf"), masters: &[N333],
         quirks: "the key of its own name is six blanks", certainty: Listed,
         source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "dootf", name: "Drakan: Order of the Flame", old_ids: &["drakan"], year: Some(1999),
@@ -161,28 +160,23 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "kpctnc", name: "Kiss: Psycho Circus: The Nightmare Child", old_ids: &["kisspc"],
         year: Some(2000), game_port: Some(7777), query_port: Offset(1), gamename: Some("kiss"), ..IN_BOTH },
     Game { id: "mobileforces", name: "Mobile Forces", game_port: Some(7777), query_port: Offset(1),
-        gamename: Some("mobileforces"), masters: &[gamespy1(N333)], quirks: "the ports are those of its engine",
+        gamename: Some("mobileforces"), masters: &[N333], quirks: "the ports are those of its engine",
         certainty: Unverified, source: "333networks", ..GAMESPY1 },
     Game { id: "moha", name: "Medal of Honor: Airborne", old_ids: &["mohab"], year: Some(2007),
         game_port: Some(12203), query_port: Offset(97), gamename: Some("mohairborne"), ..IN_BOTH },
     Game { id: "mohaa", name: "Medal of Honor: Allied Assault", aliases: &["openmohaa"], year: Some(2002),
         game_port: Some(12203), query_port: Offset(97), also_at: MOHAA, dialect: MedalOfHonor,
         gamename: Some("mohaa"),
-        masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES),
-            gamespy1(QTRACKER), gamespy1("master.x-null.net:28900")],
+        masters: &[N333, OPENSPY, ERRORIST, NEWBIES, QTRACKER, gamespy1("master.x-null.net:28900")],
         certainty: Living, lan: MOHAA_LAN,
         source: "node-gamedig; 333networks; GameserverLister; lookout-games; XQF", ..GAMESPY1 },
     Game { id: "mohaab", name: "Medal of Honor: Allied Assault Breakthrough", old_ids: &["mohbt"],
         year: Some(2003), game_port: Some(12203), query_port: Offset(97), also_at: MOHAA,
-        dialect: MedalOfHonor, gamename: Some("mohaab"),
-        masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES),
-            gamespy1(QTRACKER)],
+        dialect: MedalOfHonor, gamename: Some("mohaab"), masters: &[N333, OPENSPY, ERRORIST, NEWBIES, QTRACKER],
         certainty: Listed, lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "mohaas", name: "Medal of Honor: Allied Assault Spearhead", old_ids: &["mohsh"],
         year: Some(2002), game_port: Some(12203), query_port: Offset(97), also_at: MOHAA,
-        dialect: MedalOfHonor, gamename: Some("mohaas"),
-        masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES),
-            gamespy1(QTRACKER)],
+        dialect: MedalOfHonor, gamename: Some("mohaas"), masters: &[N333, OPENSPY, ERRORIST, NEWBIES, QTRACKER],
         certainty: Listed, lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "mohpa", name: "Medal of Honor: Pacific Assault", year: Some(2004), game_port: Some(13203),
         query_port: Offset(97), gamename: Some("mohpa"), ..IN_BOTH },
@@ -201,7 +195,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "ofr", name: "Operation Flashpoint: Resistance", old_ids: &["flashpointresistance"],
         year: Some(2002), game_port: Some(2302), query_port: Offset(1), gamename: Some("opflashr"), ..IN_BOTH },
     Game { id: "postal2", name: "Postal 2", year: Some(2003), game_port: Some(7777), query_port: Offset(1),
-        gamename: Some("postal2"), masters: &[gamespy1(N333)], certainty: Listed,
+        gamename: Some("postal2"), masters: &[N333], certainty: Listed,
         source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "rainbowsix", name: "Rainbow Six", old_ids: &["r6"], year: Some(1998), query_port: Fixed(2348),
         gamename: Some("rb6"), ..IN_BOTH },
@@ -221,10 +215,8 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "rs3rs", name: "Rainbow Six 3: Raven Shield", old_ids: &["r6ravenshield"], year: Some(2003),
         game_port: Some(7777), query_port: Offset(1000), gamename: Some("ravenshield"), ..IN_BOTH },
     Game { id: "rune", name: "Rune", year: Some(2000), game_port: Some(7777), query_port: Offset(1),
-        gamename: Some("rune"),
-        masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(ERRORIST), gamespy1(NEWBIES),
-            gamespy1(OLDUNREAL)],
-        certainty: Living, source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
+        gamename: Some("rune"), masters: &[N333, OPENSPY, ERRORIST, NEWBIES, OLDUNREAL], certainty: Living,
+        source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
     Game { id: "sstse", name: "Serious Sam: The Second Encounter", year: Some(2002), game_port: Some(25600),
         query_port: Offset(1), also_at: SERIOUS_SAM, gamename: Some("serioussamse"),
         marks: &[Rule("gamename", "serioussamse")], masters: COMMUNITY, certainty: Listed,
@@ -274,22 +266,18 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "turok2", name: "Turok 2", year: Some(1998), query_port: Fixed(12880), gamename: Some("turok2"),
         ..IN_BOTH },
     Game { id: "unreal", name: "Unreal", year: Some(1998), game_port: Some(7777), query_port: Offset(1),
-        gamename: Some("unreal"),
-        masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(OLDUNREAL), gamespy1(ERRORIST),
-            gamespy1(QTRACKER)],
-        lan: UNREAL_LAN, certainty: Living,
-        source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
+        gamename: Some("unreal"), masters: &[N333, OPENSPY, OLDUNREAL, ERRORIST, QTRACKER], lan: UNREAL_LAN,
+        certainty: Living, source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
     Game { id: "unrealtournament", name: "Unreal Tournament", old_ids: &["ut"], aliases: &["ut99"],
         year: Some(1999), game_port: Some(7777), query_port: Offset(1), gamename: Some("ut"),
-        masters: &[gamespy1(N333), gamespy1(OPENSPY), gamespy1(OLDUNREAL), gamespy1(ERRORIST),
-            gamespy1(QTRACKER)],
-        marks: &[Rule("minnetver", "432")], lan: UNREAL_LAN, certainty: Living,
+        masters: &[N333, OPENSPY, OLDUNREAL, ERRORIST, QTRACKER], marks: &[Rule("minnetver", "432")],
+        lan: UNREAL_LAN, certainty: Living,
         source: "node-gamedig; 333networks; GameserverLister; lookout-games", ..GAMESPY1 },
     Game { id: "v8sc", name: "V8 Supercar Challenge", old_ids: &["v8supercar"], year: Some(2002),
         query_port: Fixed(16700), source: "node-gamedig", ..GAMESPY1 },
     Game { id: "vietcong", name: "Vietcong", year: Some(2003), game_port: Some(5425), query_port: Fixed(15425),
         gamename: Some("vietcong"),
-        masters: &[gamespy1("vietcong1.eu:28900"), gamespy1("51.68.46.73:28900"), gamespy1(QTRACKER)],
+        masters: &[gamespy1("vietcong1.eu:28900"), gamespy1("51.68.46.73:28900"), QTRACKER],
         quirks: "its lists may need enctype 2", certainty: Listed,
         source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "wot", name: "Wheel of Time", old_ids: &["wheeloftime"], year: Some(1999), game_port: Some(7777),
