@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::slice;
 
-use crate::address::{Scope, canonical};
+use crate::address::{Scope, canonical, network};
 use crate::games::game::{Game, Lan, QueryPort};
 use crate::games::table::TABLE;
 use crate::gamespy1::Response;
@@ -137,9 +137,9 @@ impl Discovery {
         let Some((probe, port)) = self.probes.iter().find_map(answered) else { return };
         let mut server = from;
         server.set_port(port);
-        let host = SocketAddr::new(server.ip(), 0)..=SocketAddr::new(server.ip(), u16::MAX);
+        let at_host = self.found.range(network(server.ip(), (32, 128)));
         let has_space = self.found.len() < LAN_SERVERS
-            && self.found.range(host).take(LAN_SERVERS_PER_HOST).count() < LAN_SERVERS_PER_HOST;
+            && at_host.take(LAN_SERVERS_PER_HOST).count() < LAN_SERVERS_PER_HOST;
         if Scope::Any.admits(server) && has_space && self.found.insert(server) {
             self.ready.push_back((probe.protocol, server, probe.options));
             self.quiet_at = self.quiet_at.max(after(now, self.timing.retry_after()));
