@@ -359,7 +359,7 @@ mod tests {
 
     fn session() -> ListSession {
         let request = GameSpy2List::new("swat4", "tG3j8c");
-        ListSession::start(request.dialogue(*b"ABCDEFGH"), Timing::default(), Instant::now())
+        ListSession::start(Box::new(request.dialogue(*b"ABCDEFGH")), Timing::default(), Instant::now())
     }
 
     /// Reads a reply that comes in pieces of this length.

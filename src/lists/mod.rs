@@ -154,6 +154,7 @@ pub use gamespy1::GameSpy1List;
 pub use gamespy2::GameSpy2List;
 pub use quake3::{Cod4xList, Quake3List};
 pub use server_list::{ListCompleteness, ListedServer, ServerList};
+use session::Form;
 pub use session::ListSession;
 pub use ut2004::{Comparison, Ut2004List};
 
@@ -195,15 +196,14 @@ impl ListRequest {
     /// `nonce`: a number that nobody else can guess. Its deadline is `now` plus [`Timing::timeout`]: allow for more than the
     /// default, since OpenSpy takes up to half a minute for a long list.
     pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> Option<ListSession> {
-        Some(match self {
+        let form: Box<dyn Form> = match self {
             Self::Quake3(_) => return None,
-            Self::GameSpy1(list) => ListSession::start(list.dialogue(), timing, now),
-            Self::GameSpy2(list) => {
-                ListSession::start(list.dialogue(gamespy2::challenge(nonce)), timing, now)
-            }
-            Self::Ut2004(list) => ListSession::start(list.dialogue(), timing, now),
-            Self::Cod4x(list) => ListSession::start(list.dialogue(), timing, now),
-        })
+            Self::GameSpy1(list) => Box::new(list.dialogue()),
+            Self::GameSpy2(list) => Box::new(list.dialogue(gamespy2::challenge(nonce))),
+            Self::Ut2004(list) => Box::new(list.dialogue()),
+            Self::Cod4x(list) => Box::new(list.dialogue()),
+        };
+        Some(ListSession::start(form, timing, now))
     }
 }
 

@@ -72,14 +72,14 @@ pub(super) enum Next {
 
 impl ListSession {
     /// A session whose deadline is `now` plus [`Timing::timeout`].
-    pub(super) fn start(form: impl Form + 'static, timing: Timing, now: Instant) -> Self {
+    pub(super) fn start(form: Box<dyn Form>, timing: Timing, now: Instant) -> Self {
         let (out, answer) = match form.begin() {
             Ok(out) => (out, None),
             Err(error) => (Vec::new(), Some(Some(Err(ListError::Request(error))))),
         };
         let deadline = after(now, timing.timeout());
         Self {
-            form: Box::new(form),
+            form,
             out,
             received: Vec::new(),
             offset: 0,
