@@ -72,7 +72,7 @@ impl Scan {
             let (start, mut due) = (Std::now(), None);
             for _ in 0..BATCH {
                 // Each before the next target is taken from the list, which may take long.
-                due = self.queries.send(1, Std::now, &mut cx, |requests| send_all(sockets, local, requests));
+                due = self.queries.send(1, Std::now, &mut cx, |requests| send_one(sockets, local, requests));
                 if due.is_none_or(|due| due > Std::now()) || start.elapsed() > SLOW {
                     break;
                 }
@@ -99,14 +99,13 @@ impl Scan {
     }
 }
 
-/// Sends requests on the socket of their family, which is opened if it is not there, and returns how many went out before one
-/// could not.
-fn send_all(
+/// Sends the first request on the socket of its family, which is opened if it is not there.
+fn send_one(
     sockets: &mut Vec<UdpSocket>,
     local: Option<SocketAddr>,
     requests: &[(SocketAddr, &[u8])],
 ) -> io::Result<usize> {
-    let Some((to, _)) = requests.first() else { return Ok(0) };
+    let Some((to, request)) = requests.first() else { return Ok(0) };
     let is_of_family =
         |socket: &&UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
     if !sockets.iter().any(|socket| is_of_family(&socket)) {
@@ -117,10 +116,7 @@ fn send_all(
         sockets.push(socket);
     }
     let socket = sockets.iter().find(is_of_family).ok_or(io::ErrorKind::AddrNotAvailable)?;
-    let mut sent = requests.iter().map(|(to, request)| socket.send_to(request, to));
-    sent.next().transpose()?;
-    // What is refused later is refused first when it is sent again.
-    Ok(sent.take_while(Result::is_ok).count().saturating_add(1))
+    socket.send_to(request, to).map(|_| 1)
 }
 
 impl Iterator for Scan {
