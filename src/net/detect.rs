@@ -289,7 +289,7 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
     };
     let is_fixed = matches!(game.query_port, QueryPort::Fixed(_));
     // A given port that no rule leads from, or that is the query port itself.
-    if given.is_some() && (game.game_port.is_none() || (is_fixed && given == game.query_port.at(None))) {
+    if game.game_port.is_none() || given == game.query_port.at(None) {
         add(game.protocol, given, true);
     }
     let port = given.or(game.game_port);
