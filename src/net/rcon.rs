@@ -66,7 +66,9 @@ impl Rcon {
         let (password, limits) = (self.password.clone(), &self.client.options.limits);
         let query = RconQuery::new(password, command, self.mode, limits)?;
         #[cfg(feature = "secure-rcon")]
-        let query = query.at(since_1970());
+        #[allow(clippy::disallowed_methods, reason = "the network layer is where clocks are read")]
+        let query =
+            query.at(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default());
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
         self.pace.sent(Tokio::now());
         let timing = self.client.timing;
@@ -114,13 +116,6 @@ impl Pace {
         self.gap.add(now, &Rate::new(1, GAP, 1), 1);
         self.burst.add(now, &Rate::new(1, DECAY, BURST), 1);
     }
-}
-
-/// The time of this machine.
-#[cfg(feature = "secure-rcon")]
-#[allow(clippy::disallowed_methods, reason = "the network layer is where clocks are read")]
-fn since_1970() -> Duration {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
 
 #[cfg(test)]
