@@ -129,13 +129,10 @@ impl Announcer {
         now: Instant,
     ) -> Result<Self, AnnounceError> {
         let occupancy = protocol.set_status(status)?;
+        let masters = masters.into_iter().filter(|master| Scope::Any.admits(*master));
         Ok(Self {
             protocol,
-            masters: masters
-                .into_iter()
-                .filter(|master| Scope::Any.admits(*master))
-                .take(MAX_MASTERS)
-                .collect(),
+            masters: masters.take(MAX_MASTERS).collect(),
             interval: Duration::from_secs(300),
             occupancy,
             next: now,
