@@ -6,12 +6,11 @@ use std::ops::RangeInclusive;
 /// The canonical form of an address: a v4-mapped IPv6 address becomes IPv4, flow labels are cleared, and the scope is kept
 /// for link-local addresses only. Dual-stack sockets report IPv4 peers as v4-mapped.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
-    match SocketAddr::new(address.ip().to_canonical(), address.port()) {
+    match address {
         SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() => {
-            let scope = if let SocketAddr::V6(given) = address { given.scope_id() } else { 0 };
-            SocketAddr::V6(SocketAddrV6::new(*v6.ip(), v6.port(), 0, scope))
+            SocketAddrV6::new(*v6.ip(), v6.port(), 0, v6.scope_id()).into()
         }
-        other => other,
+        _ => SocketAddr::new(address.ip().to_canonical(), address.port()),
     }
 }
 
