@@ -120,29 +120,26 @@ impl Client {
         default_port: u16,
     ) -> Result<Attempts, Error> {
         let deadline = after(I::now(), self.deadline);
-        let mut addresses: Vec<SocketAddr> = Vec::new();
+        let attempts = |address, others| Attempts { address, others, deadline, timing: self.timing };
         let (host, port) = match server {
-            Server::Address(address) => {
-                let others = addresses.into_iter();
-                return Ok(Attempts { address: *address, others, deadline, timing: self.timing });
-            }
+            Server::Address(address) => return Ok(attempts(*address, Vec::new().into_iter())),
             Server::Name(name) => split(name, default_port)?,
         };
-        let failed = |source: io::Error| Error::Resolve { host: host.to_owned(), source: source.into() };
         if let Ok(ip) = host.parse::<IpAddr>() {
-            addresses.push(SocketAddr::new(ip, port));
-        } else {
-            let found = I::resolve(host, port, deadline).await.map_err(failed)?;
-            for address in found.into_iter().filter(|address| self.family.admits(*address)) {
-                if !addresses.contains(&address) && addresses.len() < MAX_ADDRESSES {
-                    addresses.push(address);
-                }
+            return Ok(attempts(SocketAddr::new(ip, port), Vec::new().into_iter()));
+        }
+        let failed = |source: io::Error| Error::Resolve { host: host.to_owned(), source: source.into() };
+        let found = I::resolve(host, port, deadline).await.map_err(failed)?;
+        let mut addresses = Vec::new();
+        for address in found.into_iter().filter(|address| self.family.admits(*address)) {
+            if !addresses.contains(&address) && addresses.len() < MAX_ADDRESSES {
+                addresses.push(address);
             }
         }
         let mut others = addresses.into_iter();
         let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address of the wanted family");
         let address = others.next().ok_or_else(|| failed(none()))?;
-        Ok(Attempts { address, others, deadline, timing: self.timing })
+        Ok(attempts(address, others))
     }
 
     /// Runs a conversation on a socket of its own.
