@@ -64,12 +64,6 @@ const PORTS: [(Protocol, &[u16]); 4] = [
 /// The reason that a server of a game cannot be queried.
 #[cfg(feature = "games")]
 const NO_PORT: &str = "the game has no default port, and no port is given";
-/// Time that one port of a game's server has the host to itself before the next is tried.
-#[cfg(feature = "games")]
-const STAGGER: Duration = Duration::from_millis(600);
-/// Most requests for a game's server to different ports and addresses of one host.
-#[cfg(feature = "games")]
-const MAX_ATTEMPTS: usize = 10;
 
 /// A port where a server may answer, and the form of the request.
 #[derive(Debug, Clone, Copy)]
@@ -154,6 +148,10 @@ impl Client {
         attempts: impl Iterator<Item = (Candidate, SocketAddr)>,
         deadline: Instant,
     ) -> Option<Result<Detected, Error>> {
+        /// Time that one port of a game's server has the host to itself before the next is tried.
+        const STAGGER: Duration = Duration::from_millis(600);
+        /// Most requests for a game's server to different ports and addresses of one host.
+        const MAX_ATTEMPTS: usize = 10;
         let attempts = attempts.take(MAX_ATTEMPTS).collect();
         let mut queries = Staggered::<I>::new(self, attempts, STAGGER, deadline);
         let mut first: Option<(usize, Error)> = None;
