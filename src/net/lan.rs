@@ -69,11 +69,10 @@ impl Client {
         // Without a runtime, tokio's sockets would panic.
         Handle::try_current()
             .map_err(|error| Error::io("search the local network", io::Error::other(error)))?;
-        let given: Vec<SocketAddr> = networks.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
-        let (networks, must_work) = match (given.is_empty(), self.local) {
-            (false, _) => (given, true),
-            (true, Some(local)) => (vec![network_of(local)], true),
-            (true, None) => (interfaces(), false),
+        let (networks, must_work) = match self.local {
+            _ if !networks.is_empty() => (networks.iter().map(|ip| SocketAddr::new(*ip, 0)).collect(), true),
+            Some(local) => (vec![network_of(local)], true),
+            None => (interfaces(), false),
         };
         let (mut reachable, mut sockets, mut unreachable) = (Vec::new(), Vec::new(), None);
         for network in networks.into_iter().filter(|network| self.family.admits(*network)) {
@@ -143,10 +142,8 @@ fn interfaces() -> Vec<SocketAddr> {
         let up = |flags: InterfaceFlags, able| flags.contains(InterfaceFlags::IFF_UP | able);
         for interface in nix::ifaddrs::getifaddrs().into_iter().flatten() {
             let broadcast = interface.broadcast.as_ref().and_then(|address| address.as_sockaddr_in());
-            if let Some(broadcast) = broadcast.filter(|_| up(interface.flags, InterfaceFlags::IFF_BROADCAST))
-            {
-                networks.push((broadcast.ip(), 0).into());
-            }
+            let broadcast = broadcast.filter(|_| up(interface.flags, InterfaceFlags::IFF_BROADCAST));
+            networks.extend(broadcast.map(|broadcast| SocketAddr::from((broadcast.ip(), 0))));
             // Every interface with IPv6 has a link-local address, whose scope is the interface.
             let local = interface.address.as_ref().and_then(|address| address.as_sockaddr_in6());
             if let Some(local) = local
