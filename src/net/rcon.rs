@@ -72,11 +72,10 @@ impl Rcon {
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
         self.pace.sent(Tokio::now());
         let timing = self.client.timing;
-        let client =
-            self.client.clone().with_timing(timing.with_retry_after(timing.retry_after().max(LEAST_WAIT)));
+        let timing = timing.with_retry_after(timing.retry_after().max(LEAST_WAIT));
         loop {
             let peer = self.server.address;
-            match client.ask(peer, query.clone()).await {
+            match self.client.ask_within::<Tokio, _>(peer, query.clone(), timing).await {
                 // Nothing was there to run it: the name's next address.
                 Err(error) if error.kind() == ErrorKind::Unreachable && self.server.advance() => {}
                 Err(error) => return Err(error),
