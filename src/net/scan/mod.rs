@@ -192,16 +192,12 @@ impl<C: Conversation> Scan<C> {
                 self.queries.scanner.handle_timeout(now);
             }
             let [v4, v6] = &mut self.sockets;
-            let due = self.queries.send(
-                BATCH,
-                || now,
-                cx,
-                |requests| {
-                    let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
-                    let socket = if is_ipv4 { &mut *v4 } else { &mut *v6 };
-                    socket.as_mut().ok_or(ErrorKind::AddrNotAvailable)?.send(requests)
-                },
-            );
+            let send = |requests: &[(SocketAddr, &[u8])]| {
+                let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
+                let socket = if is_ipv4 { &mut *v4 } else { &mut *v6 };
+                socket.as_mut().ok_or(ErrorKind::AddrNotAvailable)?.send(requests)
+            };
+            let due = self.queries.send(BATCH, || now, cx, send);
             if received == 0 && due.is_none_or(|at| self.sleep(now, at, cx)) {
                 return Poll::Pending;
             }
@@ -286,8 +282,7 @@ impl Client {
         source: Source<ScanTarget>,
         options: ScanOptions,
     ) -> Result<Scan, Error> {
-        let targets = resolved(self.clone(), source);
-        Scan::open(targets, self.timing, options, self.local)
+        Scan::open(resolved(self.clone(), source), self.timing, options, self.local)
     }
 }
 
