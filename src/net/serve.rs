@@ -1,5 +1,6 @@
 //! Driving a server-side state machine on sockets.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
@@ -76,7 +77,12 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         out.fill(&mut machine, Tokio::now(), sockets, None);
         out.send();
         let due = machine.poll_timeout().unwrap_or_else(|| after(Tokio::now(), LONGEST_WAIT));
-        timeout_at(due.into(), readable(sockets)).await.unwrap_or(Ok(()))?;
+        // An error: the runtime of a socket has ended.
+        let readable = poll_fn(|cx| {
+            let ready = sockets.iter().map(|socket| socket.poll_recv_ready(cx)).find(Poll::is_ready);
+            ready.unwrap_or(Poll::Pending)
+        });
+        timeout_at(due.into(), readable).await.unwrap_or(Ok(()))?;
         let now = Tokio::now();
         // No socket waits for another that always has something.
         for socket in sockets {
@@ -143,15 +149,6 @@ impl<'s> Outbox<'s> {
         self.datagrams.clear();
         self.bytes.clear();
     }
-}
-
-/// Waits until a socket has something to read. An error: the runtime of a socket has ended.
-async fn readable(sockets: &[UdpSocket]) -> io::Result<()> {
-    std::future::poll_fn(|cx| {
-        let ready = sockets.iter().map(|socket| socket.poll_recv_ready(cx)).find(Poll::is_ready);
-        ready.unwrap_or(Poll::Pending)
-    })
-    .await
 }
 
 /// The socket for an address, and the address as that socket spells it.
