@@ -82,9 +82,9 @@ pub struct Scanner<C: Conversation> {
     bounds: [Option<(Rate, LeakyBucket)>; 2],
     /// The time of the latest call, for what is due at once.
     now: Instant,
-    /// Targets that wait for their host, and those that are ready to start: their hosts count them.
-    waiting: BTreeMap<SocketAddr, Target<C>>,
-    ready: VecDeque<(SocketAddr, Target<C>)>,
+    /// Targets with their numbers: those that wait for their host, and those that are ready to start: their hosts count them.
+    waiting: BTreeMap<SocketAddr, (u64, C)>,
+    ready: VecDeque<(SocketAddr, (u64, C))>,
     /// Queries under way, results that were not taken yet among them, by their id; and the ids that no query has.
     queries: Vec<Option<Box<Query<C>>>>,
     free: Vec<u32>,
@@ -109,12 +109,6 @@ pub struct Scanner<C: Conversation> {
 
 /// A list of targets, each with its number.
 type Targets<C> = dyn Iterator<Item = (u64, (SocketAddr, C))> + Send;
-
-/// A target without its address.
-struct Target<C> {
-    index: u64,
-    conversation: C,
-}
 
 /// A query under way.
 struct Query<C: Conversation> {
@@ -343,6 +337,13 @@ impl<C: Conversation> Scanner<C> {
         }
     }
 
+    /// Whether a request waits for space in the receive buffer, and for nothing else.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn waits_for_room(&self) -> bool {
+        let by_admission = self.admission.blocked_until(self.now);
+        by_admission.is_some() && self.may_send() && self.blocked_until(self.now) == by_admission
+    }
+
     /// Whether [`Self::poll_transmit`] has something to send, as soon as it is not blocked.
     fn may_send(&self) -> bool {
         let may_start = !self.is_full() && !self.ready.is_empty();
@@ -373,7 +374,7 @@ impl<C: Conversation> Scanner<C> {
             self.refused.push_back(Scanned { index, peer: Some(peer), result: Err(why) });
             return;
         }
-        let target = Target { index, conversation };
+        let target = (index, conversation);
         if let Some(host) = self.host(peer) {
             let count = self.hosts.entry(host.start().ip()).or_default();
             if Some(*count) >= self.options.per_host {
@@ -409,8 +410,8 @@ impl<C: Conversation> Scanner<C> {
         if self.is_full() {
             return None;
         }
-        let (peer, target) = self.ready.pop_front()?;
-        let mut session = Session::new(target.conversation, peer, self.timing, now);
+        let (peer, (index, conversation)) = self.ready.pop_front()?;
+        let mut session = Session::new(conversation, peer, self.timing, now);
         if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
             session.set_longest_wait(wait);
         }
@@ -419,7 +420,7 @@ impl<C: Conversation> Scanner<C> {
             self.queries.push(None);
             u32::try_from(self.queries.len()).unwrap_or(u32::MAX).saturating_sub(1)
         });
-        let query = Query { index: target.index, session, request: 0 };
+        let query = Query { index, session, request: 0 };
         if let Some(place) = self.queries.get_mut(id as usize) {
             *place = Some(Box::new(query));
         }
@@ -463,16 +464,6 @@ impl<C: Conversation> Scanner<C> {
             self.done.push_back(id);
         }
         Some(result)
-    }
-}
-
-/// For the network layer, beside the verbs.
-#[cfg_attr(not(feature = "tokio"), allow(dead_code, reason = "the tests use a part of it"))]
-impl<C: Conversation> Scanner<C> {
-    /// Whether a request waits for space in the receive buffer, and for nothing else.
-    pub(crate) fn waits_for_room(&self) -> bool {
-        let by_admission = self.admission.blocked_until(self.now);
-        by_admission.is_some() && self.may_send() && self.blocked_until(self.now) == by_admission
     }
 }
 
