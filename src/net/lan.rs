@@ -110,11 +110,9 @@ impl Client {
             socket.set_nonblocking(true)?;
             match network {
                 SocketAddr::V4(_) => socket.set_broadcast(true)?,
-                // The address alone does not choose the interface: systems read the scope of link-local addresses only.
-                SocketAddr::V6(group) if group.scope_id() != 0 => {
-                    SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?;
-                }
-                SocketAddr::V6(_) => {}
+                // The address alone does not choose the interface: systems read the scope of link-local addresses only. For
+                // scope 0 they choose one (RFC 3493, section 5.2).
+                SocketAddr::V6(group) => SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?,
             }
             io::Result::Ok(socket)
         };
@@ -146,12 +144,9 @@ fn interfaces() -> Vec<SocketAddr> {
             networks.extend(broadcast.map(|broadcast| SocketAddr::from((broadcast.ip(), 0))));
             // Every interface with IPv6 has a link-local address, whose scope is the interface.
             let local = interface.address.as_ref().and_then(|address| address.as_sockaddr_in6());
-            if let Some(local) = local
-                && local.ip().is_unicast_link_local()
-                && up(interface.flags, InterfaceFlags::IFF_MULTICAST)
-            {
-                networks.push(SocketAddrV6::new(GROUP, 0, 0, local.scope_id()).into());
-            }
+            let local = local.filter(|local| local.ip().is_unicast_link_local());
+            let local = local.filter(|_| up(interface.flags, InterfaceFlags::IFF_MULTICAST));
+            networks.extend(local.map(|local| network_of(SocketAddrV6::from(*local).into())));
         }
         networks.sort_unstable();
         networks.dedup();
