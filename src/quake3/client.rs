@@ -11,7 +11,6 @@ use super::wire::line;
 use super::wire::request::{self, Command, Request};
 use super::wire::response::{Response, command_word};
 use crate::error::{ParseError, ParseErrorKind};
-use crate::limits::Limits;
 use crate::model::Verification;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
@@ -37,10 +36,8 @@ use crate::text::locate;
 /// ```
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
-    wanted: Detail,
+    options: QueryOptions,
     challenge: [u8; request::CHALLENGE],
-    dialect: Dialect,
-    limits: Limits,
     /// The text that a server of [`Dialect::OpenJk`] has demanded, until it is sent back.
     echo: Option<Vec<u8>>,
 }
@@ -51,26 +48,21 @@ const MAX_ECHO: usize = 128;
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the challenge is made from it.
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
-        let wanted = if options.dialect == Dialect::InfoOnly { Detail::Short } else { options.detail };
-        Self {
-            wanted,
-            challenge: request::challenge(nonce),
-            dialect: options.dialect,
-            limits: options.limits,
-            echo: None,
-        }
+        let detail = if options.dialect == Dialect::InfoOnly { Detail::Short } else { options.detail };
+        let options = QueryOptions { detail, ..*options };
+        Self { options, challenge: request::challenge(nonce), echo: None }
     }
 
     /// The challenge that is sent.
     fn challenge(&self) -> Option<&[u8]> {
-        (self.dialect != Dialect::NoChallenge).then_some(&self.challenge)
+        (self.options.dialect != Dialect::NoChallenge).then_some(&self.challenge)
     }
 
     /// The answer of a datagram.
     fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
-        let response = Response::parse(datagram, &self.limits)?;
+        let response = Response::parse(datagram, &self.options.limits)?;
         let verification = self.verify(response.info().get("challenge"), datagram)?;
-        let asked = self.wanted;
+        let asked = self.options.detail;
         // Another reply only as a verified one: an unverified one could be a late reply to an earlier request.
         let is_half = (asked, verification) == (Detail::Full, Verification::Verified);
         if response.detail() != asked && !is_half {
@@ -82,12 +74,12 @@ impl StatusQuery {
 
     /// The bytes that the server demands to have sent back; `None` for anything else.
     fn demanded<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
-        if self.dialect != Dialect::OpenJk {
+        if self.options.dialect != Dialect::OpenJk {
             return None;
         }
         let (_, text) = line::text(datagram).ok()?;
         let demanded = echo(text).ok()?.1.trim_ascii_end().strip_suffix(b"\"")?;
-        let word: &[u8] = if self.wanted == Detail::Short { b" getinfo " } else { b" getstatus " };
+        let word: &[u8] = if self.options.detail == Detail::Short { b" getinfo " } else { b" getstatus " };
         let is_printable = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'"';
         let is_safe = demanded.strip_prefix(b"echoResponse")?.starts_with(word)
             && demanded.len() <= MAX_ECHO
@@ -122,11 +114,11 @@ impl Conversation for StatusQuery {
             return line::put(None, &demanded, out);
         }
         let challenge = self.challenge();
-        let command = match self.wanted {
+        let command = match self.options.detail {
             Detail::Short => Command::GetInfo { challenge },
             Detail::Full => Command::GetStatus { challenge },
         };
-        let direction_byte = self.dialect == Dialect::MedalOfHonor;
+        let direction_byte = self.options.dialect == Dialect::MedalOfHonor;
         // Our challenges hold letters and digits.
         Request { direction_byte, ..Request::new(command) }.put(out);
     }
@@ -135,7 +127,7 @@ impl Conversation for StatusQuery {
         if let Some(demanded) = self.demanded(datagram) {
             self.echo = Some(demanded.to_vec());
             // A second text is not sent back.
-            self.dialect = Dialect::default();
+            self.options.dialect = Dialect::default();
             return Verdict::Next;
         }
         self.accept(datagram).map_or_else(Verdict::Rejected, Verdict::Done)
@@ -175,11 +167,9 @@ mod tests {
             (answer.verification(), answer.completeness().is_complete()),
             (Verification::Verified, true)
         );
-        let Verdict::Done(answer) = StatusQuery { dialect: Dialect::NoChallenge, ..query }
-            .receive(&reply("statusResponse", "\\challenge\\x"))
-        else {
-            panic!()
-        };
+        query.options.dialect = Dialect::NoChallenge;
+        let unasked = reply("statusResponse", "\\challenge\\x");
+        let Verdict::Done(answer) = query.receive(&unasked) else { panic!() };
         assert_eq!(answer.verification(), Verification::Unavailable, "none was sent");
     }
 
