@@ -211,10 +211,7 @@ fn challenge_reply(
         protocol: client.map(|_| protocol.bytes()),
         extra: (options.engine == Engine::DarkPlaces).then_some(b""),
     };
-    let template = context.template(CHALLENGE, |_, template| {
-        template.begin();
-        template.patch_here();
-    });
+    let template = context.template(CHALLENGE, |_, template| template.begin());
     Patched::new(template, Patch::new(|out| reply.put(direction_byte, out)))
 }
 
