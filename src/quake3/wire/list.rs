@@ -266,15 +266,10 @@ fn hex(input: &[u8]) -> IResult<&[u8], SocketAddr> {
     Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
 }
 
-/// Whether the addresses of a list are hexadecimal: Star Trek: Elite Force. The first entry is twelve such digits then, up to a separator
-/// or the end.
-fn is_hex(entries: &[u8]) -> bool {
-    matches!(hex(entries), Ok(([] | [b'\\' | b'\n' | 0, ..], _)))
-}
-
-/// `address = v4 / hex`, in an extended list `v4 / v6`.
+/// `address = v4 / hex`, in an extended list `v4 / v6`. Hexadecimal lists are those of Star Trek: Elite Force: the first
+/// entry is twelve such digits then, up to a separator or the end.
 fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> IResult<&[u8], SocketAddr> + use<> {
-    let is_hex = is_hex(entries);
+    let is_hex = matches!(hex(entries), Ok(([] | [b'\\' | b'\n' | 0, ..], _)));
     move |input| match (is_hex, extended) {
         (true, _) => hex(input),
         (false, true) => alt((v4, v6)).parse(input),
