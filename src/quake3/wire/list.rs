@@ -230,12 +230,9 @@ impl<'a> ListPart<'a> {
 
     /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
-        let (mut rest, address) = (self.entries, address(self.extended, self.entries));
-        std::iter::from_fn(move || {
-            let (after, address) = address(rest).ok()?;
-            rest = after;
-            Some(address)
-        })
+        let address = address(self.extended, self.entries);
+        let first = address(self.entries).ok();
+        std::iter::successors(first, move |(rest, _)| address(rest).ok()).map(|(_, server)| server)
     }
 }
 
