@@ -3,8 +3,7 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::combinator::{map_opt, verify};
-use nom::error::{Error, ErrorKind};
+use nom::combinator::{fail, map_opt, verify};
 use nom::{IResult, Parser};
 
 use super::strings::{FString, index, put_index, string};
@@ -225,7 +224,7 @@ impl<'a> PlayerRecord<'a> {
 pub(super) fn int(input: &[u8]) -> IResult<&[u8], i32> {
     match input.split_first_chunk::<4>() {
         Some((bytes, rest)) => Ok((rest, i32::from_le_bytes(*bytes))),
-        None => Err(nom::Err::Error(Error::new(input, ErrorKind::Eof))),
+        None => fail().parse(input),
     }
 }
 
