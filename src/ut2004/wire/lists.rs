@@ -68,7 +68,8 @@ pub struct PlayerList<'a>(pub(crate) Entries<'a>);
 impl<'a> PlayerList<'a> {
     /// The records in order.
     pub fn iter(self) -> impl Iterator<Item = PlayerRecord<'a>> + Clone {
-        self.0.iter(player(self.0.is_xmp))
+        let is_xmp = self.0.is_xmp;
+        self.0.iter(move |input| if is_xmp { xmp_player(input) } else { usual_player(input) })
     }
 }
 
@@ -248,12 +249,6 @@ pub(super) fn counted<'a, T>(
     }
 }
 
-/// A player of the game that the datagram's version names.
-#[inline]
-pub(super) fn player<'a>(is_xmp: bool) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], PlayerRecord<'a>> + Copy {
-    move |input| if is_xmp { xmp_player(input) } else { usual_player(input) }
-}
-
 /// `usual-player = int string int int int`
 #[inline]
 pub(super) fn usual_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
@@ -325,7 +320,7 @@ mod tests {
         assert_eq!(format!("{list:?}"), r#"[("a", "é\u{1b}")]"#);
         let mut bytes = Vec::new();
         PlayerRecord::new(7, FString::narrow(b"Ann")).encode(&mut bytes).unwrap();
-        let shown = format!("{:?}", PlayerList(read(&bytes, 1, player(false)).1));
+        let shown = format!("{:?}", PlayerList(read(&bytes, 1, usual_player).1));
         assert!(shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""), "{shown}");
     }
 }
