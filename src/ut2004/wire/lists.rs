@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::combinator::{fail, map_opt, verify};
+use nom::combinator::{fail, map_opt};
 use nom::{IResult, Parser};
 
 use super::strings::{FString, index, put_index, string};
@@ -100,21 +100,20 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// `*entry`: up to one that does not end, and not more than `most`.
+    /// `*entry`: up to one that does not end, and not more than `most`; and what follows them.
     pub(super) fn read<T>(
+        input: &'a [u8],
         most: usize,
         entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
-    ) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Self> {
-        move |input| {
-            let (mut rest, mut count) = (input, 0_usize);
-            while count < most
-                && let Ok((after, _)) = entry(rest)
-            {
-                (rest, count) = (after, count.saturating_add(1));
-            }
-            let bytes = input.get(..input.len().saturating_sub(rest.len())).unwrap_or_default();
-            Ok((rest, Self { bytes, count, ..Self::default() }))
+    ) -> (&'a [u8], Self) {
+        let (mut rest, mut count) = (input, 0_usize);
+        while count < most
+            && let Ok((after, _)) = entry(rest)
+        {
+            (rest, count) = (after, count.saturating_add(1));
         }
+        let bytes = input.get(..input.len().saturating_sub(rest.len())).unwrap_or_default();
+        (rest, Self { bytes, count, ..Self::default() })
     }
 
     /// Appends their number and them.
@@ -245,7 +244,8 @@ pub(super) fn counted<'a, T>(
     move |input| {
         let count = |count| usize::try_from(count).ok().filter(|count| *count <= most);
         let (rest, count) = map_opt(index, count).parse(input)?;
-        verify(Entries::read(count, &entry), |entries| entries.count == count).parse(rest)
+        let (rest, entries) = Entries::read(rest, count, &entry);
+        if entries.count == count { Ok((rest, entries)) } else { fail().parse(rest) }
     }
 }
 
@@ -273,20 +273,12 @@ pub(super) fn xmp_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
 mod tests {
     use super::*;
 
-    fn read<'a, T>(
-        input: &'a [u8],
-        most: usize,
-        entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
-    ) -> (&'a [u8], Entries<'a>) {
-        Entries::read(most, entry)(input).unwrap()
-    }
-
     #[test]
     fn a_cut_entry_is_kept_apart() {
-        let (trailing, entries) = read(b"\x02a\0\x00\x02b\0\x03cc", 10, rule);
+        let (trailing, entries) = Entries::read(b"\x02a\0\x00\x02b\0\x03cc", 10, rule);
         assert_eq!((entries.count, trailing), (1, &b"\x02b\0\x03cc"[..]));
         assert_eq!(RuleList(entries).iter().next().unwrap().0.raw(), b"a");
-        let (trailing, entries) = read(b"\x02a\0\x00\x02b\0\x00", 1, rule);
+        let (trailing, entries) = Entries::read(b"\x02a\0\x00\x02b\0\x00", 1, rule);
         let count = RuleList(entries).iter().count();
         assert_eq!((count, trailing), (1, &b"\x02b\0\x00"[..]), "no more than asked for");
     }
@@ -316,11 +308,11 @@ mod tests {
 
     #[test]
     fn lists_are_shown_as_text() {
-        let list = RuleList(read(b"\x02a\0\x03\xe9\x1b\0", 1, rule).1);
+        let list = RuleList(Entries::read(b"\x02a\0\x03\xe9\x1b\0", 1, rule).1);
         assert_eq!(format!("{list:?}"), r#"[("a", "é\u{1b}")]"#);
         let mut bytes = Vec::new();
         PlayerRecord::new(7, FString::narrow(b"Ann")).encode(&mut bytes).unwrap();
-        let shown = format!("{:?}", PlayerList(read(&bytes, 1, usual_player).1));
+        let shown = format!("{:?}", PlayerList(Entries::read(&bytes, 1, usual_player).1));
         assert!(shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""), "{shown}");
     }
 }

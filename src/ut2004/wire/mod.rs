@@ -263,7 +263,7 @@ fn list<'a, T>(
     limit: usize,
     names: (&'static str, &'static str),
 ) -> Result<(Entries<'a>, Option<ParseError>), ParseError> {
-    let (trailing, entries) = Entries::read(limit.saturating_add(1), entry)(input).unwrap_or_default();
+    let (trailing, entries) = Entries::read(input, limit.saturating_add(1), entry);
     if entries.count > limit {
         return Err(ParseError::limit(names.0, limit, HEADER));
     }
