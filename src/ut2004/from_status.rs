@@ -37,10 +37,10 @@ impl<'a> InfoRules<'a> {
         let (level_at, skill_level) =
             all(SKILL_LEVEL).last().map(|(index, (_, value))| (index, value)).unzip();
         let (flags_at, flags) = number(FLAGS).unzip();
-        let waves = number(CURRENT_WAVE).zip(number(FINAL_WAVE));
-        let (current_at, last_at) = waves.map(|((current, _), (last, _))| (current, last)).unzip();
-        let waves = waves.map(|((_, current), (_, last))| (current, last));
-        Self { skill_level, flags, waves, indexes: [level_at, flags_at, current_at, last_at] }
+        let (current, last) = number(CURRENT_WAVE).zip(number(FINAL_WAVE)).unzip();
+        let ((current_at, current), (last_at, last)) = (current.unzip(), last.unzip());
+        let (waves, indexes) = (current.zip(last), [level_at, flags_at, current_at, last_at]);
+        Self { skill_level, flags, waves, indexes }
     }
 }
 
@@ -103,11 +103,11 @@ pub(super) fn rules<'a>(
 /// The players: their names, and their records without them. One who has no number gets that of the position.
 pub(super) fn players(status: &ServerStatus) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
     status.listed_players().iter().zip(1..).map(|(player, position)| {
-        let number = |key: &str| player.extra.get(key).and_then(|text| number::integer(text.raw()));
-        let stats_id = number(STATS_ID).and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
+        let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
+        let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
         let score = player.score.unwrap_or(0);
         let record = PlayerRecord {
-            player_num: number(PLAYER_NUM).and_then(|number| i32::try_from(number).ok()).unwrap_or(position),
+            player_num: extra(PLAYER_NUM).and_then(number::number).unwrap_or(position),
             ping: player.ping.unwrap_or(0),
             score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
             stats_id: PlayerRecord::with_team(stats_id, player.team),
