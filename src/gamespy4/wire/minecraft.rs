@@ -89,10 +89,8 @@ pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
         regular.filter(has_address).or_else(|| after(title, text_port, rest).filter(has_address))
     });
     proved.or_else(|| {
-        titles
-            .next()
-            .and_then(|(title, rest)| after(title, le_u16, rest))
-            .map(|basic| Basic { port: None, ..basic })
+        let (title, rest) = titles.next()?;
+        Some(Basic { port: None, ..after(title, le_u16, rest)? })
     })
 }
 
