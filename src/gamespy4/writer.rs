@@ -232,12 +232,13 @@ fn name_of(id: &u8) -> Option<&'static [u8]> {
 
 /// Appends a table, up to a value behind `room`.
 fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
-    let columns: Vec<&[u8]> = match list {
+    let mut columns: Vec<_> = match list {
         KeyList::None => return,
-        KeyList::All => fields.to_vec(),
+        KeyList::All => fields.iter().map(|field| values(field)).collect(),
         KeyList::Ids(ids) => {
             let find = |known| fields.iter().find(|field| name(field).strip_suffix(&[0]) == Some(known));
-            ids.iter().map(|id| name_of(id).and_then(find).copied().unwrap_or_default()).collect()
+            let columns = ids.iter().map(|id| name_of(id).and_then(find).copied().unwrap_or_default());
+            columns.map(values).collect()
         }
     };
     let rows = rows(fields);
@@ -246,7 +247,6 @@ fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<
         fields.iter().for_each(|field| out.extend_from_slice(name(field)));
         out.push(0);
     }
-    let mut columns: Vec<_> = columns.into_iter().map(values).collect();
     for _ in 0..rows {
         for column in &mut columns {
             if out.len() > room {
