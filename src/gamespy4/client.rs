@@ -147,7 +147,7 @@ impl StatusQuery {
         let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();
         let may_be_only = is_only && matches!(self.options.dialect, Dialect::Minecraft | Dialect::JustCause2);
         if inserted.is_ok() && (is_complete || may_be_only) {
-            let answer = assembly.finish(&self.options.limits, self.options.dialect == Dialect::Minecraft)?;
+            let answer = assembly.finish(self.options.dialect == Dialect::Minecraft)?;
             if is_complete || answer.form() != Form::Sections {
                 return Ok(Verdict::Done(answer));
             }
@@ -242,7 +242,7 @@ impl Conversation for StatusQuery {
         if remaining != Remaining::Retry || nothing_follows {
             let worth = |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
             let best = self.assemblies.iter().max_by_key(worth);
-            let answer = best.and_then(|best| best.finish(&self.options.limits, is_minecraft).ok());
+            let answer = best.and_then(|best| best.finish(is_minecraft).ok());
             return answer.map_or(OnTimeout::Retry, OnTimeout::Done);
         }
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);

@@ -111,7 +111,7 @@ impl Answer {
                 }
             }
         }
-        let answer = assembly.ok_or(error)?.finish(limits, false)?;
+        let answer = assembly.ok_or(error)?.finish(false)?;
         Ok(Self { verification: Verification::Unavailable, ..answer })
     }
 
@@ -235,8 +235,8 @@ impl Assembly {
     }
 
     /// Reads what is here. `minecraft`: a Minecraft server was asked.
-    pub(crate) fn finish(&self, limits: &Limits, minecraft: bool) -> Result<Answer, ParseError> {
-        let bytes = self.fragments.join();
+    pub(crate) fn finish(&self, minecraft: bool) -> Result<Answer, ParseError> {
+        let (bytes, limits) = (self.fragments.join(), &self.fragments.limits);
         let fragments = u16::try_from(self.fragments.missing(0)).unwrap_or(u16::MAX);
         let mut reader = Reader::new(&bytes, limits);
         let mut rest = &bytes[..];
