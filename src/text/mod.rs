@@ -22,6 +22,19 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
     locate(whole, part).map_or_else(|| Bytes::copy_from_slice(part), |range| whole.slice(range))
 }
 
+/// What a production reads again and again, until it fails.
+#[inline]
+pub(crate) fn each<'a, T>(
+    mut rest: &'a [u8],
+    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+) -> impl Iterator<Item = T> {
+    std::iter::from_fn(move || {
+        let (after, item) = production(rest).ok()?;
+        rest = after;
+        Some(item)
+    })
+}
+
 /// `until = *OCTET`, up to one of two byte values, which are not part of it, or to the end: eight bytes at once, by hand, which takes
 /// half the instructions of a loop, and less time than `memchr` for the few bytes of a key, a value or a name.
 #[inline(always)]

@@ -16,7 +16,7 @@ use nom::combinator::{fail, map, recognize};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-use crate::text::{lower_case, number, short_until};
+use crate::text::{each, lower_case, number, short_until};
 
 pub(super) mod request;
 pub(super) mod response;
@@ -148,12 +148,8 @@ fn long_name(input: &[u8], row: u32) -> IResult<&[u8], ()> {
 }
 
 /// Every token, as key or as value.
-pub(crate) fn tokens(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    std::iter::from_fn(move || {
-        let (rest, token) = token(text).ok()?;
-        text = rest;
-        Some(token)
-    })
+pub(crate) fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    each(text, token)
 }
 
 /// Whether a pair numbers or ends a reply and describes nothing of the server. Where the end mark has no value of its own,

@@ -10,6 +10,7 @@ use nom::{IResult, Parser};
 
 use super::{put_pair, separator, text};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::text::each;
 
 /// Longest request that servers read, in bytes: GameSpy's own code cuts longer ones (OpenMoHAA's
 /// code/gamespy/sv_gqueryreporting.c).
@@ -189,12 +190,7 @@ impl<'a> Request<'a> {
 
     /// The commands in order.
     pub fn commands(&self) -> impl Iterator<Item = Command<'a>> + use<'a> {
-        let mut rest = self.datagram;
-        let parsed = std::iter::from_fn(move || {
-            let (after, command) = command(rest).ok()?;
-            rest = after;
-            Some(command)
-        });
+        let parsed = each(self.datagram, command);
         self.list.iter().copied().chain(parsed.filter(|command| !command.name().is_empty()))
     }
 

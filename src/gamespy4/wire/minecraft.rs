@@ -25,7 +25,7 @@ use nom::{IResult, Parser};
 
 use super::sections::{Pair, text, word};
 use crate::model::{Charset, Colours, Style, TextRef};
-use crate::text::number;
+use crate::text::{each, number};
 
 /// The style of Minecraft's texts: `§` codes, UTF-8 or Latin-1.
 ///
@@ -160,12 +160,7 @@ pub(crate) fn full(body: &[u8]) -> (impl Iterator<Item = Pair<'_>>, &[u8]) {
     let cut = || body.len().saturating_sub((2..PLAYERS.len()).rev().find(is_cut).unwrap_or(0));
     // With the NUL of the last value.
     let end = players.unwrap_or_else(cut).saturating_add(1).min(body.len());
-    let mut rest = after_part(body.get(1..end).unwrap_or_default());
-    let pairs = std::iter::from_fn(move || {
-        let (after, pair) = pair(rest).ok()?;
-        rest = after;
-        Some(pair)
-    });
+    let pairs = each(after_part(body.get(1..end).unwrap_or_default()), pair);
     (pairs, players.and_then(|start| body.get(start.saturating_add(2)..)).unwrap_or_default())
 }
 

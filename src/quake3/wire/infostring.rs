@@ -6,7 +6,7 @@ use nom::combinator::fail;
 use nom::{IResult, Parser};
 
 use crate::error::EncodeError;
-use crate::text::short_until;
+use crate::text::{each, short_until};
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub(crate) const MAX_INFO_STRING: usize = 1023;
@@ -44,12 +44,7 @@ impl<'a> InfoString<'a> {
 
     /// Every pair in order. A last key without a value comes with an empty one.
     pub fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        let mut rest = self.raw;
-        std::iter::from_fn(move || {
-            let (after, pair) = pair(rest).ok()?;
-            rest = after;
-            Some(pair)
-        })
+        each(self.raw, pair)
     }
 
     /// Whether the last token is a key without a value, which a cut string ends with. A separator behind the last value

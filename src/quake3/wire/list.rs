@@ -13,7 +13,7 @@ use nom::{IResult, Parser};
 
 use super::line::{self, check_word, next_word};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::text::number;
+use crate::text::{each, number};
 
 /// Most bytes of a datagram that this crate writes, as dpmaster does.
 pub(crate) const MAX_PART: usize = 1400;
@@ -230,9 +230,7 @@ impl<'a> ListPart<'a> {
 
     /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
-        let address = address(self.extended, self.entries);
-        let first = address(self.entries).ok();
-        std::iter::successors(first, move |(rest, _)| address(rest).ok()).map(|(_, server)| server)
+        each(self.entries, address(self.extended, self.entries))
     }
 }
 

@@ -13,7 +13,7 @@ use super::player::{self, PlayerLine, is_blank};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::options::Detail;
-use crate::text::locate;
+use crate::text::{each, locate};
 
 /// A reply, viewed without copying.
 ///
@@ -152,12 +152,7 @@ impl<'a> Response<'a> {
 
     /// The lines behind the infostring, those that are no player's included.
     pub(crate) fn text_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let mut rest = self.player_text();
-        std::iter::from_fn(move || {
-            let (after, line) = player::line(rest).ok()?;
-            rest = after;
-            Some(line)
-        })
+        each(self.player_text(), player::line)
     }
 
     /// Whether a line feed ends the last player line, where there is one.
