@@ -22,7 +22,7 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
     locate(whole, part).map_or_else(|| Bytes::copy_from_slice(part), |range| whole.slice(range))
 }
 
-/// What a production reads again and again, until it fails.
+/// Iterator over the results of a production, until it fails.
 #[inline]
 pub(crate) fn each<'a, T>(
     mut rest: &'a [u8],

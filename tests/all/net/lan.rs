@@ -2,6 +2,7 @@
 #![cfg(all(feature = "games", target_os = "linux"))]
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use queryport::games::Game;
@@ -108,11 +109,7 @@ async fn a_search_for_one_game_asks_its_ports_only() {
 #[tokio::test]
 async fn the_beacon_of_unreal_leads_to_the_query_port() {
     let address = crate::net::start("127.0.0.1:0", Protocol::GameSpy1, named("hidden")).await;
-    let mut beacon = None;
-    for port in 8777..=8786 {
-        beacon = beacon.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
-    }
-    let beacon = beacon.expect("a free port of the beacon");
+    let beacon = bound(8777..=8786).await.expect("a free port of the beacon");
     tokio::spawn(async move {
         let mut buffer = [0; 100];
         while let Ok((length, from)) = beacon.recv_from(&mut buffer).await {
@@ -126,14 +123,20 @@ async fn the_beacon_of_unreal_leads_to_the_query_port() {
     assert_eq!(found[&address.port()], [Ok(expected)]);
 }
 
+/// A socket at the first of these ports that is free.
+async fn bound(ports: RangeInclusive<u16>) -> Option<UdpSocket> {
+    for port in ports {
+        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await {
+            return Some(socket);
+        }
+    }
+    None
+}
+
 /// A caller that does something else for longer than the search waits.
 #[tokio::test]
 async fn a_pause_of_the_caller_loses_no_server() {
-    let mut late = None;
-    for port in 29253..=29256 {
-        late = late.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
-    }
-    let late = late.expect("a free port of Elite Force 2");
+    let late = bound(29253..=29256).await.expect("a free port of Elite Force 2");
     let mut scan = client().lan(Some(Game::find("stvef2").unwrap()), &LOOPBACK).unwrap();
     assert!(tokio::time::timeout(Duration::from_millis(300), scan.next()).await.is_err(), "all is sent");
     let mut request = [0; 256];
@@ -150,11 +153,7 @@ async fn a_pause_of_the_caller_loses_no_server() {
 /// costs one failed query, and the server beside it is found.
 #[tokio::test]
 async fn a_hostile_host_costs_one_failed_query() {
-    let mut hostile = None;
-    for port in 44400..=44403 {
-        hostile = hostile.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
-    }
-    let hostile = hostile.expect("a free port of Warsow");
+    let hostile = bound(44400..=44403).await.expect("a free port of Warsow");
     let port = hostile.local_addr().unwrap().port();
     let flood = tokio::spawn(async move {
         let mut buffer = [0; 2048];
@@ -183,11 +182,7 @@ async fn a_hostile_host_costs_one_failed_query() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_from_ten_thousand_addresses_are_bounded() {
     let good = start(11004..=11007, Protocol::GameSpy1, named("good")).await;
-    let mut listener = None;
-    for port in 11004..=11007 {
-        listener = listener.or(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await.ok());
-    }
-    let listener = listener.expect("a free port of Hidden & Dangerous 2");
+    let listener = bound(11004..=11007).await.expect("a free port of Hidden & Dangerous 2");
     let hostile = tokio::spawn(async move {
         let (_, to) = listener.recv_from(&mut [0; 100]).await.unwrap();
         // The good server answers first: of a flood that is faster, the bound may leave nothing to it.
